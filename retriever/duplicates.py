@@ -91,12 +91,10 @@ class PaperClaims:
         return in_order[: len(in_order) - ceil(SAME_TEXT * len(in_order)) + 1]
 
     def _shares_claim(self, other: "PaperClaims") -> bool:
-        if self.doi and self.doi == other.doi:
-            return True
-        if not self.title or self.title != other.title:
-            return False
+        same_doi = self.doi != "" and self.doi == other.doi
+        same_title = self.title != "" and self.title == other.title
         same_year = self.year is not None and self.year == other.year
-        return same_year or bool(self.authors & other.authors)
+        return same_doi or (same_title and (same_year or bool(self.authors & other.authors)))
 
     def _has_title_of(self, other: "PaperClaims") -> bool:
         if self.doi and other.doi and self.doi != other.doi:
@@ -122,11 +120,10 @@ def paper_claims(
     doi: str, title: str, year: int | None, authors: Iterable[str], texts: Iterable[str], title2: str = ""
 ) -> PaperClaims:
     """Normalise the identifiers of a record, and keep its texts that have words."""
-    names = frozenset(map(normal_title, authors)) - {""}
-    compared = normal_title(title)
+    names, letters = frozenset(map(normal_title, authors)) - {""}, normal_title(title)
     known = tuple(text for text in texts if WORD.search(text))
-    compared = compared if len(compared) >= SHORTEST_TITLE else ""
-    return PaperClaims(normal_doi(doi), compared, year, names, (title, title2), known)
+    claimed = letters if len(letters) >= SHORTEST_TITLE else ""
+    return PaperClaims(normal_doi(doi), claimed, year, names, (title, title2), known)
 
 
 def _is_part(words: frozenset[str], others: frozenset[str]) -> bool:
@@ -177,8 +174,7 @@ def _papers(hits: Sequence[Hit], claims: Sequence[PaperClaims]) -> list[list[int
     by_key = defaultdict[str, list[int]](list)
     for place, own in enumerate(claims):
         keys = [*own.keys, *own.rare_words(frequency)]
-        near = dict.fromkeys(chain.from_iterable(by_key[key][:MOST_COMPARED] for key in keys))
-        for number in near:
+        for number in dict.fromkeys(chain.from_iterable(by_key[key][:MOST_COMPARED] for key in keys)):
             first = papers[number][0]
             if hits[first].doc_id != hits[place].doc_id and own.is_same(claims[first]):
                 papers[number].append(place)

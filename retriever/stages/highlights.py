@@ -55,14 +55,6 @@ class MarkedText:
     text: str = ""
     spans: tuple[Span, ...] = ()
 
-    def with_marks(self, before: str, behind: str) -> str:
-        """Return the text with marks around the spans; nothing is escaped."""
-        pieces, place = [], 0
-        for start, end in self.spans:
-            pieces += [self.text[place:start], before, self.text[start:end], behind]
-            place = end
-        return "".join([*pieces, self.text[place:]])
-
 
 def found_in(passage: StoredPassage, tokens: Collection[str]) -> list[Found]:
     """Return (start, end, token) of tokens in a passage's joined title and text, both composed (NFC)."""
