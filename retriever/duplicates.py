@@ -142,14 +142,19 @@ def without_duplicates(hits: Sequence[Hit], abstracts: Mapping[str, str] | None 
         abstracts: by doc_id, of papers whose hit is a chunk or the abstract in the other language.
     """
     claims = [_claims_of(hit, abstracts or {}) for hit in hits]
-    folded = [_folded(hits, claims, places) for places in _papers(hits, claims)]
+    folded: list[tuple[str, Hit]] = []
     by_doi = defaultdict[str, list[Hit]](list)
-    dois = [normal_doi(hit.paper.get("doi") or "") for hit in folded]
-    for doi, hit in zip(dois, folded, strict=True):
+    for places in _papers(hits, claims):
+        first = next((place for place in places if claims[place].texts), places[0])
+        hit, doi = hits[first], claims[first].doi
+        if len(places) > 1:
+            others = _others(hit, (hits[place] for place in places))
+            hit = replace(hit, score=hits[places[0]].score, folded=others)
+        folded.append((doi, hit))
         by_doi[doi].append(hit)
     return [
         replace(hit, same_doi=_others(hit, by_doi[doi])) if doi and len(by_doi[doi]) > 1 else hit
-        for doi, hit in zip(dois, folded, strict=True)
+        for doi, hit in folded
     ]
 
 
@@ -184,14 +189,6 @@ def _papers(hits: Sequence[Hit], claims: Sequence[PaperClaims]) -> list[list[int
                 by_key[key].append(len(papers))
             papers.append([place])
     return papers
-
-
-def _folded(hits: Sequence[Hit], claims: Sequence[PaperClaims], places: Sequence[int]) -> Hit:
-    if len(places) == 1:
-        return hits[places[0]]
-    shown = hits[next((place for place in places if claims[place].texts), places[0])]
-    others = _others(shown, (hits[place] for place in places))
-    return replace(shown, score=hits[places[0]].score, folded=others)
 
 
 def _others(hit: Hit, hits: Iterable[Hit]) -> tuple[str, ...]:

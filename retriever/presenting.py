@@ -135,11 +135,11 @@ async def _shown(
 ) -> tuple[tuple[Hit, ...], tuple[Hit, ...], dict[str, int], float | None]:
     """Return hits, hits by a title only, the numbers of papers left out, and the likelihood of an answer."""
     k, incomplete = context.shown, computed(stages.pool).incomplete
-    kept, left_out = await _kept_hits(context, stages)
+    kept, duplicates = await _kept_hits(context, stages)
     by_title = await title_only_hits(context, incomplete, kept, without_duplicates)
     found = next(iter(computed(stages.pool).found.values()), ())
     before = count_incomplete(incomplete, found, kept[:k], k)
-    filtered = {"incomplete": before - len(by_title), **left_out}
+    filtered = {"incomplete": before - len(by_title), "duplicates": duplicates}
     with context.recorder.timed("order"):
         likelihood = await _likelihood(context, stages, [hit.passage_id for hit in kept[:EVIDENCE]])
     with context.recorder.timed("snippets"):
@@ -161,7 +161,7 @@ def _with_snippets(hits: Sequence[Hit], weights: Mapping[str, float]) -> tuple[H
     return tuple(shown)
 
 
-async def _kept_hits(context: SearchContext, stages: Stages) -> tuple[list[Hit], dict[str, int]]:
+async def _kept_hits(context: SearchContext, stages: Stages) -> tuple[list[Hit], int]:
     """Return the hits without duplicates, enough to sort if the ranking has them, and the number left out."""
     ranking, depth = computed(stages.ranking), context.request.k
     while True:
@@ -169,7 +169,7 @@ async def _kept_hits(context: SearchContext, stages: Stages) -> tuple[list[Hit],
         with context.recorder.timed("duplicates"):
             kept = await context.index.threads.run(without_duplicates, hits, abstracts)
         if depth >= len(ranking.hits) or len(kept) >= context.sorted:
-            return kept, {"duplicates": len(hits) - len(kept)}
+            return kept, len(hits) - len(kept)
         depth *= 2
 
 

@@ -29,11 +29,11 @@ NAME = "sample"
 def hits_of(papers: Iterable[dict[str, Any]]) -> list[Hit]:
     """Return the papers as hits, in their order."""
     hits = []
-    for number, paper in enumerate(papers):
+    for rank, paper in enumerate(papers, 1):
         paper_id, text = str(paper["id"]), paper.get("abstract") or paper.get("text") or ""
         title, year = paper.get("title") or "", paper.get("year")
-        passage = StoredPassage(paper_id, paper_id, title, text, "other", "abstract", year, sequence=number)
-        hits.append(Hit(number + 1, passage, 0.0, paper=paper))
+        passage = StoredPassage(paper_id, paper_id, title, text, "other", "abstract", year)
+        hits.append(Hit(rank, passage, 0.0, paper=paper))
     return hits
 
 

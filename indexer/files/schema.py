@@ -41,8 +41,8 @@ class StoredPassage:
 
     `record` is the paper's record without its full text, as JSON; only a paper's first passage has `record`
     and `title2`. `tokens` are the indexed tokens of the passage and `row` is its row of the forward index;
-    both are present only if they were read. `sequence` counts records in the order of indexing. `type` and
-    `authors` are indexed, and read only as part of the record.
+    both are present only if they were read. `type` and `authors` are indexed, and read only as part of the
+    record.
     """
 
     passage_id: str
@@ -59,7 +59,6 @@ class StoredPassage:
     record: str = ""
     tokens: PassageTokens | None = field(default=None, compare=False, repr=False)
     row: bytes = field(default=b"", compare=False, repr=False)
-    sequence: int = field(default=0, compare=False, repr=False)
     type: str = field(default="", compare=False, repr=False)
     authors: tuple[str, ...] = field(default=(), compare=False, repr=False)
 

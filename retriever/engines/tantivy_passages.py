@@ -108,14 +108,10 @@ class StoredPassages:
 
     def _read(self, addresses: Sequence[tantivy.DocAddress]) -> Iterable[StoredPassage]:
         places = self._columns.places(passage_numbers(self._searcher, list(addresses)))
-        sequences = self._searcher.fast_field_values("sequence", list(addresses))
-        for address, place, sequence in zip(addresses, places, sequences, strict=True):
-            yield self._keep(self._stored(address, place, int(sequence or 0)))
-
-    def _stored(self, address: tantivy.DocAddress, place: int, sequence: int) -> StoredPassage:
-        passage, layout = passage_of(self._searcher.doc(address))
-        tokens = tokens_of_row(self._columns.packed(place), layout, self._lexicon.terms)
-        return replace(passage, tokens=tokens, sequence=sequence)
+        for address, place in zip(addresses, places, strict=True):
+            passage, layout = passage_of(self._searcher.doc(address))
+            tokens = tokens_of_row(self._columns.packed(place), layout, self._lexicon.terms)
+            yield self._keep(replace(passage, tokens=tokens))
 
     def _keep(self, passage: StoredPassage) -> StoredPassage:
         size = 2 * len(passage.text) + len(passage.title) + len(passage.record) + LEAST_SIZE

@@ -7,7 +7,7 @@ export function paperAddress(docId, index, passageId) {
   return `/papers/${encodeURIComponent(docId)}?index=${encodeURIComponent(index)}${passageId ? `#${encodeURIComponent(passageId)}` : ""}`;
 }
 
-/** Authors, year and journal on a line, with sources, duplicates, and other papers of the same DOI or text. */
+/** Authors, year and journal on a line, with sources, duplicates, and other papers of the same DOI. */
 export function byline({ authors, year, journal, lang, doc_id: id, found_in: found, folded, same_doi: others, title_only: titleOnly }) {
   const names = authors?.length > 3 ? t("and_others", { names: authors.slice(0, 2).join(", "), n: authors.length - 2 }) : authors?.join(", ");
   return [names, year && String(year), journal, lang === "other" ? "" : lang && t(`lang_${lang}`), !names && !journal && id, found && t("found_in", { names: [...new Set(found.map(({ source }) => source))].join(", ") }), titleOnly && t("title_only"), folded && t("folded", { n: folded }), others && t("same_doi", { names: others.join(", ") })].filter(Boolean).join(" · ");

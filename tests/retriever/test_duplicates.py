@@ -25,9 +25,9 @@ PADDY = (
 )
 
 
-def hit(passage_id, title="", text="", *, doc_id=None, year=None, sequence=0, score=1.0, **paper):
+def hit(passage_id, title="", text="", *, doc_id=None, year=None, score=1.0, **paper):
     passage = StoredPassage(passage_id, doc_id or passage_id, title, text, "en", "abstract", year)
-    return Hit(0, replace(passage, sequence=sequence), score, paper=paper)
+    return Hit(0, passage, score, paper=paper)
 
 
 def shown(*hits):
@@ -208,7 +208,7 @@ def test_the_best_record_with_a_text_stands_for_the_others_at_the_best_place():
 
 
 def test_a_hit_lists_twenty_of_its_copies_and_counts_all():
-    kept = without_duplicates([hit(f"P{n}", "Rice", FLOOD, sequence=n) for n in range(31)])
+    kept = without_duplicates([hit(f"P{n}", "Rice", FLOOD) for n in range(31)])
 
     assert [(one.passage_id, len(one.folded)) for one in kept] == [("P0", 30)]
     assert len(kept[0].as_record()["folded_ids"]) == 20

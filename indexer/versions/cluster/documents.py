@@ -8,7 +8,7 @@ from indexer.analysis.packing import GAP, TERM_SEPARATOR, PackedTokens, PassageT
 from indexer.files.schema import AUTHORS, EXACT_FIELDS, REFERENCES, StoredPassage
 
 LONGEST_ID = 512  # bytes, the cluster's limit of a document id
-KEPT = (*EXACT_FIELDS, "year", "incomplete", "title2", "record", "sequence")
+KEPT = (*EXACT_FIELDS, "year", "incomplete", "title2", "record")
 STACKED, SPACE = "\x1f", "\x1e"  # prefix of each term at a position; replacement of a space in a term
 
 
