@@ -12,7 +12,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from generator.answers.answer import Sentence, SentencesSoFar
-from generator.checking.sentence_check import Check, Reason
+from generator.checking.check import Check, Hint
 from generator.llm import LanguageModel
 from generator.pipeline import answer_question
 from generator.request import AskRequest, Settings
@@ -85,7 +85,7 @@ class SentenceEvent(TypedDict):
     """A sentence and its position in the answer, from 0."""
 
     index: int
-    reasons: list[Reason]
+    hints: list[Hint]
 
 
 class CheckEvent(SentenceEvent):
@@ -224,10 +224,10 @@ def _new_events(sent: _State, known: _State, *, whole: bool = False) -> Iterator
         before = ()
     for place, sentence in enumerate(known.sentences):
         if place >= len(before):
-            yield AnswerEvent("sentence", {"index": place, "reasons": [], **sentence.as_record()})
+            yield AnswerEvent("sentence", {"index": place, "hints": [], **sentence.as_record()})
         elif before[place] != sentence:
             record = sentence.as_record()
-            checked = {"check": sentence.check, "reasons": record.get("reasons", [])}
+            checked = {"check": sentence.check, "hints": record.get("hints", [])}
             yield AnswerEvent("check", {"index": place, **checked})
 
 

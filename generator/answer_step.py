@@ -1,9 +1,6 @@
 """The answer step: an answer written by the model, or quoted from the papers."""
 
-import asyncio
-
 from generator.answers.answer import EXTRACTIVE, Answer, Sentence, SentencesSoFar, with_unknown_words
-from generator.answers.excluding import mark_excluded
 from generator.answers.extractive import quoted_answer, searched_terms
 from generator.answers.judging import judged
 from generator.answers.model_answer import WHOLE_ANSWER, AnswerForm, written_answer
@@ -14,9 +11,17 @@ from retriever.stages.hits import SearchResult
 
 
 async def answer_step(
-    parent: Step, result: SearchResult, resources: Resources, form: AnswerForm = WHOLE_ANSWER
+    parent: Step,
+    result: SearchResult,
+    resources: Resources,
+    form: AnswerForm = WHOLE_ANSWER,
+    *,
+    judges: bool = True,
 ) -> Answer:
-    """Answer from the hits of a search with the model; without a model, or if it fails, quote them."""
+    """Answer from the hits of a search with the model; without a model, or if it fails, quote them.
+
+    `judges`: a model checks the sentences of the answer.
+    """
     index, passages = resources.index, [hit.passage for hit in result.hits]
     terms = await searched_terms(result, index, resources.settings.retriever)
     exclusions = terms.exclusions if terms else ()
@@ -53,7 +58,6 @@ async def answer_step(
     answer = await writing.run(parent, resources.model)
     if answer.written_by == EXTRACTIVE:
         return answer
-    answer = await judged(parent, answer, passages, resources)
-    # A supported sentence may still be about an excluded subject.
-    answer = await asyncio.to_thread(mark_excluded, answer, exclusions, index)
+    if judges:
+        answer = await judged(parent, answer, passages, resources)
     return with_unknown_words(answer, result.unknown_words)

@@ -21,15 +21,22 @@ from generator.answers.answer import (
 )
 from generator.answers.marks import CHECK_WORDS, cited, quoted
 from generator.answers.streaming import readable
-from generator.checking.sentence_check import Reason
+from generator.checking.check import Hint
 from generator.result import AskResult
 from generator.tracing.steps import Listener, StepEvent
 from generator.tracing.trace import Trace
 from indexer.corpora.papers import Language, language_of
 from retriever.stages.hits import Hit, unknown_words_note
 
-MARKS = {"supported": "✓", "unsupported": "✗", "not checkable": "?", "excluded": "⊘"}
-STYLES = {"supported": "green", "unsupported": "red", "not checkable": "yellow", "excluded": "yellow"}
+MARKS = {"supported": "✓", "unsupported": "✗", "not checked": "?", "excluded": "⊘"}
+HINTS = {
+    "citation": "nothing is cited",
+    "number": "number not found: {text}",
+    "unit": "number with this unit not found: {text}",
+    "name": "name not found: {text}",
+    "judge": "{text}",
+}
+STYLES = {"supported": "green", "unsupported": "red", "not checked": "yellow", "excluded": "yellow"}
 SHOWN_CHARACTERS = 200  # of a step's output
 INDENT = "  "
 
@@ -73,7 +80,7 @@ def show_answer(asked: AskResult) -> None:
         echo()
     mark = answer.title_check and styled(f" {MARKS[answer.title_check]}", fg=STYLES[answer.title_check])
     echo(styled(shortened(quoted(answer.title)), bold=True), mark or "")
-    _show_reasons(answer.title_reasons)
+    _show_hints(answer.title_hints)
     if answer.statement:
         echo()
         echo(answer.statement)
@@ -118,13 +125,15 @@ def _show_sentence(sentence: Sentence, language: Language, numbers: Mapping[str,
         echo(f"- {text} ", styled(f"({word})", dim=True))
     else:
         echo(text, " ", styled(MARKS[sentence.check], fg=STYLES[sentence.check]))
-    _show_reasons(sentence.reasons)
+    _show_hints(sentence.hints)
 
 
-def _show_reasons(reasons: Sequence[Reason]) -> None:
-    if reasons:
-        signs = "; ".join(f"{reason.sign}: {shortened(quoted(reason.words))}" for reason in reasons)
-        echo(styled(f"{INDENT}{signs}", dim=True))
+def _show_hints(hints: Sequence[Hint]) -> None:
+    if hints:
+        texts = (
+            HINTS[hint.code].format(text=shortened(quoted(hint.values.get("text", "")))) for hint in hints
+        )
+        echo(styled(f"{INDENT}{'; '.join(texts)}", dim=True))
 
 
 def _show_how_written(answer: Answer) -> None:
@@ -136,7 +145,9 @@ def _show_how_written(answer: Answer) -> None:
     checks = {sentence.check for sentence in answer.sentences}
     if checks - {"quoted"}:
         excluded = "  ⊘ excluded" if "excluded" in checks else ""
-        echo(f"✓ supported  ✗ unsupported  ? not checkable{excluded}", err=True)
+        echo(f"✓ supported  ✗ unsupported  ? not checked{excluded}", err=True)
+        if answer.checked_by:
+            echo(f"checked by {answer.checked_by}", err=True)
 
 
 def show_saved(trace: Trace) -> None:

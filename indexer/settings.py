@@ -362,12 +362,12 @@ class RerankerSettings(CrossEncoderSettings):
 
 
 class CheckSettings(CrossEncoderSettings):
-    """The judge of whether passages support a sentence of an answer, in addition to the rules."""
+    """The judge of whether the cited passages say what a sentence of a written answer says."""
 
-    judge: Literal["rules", "local", "model"] = Field(
-        default="rules",
-        description="judge of the sentences of an answer: rules; local, an entailment model in this "
-        "process; model, the language model. local if a model is set",
+    judge: Literal["none", "local", "model"] = Field(
+        default="model",
+        description="judge of the sentences of a written answer: model, the language model; local, an "
+        "entailment model in this process; none. local if a model is set",
     )
     model: NamedOrFolder = Field(default="", description="entailment model: name on the model hub, or folder")
 

@@ -26,7 +26,6 @@ FEW_WORDS = 4  # of a query that is no sentence
 QUESTION_MARKS = "?\uff1f"
 HANGUL_SYLLABLES, FINALS = range(0xAC00, 0xD7A4), 28
 NOUN = "연구"
-NOUNS = frozenset({"NNG", "NNP"})  # Sejong's tags
 # A longer text was pasted in: it has no names to follow.
 PASTED_WORDS = 25
 

@@ -34,18 +34,21 @@ WORDS = {
         "references": "References",
         "note": "Note",
         "asked": "the question that was searched for",
-        "checked": "Checked again",
+        "checked": "Checked",
+        "unchecked": "No model has checked the sentences.",
         "sentence": "sentence {}",
     },
     "ko": {
         "references": "참고 문헌",
         "note": "알림",
         "asked": "검색한 질문",
-        "checked": "다시 확인함",
+        "checked": "확인 결과",
+        "unchecked": "문장을 확인한 모델이 없습니다.",
         "sentence": "{}번째 문장",
     },
 }
 SUPPORTED = {"en": "supported", "ko": "근거 있음"}
+UNMARKED = {"not checked": "supported"}  # what a sentence without a mark may become
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +145,8 @@ class CitedText:
             start = self._length + len(added)
             self.citations.append(Citation(start, start + len(mark), reference))
             added += mark
-        if word := CHECK_WORDS[self._language].get(record["check"]):
+        word = CHECK_WORDS[self._language].get(record["check"])
+        if word and record["check"] != "not checked":  # a model may still check it
             added += f" ({word})"
         return self._add(added)
 
@@ -174,7 +178,7 @@ class CitedText:
             if answer["written_by"] == EXTRACTIVE:
                 paragraphs.append(likelihood_line(self._language, self._likelihood))
             paragraphs.append(harmless(abstention(self._language, unknown_words)))
-        paragraphs += self._checked_again(answer["sentences"])
+        paragraphs.append(self._checked(answer["sentences"]))
         paragraphs += [f"{self._words['note']}: {harmless(note)}" for note in notes]
         if self.references:
             listed = [f"[{each.number}] {each.described} {each.url}" for each in self.references.values()]
@@ -185,15 +189,18 @@ class CitedText:
         text = "\n\n".join(filter(None, paragraphs))
         return self._add(f"\n\n{text}" if self._length and text else text)
 
-    def _checked_again(self, sentences: Sequence[Mapping[str, Any]]) -> list[str]:
-        """List the sentences whose final check differs from the check written after them."""
+    def _checked(self, sentences: Sequence[Mapping[str, Any]]) -> str:
+        """List the sentences whose final check is not written after them; supported ones need no mark."""
+        checks = [record["check"] for record in sentences]
+        if "not checked" in checks and not {"supported", "unsupported"} & set(checks):
+            return self._words["unchecked"]
         words = CHECK_WORDS[self._language] | {"supported": SUPPORTED[self._language]}
-        changed = [
-            f"{self._words['sentence'].format(number)}: {words.get(record['check'], record['check'])}"
-            for number, (place, record) in enumerate(zip(self._of_answer, sentences, strict=False), 1)
-            if self._marks[place] != record["check"]
+        listed = [
+            f"{self._words['sentence'].format(number)}: {words.get(check, check)}"
+            for number, (place, check) in enumerate(zip(self._of_answer, checks, strict=False), 1)
+            if check == "not checked" or check not in {self._marks[place], UNMARKED.get(self._marks[place])}
         ]
-        return [f"{self._words['checked']}: {'; '.join(changed)}"] if changed else []
+        return f"{self._words['checked']}: {'; '.join(listed)}" if listed else ""
 
     def _reference(self, passage_id: str) -> Reference:
         if passage_id not in self.references:

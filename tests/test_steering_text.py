@@ -73,7 +73,7 @@ def test_json_has_the_same_value_and_steers_nothing(text):
         ("as shown by [12], too", "as shown by (12), too"),
         ("true. [1] ✓", "true. (1) *"),
         ("true. (supported)", "true. supported"),
-        ("true. ((Not checkable))", "true. Not checkable"),
+        ("true. ((Not checked))", "true. Not checked"),
         ("거짓. [근거 없음]", "거짓. 근거 없음"),
         ("rice\n\nConclusion\n[2] ✗", "rice  Conclusion (2) *"),
     ],
@@ -214,7 +214,7 @@ def test_what_a_model_says_has_no_mark_and_steers_nothing(hostile):
     assert (steers(done.stdout), steers(done.stderr)) == (set(), set())
     written = done.stdout.partition("\nIntroduction\n")
     assert written[1], done.stdout + done.stderr
-    assert len(re.findall(r"\[1\]", written[2])) == len(re.findall("[✓✗]", written[2])) == 1
+    assert len(re.findall(r"\[1\]", written[2])) == len(re.findall("[✓✗?]", written[2])) == 1
     assert "Conclusion" not in done.stdout.splitlines()
 
 

@@ -12,27 +12,27 @@ from typing import Literal, TypeAlias, TypedDict
 
 from eval.means import mean_of_known
 
-Verdict: TypeAlias = Literal["supported", "unsupported", "not checkable", "not judged"]
+Verdict: TypeAlias = Literal["supported", "unsupported", "not judged"]
 Citations: TypeAlias = tuple[str, ...]  # passage_ids
 
-NOT_JUDGED: Verdict = "not judged"  # the judge failed
+NOT_JUDGED: Verdict = "not judged"  # without a judge, or if its call failed
 
 
 class Judged(TypedDict):
-    """The verdict of a judge on a sentence, as JSON.
+    """The verdict on a sentence, as JSON.
 
-    `precise` has an entry for each citation: whether its precision is 1, or null if the judge failed.
-    `reasons` are pairs of a sign and its words.
+    `precise` has an entry for each citation: whether its precision is 1, or null if it was not judged.
+    `hints` are the codes of the hints of the citation check.
     """
 
     verdict: Verdict
     precise: list[bool | None]
-    reasons: list[tuple[str, str]]
+    hints: list[str]
 
 
 @dataclass(frozen=True, slots=True)
 class CitationScores:
-    """Means over answers; None if the judge failed for all their sentences or citations."""
+    """Means over answers; None if none of their sentences or citations was judged."""
 
     recall: float | None
     precision: float | None
@@ -47,7 +47,7 @@ def parts_of(citations: Citations) -> list[Citations]:
 
 
 def precise_citations(citations: Citations, verdicts: Mapping[Citations, Verdict]) -> list[bool | None]:
-    """Return for each citation of a sentence whether its precision is 1; None if the judge failed.
+    """Return for each citation of a sentence whether its precision is 1; None if it was not judged.
 
     Args:
         citations: of the sentence, without repetitions.
@@ -79,7 +79,7 @@ def citation_scores(answers: Sequence[Sequence[Judged]]) -> CitationScores:
     """Return the means of recall and precision over answers, given as the judged sentences of each.
 
     Within an answer recall is the mean over its sentences, and precision the mean over all its citations, 0
-    without citations. Sentences and citations for which the judge failed are left out.
+    without citations. Sentences and citations that were not judged are left out.
     """
     recalls, precisions = [], []
     for sentences in answers:

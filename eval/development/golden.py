@@ -2,11 +2,12 @@
 
     python -m eval.development.golden --home DIR [--engine tantivy|elasticsearch] [--renew]
 
-Four tables are recorded, one row per line. A row's texts are its subject, its numbers the measured figures:
+Five tables are recorded, one row per line. A row's texts are its subject, its numbers the measured figures:
 
 ranking    each method on each collection's own index, by engine, `paper` and `shrag` also with recorded
            strategies: all questions; embedded also every fourth, and the training collections
-sample     answers and checked claims of the sample corpus
+sample     answers to the questions of the sample
+hints      claims of the sample with hints of the citation check
 held-out   figures of the held-out questions, by kind
 plain      plain questions found, answered and declined, by half
 
@@ -42,21 +43,15 @@ from eval.experiments.collections import (
     recorded_strategies,
 )
 from eval.experiments.held_out import held_out_rows
+from eval.experiments.hints import hint_rows, sample_claims, sample_passages
 from eval.experiments.measures import scores_of
 from eval.experiments.options import DATA, home_option
 from eval.experiments.plain import Half, ask_half, plain_rows
 from eval.experiments.rows import Row
-from eval.experiments.sample import (
-    CLOSE,
-    ask_questions,
-    check_claims,
-    claim_figures,
-    claims_of,
-    is_for_testing,
-    question_figures,
-)
+from eval.experiments.sample import ask_questions, question_figures
 from eval.progress import question_bar
 from eval.qrels import read_qrels
+from generator.checking.check import check_sentence
 from indexer.settings import EngineName
 
 RECORDED = Path(__file__).parents[2] / "tests" / "golden" / "scores.jsonl"
@@ -161,20 +156,21 @@ def ranking_row(collection: str, engine: str, method: str, means: Mapping[str, f
 
 
 def sample_rows(bench: Bench) -> list[Row]:
-    """Answer the sample's questions and check its claims, without the test half of the close claims."""
+    """Answer the sample's questions."""
     with bench.open(OF_SAMPLE, "alone") as index:
         qrels = read_qrels(SAMPLE / "qrels.txt")
         answered = asyncio.run(ask_questions(index, read_lines(SAMPLE / "topics.jsonl"), qrels))
-        kept = [
-            claim for claim in claims_of(None) if claim.get("why") not in CLOSE or not is_for_testing(claim)
-        ]
-        checked = asyncio.run(check_claims(index, kept))
-    tables = {"questions": question_figures(answered), "claims": claim_figures(checked)}
     return [
-        Row({"table": "sample", "of": of, "kind": kind}, figures)
-        for of, table in tables.items()
-        for kind, figures in table.items()
+        Row({"table": "sample", "of": "questions", "kind": kind}, figures)
+        for kind, figures in question_figures(answered).items()
     ]
+
+
+def claim_rows() -> list[Row]:
+    """Count the hints on the claims of the sample."""
+    claims, passages = list(sample_claims()), sample_passages()
+    hints = [check_sentence(claim.text, [passages[each] for each in claim.citations])[1] for claim in claims]
+    return hint_rows(claims, hints)
 
 
 def measure(bench: Bench, data: Path, engine: EngineName, collections: Sequence[Collection]) -> Iterator[Row]:
@@ -184,6 +180,7 @@ def measure(bench: Bench, data: Path, engine: EngineName, collections: Sequence[
     if engine == "tantivy":
         yield from held_out_rows(bench)
         yield from sample_rows(bench)
+        yield from claim_rows()
         for half in get_args(Half):
             yield from plain_rows(ask_half(bench, half), half)
         for collection in collections:

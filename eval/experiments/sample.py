@@ -1,22 +1,17 @@
-"""Search and answers on the sample corpus, and checks of citations on judged claims.
+"""Search and answers on the sample corpus.
 
-    python -m eval.experiments.sample [--home DIR] [--claims even|odd|first|second|third] [--list] [--json]
+    python -m eval.experiments.sample [--home DIR] [--list] [--json]
 
 The experiment indexes `sample/`, asks its forty questions, and reports by kind: Success@5 (grade 2),
 abstentions, the quoted sentences, and the share of them from papers that answer. It also reports how many
-answers open with a finding, by the strings of `sample/answers.jsonl`. Then it checks the claims of
-`sample/claims.jsonl` and reports how many supported claims are called unsupported, and how many unsupported
-ones are caught, within a language and across. Claims that are close to the truth are reported apart, also by
-what is wrong with them. The signs of the check were chosen on the claims of even number.
+answers open with a finding, by the strings of `sample/answers.jsonl`.
 """
 
 import asyncio
 import tempfile
-import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +24,6 @@ from eval.experiments.collections import OF_SAMPLE, read_lines
 from eval.experiments.rows import Row, table_of
 from eval.qrels import Qrels, read_qrels
 from generator.answers.extractive import extractive_answer, searched_terms
-from generator.checking.sentence_check import check_sentence
 from generator.settings import EVIDENCE
 from indexer.ingest import IngestRequest, build_index
 from indexer.options import json_option
@@ -39,20 +33,6 @@ from retriever.index import SearchIndex, open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 
-# Sets of further claims by the first letter of their ids, in the order in which they were written.
-FURTHER = {"first": "F", "second": "G", "third": "H"}
-# Kinds of errors in claims close to the truth; a near miss has no error.
-CLOSE = (
-    "multiple",
-    "script",
-    "period",
-    "direction",
-    "universal",
-    "clause",
-    "exchanged",
-    "subject",
-    "near miss",
-)
 ANSWERS = 2  # the grade of a paper that answers
 
 
@@ -68,17 +48,6 @@ class Question:
     quoted: int  # sentences
     to_the_point: int  # of these, from papers that answer
     sentences: tuple[str, ...] = ()  # quoted, in their order
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A judged claim and the result of its check."""
-
-    claim_id: str
-    pair: str
-    supported: bool
-    why: str
-    check: str
 
 
 async def ask_questions(
@@ -108,24 +77,6 @@ async def ask_questions(
             )
         )
     return asked
-
-
-def is_for_testing(claim: dict[str, Any]) -> bool:
-    """Check whether a claim is in the half on which nothing is tuned: odd numbers."""
-    return int(claim["claim_id"][1:]) % 2 == 1
-
-
-async def check_claims(index: SearchIndex, claims: Sequence[dict[str, Any]]) -> list[Claim]:
-    """Check every claim against the papers it cites."""
-    checked = []
-    for claim in claims:
-        papers = await index.engine.papers(claim["citations"])
-        finding = check_sentence(claim["text"], list(papers.values()), index)
-        supported = claim["label"] == "supported"
-        checked.append(
-            Claim(claim["claim_id"], claim["pair"], supported, claim.get("why", ""), finding.check)
-        )
-    return checked
 
 
 def question_figures(asked: Sequence[Question]) -> dict[str, dict[str, float]]:
@@ -167,46 +118,6 @@ def finding_figures(asked: Sequence[Question], strings: Mapping[str, Sequence[st
     }
 
 
-def claim_figures(checked: Sequence[Claim], *, apart: bool = True) -> dict[str, dict[str, float]]:
-    """Count by pair of languages: supported claims called unsupported, unsupported ones caught."""
-    figures = {}
-    for pair, close in product(("within", "across"), (False, True) if apart else (False,)):
-        claims = [
-            claim for claim in checked if claim.pair == pair and ((claim.why in CLOSE) == close or not apart)
-        ]
-        right = [claim for claim in claims if claim.supported]
-        wrong = [claim for claim in claims if not claim.supported]
-        figures[f"{pair}, close" if close else pair] = {
-            "supported": len(right),
-            "called unsupported": round(sum(claim.check == "unsupported" for claim in right) / len(right), 3),
-            "not checkable": round(sum(claim.check == "not checkable" for claim in right) / len(right), 3),
-            "unsupported": len(wrong),
-            "caught": round(sum(claim.check == "unsupported" for claim in wrong) / len(wrong), 3),
-        }
-    return figures
-
-
-def kind_figures(checked: Sequence[Claim]) -> dict[str, dict[str, float]]:
-    """Count the claims close to the truth by their kind of error, and those called unsupported."""
-    by_kind = {why: [claim for claim in checked if claim.why == why] for why in CLOSE}
-    return {
-        why: {
-            "claims": len(claims),
-            "called unsupported": sum(claim.check == "unsupported" for claim in claims),
-        }
-        for why, claims in by_kind.items()
-    }
-
-
-def claims_of(part: str | None) -> list[dict[str, Any]]:
-    """Read the claims of a half, of a set of further claims, or all but the further ones."""
-    if part in FURTHER:
-        further = read_lines(SAMPLE / "further_claims.jsonl")
-        return [claim for claim in further if claim["claim_id"].startswith(FURTHER[part])]
-    claims = read_lines(SAMPLE / "claims.jsonl")
-    return [claim for claim in claims if part is None or is_for_testing(claim) == (part == "odd")]
-
-
 def _table(first: str, figures: dict[str, dict[str, float]]) -> list[str]:
     return table_of([Row({first: name}, found) for name, found in figures.items()])
 
@@ -215,16 +126,10 @@ def _table(first: str, figures: dict[str, dict[str, float]]) -> list[str]:
 @click.option(
     "--home", type=click.Path(path_type=Path), help="The folder for the index; default: a temporary one."
 )
-@click.option(
-    "--claims",
-    "part",
-    type=click.Choice(["even", "odd", *FURTHER]),
-    help="Only the claims with even or odd numbers, or a set of further claims.",
-)
 @json_option
-@click.option("--list", "listing", is_flag=True, help="List the questions and claims with wrong outcomes.")
-def main(home: Path | None, part: str | None, as_json: bool, listing: bool) -> None:
-    """Evaluate search, answers and citation checks on the sample."""
+@click.option("--list", "listing", is_flag=True, help="List the questions with wrong outcomes.")
+def main(home: Path | None, as_json: bool, listing: bool) -> None:
+    """Evaluate search and answers on the sample."""
     with tempfile.TemporaryDirectory() as temporary:
         settings = IndexerSettings(home=home or Path(temporary))
         request = IngestRequest(name=OF_SAMPLE.name, paths=[str(SAMPLE_PAPERS)], rebuild=True)
@@ -232,34 +137,16 @@ def main(home: Path | None, part: str | None, as_json: bool, listing: bool) -> N
         with open_index(settings, OF_SAMPLE.name) as index:
             qrels = read_qrels(SAMPLE / "qrels.txt")
             asked = asyncio.run(ask_questions(index, read_lines(SAMPLE / "topics.jsonl"), qrels))
-            judged = claims_of(part)
-            began = time.process_time()
-            checked = asyncio.run(check_claims(index, judged))
-            milliseconds = 1000 * (time.process_time() - began) / len(checked)
-    questions, claims, kinds = (
-        question_figures(asked),
-        claim_figures(checked, apart=part not in FURTHER),
-        kind_figures(checked),
-    )
+    questions = question_figures(asked)
     findings = finding_figures(asked, read_accepted(SAMPLE / "answers.jsonl"))
     if as_json:
-        tables = {"questions": questions, "findings": findings, "claims": claims, "kinds": kinds}
-        echo_json({**tables, "ms a claim": milliseconds})
+        echo_json({"questions": questions, "findings": findings})
         return
     echo_lines([*_table("questions", questions), "", *_table("answers", {"with strings": findings})])
-    echo_lines(["", *_table("claims", claims), "", *_table("close to the truth", kinds)])
-    echo(f"\n{milliseconds:.1f} ms of processor time per claim, including the reading of its passages")
-    if listing:
-        for question in asked:
-            answerable = question.kind != "unanswerable"
-            if question.abstained == answerable or (question.rank is None and answerable):
-                echo(
-                    f"{question.query_id} {question.kind}: rank {question.rank}, "
-                    f"abstained {question.abstained}"
-                )
-        for claim in checked:
-            if claim.supported == (claim.check == "unsupported"):
-                echo(f"{claim.claim_id} {claim.pair}: {claim.check}, supported {claim.supported} {claim.why}")
+    for question in asked if listing else ():
+        answerable = question.kind != "unanswerable"
+        if question.abstained == answerable or (question.rank is None and answerable):
+            echo(f"{question.query_id} {question.kind}: rank {question.rank}, abstained {question.abstained}")
 
 
 if __name__ == "__main__":

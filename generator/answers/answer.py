@@ -11,7 +11,7 @@ from pydantic import Field, computed_field
 
 from base.records import IF_ANY, IF_KNOWN, INTERNAL, Recordable
 from generator.answers.marks import CHECK_WORDS, cited, quoted
-from generator.checking.sentence_check import Check, Reason
+from generator.checking.check import Check, Hint
 from indexer.corpora.papers import Language
 from indexer.files.schema import StoredPassage
 from retriever.stages.hits import SearchResult, unknown_words_note
@@ -19,7 +19,6 @@ from retriever.stages.hits import SearchResult, unknown_words_note
 Section = Literal["introduction", "body", "conclusion", "passages"]
 SECTIONS: tuple[Section, ...] = ("introduction", "body", "conclusion")  # of a model's answer
 EXTRACTIVE = "extractive"
-RULES = "rules"
 
 HEADINGS: dict[str, dict[str, str]] = {
     "ko": {
@@ -61,7 +60,7 @@ class Sentence(Recordable):
     ]
     citations: Annotated[tuple[str, ...], Field(description="passage_ids of the evidence")]
     check: Check
-    reasons: Annotated[tuple[Reason, ...], IF_ANY, Field(description="evidence against the sentence")] = ()
+    hints: Annotated[tuple[Hint, ...], IF_ANY, Field(description="what speaks against the sentence")] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +80,9 @@ class Answer(Recordable):
     written_by: Annotated[str, Field(description='the model\'s name, or "extractive"')]
     abstained: bool
     statement: Annotated[str, INTERNAL] = ""  # of an abstention
-    checked_by: Annotated[
-        str,
-        Field(exclude_if=RULES.__eq__, description="the model that checked the sentences, if any"),
-    ] = RULES
+    checked_by: Annotated[str, IF_ANY, Field(description="the model that checked the sentences, if any")] = ""
     title_check: Annotated[Check | None, IF_KNOWN, Field(description="for a title written by a model")] = None
-    title_reasons: Annotated[tuple[Reason, ...], IF_ANY] = ()
+    title_hints: Annotated[tuple[Hint, ...], IF_ANY] = ()
 
     @computed_field
     @property

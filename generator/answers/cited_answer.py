@@ -8,7 +8,7 @@ from typing import Any
 from base.documents.blocks import Block, Document, Heading, Paragraph, Run, plain
 from generator.answers.answer import EXTRACTIVE, HEADINGS, SECTIONS, Answer, Section, not_checked_line
 from generator.answers.marks import CHECK_WORDS, quoted
-from generator.checking.sentence_check import Check
+from generator.checking.check import Check
 from indexer.corpora.papers import Language
 from retriever.citing.documents import entries_of
 from retriever.citing.reference_list import reference_list

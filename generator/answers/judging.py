@@ -1,31 +1,30 @@
-"""Judging of an answer's sentences by a local entailment model or the language model.
+"""Verdict of a model on the sentences and the title of an answer: whether the cited passages say them.
 
-If the judge fails, the checks by rules stay, and the step notes it.
+The judge is the language model, or an entailment model in this process. If it fails, the sentences stay "not
+checked", and the step notes it.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
 from base.errors import ResourceError
 from generator.answers.answer import Answer, Sentence, cited_passages
-from generator.checking.sentence_check import UNSURE, Check, Reason
+from generator.checking.check import Check, Hint
 from generator.llm import CutAt, Reply
 from generator.model_calls.model_step import ModelStep, UnusableReply, constant, no_listener
 from generator.prompts import load_prompt
 from generator.request import Resources
 from generator.tracing.steps import Step, error_text
+from indexer.corpora.papers import Language
 from indexer.files.schema import StoredPassage
 
-FALLBACK = "check by rules"
-CHECKS: dict[str, Check] = {
-    "entailment": "supported",
-    "contradiction": "unsupported",
-    "neutral": "unsupported",
-}
+NO_CHECK = "sentences not checked"  # the fallback
+MOST_CLAIMS = 20  # of one call, the limit of the reply
 
+Verdict = Literal["supported", "unsupported"]
 Why = Annotated[str, StringConstraints(strip_whitespace=True), CutAt(300)]
 
 
@@ -33,121 +32,139 @@ class Judgement(BaseModel):
     """Verdict on one sentence and its reason."""
 
     sentence: int
-    verdict: Literal["supported", "unsupported"]
+    verdict: Verdict
     why: Why = ""
 
 
 class Judgements(BaseModel):
     """Reply schema."""
 
-    judgements: Annotated[list[Judgement], Field(max_length=20)]
+    judgements: Annotated[list[Judgement], Field(max_length=MOST_CLAIMS)]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A text to judge, and the passage_ids that it cites."""
+
+    text: str
+    citations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """The verdict on each claim with its reason, and the judge's name with its revision."""
+
+    of: Mapping[Claim, tuple[Verdict, str]]
+    judge: str
 
 
 async def judged(
     parent: Step, answer: Answer, evidence: Sequence[StoredPassage], resources: Resources
 ) -> Answer:
-    """Return the answer with the checks of the configured judge; by default the checks by rules.
-
-    Sentences without citations stay unsupported, and excluded sentences stay excluded. The judge does not
-    overrule mismatches that the rules establish with certainty (numbers, names, directions).
-    """
+    """Return the answer with the verdicts of the configured judge on everything that is not checked yet."""
+    title = Claim(answer.title, tuple(dict.fromkeys(each for s in answer.sentences for each in s.citations)))
+    claims = [title] if answer.title_check == "not checked" and title.citations else []
+    claims += [_claim(sentence) for sentence in answer.sentences if sentence.check == "not checked"]
     judge = resources.index.entailment.settings.judge
-    places = [
-        place
-        for place, sentence in enumerate(answer.sentences)
-        if sentence.citations
-        and sentence.check != "excluded"
-        and all(reason.sign in UNSURE for reason in sentence.reasons)
-    ]
-    if judge == "rules" or not places:
+    if judge == "none" or not claims:
         return answer
     if judge == "local":
-        return await _by_entailment(parent, answer, places, evidence, resources)
-    if resources.model is None:
-        return answer
-    check = check_step(answer, places, evidence, resources.model.settings.revision)
-    return await check.run(parent, resources.model)
+        verdicts = await _by_entailment(parent, claims, evidence, resources)
+    elif resources.model is not None:
+        step = check_step(claims, evidence, answer.language, resources.model.settings.revision)
+        verdicts = await step.run(parent, resources.model)
+    else:
+        verdicts = None
+    return answer if verdicts is None else _with_verdicts(answer, title, verdicts)
+
+
+def _claim(sentence: Sentence) -> Claim:
+    return Claim(sentence.text, sentence.citations)
 
 
 async def _by_entailment(
-    parent: Step,
-    answer: Answer,
-    places: Sequence[int],
-    evidence: Sequence[StoredPassage],
-    resources: Resources,
-) -> Answer:
-    pairs, owners = [], []
-    for place in places:
-        sentence = answer.sentences[place]
-        cited = cited_passages(sentence.citations, evidence)
-        texts = [f"{passage.title}\n{passage.text}" for passage in cited]
-        for text in dict.fromkeys([*texts, "\n".join(texts)]):  # one passage may support all, or each a part
-            pairs.append((text, sentence.text))
-            owners.append(place)
-    with parent.step("check", sentences=len(places)) as step:
+    parent: Step, claims: Sequence[Claim], evidence: Sequence[StoredPassage], resources: Resources
+) -> Verdicts | None:
+    """Judge each claim by its best passage, or by all together; a passage may support all, or each a part."""
+    pairs = []
+    for claim in claims:
+        texts = [f"{passage.title}\n{passage.text}" for passage in cited_passages(claim.citations, evidence)]
+        pairs += [(claim, text) for text in dict.fromkeys([*texts, "\n".join(texts)])]
+    with parent.step("check", sentences=len(claims)) as step:
         try:
-            found = await resources.index.entailment.judge(pairs)
+            found = await resources.index.entailment.judge([(text, claim.text) for claim, text in pairs])
         except ResourceError as error:
-            step.error, step.fallback = error_text(error), FALLBACK
-            step.notes.append(f"{FALLBACK}, the model failed: {error}")
-            return answer
+            step.error, step.fallback = error_text(error), NO_CHECK
+            step.notes.append(f"{NO_CHECK}, the model failed: {error}")
+            return None
         if found is None:
-            return answer
-        name, judgements = found
-        checks: dict[int, tuple[Check, str]] = {}
-        for place in places:
-            of_place = [each for owner, each in zip(owners, judgements, strict=True) if owner == place]
-            best = max(of_place, key=lambda each: each.entailment)
-            checks[place] = CHECKS[best.relation], "" if best.relation == "entailment" else best.relation
-        judged_answer = _with_checks(answer, checks, name)
-        step.output = judged_answer.as_record()
-        return judged_answer
+            return None
+        name, relations = found
+        verdicts: dict[Claim, tuple[Verdict, str]] = {}
+        for claim in claims:
+            of_claim = [each for (of, _), each in zip(pairs, relations, strict=True) if of == claim]
+            best = max(of_claim, key=lambda each: each.entailment).relation
+            verdicts[claim] = ("supported", "") if best == "entailment" else ("unsupported", best)
+        step.output = _as_record(Verdicts(verdicts, name))
+        return Verdicts(verdicts, name)
 
 
 def check_step(
-    answer: Answer, places: Sequence[int], evidence: Sequence[StoredPassage], revision: str | None
-) -> ModelStep[Judgements, Answer]:
-    """Return the step that asks for a judgement of every sentence at these places."""
+    claims: Sequence[Claim], evidence: Sequence[StoredPassage], language: Language, revision: str | None
+) -> ModelStep[Judgements, Verdicts | None]:
+    """Return the step that asks for a judgement of every claim, in the language of an answer."""
     numbers = {passage.passage_id: str(number) for number, passage in enumerate(evidence, 1)}
-    asked = [answer.sentences[place] for place in places]
-    sentences = [
-        f"({', '.join(numbers[each] for each in sentence.citations)}) {sentence.text}" for sentence in asked
-    ]
+    texts = [f"({', '.join(numbers[each] for each in claim.citations)}) {claim.text}" for claim in claims]
 
-    async def read(reply: Reply[Judgements]) -> Answer:
+    async def read(reply: Reply[Judgements]) -> Verdicts:
         by_number = {each.sentence: each for each in reply.value.judgements}
-        if left_out := [number for number in range(1, len(places) + 1) if number not in by_number]:
+        if left_out := [number for number in range(1, len(claims) + 1) if number not in by_number]:
             raise UnusableReply(f"did not judge sentence {left_out[0]}")
-        checks: dict[int, tuple[Check, str]] = {
-            place: (by_number[number].verdict, by_number[number].why)
-            for number, place in enumerate(places, 1)
+        verdicts: dict[Claim, tuple[Verdict, str]] = {
+            claim: (by_number[number].verdict, by_number[number].why)
+            for number, claim in enumerate(claims, 1)
         }
-        return _with_checks(answer, checks, f"{reply.model}@{revision}" if revision else reply.model)
+        return Verdicts(verdicts, f"{reply.model}@{revision}" if revision else reply.model)
 
     return ModelStep(
         "check",
-        load_prompt("check", answer.language),
-        {"sentences": sentences},
+        load_prompt("check", language),
+        {"sentences": texts},
         Judgements,
         read=read,
-        fallback=FALLBACK,
-        otherwise=constant(answer),
-        inputs={"sentences": len(places)},
-        output=Answer.as_record,
+        fallback=NO_CHECK,
+        otherwise=constant(None),
+        inputs={"sentences": len(claims)},
+        output=_as_record,
         passages=evidence,
         listening=no_listener,
     )
 
 
-def _with_checks(answer: Answer, checks: dict[int, tuple[Check, str]], name: str) -> Answer:
-    def checked(place: int, sentence: Sentence) -> Sentence:
-        if place not in checks:
-            return sentence
-        check, why = checks[place]
-        reasons = (
-            () if check == "supported" else (Reason("judge", why or "the cited passages do not say it"),)
-        )
-        return replace(sentence, check=check, reasons=reasons)
+def _as_record(verdicts: Verdicts | None) -> object:
+    if verdicts is None:
+        return None
+    judgements = [
+        {"text": each.text, "check": check, "why": why} for each, (check, why) in verdicts.of.items()
+    ]
+    return {"judgements": judgements, "checked_by": verdicts.judge}
 
-    sentences = tuple(checked(place, sentence) for place, sentence in enumerate(answer.sentences))
-    return replace(answer, sentences=sentences, checked_by=name)
+
+def _with_verdicts(answer: Answer, title: Claim, verdicts: Verdicts) -> Answer:
+    def result(claim: Claim, check: Check, hints: tuple[Hint, ...]) -> tuple[Check, tuple[Hint, ...]]:
+        if claim not in verdicts.of or check != "not checked":
+            return check, hints
+        verdict, why = verdicts.of[claim]
+        return verdict, (
+            *hints,
+            *((Hint("judge", {"text": why}),) if verdict == "unsupported" and why else ()),
+        )
+
+    sentences = []
+    for sentence in answer.sentences:
+        check, hints = result(_claim(sentence), sentence.check, sentence.hints)
+        sentences.append(replace(sentence, check=check, hints=hints))
+    if answer.title_check:
+        check, hints = result(title, answer.title_check, answer.title_hints)
+        answer = replace(answer, title_check=check, title_hints=hints)
+    return replace(answer, sentences=tuple(sentences), checked_by=verdicts.judge)

@@ -8,19 +8,19 @@ check words lose their brackets. JSON keeps the text unchanged.
 import re
 
 from base.terminal.output import visible
-from generator.checking.sentence_check import Check
+from generator.checking.check import Check
 
 # Check words after a sentence; supported sentences have none.
 CHECK_WORDS: dict[str, dict[Check, str]] = {
     "ko": {
         "unsupported": "근거 없음",
-        "not checkable": "확인 불가",
+        "not checked": "확인 안 함",
         "excluded": "제외 대상",
         "quoted": "인용",
     },
     "en": {
         "unsupported": "unsupported",
-        "not checkable": "not checkable",
+        "not checked": "not checked",
         "excluded": "excluded",
         "quoted": "quoted",
     },

@@ -1,6 +1,5 @@
 """Answers written by a language model from the evidence, each sentence checked against its citations."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -10,11 +9,10 @@ from typing import Annotated, TypeAlias
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, ValidationError, create_model
 
 from generator.answers.answer import SECTIONS, Answer, Section, Sentence, cited_passages, no_answer
-from generator.answers.excluding import exclusion_prompt, marked
 from generator.answers.extractive import MOST_SENTENCES
 from generator.answers.marks import without_markup
 from generator.answers.streaming import each_sentence, sections_so_far
-from generator.checking.sentence_check import Parser, check_sentence, check_title, parser
+from generator.checking.check import check_sentence
 from generator.llm import Reply
 from generator.model_calls.model_step import ModelStep
 from generator.prompts import load_prompt
@@ -109,20 +107,21 @@ def written_answer(
     """
     language = language_of(question)
     schema = form.schema(len(evidence))
-    left_out, left_out_version = exclusion_prompt(exclusions, language)
-    found = load_prompt("findings", language).render(findings=form.findings) if form.findings else ""
-    parse = parser(index)
-    check = sentence_check(evidence, index, exclusions, parse)
+    excluded = [each.text for each in exclusions if each.names]
+    left_out = load_prompt("exclusions", language) if excluded else None
+    further = [load_prompt("findings", language).render(findings=form.findings)] if form.findings else []
+    if left_out:
+        further.append(left_out.render(exclusions=excluded))
+    check = sentence_check(evidence, index, exclusions)
 
     async def closed(text: str) -> None:
-        if on_sentences and (begun := await asyncio.to_thread(_begun, text, schema, form.sections)):
-            await _check_each(*begun, check, on_sentences)
+        if on_sentences and (begun := _begun(text, schema, form.sections)):
+            on_sentences(_certain(*begun, check))
 
     async def read(reply: Reply[WrittenAnswer]) -> Answer:
         if on_sentences:
-            await _check_each(reply.value, reply.value.answered, check, on_sentences)
-        answer = await asyncio.to_thread(checked_answer, reply.value, reply.model, language, check)
-        return await asyncio.to_thread(with_checked_title, answer, evidence, index, parse)
+            on_sentences(_certain(reply.value, reply.value.answered, check))
+        return checked_answer(reply.value, reply.model, language, check, evidence)
 
     return ModelStep(
         "answer",
@@ -135,8 +134,8 @@ def written_answer(
         inputs={"evidence": [passage.passage_id for passage in evidence]},
         output=Answer.as_record,
         passages=evidence,
-        further="\n\n".join(filter(None, (found, left_out))),
-        further_versions={} if left_out_version is None else {"exclusions_prompt_version": left_out_version},
+        further="\n\n".join(further),
+        further_versions={"exclusions_prompt_version": left_out.version} if left_out else {},
         listening=partial(each_sentence, closed=closed) if on_sentences else nullcontext,
     )
 
@@ -148,44 +147,44 @@ def sentence_check(
     evidence: Sequence[StoredPassage],
     index: SearchIndex,
     exclusions: Sequence[Excluded],
-    parse: Parser | None = None,
 ) -> SentenceCheck:
-    """Return a cached check of a sentence against the passages with its citation numbers."""
-    parse = parse or parser(index)
+    """Return a cached check of a sentence against the passages with its citation numbers.
+
+    A sentence that names an excluded thing is "excluded".
+    """
 
     @lru_cache
     def check(text: str, section: Section, numbers: tuple[int, ...]) -> Sentence:
         numbers = tuple(dict.fromkeys(number for number in numbers if 1 <= number <= len(evidence)))
         citations = tuple(evidence[number - 1].passage_id for number in numbers)
-        checked = check_sentence(text, cited_passages(citations, evidence), index, parse)
-        return marked(Sentence(text, section, citations, checked.check, checked.reasons), exclusions, index)
+        checked, hints = check_sentence(text, cited_passages(citations, evidence))
+        if citations and any(each.is_named_in(text, index.analyzer) for each in exclusions):
+            checked = "excluded"
+        return Sentence(text, section, citations, checked, hints)
 
     return check
 
 
 def checked_answer(
-    written: WrittenAnswer, written_by: str, language: Language, check: SentenceCheck
+    written: WrittenAnswer,
+    written_by: str,
+    language: Language,
+    check: SentenceCheck,
+    evidence: Sequence[StoredPassage],
 ) -> Answer:
-    """Make an answer from a model's reply, with each sentence checked against its cited passages."""
+    """Make an answer from a model's reply: each sentence is checked against the passages that it cites.
+
+    The title is checked against all passages that are cited; a question is no claim and has no check.
+    """
     sentences = tuple(check(*sentence) for sentence in _in_order(written))
     if not written.answered or not sentences:
         return no_answer(language, written_by, [sentence for sentence in sentences if sentence.citations])
-    return Answer(written.title, sentences, language, written_by, abstained=False)
-
-
-def with_checked_title(
-    answer: Answer,
-    evidence: Sequence[StoredPassage],
-    index: SearchIndex,
-    parse: Parser | None = None,
-) -> Answer:
-    """Return the answer with the check of its title against all passages that its sentences cite."""
-    if answer.abstained:
+    answer = Answer(written.title, sentences, language, written_by, abstained=False)
+    cited = cited_passages((each for sentence in sentences for each in sentence.citations), evidence)
+    if not cited or written.title.endswith(("?", "？")):
         return answer
-    cited = (passage_id for sentence in answer.sentences for passage_id in sentence.citations)
-    passages = cited_passages(cited, evidence)
-    checked = check_title(answer.title, passages, index, parse)
-    return replace(answer, title_check=checked.check, title_reasons=checked.reasons)
+    checked, hints = check_sentence(written.title, cited)
+    return replace(answer, title_check=checked, title_hints=hints)
 
 
 def _in_order(written: WrittenAnswer) -> Iterator[tuple[str, Section, tuple[int, ...]]]:
@@ -207,32 +206,18 @@ def _begun(
     return written, written.answered if "answered" in so_far else None
 
 
-async def _check_each(
-    written: WrittenAnswer,
-    answered: bool | None,
-    check: SentenceCheck,
-    on_sentences: Callable[[tuple[Sentence, ...]], None],
-) -> None:
-    """Check the sentences one by one in a thread, and pass on the certain ones after each.
+def _certain(written: WrittenAnswer, answered: bool | None, check: SentenceCheck) -> tuple[Sentence, ...]:
+    """Return the sentences of an unfinished answer that will stay, with their checks.
 
     An abstention keeps only sentences with citations. Until `answered` is known or the body starts, sentences
     from the first one without citations on are held back.
     """
-    sentences: list[Sentence] = []
-    for sentence in _in_order(written):
-        checking = asyncio.ensure_future(asyncio.to_thread(check, *sentence))
-        try:
-            sentences.append(await asyncio.shield(checking))
-        except asyncio.CancelledError:
-            await asyncio.wait({checking})  # no thread may use the index after the question has ended
-            raise
-        on_sentences(tuple(_certain(sentences, answered)))
-
-
-def _certain(sentences: Sequence[Sentence], answered: bool | None) -> Iterator[Sentence]:
+    sentences = [check(*sentence) for sentence in _in_order(written)]
     holds = answered or any(sentence.section != "introduction" for sentence in sentences)
+    certain = list[Sentence]()
     for sentence in sentences:
         if sentence.citations or (holds and answered is not False):
-            yield sentence
+            certain.append(sentence)
         elif answered is None:
-            return
+            break
+    return tuple(certain)

@@ -63,7 +63,7 @@ async def draft_answer(parent: Step, asked: PassageQuestion, result: SearchResul
     """Return the sentences of a temporary answer from passages; none if it abstains."""
     with parent.step("draft", passages=[hit.passage_id for hit in result.hits]) as drafting:
         form = replace(brief_form(asked), quotes_findings=False)  # its words are compared with passages
-        drafted = await answer_step(drafting, result, asked.resources, form)
+        drafted = await answer_step(drafting, result, asked.resources, form, judges=False)
         sentences = tuple(each.text for each in drafted.sentences[:MOST_SENTENCES])
         sentences = () if drafted.abstained else sentences
         drafting.output = list(sentences)

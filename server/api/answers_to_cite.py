@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from generator.answers.answer import Section
 from generator.answers.cited_answer import CitedAnswer, CitedSentence
 from generator.calls import MOST_EVIDENCE
-from generator.checking.sentence_check import Check
+from generator.checking.check import Check
 from indexer.corpora.papers import Language
 from retriever.calls import LONGEST_PASSAGE_ID
 from retriever.request import MAX_CHARACTERS

@@ -14,7 +14,7 @@ import { describe, say, sayProblem } from "./status.js";
 
 await Promise.all([learn("answer"), style("answer.css")]);
 
-const SIGNS = { supported: "✓", unsupported: "✗", "not checkable": "?", excluded: "⊘" };
+const SIGNS = { supported: "✓", unsupported: "✗", "not checked": "?", excluded: "⊘" };
 const KEY = "shrag-answers";
 const KEPT = 6;
 const ANSWER_STEP = "answer (model)";
@@ -110,8 +110,8 @@ function answerView(asked, body, { useStrategy, goOn, name, badges }) {
       rows[data.index ?? rows.length] = data;
       place(data);
     },
-    check({ index: at, check, reasons }) {
-      rows[at] = { ...rows[at], check, reasons };
+    check({ index: at, check, hints }) {
+      rows[at] = { ...rows[at], check, hints };
       sections.querySelector(`[data-sentence="${at}"]`)?.replaceWith(sentenceElement(rows[at], at));
     },
     restart({ reason }) {
@@ -131,7 +131,7 @@ function answerView(asked, body, { useStrategy, goOn, name, badges }) {
       title.textContent = answer.title ?? "";
       title.lang = langOf(answer.title, answer.language);
       const citations = answer.sentences.flatMap((sentence) => sentence.citations);
-      fill(titleCheck, answer.title_check && !answer.abstained && checkMark(answer.title_check, answer.title_reasons, numbersOf(citations)));
+      fill(titleCheck, answer.title_check && !answer.abstained && checkMark(answer.title_check, answer.title_hints, numbersOf(citations)));
       const same = rows.length === answer.sentences.length && rows.every((row, at) => row?.text === answer.sentences[at].text && row.check === answer.sentences[at].check);
       rows = answer.sentences;
       if (!same) { fill(sections); rows.forEach((row, at) => place({ ...row, index: at })); }
@@ -176,7 +176,7 @@ function answerView(asked, body, { useStrategy, goOn, name, badges }) {
     const counts = Object.keys(SIGNS).map((check) => [check, count(check)]).filter(([, n]) => n);
     if (!counts.length) return "";
     const said = counts.map(([check, n]) => `${SIGNS[check]} ${number(n)} ${t(`check_${check}`)}`).join(" · ");
-    return h("p", {}, t("checked"), " ", said, " ", h("span", {}, judge ? t("checked_by", { name: judge }) : t("checked_by_rules")));
+    return h("p", {}, t("checked"), " ", said, " ", judge && h("span", {}, t("checked_by", { name: judge })));
   }
 
   // After the last sentence, so that arriving sentences do not move.
@@ -197,7 +197,7 @@ function answerView(asked, body, { useStrategy, goOn, name, badges }) {
     section.append(sentenceElement(data, data.index ?? rows.length - 1));
   }
 
-  function sentenceElement({ text, citations, check, reasons = [] }, at) {
+  function sentenceElement({ text, citations, check, hints = [] }, at) {
     const cites = citations.map((id) => {
       const place = hits.findIndex((hit) => hit.passage_id === id);
       const label = place < 0 ? id : String(place + 1);
@@ -211,7 +211,7 @@ function answerView(asked, body, { useStrategy, goOn, name, badges }) {
     if (check === "quoted") return sentence(h("span", { class: "quiet" }, `(${t("said_quoted")})`));
     const numbers = numbersOf(citations);
     const uncited = check === "unsupported" && !citations.length;
-    return sentence(checkMark(check, reasons, numbers, uncited ? t("said_uncited") : undefined), judges && h("span", { "data-judge-sentence": at }));
+    return sentence(checkMark(check, hints, numbers, uncited ? t("said_uncited") : undefined), judges && h("span", { "data-judge-sentence": at }));
   }
 
   // When the answer is complete: then the question and the writer are known, and no check changes any more.
@@ -235,14 +235,14 @@ function answerView(asked, body, { useStrategy, goOn, name, badges }) {
 }
 
 /** The mark of a check; it opens the explanation. */
-function checkMark(check, reasons = [], numbers = "", said = t(`said_${check}`, { numbers })) {
-  return disclosure(`${SIGNS[check] ?? "?"} ${said}`, () => reasonsOf(check, reasons, numbers), { class: "check-mark", "data-check": check });
+function checkMark(check, hints = [], numbers = "", said = t(`said_${check}`, { numbers })) {
+  return disclosure(`${SIGNS[check] ?? "?"} ${said}`, () => explanationOf(check, hints, numbers), { class: "check-mark", "data-check": check });
 }
 
-/** Explain a check: its meaning, and each sign of missing support. */
-function reasonsOf(check, reasons, numbers) {
+/** Explain a check: its meaning, and the hints. */
+function explanationOf(check, hints, numbers) {
   return h("div", { class: "why" }, (numbers || check !== "unsupported") && h("p", {}, t(`means_${check}`, { numbers })),
-    reasons.length > 0 && h("ul", {}, reasons.map(({ sign, words }) => h("li", { "data-sign": sign }, has(`sign_${sign}`) ? t(`sign_${sign}`, { words }) : `${sign}: ${words}`))));
+    hints.length > 0 && h("ul", {}, hints.map(({ code, values }) => h("li", { "data-hint": code }, t(`hint_${code}`, values)))));
 }
 
 function keptAnswers() {

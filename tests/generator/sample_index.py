@@ -98,9 +98,9 @@ def result_of(*passages, question, keywords=(), weights=None, likelihood=1.0):
     )
 
 
-def passage(passage_id, text, *, lang="en", title=""):
+def passage(passage_id, text, *, lang="en", title="", year=None):
     """Make a stored passage that is a paper of its own."""
-    return StoredPassage(passage_id, passage_id, title=title, text=text, lang=lang, part="abstract")
+    return StoredPassage(passage_id, passage_id, title, text, lang, "abstract", year)
 
 
 def timeless(value, ignored=frozenset()):

@@ -85,9 +85,9 @@ def put_together(arrived):
             assert event.data["index"] == len(sentences)
             sentences.append({name: value for name, value in event.data.items() if name != "index"})
         elif event.kind == "check":
-            sentences[event.data["index"]] |= {"check": event.data["check"], "reasons": event.data["reasons"]}
+            sentences[event.data["index"]] |= {"check": event.data["check"], "hints": event.data["hints"]}
     return [
-        {name: value for name, value in sentence.items() if value or name != "reasons"}
+        {name: value for name, value in sentence.items() if value or name != "hints"}
         for sentence in sentences
     ]
 
@@ -117,9 +117,9 @@ def test_with_a_model_each_sentence_arrives_with_its_check(sample):
     assert_adds_up(arrived)
     assert data(arrived, "keywords")[0]["strategy"]["origin"] == "model"
     assert [sentence["check"] for sentence in data(arrived, "sentence")] == [
-        "supported",
-        "supported",
-        "unsupported",
+        "not checked",
+        "not checked",
+        "not checked",
         "unsupported",
     ]
 
@@ -284,9 +284,10 @@ def test_a_retry_goes_on_where_the_same_sentences_come_again(sample):
 def test_a_judge_changes_a_check_before_the_end(sample_home):
     verdicts = {
         "judgements": [
-            {"sentence": 1, "verdict": "unsupported", "why": "not said"},
-            {"sentence": 2, "verdict": "supported", "why": ""},
-            {"sentence": 3, "verdict": "unsupported", "why": "98765%"},
+            {"sentence": 1, "verdict": "supported", "why": ""},  # the title
+            {"sentence": 2, "verdict": "unsupported", "why": "not said"},
+            {"sentence": 3, "verdict": "supported", "why": ""},
+            {"sentence": 4, "verdict": "unsupported", "why": "98765%"},
         ]
     }
     check = CheckSettings(judge="model")
@@ -297,7 +298,7 @@ def test_a_judge_changes_a_check_before_the_end(sample_home):
     assert data(arrived, "check")[0] == {
         "index": 0,
         "check": "unsupported",
-        "reasons": [{"sign": "judge", "words": "not said"}],
+        "hints": [{"code": "judge", "values": {"text": "not said"}}],
     }
 
 

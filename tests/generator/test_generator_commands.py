@@ -29,11 +29,11 @@ ANSWER = {
 NOWHERE = "http://127.0.0.1:9/v1"  # the discard port: nothing listens
 
 
-def ask(sample_home, question, *options, model=None):
+def ask(sample_home, question, *options, model=None, **settings):
     """Run `shrag ask`, with the model at that address."""
     given = {"llm__base_url": model, "llm__model": "tiny-writer", "llm__retries": 0}
     given = given | {"llm__strategy_calls": "one"} if model else {}
-    return shrag("ask", question, "--name", NAME, *options, home=sample_home, **given)
+    return shrag("ask", question, "--name", NAME, *options, home=sample_home, **given, **settings)
 
 
 def test_json_has_the_contract_s_keys_beside_those_of_search(sample_home):
@@ -106,17 +106,21 @@ def test_keywords_and_queries_can_be_chosen(sample_home):
 
 
 def test_the_configured_model_answers_and_doubtful_sentences_are_marked(sample_home):
-    with served(answers_with(KEYWORDS), answers_with(ANSWER)) as model:
-        done = ask(sample_home, KOREAN, model=model.base_url)
+    verdicts = [(1, "supported", ""), (2, "supported", ""), (3, "unsupported", "no such number")]
+    judged = {"judgements": [{"sentence": n, "verdict": verdict, "why": why} for n, verdict, why in verdicts]}
+    with served(answers_with(KEYWORDS), answers_with(ANSWER), answers_with(judged)) as model:
+        done = ask(sample_home, KOREAN, model=model.base_url, check__judge="model")
     assert done.returncode == 0
     lines = done.stdout.splitlines()
     assert "회복탄력성과 이직 ✓" in lines
     assert "신규 간호사의 회복탄력성과 이직 의도를 살핀 연구가 있다. [1] ✓" in lines
-    assert "회복탄력성이 높으면 이직 의도가 98765% 줄었다. [1] ✗" in lines
+    place = lines.index("회복탄력성이 높으면 이직 의도가 98765% 줄었다. [1] ✗")
+    assert lines[place + 1] == "  number not found: 98765%; no such number"
     assert "그 밖의 연구도 있다. ✗" in lines
     assert "written by tiny-writer-7b" in done.stderr
-    assert "✓ supported  ✗ unsupported  ? not checkable" in done.stderr
-    assert [body["model"] for body in model.bodies] == ["tiny-writer", "tiny-writer"]
+    assert "✓ supported  ✗ unsupported  ? not checked" in done.stderr
+    assert "checked by tiny-writer-7b" in done.stderr
+    assert [body["model"] for body in model.bodies] == ["tiny-writer"] * 3
 
 
 def test_the_notes_stand_on_standard_error(sample_home):

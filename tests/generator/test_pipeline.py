@@ -148,9 +148,13 @@ def test_every_sentence_of_the_model_is_checked(sample):
     _, asked = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER))
     first = asked.evidence[0].passage_id
     assert [(part.citations, part.check) for part in asked.answer.sentences[1:]] == [
-        ((first,), "supported"),
-        ((first,), "unsupported"),  # 98765% stands nowhere
+        ((first,), "not checked"),
+        ((first,), "not checked"),
         ((), "unsupported"),  # there is no passage 19
+    ]
+    assert [[hint.code for hint in part.hints] for part in asked.answer.sentences[2:]] == [
+        ["number"],  # 98765% stands nowhere
+        ["citation"],
     ]
 
 

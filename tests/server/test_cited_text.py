@@ -71,7 +71,16 @@ def test_another_check_of_a_sentence_is_told_at_the_end():
     text.sentence(sentence("It helps.", "P1#1"))
     text.sentence(sentence("It costs.", "P1#1", check="unsupported"))
     whole = answer(sentence("It helps.", "P1#1", check="excluded"), sentence("It costs.", "P1#1"))
-    assert "Checked again: sentence 1: excluded; sentence 2: supported" in text.end(whole, [])
+    assert "Checked: sentence 1: excluded; sentence 2: supported" in text.end(whole, [])
+
+
+def test_a_sentence_that_a_model_may_still_check_has_no_mark():
+    text = begun()
+    written = [sentence(each, "P1#1", check="not checked") for each in ("It helps.", "It costs.")]
+    assert "".join(map(text.sentence, written)) == "It helps. [1] It costs. [1]"
+    checked = answer(sentence("It helps.", "P1#1"), sentence("It costs.", "P1#1", check="unsupported"))
+    assert "Checked: sentence 2: unsupported\n" in text.end(checked, [])
+    assert "No model has checked the sentences." in text.end(answer(*written), [])
 
 
 def test_quotations_are_a_list_after_their_likelihood():

@@ -15,15 +15,10 @@ from eval.reproduction.answering.abstention import (
     risk_coverage_figure,
 )
 from eval.reproduction.answering.citation_tables import (
-    BY_RULES,
     DEFINITIONS,
-    RULES,
-    agreement_table,
-    contradicting,
+    citation_table,
+    hints_table,
     judgements,
-    model_table,
-    rules_table,
-    signs_table,
 )
 from eval.reproduction.answering.judged_answers import AnswerRecord, ByName
 from eval.reproduction.experiment import SECONDS, Cell, JudgedCall, Outcome, Record, Table
@@ -36,19 +31,16 @@ def summary(call: JudgedCall, materials: Materials, topics: Sequence[Record]) ->
     """Compute the tables and the figure; one row for each system."""
     answers: ByName = {name: [topic["systems"][name] for topic in topics] for name in topics[0]["systems"]}
     model = materials.settings.generator.llm.model or ""
-    by_model = (
-        [model_table(answers, judge_name(model, "check")), agreement_table(answers)] if call.model else []
-    )
+    judge = judge_name(model, "check") if call.model else ""
     return Outcome(
         (
-            _systems(answers),
-            rules_table(answers),
-            *by_model,
-            signs_table(answers),
+            _systems(answers, judge),
+            citation_table(answers, judge),
+            hints_table(answers),
             decisions_table(topics, answers),
             abstention_table(topics, answers),
             _evidence(topics, answers),
-            _times(topics, answers),
+            _times(topics, answers, judge),
         ),
         (risk_coverage_figure(topics, answers),),
         (*DEFINITIONS, *MEASURES, *_notes(call, materials, topics, model)),
@@ -62,7 +54,6 @@ def _notes(call: JudgedCall, materials: Materials, topics: Sequence[Record], mod
     failed = sum(bool(answer["error"]) for topic in topics for answer in topic["systems"].values())
     notes = [
         f"{len(without)} of {len(topics)} topics have no relevant paper, {unjudged} of them without qrels.",
-        "Quoted sentences are the words of papers: signs against them are false alarms of the rules.",
         "Seconds of a question are in times.json. They include waiting for concurrent topics (--parallel).",
     ]
     if materials.inputs.get("answers"):
@@ -76,18 +67,18 @@ def _notes(call: JudgedCall, materials: Materials, topics: Sequence[Record], mod
 
 QUALITY = (
     *("answers by", "topics answered", "citation recall", "citation precision"),
-    *("share contradicting", "right answers"),
+    *("share with hints", "right answers"),
 )
 
 
 def _quality(system: str, of: Answers) -> tuple[Cell, ...]:
     """Return the values of QUALITY, shares except for the first number."""
-    judged = judgements(of, RULES)
+    judged = judgements(of)
     sentences = [each for answer in judged for each in answer]
     scores = citation_scores(judged)
     return (
         *(system, len(judged), scores.recall, scores.precision),
-        contradicting(sentences) / len(sentences) if sentences else None,
+        mean_of_known(bool(each["hints"]) for each in sentences),
         _right(of),
     )
 
@@ -97,12 +88,12 @@ def _right(of: Answers) -> float | None:
     return mean_of_known(answer["right"] for answer in of)
 
 
-def _systems(answers: ByName) -> Table:
+def _systems(answers: ByName, judge: str) -> Table:
     rows = tuple(_quality(system, of) for system, of in answers.items())
-    return Table("Quality of each system", QUALITY, rows, judge=BY_RULES)
+    return Table("Quality of each system", QUALITY, rows, judge=judge)
 
 
-def _times(topics: Sequence[Record], answers: ByName) -> Table:
+def _times(topics: Sequence[Record], answers: ByName, judge: str) -> Table:
     """Return quality and time of each system, for the choice of a model."""
 
     def row(system: str, of: Answers) -> tuple[Cell, ...]:
@@ -114,7 +105,7 @@ def _times(topics: Sequence[Record], answers: ByName) -> Table:
         "Quality and seconds of a question",
         (*QUALITY, "mean seconds", "median", "maximum"),
         tuple(row(system, of) for system, of in answers.items()),
-        judge=BY_RULES,
+        judge=judge,
         timed=True,
     )
 
@@ -148,7 +139,7 @@ def _main(topics: Sequence[Record], answers: ByName) -> dict[str, float]:
     decided = all_decisions(topics, answers)
     main: dict[str, float | None] = {f"AUROC, {name}": auroc(of) for name, of in decided.items()}
     for name, of in answers.items():
-        scores = citation_scores(judgements(of, RULES))
+        scores = citation_scores(judgements(of))
         main |= {
             f"citation recall, {name}": scores.recall,
             f"citation precision, {name}": scores.precision,

@@ -1,12 +1,11 @@
 """Records of answers to judged topics: decision, evidence, and sentences with their judgements."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias, TypedDict
 
 from eval.answer_quality.accepted_strings import contains_accepted
 from eval.answer_quality.citations import Judged
-from eval.answer_quality.support import judge_by_model, judge_by_rules
+from eval.answer_quality.support import judge_sentences
 from eval.reproduction.materials import Materials
 from generator.answers.answer import Sentence
 from generator.pipeline import AskResult
@@ -14,11 +13,11 @@ from generator.tracing.steps import error_text
 
 
 class SentenceRecord(TypedDict):
-    """A sentence, its cited papers or passages, and its judgements by the name of the judge."""
+    """A sentence, its cited papers or passages, and its judgement."""
 
     text: str
     citations: list[str]
-    judges: dict[str, Judged]
+    judged: Judged
 
 
 class AnswerRecord(TypedDict):
@@ -46,12 +45,13 @@ ByName: TypeAlias = Mapping[str, Sequence[AnswerRecord]]  # the answers of each 
 async def answer_record(
     asked: AskResult, materials: Materials, relevant: frozenset[str], accepted: Sequence[str] | None
 ) -> AnswerRecord:
-    """Judge the sentences of an answer by the rules, and by the language model of the materials if any."""
+    """Judge the sentences of an answer, with the language model of the materials if there is one."""
     answer, hits = asked.answer, asked.result.hits
     sentences = () if answer.abstained else answer.sentences
     evidence = {hit.passage_id: materials.id_of(hit) for hit in hits}
     cited = {evidence[passage_id] for sentence in sentences for passage_id in sentence.citations}
-    judged = await _judged(asked, sentences, materials)
+    passages = [hit.passage for hit in hits]
+    judged = await judge_sentences(sentences, passages, answer.language, materials.model)
     return {
         "answered": not answer.abstained,
         "error": "",
@@ -63,12 +63,8 @@ async def answer_record(
         "relevant_cited": len(relevant & cited),
         "right": _is_right(sentences, accepted),
         "sentences": [
-            {
-                "text": sentence.text,
-                "citations": list(sentence.citations),
-                "judges": {judge: of_judge[place] for judge, of_judge in judged.items()},
-            }
-            for place, sentence in enumerate(sentences)
+            {"text": sentence.text, "citations": list(sentence.citations), "judged": of_sentence}
+            for sentence, of_sentence in zip(sentences, judged, strict=True)
         ],
     }
 
@@ -87,17 +83,6 @@ def without_answer(error: Exception, accepted: Sequence[str] | None) -> AnswerRe
         "right": _is_right((), accepted),
         "sentences": [],
     }
-
-
-async def _judged(
-    asked: AskResult, sentences: Sequence[Sentence], materials: Materials
-) -> dict[str, list[Judged]]:
-    passages = [hit.passage for hit in asked.result.hits]
-    judged = {"rules": await asyncio.to_thread(judge_by_rules, sentences, passages, materials.index)}
-    if materials.model:
-        language = asked.answer.language
-        judged["model"] = await judge_by_model(sentences, passages, language, materials.model)
-    return judged
 
 
 def _is_right(sentences: Sequence[Sentence], accepted: Sequence[str] | None) -> bool | None:

@@ -2,8 +2,8 @@
 
 Every topic is answered by quoted sentences, and by each language model. The report counts answered and
 declined topics, and sentences that their citations do not support. Citation recall and precision follow ALCE
-(Gao et al., EMNLP 2023). The judges are the rules of the citation check and, with a language model, the
-configured model.
+(Gao et al., EMNLP 2023). The configured language model judges; without one only sentences in the words of
+their passages count as judged.
 
 Topics without a relevant paper are included: answers should decline them. The likelihood of an answer orders
 the topics for AUROC and for the risk-coverage curve. An answered topic is an error if none of its evidence is

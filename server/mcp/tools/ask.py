@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from generator.answers.answer import Section
 from generator.calls import AskCall
-from generator.checking.sentence_check import Check
+from generator.checking.check import Check, Hint
 from generator.pipeline import answer_question
 from indexer.corpora.papers import Language
 from retriever.strategy import Strategy
@@ -28,12 +28,9 @@ class CheckedSentence(BaseModel):
     references: Annotated[list[int], Field(description="numbers of `references`")]
     check: Annotated[
         Check,
-        Field(
-            description="supported, unsupported, not checkable or excluded; quoted: the words of a paper, "
-            "which were not checked"
-        ),
+        Field(description="supported, unsupported, not checked or excluded; quoted: the words of a paper"),
     ]
-    reasons: Annotated[list[str], Field(description="evidence against the sentence")] = []
+    hints: Annotated[list[Hint], Field(description="what speaks against the sentence")] = []
 
 
 class NearPassage(BaseModel):
@@ -102,7 +99,7 @@ async def _run(call: AskCall, context: ToolContext) -> ToolResult:
                 section=sentence.section,
                 references=[text.references[each].number for each in sentence.citations],
                 check=sentence.check,
-                reasons=[f"{reason.sign}: {reason.words}" for reason in sentence.reasons],
+                hints=list(sentence.hints),
             )
             for sentence in asked.answer.sentences
         ],

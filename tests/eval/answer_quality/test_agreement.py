@@ -6,8 +6,7 @@ from eval.answer_quality.agreement import SUPPORTED, UNSUPPORTED, agreement
 from eval.answer_quality.citations import Verdict
 
 YES, NO = SUPPORTED, UNSUPPORTED
-FAILED: Verdict = "not judged"
-NOTHING: Verdict = "not checkable"
+NOTHING: Verdict = "not judged"
 
 
 def test_kappa_is_the_agreement_beyond_chance():
@@ -19,7 +18,7 @@ def test_kappa_is_the_agreement_beyond_chance():
 
 
 def test_sentences_without_a_verdict_are_left_out():
-    found = agreement([(NOTHING, YES), (NO, FAILED), (NO, NO)])
+    found = agreement([(NOTHING, YES), (NO, NOTHING), (NO, NO)])
     assert (found.compared, found.left_out, found.share) == (1, 2, 1)
 
 

@@ -13,7 +13,7 @@ AB: tuple[str, ...] = ("a", "b")
 
 
 def judged(verdict, *precise):
-    return Judged(verdict=verdict, precise=list(precise), reasons=[])
+    return Judged(verdict=verdict, precise=list(precise), hints=[])
 
 
 def test_one_citation_has_no_parts_to_judge():
@@ -25,7 +25,7 @@ def test_the_parts_are_each_citation_and_the_others():
     assert parts_of(("a", "b", "c")) == [A, B, ("c",), ("b", "c"), ("a", "c"), AB]
 
 
-@pytest.mark.parametrize(("verdict", "precise"), [(YES, True), (NO, False), ("not checkable", False)])
+@pytest.mark.parametrize(("verdict", "precise"), [(YES, True), (NO, False), ("not checked", False)])
 def test_one_citation_is_precise_if_it_supports_the_sentence(verdict, precise):
     assert precise_citations(A, {A: verdict}) == [precise]
 

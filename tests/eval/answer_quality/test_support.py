@@ -1,12 +1,13 @@
-"""Sentences judged by the rules, and by a language model that may fail."""
+"""Sentences judged without a model, and by a language model that may fail."""
 
 import asyncio
 
 import httpx
 import pytest
 
-from eval.answer_quality.support import MOST_CLAIMS, judge_by_model, judge_by_rules
+from eval.answer_quality.support import judge_sentences
 from generator.answers.answer import Sentence
+from generator.answers.judging import MOST_CLAIMS
 from generator.llm import LanguageModel
 from tests.generator.language_model import Scripted, says, settings
 from tests.generator.sample_index import passage
@@ -19,11 +20,11 @@ BOTH = (AEROGEL, MICA)
 
 
 def sentence(text, *citations):
-    return Sentence(text, "body", citations, "not checkable")
+    return Sentence(text, "body", citations, "not checked")
 
 
-DELAYED = sentence("Aerogel sheets delayed thermal runaway by 14 minutes.", "B1", "B2")
-WRONG = sentence("Aerogel sheets delayed thermal runaway by 41 minutes.", "B1")
+DELAYED = sentence("Aerogel delayed thermal runaway by 14 minutes.", "B1", "B2")
+WRONG = sentence("Aerogel delayed thermal runaway by 41 minutes.", "B1")
 UNCITED = sentence("Aerogel is light.")
 
 
@@ -32,7 +33,7 @@ def by_model(sentences, *replies, **changed):
 
     async def run():
         async with LanguageModel(settings(retries=0, **changed), transport=script.transport) as model:
-            return await judge_by_model(sentences, BOTH, "en", model)
+            return await judge_sentences(sentences, BOTH, "en", model)
 
     return asyncio.run(run()), script
 
@@ -41,12 +42,12 @@ def verdicts(*of):
     return says({"judgements": [{"sentence": n, "verdict": v, "why": ""} for n, v in enumerate(of, 1)]})
 
 
-def test_the_rules_find_unneeded_citations_and_wrong_numbers(sample):
-    supported, wrong, uncited = judge_by_rules([DELAYED, WRONG, UNCITED], BOTH, sample)
-    assert (supported["verdict"], supported["precise"]) == ("supported", [True, False])
-    assert (wrong["verdict"], wrong["precise"]) == ("unsupported", [False])
-    assert ("number", "41 minutes") in wrong["reasons"]
-    assert (uncited["verdict"], uncited["precise"]) == ("unsupported", [])
+def test_without_a_model_only_the_words_of_a_passage_are_supported():
+    verbatim = sentence(AEROGEL.text, "B1", "B2")
+    judged = asyncio.run(judge_sentences([verbatim, WRONG, UNCITED], BOTH, "en", None))
+    assert [each["verdict"] for each in judged] == ["supported", "not judged", "unsupported"]
+    assert [each["precise"] for each in judged] == [[True, None], [None], []]
+    assert [each["hints"] for each in judged] == [[], ["number"], ["citation"]]
 
 
 def test_the_model_judges_sentences_and_then_the_parts_of_their_citations():
@@ -56,9 +57,9 @@ def test_the_model_judges_sentences_and_then_the_parts_of_their_citations():
     assert [each["verdict"] for each in judged] == ["supported", "unsupported", "unsupported"]
     assert [each["precise"] for each in judged] == [[True, False], [False], []]
     first, second = (body["messages"][0]["content"] for body in script.bodies)
-    assert '<sentence number="1">\n(1, 2) Aerogel sheets delayed' in first
+    assert '<sentence number="1">\n(1, 2) Aerogel delayed' in first
     assert UNCITED.text not in first
-    assert '<sentence number="2">\n(2) Aerogel sheets delayed' in second
+    assert '<sentence number="2">\n(2) Aerogel delayed' in second
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,7 @@ def test_a_failed_judgement_is_a_result(reply):
     judged, _ = by_model([DELAYED, WRONG, UNCITED], reply, reply)
     assert [each["verdict"] for each in judged] == ["not judged", "not judged", "unsupported"]
     assert [each["precise"] for each in judged] == [[None, None], [None], []]
-    assert judged[0]["reasons"][0][0] == "judge"
+    assert judged[1]["hints"] == ["number"]
 
 
 def test_a_sentence_stays_supported_if_its_parts_are_not_judged():

@@ -105,40 +105,32 @@ def test_evidence_and_accepted_strings_are_counted(run, tmp_path):
     assert topics_of(tmp_path)[1]["systems"][QUOTED]["right"] is None
 
 
-def test_citation_measures_are_those_of_alce(run, written, tmp_path):
+def test_citation_measures_are_those_of_alce(run, written, monkeypatch, tmp_path):
+    def check(prompt, _):
+        sentences = fixture_model.items_of("sentence", prompt)
+        verdicts = {n: "unsupported" if "94 s" in text else "supported" for n, text in sentences.items()}
+        return {"judgements": [{"sentence": n, "verdict": verdict} for n, verdict in verdicts.items()]}
+
+    monkeypatch.setitem(fixture_model.ANSWERS, "check", check)
     assert run("--model").exit_code == 0
-    sentences = topics_of(tmp_path)[0]["systems"][MODEL]["sentences"]
-    rules = [each["judges"]["rules"] for each in sentences]
-    assert [each["verdict"] for each in rules] == ["supported", "unsupported", "unsupported", "supported"]
-    assert [each["precise"] for each in rules] == [[True], [False], [], [True]]
+    judged = [each["judged"] for each in topics_of(tmp_path)[0]["systems"][MODEL]["sentences"]]
+    assert [each["verdict"] for each in judged] == ["supported", "unsupported", "unsupported", "supported"]
+    assert [each["precise"] for each in judged] == [[True], [False], [], [True]]
     main = manifest_of(tmp_path)["main"]
     assert main[f"citation recall, {MODEL}"] == 2 / 4
     assert main[f"citation precision, {MODEL}"] == pytest.approx(2 / 3)
     row = row_of(tmp_path, "Citations of the answers", MODEL)
-    assert (row["unsupported"], row["contradicting"], row["without citation"]) == ("2", "1", "1")
-
-
-def test_rules_and_model_are_compared(run, written, monkeypatch, tmp_path):
-    def check(prompt, _):
-        numbers = fixture_model.items_of("sentence", prompt)
-        return {"judgements": [{"sentence": each, "verdict": "supported", "why": ""} for each in numbers]}
-
-    monkeypatch.setitem(fixture_model.ANSWERS, "check", check)
-    run("--model")
-    row = row_of(tmp_path, "Agreement of rules and model on sentences with citations", MODEL)
-    assert list(row.values())[1:] == ["2", "0", "1", "0", "0.6667", "0.0000", "0"]
-    judges = manifest_of(tmp_path)["judges"]
-    assert "check.en version 1" in judges["Citations of the answers, by a model"]
+    assert (row["unsupported"], row["without citation"], row["not judged"]) == ("2", "1", "0")
+    assert "check.en version 1" in manifest_of(tmp_path)["judges"]["Citations of the answers"]
 
 
 def test_a_failed_judgement_is_counted_and_changes_nothing_else(run, written, monkeypatch, tmp_path):
     monkeypatch.setitem(fixture_model.ANSWERS, "check", lambda *_: {"judgements": "none"})
     assert run("--model").exit_code == 0
     sentences = topics_of(tmp_path)[0]["systems"][MODEL]["sentences"]
-    verdicts = [each["judges"]["model"]["verdict"] for each in sentences]
-    assert verdicts == ["not judged", "not judged", "unsupported", "not judged"]
-    assert row_of(tmp_path, "Citations of the answers, by a model", MODEL)["not judged"] == "3"
-    assert row_of(tmp_path, "Citations of the answers", MODEL)["citation recall"] == "0.5000"
+    verdicts = [each["judged"]["verdict"] for each in sentences]
+    assert verdicts == ["not judged", "not judged", "unsupported", "supported"]
+    assert row_of(tmp_path, "Citations of the answers", MODEL)["not judged"] == "2"
 
 
 def test_a_failed_answer_is_quoted_and_counted(run, model, monkeypatch, tmp_path):
@@ -158,7 +150,7 @@ def test_each_model_has_a_row_and_its_seconds(run, model, tmp_path):
     assert runs == {"0-quoted-sentences.trec", "1-one.trec", "2-org-two.trec"}
 
 
-def test_models_are_asked_by_their_names(run, model, monkeypatch):
+def test_models_are_asked_by_their_names(run, written, monkeypatch):
     asked, reply_to = set(), fixture_model.reply_to
 
     def noting(body):

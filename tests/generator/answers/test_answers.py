@@ -17,7 +17,7 @@ ENGLISH = Answer(
         Sentence("Aerogel slows the spread.", "introduction", ("B1", "B2"), "supported"),
         Sentence("It took 14 minutes.", "body", ("B1",), "supported"),
         Sentence("It took 99 minutes.", "body", ("B2",), "unsupported"),
-        Sentence("확산이 느려졌다.", "body", ("B3",), "not checkable"),
+        Sentence("확산이 느려졌다.", "body", ("B3",), "not checked"),
         Sentence("Nobody knows more.", "conclusion", (), "unsupported"),
     ),
     language="en",
@@ -29,7 +29,7 @@ KOREAN = Answer(
     sentences=(
         Sentence("에어로겔이 전파를 늦춘다.", "introduction", ("B1",), "supported"),
         Sentence("99분이 걸렸다.", "body", ("B1",), "unsupported"),
-        Sentence("느려졌다.", "conclusion", ("B1",), "not checkable"),
+        Sentence("느려졌다.", "conclusion", ("B1",), "not checked"),
     ),
     language="ko",
     written_by="tiny-writer",
@@ -78,7 +78,7 @@ def test_text_has_headings_citations_and_checks():
         "Main body\n"
         "It took 14 minutes. [B1]\n"
         "It took 99 minutes. [B2] (unsupported)\n"
-        "확산이 느려졌다. [B3] (not checkable)\n"
+        "확산이 느려졌다. [B3] (not checked)\n"
         "\n"
         "Conclusion\n"
         "Nobody knows more. (unsupported)"
@@ -96,7 +96,7 @@ def test_korean_text_has_korean_headings_and_checks():
         "99분이 걸렸다. [B1] (근거 없음)\n"
         "\n"
         "결론\n"
-        "느려졌다. [B1] (확인 불가)"
+        "느려졌다. [B1] (확인 안 함)"
     )
 
 

@@ -21,7 +21,7 @@ WRITTEN = CitedAnswer(
     title="Methane and yield",
     question="Does methane fall?",
     sentences=(
-        CitedSentence("Drying was studied.", "introduction", (), "not checkable"),
+        CitedSentence("Drying was studied.", "introduction", (), "not checked"),
         CitedSentence("Methane fell by 37%.", "body", ("K",), "supported"),
         CitedSentence("Yield fell by half.", "body", ("J", "K"), "unsupported"),
         CitedSentence("Is it worth it?", "conclusion", ("J",), "supported"),
@@ -40,7 +40,7 @@ def test_an_answer_of_a_model_has_sections_citations_and_only_the_cited_papers()
         "Methane and yield",
         "Does methane fall?",
         "Introduction",
-        "Drying was studied. (not checkable)",
+        "Drying was studied. (not checked)",
         "Main body",
         "Methane fell by 37% (강가은, 2020). Yield fell by half (Jang, 2023; 강가은, 2020). (unsupported)",
         "Conclusion",

@@ -52,12 +52,12 @@ def test_the_prompt_without_exclusions(sample):
 
 
 def test_a_sentence_about_an_excluded_subject_is_marked(sample):
-    wrong = MICA | {"text": "Mica plates delayed thermal runaway by 600 minutes."}
+    uncited = MICA | {"citations": []}
 
-    _, made = asked_of_model(sample, QUESTIONS["en"], GOOD, MICA, wrong)
+    _, made = asked_of_model(sample, QUESTIONS["en"], GOOD, MICA, uncited)
 
     answer = made.value
-    assert [sentence.check for sentence in answer.sentences] == ["supported", "excluded", "unsupported"]
+    assert [sentence.check for sentence in answer.sentences] == ["not checked", "excluded", "unsupported"]
     assert f"{MICA['text']} [B2] (excluded)" in answer.as_text()
 
 

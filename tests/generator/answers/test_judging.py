@@ -1,14 +1,13 @@
-"""Sentences judged by a model, and the check by rules if the model fails."""
+"""Sentences judged by a model, and left unchecked if the model fails."""
 
 import asyncio
-from dataclasses import replace
 
 import httpx
 import pytest
 
 from generator.answers.answer import Answer, Sentence
 from generator.answers.judging import judged
-from generator.checking.sentence_check import Reason
+from generator.checking.check import Hint
 from generator.request import Resources
 from generator.tracing.steps import Step
 from indexer.settings import CheckSettings, IndexerSettings
@@ -22,17 +21,20 @@ EVIDENCE = (
     passage("B1", "Aerogel sheets delayed thermal runaway by 14 minutes.", title="Aerogel"),
     passage("B2", "Mica plates delayed it by 6 minutes.", title="Mica"),
 )
-WRONG = (Reason("words", "too few of its words"),)
+NUMBER = Hint("number", {"text": "41 minutes"})
 ANSWER = Answer(
-    "Aerogel",
+    "Aerogel delays it",
     (
-        Sentence("Aerogel delayed it by 41 minutes.", "body", ("B1",), "unsupported", WRONG),
-        Sentence("Both delayed it.", "body", ("B1", "B2"), "supported"),
-        Sentence("It is known.", "conclusion", (), "unsupported", (Reason("citation", "no citation"),)),
+        Sentence("Aerogel delayed it by 41 minutes.", "body", ("B1",), "not checked", (NUMBER,)),
+        Sentence("Both delayed it.", "body", ("B1", "B2"), "not checked"),
+        Sentence(EVIDENCE[0].text, "body", ("B1",), "supported"),
+        Sentence("It is hot.", "body", ("B1",), "excluded"),
+        Sentence("It is known.", "conclusion", (), "unsupported", (Hint("citation", {}),)),
     ),
     "en",
     "tiny-writer-7b",
     abstained=False,
+    title_check="not checked",
 )
 LLM = {"llm": {"base_url": "http://model.test/v1", "model": "tiny-writer-7b", "retries": 0}}
 
@@ -56,49 +58,39 @@ def verdicts(*of):
     return says({"judgements": [{"sentence": n, "verdict": v, "why": why} for n, v, why in of]})
 
 
-def test_by_default_the_rules_judge_and_no_model_is_asked(sample_home):
-    made, step, script = judge(sample_home, CheckSettings())
+def test_without_a_judge_no_model_is_asked(sample_home):
+    made, step, script = judge(sample_home, CheckSettings(judge="none"))
     assert made == ANSWER
-    assert made.checked_by == "rules"
     assert (step.children, script.requests) == ([], [])
 
 
-def test_the_language_model_judges_every_sentence_that_cites(sample_home):
-    reply = verdicts((1, "unsupported", "14 minutes in the passage"), (2, "supported", ""))
-    made, step, script = judge(sample_home, CheckSettings(judge="model"), reply)
+def test_by_default_the_language_model_judges_what_is_not_checked_yet(sample_home):
+    reply = verdicts((1, "supported", ""), (2, "unsupported", "14 minutes there"), (3, "supported", ""))
+    made, step, script = judge(sample_home, CheckSettings(), reply)
 
-    assert [sentence.check for sentence in made.sentences] == ["unsupported", "supported", "unsupported"]
-    assert made.sentences[0].reasons == (Reason("judge", "14 minutes in the passage"),)
-    assert made.sentences[2] == ANSWER.sentences[2]
+    checks = [sentence.check for sentence in made.sentences]
+    assert checks == ["unsupported", "supported", "supported", "excluded", "unsupported"]
+    assert made.title_check == "supported"
+    assert made.sentences[0].hints == (NUMBER, Hint("judge", {"text": "14 minutes there"}))
+    assert made.sentences[2:] == ANSWER.sentences[2:]
     assert made.checked_by == "tiny-writer-7b"
     (child,) = step.children
     assert (child.name, child.model_call["prompt_version"]) == ("check", 1)
     asked = script.bodies[0]["messages"][0]["content"]
-    assert '<sentence number="2">\n(1, 2) Both delayed it.' in asked
-    assert "It is known." not in asked
+    assert '<sentence number="1">\n(1, 2) Aerogel delays it' in asked
+    assert '<sentence number="3">\n(1, 2) Both delayed it.' in asked
+    assert asked.count("<sentence number") == 3
 
 
-def test_the_judge_does_not_get_certain_signs(sample_home):
-    number = replace(ANSWER.sentences[0], reasons=(Reason("number", "41 minutes"),))
-    answer = replace(ANSWER, sentences=(number, *ANSWER.sentences[1:]))
-
-    made, _, script = judge(
-        sample_home, CheckSettings(judge="model"), verdicts((1, "supported", "")), answer=answer
-    )
-
-    assert made.sentences[0] == number
-    asked = script.bodies[0]["messages"][0]["content"]
-    assert "Both delayed it." in asked
-    assert "41 minutes" not in asked
+def test_a_supported_sentence_keeps_its_hints(sample_home):
+    made, *_ = judge(sample_home, CheckSettings(), verdicts(*((n, "supported", "") for n in (1, 2, 3))))
+    assert (made.sentences[0].check, made.sentences[0].hints) == ("supported", (NUMBER,))
 
 
 def test_a_long_reason_is_truncated(sample_home):
-    reply = verdicts((1, "unsupported", "14 minutes. " * 100), (2, "supported", ""))
-
-    made, _, _ = judge(sample_home, CheckSettings(judge="model"), reply)
-
-    (reason,) = made.sentences[0].reasons
-    assert reason.words == ("14 minutes. " * 100)[:300]
+    reply = verdicts((1, "supported", ""), (2, "unsupported", "14 minutes. " * 100), (3, "supported", ""))
+    made, _, _ = judge(sample_home, CheckSettings(), reply)
+    assert made.sentences[0].hints[-1].values["text"] == ("14 minutes. " * 100)[:300]
 
 
 @pytest.mark.parametrize(
@@ -110,11 +102,11 @@ def test_a_long_reason_is_truncated(sample_home):
     ],
     ids=["a sentence left out", "no JSON", "no connection"],
 )
-def test_the_check_by_rules_remains_if_the_language_model_fails(sample_home, replies):
+def test_sentences_stay_unchecked_if_the_language_model_fails(sample_home, replies):
     made, step, _ = judge(sample_home, CheckSettings(judge="model"), *replies)
     assert made == ANSWER
-    assert step.children[0].fallback == "check by rules"
-    assert step.children[0].notes[0].startswith("check by rules, the model failed")
+    assert step.children[0].fallback == "sentences not checked"
+    assert step.children[0].notes[0].startswith("sentences not checked, the model failed")
 
 
 @pytest.mark.needs_models
@@ -131,14 +123,14 @@ def test_an_entailment_model_judges_and_is_named_with_its_revision(sample_home, 
 
     wanted = "supported" if expected.relation == "entailment" else "unsupported"
     assert made.sentences[0].check == wanted
-    assert made.sentences[2] == ANSWER.sentences[2]
+    assert made.sentences[2:] == ANSWER.sentences[2:]
     assert made.checked_by.startswith("model@files:")
     assert step.children[0].output["checked_by"] == made.checked_by
 
 
 @pytest.mark.needs_models
-def test_the_check_by_rules_remains_without_the_entailment_model(sample_home, tmp_path):
+def test_sentences_stay_unchecked_without_the_entailment_model(sample_home, tmp_path):
     made, step, _ = judge(sample_home, CheckSettings(model=str(tmp_path / "none")))
     assert made == ANSWER
-    assert step.children[0].fallback == "check by rules"
+    assert step.children[0].fallback == "sentences not checked"
     assert "SHRAG_CHECK__MODEL" in step.children[0].error

@@ -70,10 +70,10 @@ def test_an_answer_has_passage_ids_in_place_of_numbers(sample):
         both["text"],
     ]
     assert checks(answer) == [
-        (("B1", "B2"), "supported"),
-        (("B1",), "supported"),
-        (("B2",), "supported"),
-        (("B1", "B2"), "supported"),
+        (("B1", "B2"), "not checked"),
+        (("B1",), "not checked"),
+        (("B2",), "not checked"),
+        (("B1", "B2"), "not checked"),
     ]
     assert (answer.language, answer.written_by, answer.abstained) == ("en", "tiny-writer-7b", False)
     assert len(script.requests) == 1
@@ -89,23 +89,21 @@ def test_markdown_is_removed_from_title_and_sentences(sample):
 
 
 @pytest.mark.parametrize(
-    ("title", "check", "signs"),
+    ("title", "check", "hints"),
     [
-        ("Aerogel delays thermal runaway by 14 minutes", "supported", []),
-        ("Aerogel delays thermal runaway by 41 minutes", "unsupported", ["number"]),
-        ("Aerogel always stops thermal runaway in the world", "unsupported", ["universal", "universal"]),
-        ("What insulation can do", "not checkable", []),
-        ("Does aerogel accelerate thermal runaway by 41 minutes?", "not checkable", []),
+        ("Aerogel sheets delayed thermal runaway between cells by 14 minutes.", "supported", []),
+        ("Aerogel delays thermal runaway by 41 minutes", "not checked", ["number"]),
+        ("What insulation can do", "not checked", []),
+        ("Does aerogel accelerate thermal runaway by 41 minutes?", None, []),
     ],
 )
-def test_a_title_is_checked_against_the_cited_passages(sample, title, check, signs):
+def test_a_title_is_checked_against_the_cited_passages(sample, title, check, hints):
     _, answer, *_ = ask(sample, answer_of(GOOD, title=title))
 
-    assert (answer.title_check, [reason.sign for reason in answer.title_reasons]) == (check, signs)
     record = answer.as_record()
-    assert record["title_check"] == check
-    assert [reason["sign"] for reason in record.get("title_reasons", [])] == signs
-    word = {"supported": "", "unsupported": " (unsupported)", "not checkable": " (not checkable)"}[check]
+    assert record.get("title_check") == check
+    assert [hint["code"] for hint in record.get("title_hints", [])] == hints
+    word = " (not checked)" if check == "not checked" else ""
     assert answer.as_text().splitlines()[0] == title + word
 
 
@@ -141,20 +139,26 @@ def test_a_long_passage_is_complete_if_the_context_length_is_unknown(sample):
 
 
 @pytest.mark.parametrize(
-    ("changed", "citations", "check"),
+    ("changed", "citations", "check", "hints"),
     [
-        ({"citations": [1, 7]}, ("B1",), "supported"),
-        ({"citations": [1, 1]}, ("B1",), "supported"),
-        ({"citations": [3, 0, -1]}, (), "unsupported"),
-        ({"citations": []}, (), "unsupported"),
-        ({"citations": [2]}, ("B2",), "unsupported"),
-        ({"text": "Aerogel delayed thermal runaway by 41 minutes."}, ("B1",), "unsupported"),
+        ({"citations": [1, 7]}, ("B1",), "not checked", []),
+        ({"citations": [1, 1]}, ("B1",), "not checked", []),
+        ({"citations": [3, 0, -1]}, (), "unsupported", ["citation"]),
+        ({"citations": []}, (), "unsupported", ["citation"]),
+        ({"citations": [2]}, ("B2",), "not checked", ["number"]),
+        ({"text": "Aerogel delayed thermal runaway by 41 minutes."}, ("B1",), "not checked", ["number"]),
+        ({"text": "Aerogel delayed thermal runaway by 14 hours."}, ("B1",), "not checked", ["unit"]),
+        ({"text": EVIDENCE[0].text}, ("B1",), "supported", []),
     ],
-    ids=["one unknown passage", "twice", "unknown passages", "none", "the wrong passage", "a wrong number"],
+    ids=[
+        *("one unknown passage", "twice", "unknown passages", "none", "the wrong passage"),
+        *("a wrong number", "a wrong unit", "in the words of the passage"),
+    ],
 )
-def test_citations_of_a_sentence_and_its_check(sample, changed, citations, check):
+def test_citations_of_a_sentence_and_its_check(sample, changed, citations, check, hints):
     script, answer, *_ = ask(sample, answer_of(GOOD, GOOD | changed))
-    assert checks(answer) == [(("B1",), "supported"), (citations, check)]
+    assert checks(answer) == [(("B1",), "not checked"), (citations, check)]
+    assert [hint.code for hint in answer.sentences[1].hints] == hints
     assert len(script.requests) == 1
 
 
@@ -170,7 +174,7 @@ def test_the_schema_limits_citations_to_the_passages(size):
 def test_the_thirtieth_passage_can_be_cited(sample):
     evidence = [passage(f"B{n}", "Mica melts.") for n in range(2, 31)] + [EVIDENCE[0]]
     script, answer, *_ = ask(sample, answer_of(GOOD | {"citations": [30]}), evidence=evidence)
-    assert checks(answer) == [(("B1",), "supported")]
+    assert checks(answer) == [(("B1",), "not checked")]
     assert '<passage number="30">\nAerogel in packs' in script.bodies[0]["messages"][0]["content"]
 
 
@@ -198,7 +202,7 @@ def test_an_incomplete_answer_is_repaired(sample):
     assert reply.repaired
     assert len(script.requests) == 2
     assert [message["role"] for message in script.bodies[1]["messages"]] == ["user", "assistant", "user"]
-    assert checks(answer) == [(("B1",), "supported")]
+    assert checks(answer) == [(("B1",), "not checked")]
 
 
 def test_two_broken_answers_are_an_error(sample):

@@ -219,7 +219,7 @@ def test_a_written_answer_is_a_body_alone_cited_and_checked(sample):
     asked = ask(sample, ENGLISH, 2, ByStage(REPLIES))
     assert [(each.section, each.citations, each.check) for each in asked.answer.sentences] == [
         ("body", ("SAMPLE-BAT-011",), "supported"),
-        ("body", ("SAMPLE-BAT-011",), "unsupported"),
+        ("body", ("SAMPLE-BAT-011",), "not checked"),
     ]
     assert "measured sheets" not in json.dumps(asked.as_record())  # reasoning is in the trace alone
     assert "measured sheets" in step(asked, "answer")["model_call"]["text"]

@@ -53,7 +53,7 @@ def test_a_model_without_a_label_for_entailment_is_none(tmp_path):
 
 
 def test_a_model_in_the_settings_is_a_local_judge():
-    assert CheckSettings().judge == "rules"
+    assert CheckSettings().judge == "model"
     assert CheckSettings(model="nli").judge == "local"
     with pytest.raises(ValueError, match="SHRAG_CHECK__MODEL"):
         CheckSettings(judge="local")

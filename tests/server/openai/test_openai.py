@@ -300,7 +300,7 @@ def test_a_models_answer_has_its_doubts_marked_and_its_tokens_counted(of_all):
     assert (again, noted_again) == (text, noted)
     assert made.usage.model_dump() == chunks[-1].usage.model_dump()
     assert (made.usage.prompt_tokens, made.usage.completion_tokens) == (200, 40)
-    assert "Purple elephants were fed 9,999 bananas. [1][2] (unsupported)" in text
+    assert "Purple elephants were fed 9,999 bananas. [1][2]" in text
     assert "Nobody cites this. (unsupported)" in text
     assert "Spacing (7) helps supported. [2]" in text
     assert [
@@ -316,8 +316,7 @@ def test_a_judge_that_comes_to_another_check_is_heard_at_the_end(sample_home, tm
             {"text": "Purple elephants were fed 9,999 bananas.", "citations": [1, 2]},
         ]
     }
-    # No judge reads the sentences whose numbers the passages lack.
-    verdicts = ["unsupported", "supported"]
+    verdicts = ["supported", "unsupported", "supported", "supported"]
     judged = {
         "judgements": [
             {"sentence": number, "verdict": verdict, "why": ""} for number, verdict in enumerate(verdicts, 1)
@@ -328,7 +327,7 @@ def test_a_judge_that_comes_to_another_check_is_heard_at_the_end(sample_home, tm
         text, noted, _ = whole(server.url, asks(ENGLISH))
         assert streamed(server.url, asks(ENGLISH))[:2] == (text, noted)
     assert text.startswith("Cell spacing slows thermal runaway. [1]\n")
-    assert "Checked again: sentence 1: unsupported; sentence 2: supported" in text
+    assert "Checked: sentence 2: unsupported" in text
 
 
 def test_sentences_are_streamed_as_the_model_writes_them(of_all):

@@ -34,13 +34,13 @@ def sentences_of(found):
             sentence = {key: value for key, value in event.data.items() if key != "index"}
             standing[event.data["index"]] = sentence
         elif event.name == "check":
-            standing[event.data["index"]] |= {key: event.data[key] for key in ("check", "reasons")}
+            standing[event.data["index"]] |= {key: event.data[key] for key in ("check", "hints")}
     assert list(standing) == list(range(len(standing)))
-    return [with_reasons(sentence) for sentence in standing.values()]
+    return [with_hints(sentence) for sentence in standing.values()]
 
 
-def with_reasons(sentence):
-    return {"reasons": [], **sentence}
+def with_hints(sentence):
+    return {"hints": [], **sentence}
 
 
 def assert_whole(found):
@@ -52,7 +52,7 @@ def assert_whole(found):
     assert names.index("evidence") < names.index("done")
     assert names.index("queries") < names.index("evidence")
     answer = found[-1].data["answer"]
-    assert sentences_of(found) == [with_reasons(sentence) for sentence in answer["sentences"]]
+    assert sentences_of(found) == [with_hints(sentence) for sentence in answer["sentences"]]
     assert found[-1].data["index"] == NAME
 
 

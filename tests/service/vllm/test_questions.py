@@ -18,7 +18,7 @@ from tests.service.vllm.server import MODEL
 pytest_plugins = ["tests.generator.sample_index"]
 
 RUNNING = "vllm:num_requests_running"
-CHECKS = {"supported", "unsupported", "not checkable"}
+CHECKS = {"supported", "unsupported", "not checked"}
 
 
 def answered(index: SearchIndex, home: Path, llm, question: str = KOREAN):

@@ -1,0 +1,117 @@
+"""Hints of the citation check on judged claims, and on the recorded answers of a large model.
+
+    python -m eval.experiments.hints [--data DIR] [--list] [--json]
+
+Reads the claims of `sample/` and, if present, the folder `answers` of the shared evaluation data: sentences
+that a model wrote about the sample, all of them supported, and sentences with one error. Reported: supported
+and unsupported claims, and how many of them have a hint, by set, language and kind of error. `--list` prints
+the supported claims with hints.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from base.sample import SAMPLE, SAMPLE_PAPERS
+from base.terminal.output import echo
+from eval.experiments.collections import read_lines
+from eval.experiments.options import DATA
+from eval.experiments.rows import Row, echo_rows
+from generator.answers.answer import SECTIONS
+from generator.checking.check import Hint, check_sentence
+from indexer.corpora.papers import Paper
+from indexer.files.schema import StoredPassage
+from indexer.files.stored import stored_passages
+from indexer.options import json_option
+
+RECORDED = "recorded answers"
+PAIRS = {"within": "one language", "across": "two languages"}
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A judged claim: its set, and its kind of error or pair of languages."""
+
+    of: str
+    kind: str
+    text: str
+    citations: tuple[str, ...]
+    supported: bool
+
+
+def sample_claims() -> Iterator[Claim]:
+    """Yield the claims of the sample."""
+    for name in ("claims", "further_claims"):
+        for claim in read_lines(SAMPLE / f"{name}.jsonl"):
+            supported = claim["label"] == "supported"
+            yield Claim(name, PAIRS[claim["pair"]], claim["text"], tuple(claim["citations"]), supported)
+
+
+def recorded_claims(folder: Path) -> Iterator[Claim]:
+    """Yield the sentences and titles of recorded answers, and the sentences with an error.
+
+    An error whose citation number no sentence of its answer explains is left out.
+    """
+    if not folder.is_dir():
+        return
+    replies = {each["query_id"]: each["reply"] for each in read_lines(folder / "answers.jsonl")}
+    evidence: dict[str, dict[int, str]] = {query_id: {} for query_id in replies}
+    checked = [each for each in read_lines(folder / "checked.jsonl") if each["check"]]
+    for each in checked:
+        if each["section"] in SECTIONS:
+            numbers = replies[each["query_id"]][each["section"]][each["n"] - 1]["citations"]
+            if len(numbers) == len(each["citations"]):
+                evidence[each["query_id"]] |= dict(zip(numbers, each["citations"], strict=True))
+    for each in checked:
+        citations = each["citations"] or evidence[each["query_id"]].values()
+        yield Claim(RECORDED, "all", each["text"], tuple(citations), supported=True)
+    for each in read_lines(folder / "false.jsonl"):
+        numbered = evidence[each["query_id"]]
+        if set(each["citations"]) <= numbered.keys():
+            citations = tuple(numbered[number] for number in each["citations"])
+            yield Claim(RECORDED, each["kind"], each["false"], citations, supported=False)
+
+
+def sample_passages() -> dict[str, StoredPassage]:
+    """Return the passages of the sample by their ids."""
+    papers = (Paper.model_validate_json(json.dumps(record)) for record in read_lines(SAMPLE_PAPERS))
+    return {passage.passage_id: passage for paper in papers for passage in stored_passages(paper, "paper")}
+
+
+def hint_rows(claims: Sequence[Claim], hints: Sequence[Sequence[Hint]]) -> list[Row]:
+    """Return a row for each set and kind: claims, and claims with a hint."""
+    rows = []
+    for of, kind in dict.fromkeys((claim.of, claim.kind) for claim in claims):
+        figures: dict[str, Any] = {}
+        for supported, name in ((True, "supported"), (False, "unsupported")):
+            found = [
+                bool(of_claim)
+                for claim, of_claim in zip(claims, hints, strict=True)
+                if (claim.of, claim.kind, claim.supported) == (of, kind, supported)
+            ]
+            figures |= {name: len(found), f"{name} with hint": sum(found)}
+        rows.append(Row({"table": "hints", "set": of, "kind": kind}, figures))
+    return rows
+
+
+@click.command()
+@click.option("--data", type=click.Path(path_type=Path), default=DATA, show_default=True)
+@json_option
+@click.option("--list", "listing", is_flag=True, help="List the supported claims with hints.")
+def main(data: Path, as_json: bool, listing: bool) -> None:
+    """Count the hints of the citation check on judged claims."""
+    claims, passages = [*sample_claims(), *recorded_claims(data / "answers")], sample_passages()
+    hints = [check_sentence(claim.text, [passages[each] for each in claim.citations])[1] for claim in claims]
+    echo_rows(hint_rows(claims, hints), as_json=as_json)
+    for claim, found in zip(claims, hints, strict=True) if listing else ():
+        if claim.supported and found:
+            signs = ", ".join(f"{hint.code} {hint.values['text']}" for hint in found)
+            echo(f"{claim.of}, {claim.kind}: {signs}: {claim.text}", err=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+"""Numbers of a text with their units, to compare a sentence with the passages that it cites.
+
+"9만 4천" equals "94,000", "12 months" equals "1년", "twice" in a passage equals "2배", and "5 g" differs from
+"5 mg". Texts are compared in Unicode's normal form NFKC, in which ℃ reads °C, ％ reads % and m² reads m2.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from math import isclose
+
+# Names of units by dimension and factor; ~ is a space. A difference of shares is compared as a share.
+NAMES: dict[tuple[str, float], str] = {
+    ("share", 1): "% percent per~cent 퍼센트 프로 %p %포인트 %~points %~point percentage~points "
+    "percentage~point pp 퍼센트포인트 points point 점",
+    ("second", 1): "seconds second secs sec s 초",
+    ("second", 60): "minutes minute mins min 분",
+    ("second", 3_600): "hours hour hrs hr h 시간",
+    ("second", 86_400): "days day 일",
+    ("second", 604_800): "weeks week 주",
+    ("month", 1): "months month 개월 달",
+    ("month", 12): "years year yr 년 세 살",
+    ("won", 1): "won KRW 원",
+    ("dollar", 1): "dollars dollar USD 달러",
+    ("times", 1): "times -fold fold 배",
+    ("degree", 1): "°C 도",
+    ("degree F", 1): "°F",
+    ("g", 1e6): "tonnes tonne tons ton t 톤",
+    ("g", 1e3): "kilograms kilogram 킬로그램",
+    ("g", 1): "grams gram 그램",
+    ("m", 1e3): "kilometres kilometers 킬로미터",
+    ("m", 1e-2): "centimetres centimeters 센티미터",
+    ("m", 1e-3): "millimetres millimeters 밀리미터",
+    ("m", 1): "metres meters metre meter 미터",
+    ("m2", 1e4): "hectares hectare ha 헥타르",
+    ("L", 1): "litres liters litre liter 리터",
+}
+PREFIXES = {"n": 1e-9, "μ": 1e-6, "m": 1e-3, "c": 1e-2, "": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
+SYMBOLS = "g m m2 m3 s Pa Hz V A W Wh Ah J cal L l mol M eV B".split()
+SAME = {"l": "L", "s": "second"}
+POWERS = {"m2": 2, "m3": 3}
+UNITS: dict[str, tuple[str, float]] = {
+    prefix + symbol: (SAME.get(symbol, symbol), factor ** POWERS.get(symbol, 1))
+    for symbol in SYMBOLS
+    for prefix, factor in PREFIXES.items()
+} | {name.replace("~", " "): unit for unit, names in NAMES.items() for name in names.split()}
+
+
+def _any_of(names: Iterable[str]) -> str:
+    return "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+
+
+_HANGUL = [name for name in UNITS if re.fullmatch("[가-힣]+", name)]
+_LATIN = UNITS.keys() - set(_HANGUL)
+UNIT = re.compile(
+    rf"[\s-]?((?:{_any_of(_LATIN)})(?![A-Za-z0-9])(?:/[A-Za-z]+\d?)?|(?:{_any_of(_HANGUL)})(?!의\s?\d))"
+)
+DIGITS = r"\d{1,3}(?:[, ]\d{3})+(?!\d)(?:\.\d+)?|\d*\.?\d+"
+# Not the digits of CO2, KS27 and COVID-19.
+NUMBER = re.compile(rf"(?<![A-Za-z\d.])(?<![A-Za-z]-)(?:{DIGITS})")
+LARGE = {"십": 10, "백": 100, "천": 1_000, "만": 10**4, "억": 10**8, "조": 10**12}
+LARGE |= {"hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+MULTIPLIER = re.compile(r"([십백천]?[만억조]|[십백천])|\s(hundred|thousand|million|billion|trillion)\b")
+NEXT_PART = re.compile(rf"\s?({DIGITS})(?=[십백천만억조])")
+# Numbers in words are read in passages only: a sentence may report them in digits.
+ONES = (
+    "한 하나 one|두 둘 two|세 셋 three|네 넷 four|다섯 five|여섯 six|일곱 seven|여덟 eight|아홉 nine|열 ten|"
+    "eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|스무 twenty"
+).split("|")
+TENS = "열|스물 twenty|서른 thirty|마흔 forty|쉰 fifty|예순 sixty|일흔 seventy|여든 eighty|아흔 ninety".split(
+    "|"
+)
+MONTHS = "january february march april may june july august september october november december".split()
+WORDS = {word: value for value, words in enumerate(ONES, 1) for word in words.split()}
+WORDS |= {word: 10 * value for value, words in enumerate(TENS, 1) for word in words.split()}
+WORDS |= {month: value for value, month in enumerate(MONTHS, 1)}
+WITH_UNIT = dict.fromkeys(("half", "절반"), (50, "share")) | {"quarter": (25, "share")}
+WITH_UNIT |= dict.fromkeys(("twice", "double", "doubled", "갑절"), (2, "times")) | {"tripled": (3, "times")}
+WORD = re.compile(
+    rf"(?<![A-Za-z가-힣])(?:({_any_of(word for words in TENS for word in words.split())})[\s-]?)?"
+    rf"({_any_of([*WORDS, *WITH_UNIT])})(?![a-z])"
+)
+APPROXIMATE = re.compile(
+    r"(?:\b(?:about|around|roughly|nearly|almost|approximately|some|over|under|above|below|exceed\w*"
+    r"|(?:more|less|fewer) than)|약|거의|대략)\s?\S{0,2}$",
+    re.IGNORECASE,
+)
+APPROXIMATE_AFTER = re.compile(
+    r"\s?[가-힣%]{0,4}\s?(?:가량|남짓|안팎|정도|내외|가까이|쯤|여\b|이상|이하|미만|초과|넘|못 미)"
+)
+MARGIN = 0.1  # relative, of an approximate number
+FIRST_YEAR, LAST_YEAR, YEAR_SIGNS = 1000, 2100, {"s", "년"}  # 1990s, 1990년
+SHORTLY = 18  # characters before and after a number
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number with its unit.
+
+    `text` is the number as written, `decimals` the count of its decimal places. `dimension` is empty without
+    a known unit, `per` is the denominator of the unit: L in mg/L.
+    """
+
+    value: float
+    text: str
+    dimension: str = ""
+    factor: float = 1.0
+    per: str = ""
+    decimals: int = 0
+    approximate: bool = False
+
+    def reports(self, other: "Quantity") -> bool:
+        """Check whether the number states the other one: equal, rounded, or approximate.
+
+        A number without a known unit may have any unit.
+        """
+        if self.per and other.per and self.per != other.per:
+            return False
+        own, given = self.value, other.value
+        if self.dimension and other.dimension:
+            if self.dimension != other.dimension:
+                return False
+            if self.factor != other.factor:
+                own, given = own * self.factor, given * other.factor
+        if self.decimals < other.decimals and round(given, self.decimals) == own:
+            return True
+        return isclose(own, given, rel_tol=MARGIN if self.approximate else 1e-9)
+
+
+@lru_cache(maxsize=64)
+def quantities(text: str) -> tuple[Quantity, ...]:
+    """Return the numbers in digits of a text, in order."""
+    return tuple(_quantities(unicodedata.normalize("NFKC", text)))
+
+
+def _quantities(text: str) -> Iterator[Quantity]:
+    end = 0
+    for match in NUMBER.finditer(text):
+        start = match.start()
+        if start < end:  # read with the number before it
+            continue
+        value, end = _value(text, match[0], match.end())
+        before, after = text[max(0, start - SHORTLY) : start], text[end : end + SHORTLY]
+        approximate = bool(APPROXIMATE.search(before) or APPROXIMATE_AFTER.match(after))
+        decimals = len(match[0].partition(".")[2])
+        dimension, factor, per, unit = "", 1.0, "", UNIT.match(text, end)
+        if unit and not (FIRST_YEAR <= value <= LAST_YEAR and unit[1] in YEAR_SIGNS):
+            name, _, per = unit[1].partition("/")
+            (dimension, factor), end = UNITS[name], unit.end()
+        yield Quantity(value, text[start:end], dimension, factor, per, decimals, approximate)
+
+
+def _value(text: str, digits: str, end: int) -> tuple[float, int]:
+    """Return the value of digits with the words behind them, and the end: 1억 2천만, 1.4 million."""
+    total, value = 0.0, _of_digits(digits)
+    while match := MULTIPLIER.match(text, end):
+        for word in (match[2],) if match[2] else match[1]:
+            value *= LARGE[word]
+        total, value, end = total + value, 0.0, match.end()
+        if (following := NEXT_PART.match(text, end)) is None:
+            break
+        value, end = _of_digits(following[1]), following.end()
+    return total + value, end
+
+
+def _of_digits(digits: str) -> float:
+    return float(digits.replace(",", "").replace(" ", ""))
+
+
+@lru_cache(maxsize=64)
+def quantities_in_words(text: str) -> tuple[Quantity, ...]:
+    """Return the number words of a text; one without a unit is a count."""
+    return tuple(_in_words(unicodedata.normalize("NFKC", text).lower()))
+
+
+def _in_words(text: str) -> Iterator[Quantity]:
+    for match in WORD.finditer(text):
+        if match[2] in WITH_UNIT:
+            yield Quantity(*WITH_UNIT[match[2]][:1], match[0], WITH_UNIT[match[2]][1])
+            continue
+        unit = UNIT.match(text, match.end())
+        dimension, factor = UNITS[unit[1].partition("/")[0]] if unit else ("count", 1.0)
+        yield Quantity(WORDS[match[2]] + WORDS.get(match[1] or "", 0), match[0], dimension, factor)
