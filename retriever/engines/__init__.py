@@ -9,7 +9,7 @@ from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import Lexicon, TokenCounts, lexicon_bytes
 from indexer.forward.rows import PassageRows
 from retriever.engines.facets import FacetCounts, FacetField
-from retriever.queries.boolean import Exact, Query
+from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
 
 T = TypeVar("T")
@@ -131,13 +131,6 @@ class Engine(Protocol):
     async def papers(self, doc_ids: Iterable[str]) -> dict[str, StoredPassage]:
         """Return each paper's first passage, which carries the paper's record."""
         return (await self.records((), doc_ids))[1]
-
-    async def citing(self, doc_ids: Iterable[str], limit: int) -> dict[str, list[str]]:
-        """Return for each paper the doc_ids of at most `limit` papers that refer to it, by id."""
-        asked = list(dict.fromkeys(doc_ids))
-        queries = [(Exact("references", (doc_id,)), limit) for doc_id in asked]
-        found = await self.search(queries, filters=Filters(), collapse=True)
-        return {doc_id: [hit.doc_id for hit in hits] for doc_id, hits in zip(asked, found, strict=True)}
 
     async def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
         """Count in one call the passages that each query matches under its filters."""

@@ -164,7 +164,7 @@ class IndexSource(Source):
         )
 
     async def citation_counts(self, ids: Sequence[str]) -> dict[str, int]:
-        """Count the papers of the index that refer to each paper; empty without a citation graph."""
+        """Count the papers of the index that refer to each paper; empty if it holds passages."""
         return await self.ask(lambda version: _cited_by_count(version, ids))
 
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
@@ -185,7 +185,7 @@ def _holds_papers(index: SearchIndex | FollowingIndex) -> bool:
 
 
 async def _cited_by_count(index: SearchIndex, ids: Sequence[str]) -> dict[str, int]:
-    if not _holds_papers(index) or index.citations is None:
+    if not _holds_papers(index):
         return {}
     counts = await citation_counts(index, ids)
     return {paper_id: count.cited_by for paper_id, count in counts.items()}
