@@ -1,4 +1,4 @@
-"""References between papers of an index, for many papers in one call, from the citation graph of its version."""
+"""References between papers of an index, from its citation graph, for many papers in one call."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

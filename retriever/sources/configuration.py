@@ -65,15 +65,10 @@ class DeclaredSource:
     settings: SourceSettings
     opener: OpenSource
 
-    @property
-    def kind(self) -> str:
-        """Its kind: the module that opens it."""
-        return self.opener.__module__.rpartition(".")[2]
-
     def limited(self, source: Source) -> LimitedSource:
         """Return the open source with the time limit of its settings."""
         settings = self.settings
-        return LimitedSource(source, settings.longest_s, self.kind, settings.description)
+        return LimitedSource(source, settings.longest_s, settings.kind, settings.description)
 
     def open(self, indexes: IndexerSettings) -> Source:
         """Open it; some errors only appear at the first question."""

@@ -6,16 +6,15 @@ Requests are forms, so that addresses contain no keys or long queries.
 
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any
 from xml.etree.ElementTree import Element
 
 from pydantic import Field
 
 from indexer.corpora.papers import FIRST_YEAR, Paper
-from indexer.settings import IndexerSettings
 from retriever.queries.boolean import AnalysedField
 from retriever.queries.filters import Filters
 from retriever.sources import SourceFeatures, SourcePaper
+from retriever.sources.settings import Address, Key, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax
 from retriever.sources.web.client import WebRequest
 from retriever.sources.web.records import (
@@ -32,7 +31,6 @@ from retriever.sources.web.records import (
     xml_in,
     year,
 )
-from retriever.sources.web.settings import Address, Key, Rate, WebSettings
 from retriever.sources.web.source import AskedQuery, Conversation, Direction, Page, WebSource
 
 MOST_IDS = 9_999  # of a search
@@ -49,12 +47,6 @@ class Settings(WebSettings):
     url: Address = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
     api_key: Key | None = Field(default=None, description="key of the service")
     requests_per_second: Rate = 3
-
-
-def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> "PubMed":
-    """Open the source; the first question connects."""
-    del indexes
-    return PubMed(name, settings)
 
 
 TAGS: Mapping[AnalysedField, str] = {"text": "tiab", "title": "ti", "heading": "mh"}
@@ -169,9 +161,9 @@ class PubMed(WebSource):
     identifiers = PMID
     batch = 200
 
-    def __init__(self, name: str, settings: Settings, **options: Any) -> None:
+    def __init__(self, name: str, settings: Settings) -> None:
         """Create the source; the first question connects."""
-        super().__init__(name, settings, **options)
+        super().__init__(name, settings)
         key = settings.api_key
         self._always = (
             ("db", "pubmed"),
@@ -221,3 +213,6 @@ class PubMed(WebSource):
         return await conversation.ask(
             WebRequest(f"/{utility}.fcgi", form=(*self._always, *form.items(), *apart))
         )
+
+
+open_source = PubMed.open

@@ -6,20 +6,19 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import ClassVar, Literal, TypeVar
-
-import httpx
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
+from indexer.settings import IndexerSettings
 from retriever.errors import SourceFailed
 from retriever.opening.worker_threads import WorkerThreads
 from retriever.queries.boolean import And, Exact, Query, Range
 from retriever.queries.filters import Filters, satisfies
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
+from retriever.sources.settings import WebSettings
 from retriever.sources.web.boolean import Syntax, WrittenQuery, write_query
 from retriever.sources.web.client import Unanswered, WebClient, WebRequest
 from retriever.sources.web.records import Unreadable
-from retriever.sources.web.settings import WebSettings
 
 Result = TypeVar("Result")
 Asker = TypeVar("Asker")
@@ -113,29 +112,42 @@ class WebSource(Source, ABC):
     syntax: ClassVar[Syntax]
     identifiers: ClassVar[re.Pattern[str]]  # ids that do not match are never sent
     batch: ClassVar[int]  # records by id per request
+    per_page: ClassVar[int]  # papers of a page
 
     def __init__(
         self,
         name: str,
         settings: WebSettings,
         headers: Mapping[str, str] = MappingProxyType({}),
-        *,
-        transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         """Create the source; the first question connects."""
         self._name = name
         self._seconds = settings.timeout_s * SHARE
-        self.client = WebClient(settings, headers, transport=transport)
+        self.client = WebClient(settings, headers)
         self._threads = WorkerThreads(f"source-{name}", 2)
+
+    @classmethod
+    def open(cls, name: str, settings: Any, _: IndexerSettings) -> Self:
+        """Open the source; the first question connects."""
+        return cls(name, settings)
 
     @property
     def name(self) -> str:
         """The name in settings, notes and records."""
         return self._name
 
-    @abstractmethod
-    def pages(self, asked: AskedQuery, conversation: Conversation) -> AsyncIterator[Page]:
+    async def pages(self, asked: AskedQuery, conversation: Conversation) -> AsyncIterator[Page]:
         """Yield pages of papers, best first, until there are enough or no more."""
+        size = min(self.per_page, asked.k)
+        for start in range(0, asked.k, size):
+            found = await self.page(asked, start, min(size, asked.k - start), conversation)
+            yield found
+            if len(found) < size:
+                break
+
+    async def page(self, asked: AskedQuery, start: int, size: int, conversation: Conversation) -> Page:
+        """Return the papers behind the first `start`: `size`, or more where all pages have one size."""
+        raise NotImplementedError
 
     @abstractmethod
     async def fetch(self, ids: Sequence[str], conversation: Conversation) -> Page:
