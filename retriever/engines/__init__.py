@@ -37,15 +37,6 @@ class TermScore:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """The explanation of a passage's score, token by token, highest first."""
-
-    passage_id: str
-    score: float
-    terms: tuple[TermScore, ...]
-
-
 class NumberedRows(NamedTuple):
     """Rows of passages, and the lexicon of their numbers."""
 
@@ -150,8 +141,8 @@ class Engine(Protocol):
         """Return the number of passages that contain each token."""
         ...
 
-    async def explain(self, query: Query, passage_id: str) -> Explanation:
-        """Explain the score of one passage, token by token."""
+    async def explain(self, query: Query, passage_id: str) -> tuple[TermScore, ...]:
+        """Explain the score of a passage of the index, token by token, highest first."""
         ...
 
     async def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:

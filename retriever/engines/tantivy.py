@@ -15,7 +15,7 @@ from indexer.files.stored import open_searcher
 from indexer.forward.columns import ForwardColumns
 from indexer.forward.lexicon import Lexicon
 from indexer.versions.store.build_folder import FORWARD, LEXICON
-from retriever.engines import Engine, EngineHit, Explanation, NumberedRows, T
+from retriever.engines import Engine, EngineHit, NumberedRows, T, TermScore
 from retriever.engines.facets import FacetCounts, FacetField, count_papers
 from retriever.engines.tantivy_explaining import explain
 from retriever.engines.tantivy_passages import StoredPassages
@@ -127,8 +127,8 @@ class TantivyEngine(Engine):
         """Return the number of passages that contain each token."""
         return self._lexicon.frequencies(tokens)
 
-    async def explain(self, query: Query, passage_id: str) -> Explanation:
-        """Explain the score of one passage, token by token."""
+    async def explain(self, query: Query, passage_id: str) -> tuple[TermScore, ...]:
+        """Explain the score of a passage of the index, token by token."""
         return await self._in_thread(explain, self._searcher, query, passage_id)
 
     async def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:

@@ -14,7 +14,7 @@ from indexer.encoders.arrays import Stored
 from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import LexiconBuilder
 from indexer.vectors.adding import row_of
-from retriever.engines import Engine, EngineHit, Explanation, NumberedRows, T
+from retriever.engines import Engine, EngineHit, NumberedRows, T, TermScore
 from retriever.engines.facets import FacetCounts
 from retriever.engines.term_statistics import TermStatistics
 from retriever.errors import SourceFailed
@@ -227,7 +227,7 @@ class SourcesEngine(Engine):
         """Raise SourceFailed: the papers found are too few to count."""
         raise SourceFailed("papers of sources are not counted by their fields")
 
-    async def explain(self, *_: object) -> Explanation:
+    async def explain(self, *_: object) -> tuple[TermScore, ...]:
         """Raise SourceFailed: the sources score by themselves."""
         raise SourceFailed("scores of sources are not explained")
 

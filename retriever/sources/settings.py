@@ -1,4 +1,4 @@
-"""Settings that all sources share, and those of all services on the network; each kind's module adds its own."""
+"""Settings of all sources, and of all services on the network; each kind's module adds its own."""
 
 from typing import Annotated, Any, Self
 
