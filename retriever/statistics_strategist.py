@@ -20,7 +20,6 @@ from retriever.conditions import Conditions
 from retriever.engines.term_statistics import TermStatistics
 from retriever.index import SearchIndex
 from retriever.opening.synonyms import Rule, Synonyms
-from retriever.queries.boolean import single
 from retriever.queries.keywords import Keyword, Translation, pattern_of, translations, words_of
 from retriever.question import Question
 from retriever.strategy import LANGUAGES, MAX_CHARACTERS, Strategy
@@ -137,7 +136,7 @@ def _loanwords(index: SearchIndex, words: Sequence[Keyword]) -> Iterator[Transla
     for word in foreign[:MAX_COMPARED]:
         if english := index.glossary.loanword(word.text):
             heard = (Keyword(english.word, "en", (english.token,)),)
-            yield Translation(frozenset(word.tokens), heard, single(english.token), "sound", word.text)
+            yield Translation(frozenset(word.tokens), heard, ((0, english.token),), "sound", word.text)
 
 
 def choose_keywords(

@@ -95,19 +95,19 @@ class Strategy(BaseModel):
         Raises:
             BadQuestion: too many keywords, or one that is empty, too long or not valid Unicode.
         """
-        return cls(origin="person").with_keywords(keywords)
+        return cls().with_keywords(keywords)
 
     def keywords(self, language: Language) -> tuple[str, ...]:
         """Return the keywords of a language, most important first."""
         found: tuple[str, ...] = getattr(self, language, ())
         return found
 
-    def with_keywords(self, keywords: Iterable[str], origin: Origin = "person") -> Self:
-        """Return the strategy with other keywords, each in its language."""
+    def with_keywords(self, keywords: Iterable[str]) -> Self:
+        """Return the strategy with the keywords of a person, each in its language."""
         sides: dict[str, list[str]] = {language: [] for language in LANGUAGES}
         for text in keywords:
             sides[language_of_text(text)].append(text)
-        return self.changed(origin=origin, **sides)
+        return self.changed(origin="person", **sides)
 
     def excluding(self, texts: Sequence[str]) -> Self:
         """Return the strategy with more excluded things; beyond the limit, its own last ones are left out.

@@ -178,7 +178,7 @@ def _analyse(context: SearchContext, question: Question, strategy: Strategy, kno
     return SearchTerms(
         strategy,
         question,
-        tuple(merged[: context.options.keyword_count]),
+        tuple(merged[: context.settings.keywords]),
         formula,
         analyse_exclusions(strategy, asked, analyzer, glossary),
     )

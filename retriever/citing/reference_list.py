@@ -10,9 +10,8 @@ from typing import Any
 from base.documents.blocks import Run
 from base.letters import HANGUL
 from retriever.citing.csl_items import csl_item
-from retriever.citing.headlines import headline_parts
 from retriever.citing.processor import NO_MARKS, Processor
-from retriever.citing.styles import CitationStyle, style_named
+from retriever.citing.styles import CitationStyle, headline_parts, style_named
 from retriever.reference import Reference
 
 UNUSED = frozenset({"abstract", "keyword", "id"})  # fields that no style prints

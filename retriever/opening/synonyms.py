@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from base.errors import InvalidCall
-from indexer.analysis import Analyzer, Token
+from indexer.analysis import Analyzer
 from indexer.analysis.user_dictionary import decoded_lines, read_written
 from indexer.corpora.papers import language_of
 from retriever.errors import BadQuestion
-from retriever.queries.boolean import AnalysedField, And, Not, Or, Phrase, Query, Term
-from retriever.queries.keywords import Keyword, Translation
+from retriever.queries.boolean import AnalysedField, And, Not, Or, Pattern, Phrase, Query, Term
+from retriever.queries.keywords import Keyword, Translation, pattern_of
 
 SYNONYM: Final = "synonym"  # origin of a counterpart
 SYNONYM_WEIGHT = 0.8  # relative to the word itself, as for near spellings
@@ -33,8 +33,6 @@ MOST_EQUIVALENTS = 200  # of one term, by all rules together
 MOST_EXPANSIONS = 2_000  # equivalents added to one question
 LONGEST_TERM = 200  # characters
 ARROW = "=>"
-
-Tokens = tuple[tuple[int, str], ...]
 
 
 class Rule(NamedTuple):
@@ -49,7 +47,7 @@ class Equivalent(NamedTuple):
     """A term to be searched for: as written, and its tokens with their positions, from 0."""
 
     text: str
-    tokens: Tokens
+    tokens: Pattern
 
     def clause(self, field: AnalysedField = "text", weight: float = 1.0) -> Term | Phrase:
         """Make the clause that searches for it: a term, or the phrase of its tokens."""
@@ -61,14 +59,13 @@ class Equivalent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """Tokens start … end of a question, and their equivalents."""
+    """Pattern start … end of a question, and their equivalents."""
 
     start: int
     end: int
     source: tuple[str, ...]
     text: str
     equivalents: tuple[Equivalent, ...]
-    is_noted: bool = True  # whether a note mentions it
 
     def translations(self) -> list[Translation]:
         """Return the equivalents as counterparts of one concept."""
@@ -94,7 +91,7 @@ class Synonyms:
         Raises:
             InvalidCall: a term without tokens, or with too many equivalents.
         """
-        self._known: dict[tuple[str, ...], tuple[str, dict[Tokens, str]]] = {}
+        self._known: dict[tuple[str, ...], tuple[str, dict[Pattern, str]]] = {}
         for rule in rules:
             if analyzer is None:
                 raise ValueError("rules need an analyzer")
@@ -181,17 +178,14 @@ def _alternatives(query: Query) -> tuple[Query, ...]:
     return query.clauses if isinstance(query, Or) else (query,)
 
 
-def _analysed(text: str, analyzer: Analyzer, rule: Rule, source: str) -> Tokens:
-    tokens: list[Token] = analyzer.analyze(text)
+def _analysed(text: str, analyzer: Analyzer, rule: Rule, source: str) -> Pattern:
+    tokens = analyzer.analyze(text)
     if not tokens:
         raise InvalidCall(
             f"{source}, line {rule.line}: nothing is left of {text!r} to search for "
             f"(the analyzer {analyzer.name} drops it)"
         )
-    # Stacked tokens come longest first, so the parts of a compound are the last of each position.
-    first = tokens[0][1]
-    by_position = {position - first: term for term, position, _, _ in tokens}
-    return tuple(by_position.items())
+    return pattern_of(tokens)
 
 
 def read_synonyms(path: Path, analyzer: Analyzer) -> Synonyms:

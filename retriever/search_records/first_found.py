@@ -5,7 +5,7 @@ neither its record nor an earlier repetition has it. The times are saved after e
 beside the record (`FILE.found`), or with a feed of the server.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from functools import cache
@@ -53,14 +53,13 @@ class FirstFound:
             since: `last` for papers found after the last report, `record` for papers found after the record,
                 or a date, which is included.
         """
-        return list(self._new(doc_ids, since))
-
-    def _new(self, doc_ids: Iterable[str], since: str) -> Iterator[str]:
         after = {LAST: self.reported, RECORD: self.searched}.get(since)
-        for doc_id in doc_ids:
-            found = self.papers.get(doc_id)
-            if found is None or (found >= since if after is None else found > after):
-                yield doc_id
+        times = ((doc_id, self.papers.get(doc_id)) for doc_id in doc_ids)
+        return [
+            doc_id
+            for doc_id, found in times
+            if found is None or (found >= since if after is None else found > after)
+        ]
 
 
 def now() -> str:

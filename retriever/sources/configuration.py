@@ -156,10 +156,10 @@ def declared(table: SourceTable) -> DeclaredSource:
     if not NAME.fullmatch(table.name):
         raise _invalid(table, "a source's name has at most 64 characters, of a-z, 0-9, - and _")
     kind = table.variables.get("kind", table.values.get("kind"))
-    module = _module_of(str(kind))
-    if module is None:
+    if kind not in kinds():
         what = f"there is no kind {str(kind)[:100]!r}" if kind else "kind is not set"
         raise _invalid(table, f"{what}; there are {', '.join(kinds())}")
+    module = import_module(f"{retriever.sources.kinds.__name__}.{kind}")
     fields: dict[str, FieldInfo] = module.Settings.model_fields
     _refuse_dangers(table, fields)
     values = _absolute_paths(table, fields)
@@ -176,11 +176,6 @@ def declared(table: SourceTable) -> DeclaredSource:
 def kinds() -> list[str]:
     """Return the names of the kinds of sources, in alphabetical order."""
     return sorted(module.name for module in iter_modules(retriever.sources.kinds.__path__))
-
-
-def _module_of(kind: str) -> Any | None:
-    """Return the module of a kind, or None."""
-    return import_module(f"retriever.sources.kinds.{kind}") if kind in kinds() else None
 
 
 def _is_secret(field: FieldInfo) -> bool:

@@ -120,13 +120,9 @@ def _under(name: str, text: str, result: SearchResult) -> SearchResult:
     return replace(result, hits=hits, queries=(SentQuery(name, text, len(hits), papers),))
 
 
-def _ranked(hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    return tuple(replace(hit, rank=rank) for rank, hit in enumerate(hits, 1))
-
-
 def with_hits(result: SearchResult, hits: Sequence[Hit]) -> SearchResult:
     """Return a result with other hits, ranked from 1 in their order."""
-    return replace(result, hits=_ranked(hits))
+    return replace(result, hits=tuple(replace(hit, rank=rank) for rank, hit in enumerate(hits, 1)))
 
 
 def fused(results: Sequence[SearchResult], k: int) -> SearchResult:

@@ -23,6 +23,7 @@ from retriever.queries.boolean import (
 )
 from retriever.queries.expert.lexer import ANALYSED, OPERATORS, Field, Lexeme, lexemes
 from retriever.queries.filters import parse_language, parse_years
+from retriever.queries.keywords import pattern_of
 
 DEEPEST = 50
 ENDS = frozenset({"AND", "OR", ")", "end"})
@@ -208,14 +209,12 @@ class _Parser:
         tokens = self._analyzer.analyze(unicodedata.normalize("NFC", lexeme.text))
         if not tokens:
             return None
-        # Stacked tokens come longest first, so the parts of a compound are the last of each position.
-        first = tokens[0][1]
-        by_position = {position - first: term for term, position, _, _ in tokens}
+        pattern = pattern_of(tokens)
         text, weight = lexeme.text, lexeme.weight
         plain = lexeme.kind == "word" and PLAIN_WORD.fullmatch(text) and text not in OPERATORS
-        if plain and len(by_position) == 1:
-            return Term(text, (by_position[0],), field, weight)
-        return Phrase(text, tuple(by_position.items()), field, weight, lexeme.slop)
+        if plain and len(pattern) == 1:
+            return Term(text, (pattern[0][1],), field, weight)
+        return Phrase(text, pattern, field, weight, lexeme.slop)
 
 
 def _identified(value: str) -> Query:

@@ -39,16 +39,9 @@ KOREAN_WORD, MOSTLY_BEGUN = "연구", 2  # in most Korean papers, usually follow
 CUT_AT_SPACES = 'Korean is cut at spaces: hangul = "prefixes" also finds words followed by particles'
 
 
-def open_source(
-    name: str,
-    settings: Settings,
-    indexes: IndexerSettings | None = None,
-    *,
-    transport: "httpx.AsyncBaseTransport | None" = None,
-) -> Source:
-    """Create the source; nothing is sent yet. `transport` replaces the network."""
-    del indexes
-    return ElasticsearchSource(name, settings, transport)
+def open_source(name: str, settings: Settings, _: IndexerSettings) -> Source:
+    """Create the source; nothing is sent yet."""
+    return ElasticsearchSource(name, settings)
 
 
 class ElasticsearchSource(Source):
@@ -57,7 +50,7 @@ class ElasticsearchSource(Source):
     def __init__(
         self, name: str, settings: Settings, transport: "httpx.AsyncBaseTransport | None" = None
     ) -> None:
-        """Create a client, which connects when needed."""
+        """Create a client, which connects when needed; `transport` replaces the network."""
         self._name, self._settings = name, settings
         self._client = ElasticsearchClient(name, settings, transport)
 

@@ -198,9 +198,12 @@ class WebSource(Source, ABC):
         notes += self._not_answered(failures, len(most))
         if unusable := sum(count for _, count, _ in collected):
             notes.append(f"{unusable} records could not be used")
-        lists = dict(zip(most, found, strict=True))
-        kept = tuple(_kept(lists[each], each) if each else () for each in asked)
-        if unkept := sum(not satisfies(paper.paper, each.filters) for each in most for paper in lists[each]):
+        lists = {
+            each: [paper for paper in papers if satisfies(paper.paper, each.filters)]
+            for each, papers in zip(most, found, strict=True)
+        }
+        kept = tuple(tuple(lists[each][: each.k]) if each else () for each in asked)
+        if unkept := sum(map(len, found)) - sum(map(len, lists.values())):
             notes.append(f"{unkept} papers found do not match the filters")
         return SourceAnswer(kept, tuple(dict.fromkeys(notes)), conversation.requests)
 
@@ -307,10 +310,6 @@ class WebSource(Source, ABC):
     def _not_answered(self, failures: Sequence[str], count: int) -> list[str]:
         how_many = f"{min(len(failures), count)} of {count} requests were not answered in full"
         return [f"{how_many}: {why}" for why in dict.fromkeys(failures)][:3]
-
-
-def _kept(papers: Sequence[SourcePaper], asked: AskedQuery) -> tuple[SourcePaper, ...]:
-    return tuple(paper for paper in papers if satisfies(paper.paper, asked.filters))[: asked.k]
 
 
 async def answered(
