@@ -156,7 +156,7 @@ def _with_snippets(hits: Sequence[Hit], weights: Mapping[str, float]) -> tuple[H
     shown = []
     for rank, hit in enumerate(hits, 1):
         found = found_in(hit.passage, weights)
-        marked = snippet(hit.passage, weights, found=found)
+        marked = snippet(hit.passage, weights, found)
         shown.append(replace(hit, rank=rank, marked=marked, title_marks=title_spans(hit.passage, found)))
     return tuple(shown)
 

@@ -9,6 +9,7 @@ import numpy as np
 from base.errors import ResourceError
 from indexer.vectors.adding import text_to_encode
 from retriever.engines import EngineHit, NumberedRows
+from retriever.engines.ordering import Scored, reciprocal_rank_fusion
 from retriever.errors import BadFilter
 from retriever.exclusions import demote
 from retriever.feedback import Feedback, feedback_terms, has_feedback
@@ -32,7 +33,6 @@ from retriever.question import Question
 from retriever.request import SearchContext
 from retriever.second_search import SecondSearch, has_second_search, plan_second_search
 from retriever.stages.abstracts_for_titles import ReadHits, of_hits, read_hits
-from retriever.stages.fusion import cosine_order, reciprocal_rank_fusion
 from retriever.stages.pool import CandidatePool, find_all, find_cosines, nearest_passages, with_vector
 from retriever.stages.stages import Ranking, collapsed
 from retriever.terms import SearchTerms
@@ -148,12 +148,23 @@ async def _rank_paper(
     cosines = await find_cosines(context, pool, list(hits))
     if not cosines:
         context.recorder.note("ordered by rank fusion: the paper's method needs vectors for its order")
-    ordered = cosine_order(fused, cosines) if cosines else fused
+    ordered = _cosine_order(fused, cosines) if cosines else fused
     ranked_hits = [(hits[each.item], each.score) for each in ordered]
     return Ranking(
         collapsed(ranked_hits) if context.request.collapse else tuple(ranked_hits),
         by_vectors=bool(cosines),
     )
+
+
+def _cosine_order(ranking: Sequence[Scored], cosines: Mapping[str, float]) -> list[Scored]:
+    """Order by cosine; items without a vector follow in their given order.
+
+    Scores are cosines, and below -1 for items without a vector.
+    """
+    with_vector = [Scored(item, cosines[item]) for item, _ in ranking if item in cosines]
+    without = [item for item, _ in ranking if item not in cosines]
+    ordered = sorted(with_vector, key=lambda scored: (-scored.score, scored.item))
+    return ordered + [Scored(item, -1 - place) for place, item in enumerate(without, 1)]
 
 
 async def _rank_shrag(

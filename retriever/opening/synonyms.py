@@ -22,7 +22,17 @@ from indexer.analysis import Analyzer
 from indexer.analysis.user_dictionary import decoded_lines, read_written
 from indexer.corpora.papers import language_of
 from retriever.errors import BadQuestion
-from retriever.queries.boolean import AnalysedField, And, Not, Or, Pattern, Phrase, Query, Term
+from retriever.queries.boolean import (
+    AnalysedField,
+    And,
+    Not,
+    Or,
+    Pattern,
+    Phrase,
+    Query,
+    Term,
+    pattern_clause,
+)
 from retriever.queries.keywords import Keyword, Translation, pattern_of
 
 SYNONYM: Final = "synonym"  # origin of a counterpart
@@ -51,10 +61,7 @@ class Equivalent(NamedTuple):
 
     def clause(self, field: AnalysedField = "text", weight: float = 1.0) -> Term | Phrase:
         """Make the clause that searches for it: a term, or the phrase of its tokens."""
-        weight *= SYNONYM_WEIGHT
-        if len(self.tokens) == 1:
-            return Term(self.text, (self.tokens[0][1],), field, weight)
-        return Phrase(self.text, self.tokens, field, weight)
+        return pattern_clause(self.text, self.tokens, field, weight * SYNONYM_WEIGHT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """References between papers of an index, from its citation graph, for many papers in one call."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from indexer.citation_graph.graph import ALL, DUPLICATE, ITSELF, CitationCounts
 from indexer.citation_graph.references import labels
@@ -11,14 +10,6 @@ from retriever.index import SearchIndex
 
 MOST_CITING = 1_000  # default limit of citing papers for each paper
 LEFT_OUT = (DUPLICATE, ITSELF)
-
-
-@dataclass(frozen=True, slots=True)
-class NamedReference:
-    """A reference of a paper: its name in the record, and its paper in the index, if any."""
-
-    label: str
-    doc_id: str | None = None
 
 
 async def references(index: SearchIndex, doc_ids: Iterable[str], limit: int = ALL) -> dict[str, list[str]]:
@@ -38,14 +29,14 @@ async def citation_counts(index: SearchIndex, doc_ids: Iterable[str]) -> dict[st
     return await index.threads.run(index.citations.counts, list(dict.fromkeys(doc_ids)))
 
 
-async def named_references(index: SearchIndex, first: StoredPassage) -> list[NamedReference]:
-    """Return the references of a paper, given its first passage, in its record's order.
+async def named_references(index: SearchIndex, first: StoredPassage) -> list[tuple[str, str | None]]:
+    """Return the references of a paper in its order: name in the record, and paper in the index, if any.
 
-    References to itself and repeated references are left out.
+    The paper is given by its first passage. References to itself and repeated references are left out.
     """
     outcomes = await index.threads.run(index.citations.outcomes, first.doc_id)
     return [
-        NamedReference(label, outcome if isinstance(outcome, str) else None)
+        (label, outcome if isinstance(outcome, str) else None)
         for label, outcome in zip(labels(first.paper or {}), outcomes, strict=False)
         if outcome not in LEFT_OUT
     ]

@@ -83,6 +83,15 @@ Query: TypeAlias = Term | Phrase | Range | Exact | Or | And | Not
 EVERYTHING = Not(Or(()))
 
 
+def pattern_clause(
+    text: str, pattern: Pattern, field: AnalysedField = "text", weight: float = 1.0
+) -> Term | Phrase:
+    """Return the clause that searches for a pattern: a word, or a phrase."""
+    if len(pattern) == 1:
+        return Term(text, (pattern[0][1],), field, weight)
+    return Phrase(text, pattern, field, weight)
+
+
 def or_query(terms: Sequence[Term | Phrase], *, title_weight: float = 0.0) -> Or:
     """Make one OR of terms, which are also searched for in the title if `title_weight` is above 0."""
     clauses: list[Query] = list(terms)

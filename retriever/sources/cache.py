@@ -24,8 +24,8 @@ from indexer.versions.fingerprint import lexical_fingerprint
 
 MOST_VECTORS = 200_000  # per encoder; the oldest are evicted first
 WAIT_S = 5.0  # for the lock of another process
-ASKED_AT_ONCE = 500
 SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (number INTEGER PRIMARY KEY, text_hash BLOB UNIQUE, vector BLOB)"
+SELECT = "SELECT vector FROM vectors WHERE text_hash = ?"
 INSERT = "INSERT OR REPLACE INTO vectors (text_hash, vector) VALUES (?, ?)"
 SUM_BYTES = 4  # of the checksum after a vector
 # Errors of SQLite for a file that is not its own, damaged, or of another schema.
@@ -84,13 +84,9 @@ class VectorCache:
 
         def read(connection: sqlite3.Connection) -> None:
             damaged = 0
-            for start in range(0, len(hashes), ASKED_AT_ONCE):
-                some = hashes[start : start + ASKED_AT_ONCE]
-                marks = ", ".join("?" * len(some))
-                statement = f"SELECT text_hash, vector FROM vectors WHERE text_hash IN ({marks})"  # noqa: S608
-                for text_hash, kept in connection.execute(statement, some):
-                    vector = self._vector(kept)
-                    if vector is None:
+            for text_hash in hashes:
+                for (kept,) in connection.execute(SELECT, (text_hash,)):
+                    if (vector := self._vector(kept)) is None:
                         damaged += 1
                     else:
                         found[text_hash] = vector

@@ -17,11 +17,11 @@ from base.logs import get_logger
 from base.untrusted import one_line
 from indexer.corpora.papers import Paper, language_of
 from retriever.duplicates import MOST_COMPARED, PaperClaims, paper_claims
+from retriever.engines.ordering import reciprocal_rank_fusion
 from retriever.errors import SourceFailed, SourceSilent
 from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
 from retriever.sources import LinkedPapers, Source, SourceAnswer
-from retriever.stages.fusion import reciprocal_rank_fusion
 
 FILLED = (
     "abstract",

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from indexer.corpora.papers import language_of
+from retriever.engines.ordering import reciprocal_rank_fusion
 from retriever.index import SearchIndex
 from retriever.papers.topics import Topic
 from retriever.queries.boolean import Exact, Or
@@ -17,7 +18,6 @@ from retriever.request import SearchContext, SearchRequest
 from retriever.search import Stages, in_years, open_search, present, run_stages, terms_of
 from retriever.settings import RetrieverSettings
 from retriever.stages.abstracts_for_titles import read_hits
-from retriever.stages.fusion import reciprocal_rank_fusion
 from retriever.stages.hits import Hit, SearchResult, SentQuery, summed_milliseconds
 from retriever.stages.stages import Ranking, computed
 from retriever.strategy import Strategy
