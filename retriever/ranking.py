@@ -68,10 +68,6 @@ def _plan_boolean(context: SearchContext, question: Question, _: SearchTerms | N
     return QueryPlan((NamedQuery(EXPRESSION, question.expression, context.request.k),))
 
 
-def _plan_dense(context: SearchContext, _: Question, __: SearchTerms | None) -> QueryPlan:
-    return QueryPlan(nearest=context.request.k)
-
-
 def _plan_or(context: SearchContext, question: Question, _: SearchTerms | None) -> QueryPlan:
     if question.is_empty:
         return QueryPlan()
@@ -371,7 +367,7 @@ async def apply_exclusions(context: SearchContext, terms: SearchTerms, ranking: 
 
 PLANS: Mapping[str, Callable[[SearchContext, Question, SearchTerms | None], QueryPlan]] = {
     "boolean": _plan_boolean,
-    "dense": _plan_dense,
+    "dense": lambda context, _, __: QueryPlan(nearest=context.request.k),
     "or": _plan_or,
     "paper": _plan_paper,
     "shrag": _plan_shrag,

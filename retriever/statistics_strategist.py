@@ -157,7 +157,9 @@ def choose_keywords(
         if any(map(statistics.frequencies.get, word.tokens)):
             importance |= dict.fromkeys(word.tokens, _importance_of(word, question, statistics))
     subject = [word for word in words if not word.is_common and any(map(importance.get, word.tokens))]
-    ranked = sorted(subject or words, key=lambda word: -_importance(word, importance))
+    ranked = sorted(
+        subject or words, key=lambda word: -max(importance.get(token, 0.0) for token in word.tokens)
+    )
     places = {token: place for place, word in reversed(list(enumerate(ranked))) for token in word.tokens}
     of_subject = (each for each in counterparts if not places.keys().isdisjoint(each.source))
     others = sorted(
@@ -171,10 +173,6 @@ def choose_keywords(
         if word.tokens and word.tokens not in {other.tokens for other in listed}:
             listed.append(word)
     return {language: listed[:MAX_WORDS] for language, listed in chosen.items()}
-
-
-def _importance(word: Keyword, importance: Mapping[str, float]) -> float:
-    return max(importance.get(token, 0.0) for token in word.tokens)
 
 
 def statistics_strategy(keywords: Mapping[Language, Sequence[Keyword]], conditions: Conditions) -> Strategy:

@@ -13,6 +13,7 @@ Its JSON, one object for a question, is the same in files, calls, traces and run
 import json
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -42,14 +43,10 @@ MAX_STEPS = 10
 MAX_FILE_BYTES = 1_000_000  # of one strategy
 
 
-def _normal(text: str) -> str:
-    return unicodedata.normalize("NFC", text)
-
-
 Text = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_CHARACTERS),
-    AfterValidator(_normal),
+    AfterValidator(partial(unicodedata.normalize, "NFC")),
 ]
 Step = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
 Year = Annotated[int, Field(ge=FIRST_YEAR, le=LAST_YEAR)]

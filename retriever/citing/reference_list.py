@@ -66,9 +66,10 @@ def reference_list(
     if chosen.ambiguous and _distinguish(processor, items, chosen.ambiguous):
         processor = Processor(chosen.csl(), items)
     places = {reference.id: place for place, reference in enumerate(papers)}
+    cited = [list(dict.fromkeys(places[name] for name in group if name in places)) for group in groups]
     return ReferenceList(
         tuple(map(CitedPaper, places, processor.references())),
-        tuple(_citation(processor, [places[name] for name in group if name in places]) for group in groups),
+        tuple(processor.citation(group) if group else "" for group in cited),
     )
 
 
@@ -83,10 +84,6 @@ def list_document(style: str, records: Iterable[Mapping[str, Any]]) -> Document:
     korean = sum(reference.language == "ko" for reference in references)
     entries = entries_of(reference_list(style, references))
     return Document(entries, "ko" if 2 * korean > len(references) else "en")
-
-
-def _citation(processor: Processor, places: Sequence[int]) -> str:
-    return processor.citation(list(dict.fromkeys(places))) if places else ""
 
 
 def _item(reference: Reference, style: CitationStyle) -> dict[str, Any]:

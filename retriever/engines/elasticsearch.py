@@ -15,7 +15,6 @@ from indexer.versions.cluster.connection import Cluster
 from indexer.versions.cluster.documents import from_document, row_of
 from retriever.engines import Engine, EngineHit, NumberedRows, T, TermScore, numbered_rows
 from retriever.engines.explaining import Leaf, contributions, in_order, leaves, parts_of, value_in
-from retriever.engines.facets import FacetCounts, FacetField, count_papers
 from retriever.engines.msearch import ManySearches
 from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, by_score, rounded_cosine, settled, surely_first
 from retriever.engines.requests import (
@@ -31,7 +30,7 @@ from retriever.engines.requests import (
     vectors_body,
 )
 from retriever.opening.worker_threads import WorkerThreads
-from retriever.queries.boolean import EVERYTHING, Phrase, Query, Term
+from retriever.queries.boolean import Phrase, Query, Term
 from retriever.queries.filters import Filters
 
 WINDOW = 10_000  # maximum documents of one search
@@ -156,20 +155,14 @@ class ElasticsearchEngine(Engine):
         answers = await self._msearch([count_body(filtered(query, filters)) for query, filters in asked])
         return [int(answer["hits"]["total"]["value"]) for answer in answers]
 
-    async def facets(
-        self, query: Query | None, *, filters: Filters, fields: Sequence[FacetField], several: bool
-    ) -> FacetCounts:
-        """Count the papers that a query matches under filters, in total and by each value of some fields."""
-        asked = EVERYTHING if query is None else query
-        [passages] = await self.counts([(asked, filters)])
-        body = {"query": filtered(asked, filters), "size": 0, "track_total_hits": False}
-
-        async def aggregate(aggregations: Mapping[str, Any]) -> dict[str, Any]:
-            [answer] = await self._msearch([body | {"aggs": aggregations}])
-            found: dict[str, Any] = answer.get("aggregations", {})
-            return found
-
-        return await count_papers(aggregate, passages, fields, several=several)
+    async def aggregate(
+        self, query: Query, filters: Filters, aggregations: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Aggregate the passages that a query matches under filters."""
+        body = {"query": filtered(query, filters), "size": 0, "track_total_hits": False}
+        [answer] = await self._msearch([body | {"aggs": aggregations}])
+        found: dict[str, Any] = answer.get("aggregations", {})
+        return found
 
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
         """Return the number of passages that contain each token."""

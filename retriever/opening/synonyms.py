@@ -90,9 +90,7 @@ class Expansion:
 class Synonyms:
     """The rules of a file as the tokens of an index's analyzer."""
 
-    def __init__(
-        self, rules: Sequence[Rule] = (), analyzer: Analyzer | None = None, source: str = ""
-    ) -> None:
+    def __init__(self, rules: Sequence[Rule], analyzer: Analyzer, source: str) -> None:
         """Analyse both sides; `source` is the name of the file in errors.
 
         Raises:
@@ -100,8 +98,6 @@ class Synonyms:
         """
         self._known: dict[tuple[str, ...], tuple[str, dict[Pattern, str]]] = {}
         for rule in rules:
-            if analyzer is None:
-                raise ValueError("rules need an analyzer")
             searched = [(text, _analysed(text, analyzer, rule, source)) for text in rule.searched]
             for text in rule.asked:
                 own = _analysed(text, analyzer, rule, source)

@@ -205,13 +205,8 @@ def _absolute_paths(table: SourceTable, fields: Mapping[str, FieldInfo]) -> dict
     values = dict(table.values)
     for key, value in values.items():
         names_file = key.endswith(FILE) or (key in fields and is_path(Setting((key,), fields[key])))
-        if (
-            table.file
-            and names_file
-            and isinstance(value, str)
-            and value
-            and not value.startswith(("/", "~"))
-        ):
+        is_relative = isinstance(value, str) and value and not value.startswith(("/", "~"))
+        if table.file and names_file and is_relative:
             values[key] = str(table.file.parent / value)
     return values
 

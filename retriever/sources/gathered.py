@@ -70,7 +70,7 @@ async def index_of_sources(
         folder = Path(opened.enter_context(TemporaryDirectory(prefix="shrag-sources-")))
         words: Written = {}
         analyzer = make_analyzer(ANALYZER, DECOMPOUND)
-        glossary_path = await asyncio.to_thread(general_glossary, ANALYZER, DECOMPOUND, folder)
+        glossary_path = await asyncio.to_thread(general_glossary, folder)
         alike = await asyncio.to_thread(read_synonyms, models.synonyms, analyzer) if models.synonyms else None
         vectors, failure = await models.passages()
         engine = SourcesEngine(

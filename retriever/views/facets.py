@@ -20,7 +20,7 @@ from base.records import Recordable
 from retriever.engines.facets import FacetCounts, FacetField, Value
 from retriever.explaining.passages import main_query
 from retriever.index import OpenIndex, SearchIndex
-from retriever.queries.boolean import Query
+from retriever.queries.boolean import EVERYTHING, Query
 from retriever.queries.filters import Filters
 from retriever.request import SearchRequest
 from retriever.search import in_years, open_search, run_stages
@@ -84,7 +84,7 @@ async def facets(index: OpenIndex, request: SearchRequest | None, settings: Retr
         if request is not None:
             return await _of_search(version, request, settings)
         if version not in _OF_INDEX:
-            _OF_INDEX[version] = await _facets(version, None, Filters())
+            _OF_INDEX[version] = await _facets(version, EVERYTHING, Filters())
         return _OF_INDEX[version]
 
     return await index.ask(of_version)
@@ -100,7 +100,7 @@ async def _of_search(index: SearchIndex, request: SearchRequest, settings: Retri
     return await _facets(index, query, in_years(context, stages).request.filters)
 
 
-async def _facets(index: SearchIndex, query: Query | None, filters: Filters) -> Facets:
+async def _facets(index: SearchIndex, query: Query, filters: Filters) -> Facets:
     """Count each field under all filters except its own; fields with the same filters share a call."""
     by_filters: dict[Filters, list[FacetField]] = {filters: []}
     for field in FIELDS:

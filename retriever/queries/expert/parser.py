@@ -123,7 +123,7 @@ class _Parser:
         beside: list[_Part] = []
         for part in parts:
             # In year:(2019 2021) the values are what is looked for.
-            filters = field in ANALYSED and _filters(part)
+            filters = field in ANALYSED and part.query is not None and _only_filters(part.query)
             (beside if part.negative or filters else words).append(part)
         if not words:
             return _all_of(beside, start)
@@ -217,10 +217,6 @@ class _Parser:
         return Phrase(text, pattern, field, weight, lexeme.slop)
 
 
-def _identified(value: str) -> Query:
-    return Or((_exact("doc_id", value), _exact("passage_id", value)))
-
-
 def _part_of_record(value: str) -> Query:
     parts = get_args(Part)
     if value not in parts:
@@ -240,7 +236,7 @@ VALUES: dict[Field, Callable[[str], Query]] = {
     "journal": lambda value: _exact("journal", value),
     "author": lambda value: _exact("authors", value),
     "type": lambda value: _exact("type", value),
-    "id": _identified,
+    "id": lambda value: Or((_exact("doc_id", value), _exact("passage_id", value))),
     "passage_id": lambda value: _exact("passage_id", value),
     "doc_id": lambda value: _exact("doc_id", value),
     "part": _part_of_record,
@@ -258,10 +254,6 @@ def _all_of(parts: list[_Part], start: int) -> _Part:
     if all(part.negative or part.query is None for part in parts):
         return _Part(None, start)
     return _Part(_and(_queries(parts)), start)
-
-
-def _filters(part: _Part) -> bool:
-    return part.query is not None and _only_filters(part.query)
 
 
 def _only_filters(query: Query) -> bool:

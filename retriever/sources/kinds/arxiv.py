@@ -9,7 +9,6 @@ from urllib.parse import quote_plus
 from xml.etree.ElementTree import Element
 
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
-from retriever.queries.boolean import AnalysedField
 from retriever.queries.filters import Filters
 from retriever.sources import SourceFeatures, SourcePaper
 from retriever.sources.settings import Address, AtOnce, Rate, SearchSeconds, Seconds, WebSettings
@@ -47,12 +46,8 @@ class Settings(WebSettings):
     at_once: AtOnce = 1
 
 
-def _word(words: str, field: AnalysedField) -> str:
-    return ("ti:" if field == "title" else "all:") + searched_everywhere(words, field)
-
-
 SYNTAX = Syntax(
-    word=_word,
+    word=lambda words, field: ("ti:" if field == "title" else "all:") + searched_everywhere(words, field),
     without=" ANDNOT ",
     length=lambda query: len(quote_plus(query)),
     longest=3_500,  # no documented limit; servers refuse addresses of twice this length

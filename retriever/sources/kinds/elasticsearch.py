@@ -51,13 +51,8 @@ class ElasticsearchSource(Source):
         self, name: str, settings: Settings, transport: "httpx.AsyncBaseTransport | None" = None
     ) -> None:
         """Create a client, which connects when needed; `transport` replaces the network."""
-        self._name, self._settings = name, settings
+        self.name, self._settings = name, settings
         self._client = ElasticsearchClient(name, settings, transport)
-
-    @property
-    def name(self) -> str:
-        """The name in settings, notes and records."""
-        return self._name
 
     @property
     def features(self) -> SourceFeatures:
@@ -99,7 +94,7 @@ class ElasticsearchSource(Source):
         for answer in answers:
             papers: dict[str, SourcePaper] = {}
             for hit in hits_in(answer):
-                paper = paper_of(self._settings, self._name, hit)
+                paper = paper_of(self._settings, self.name, hit)
                 if paper is None:
                     unusable.add(repr(hit)[:1000])
                     continue
@@ -148,7 +143,7 @@ class ElasticsearchSource(Source):
 
     def _without_scores(self, answers: Sequence[dict[str, Any]]) -> list[tuple[SourcePaper, ...]]:
         """Return each answer's papers, in their order."""
-        read = partial(paper_of, self._settings, self._name)
+        read = partial(paper_of, self._settings, self.name)
         return [
             tuple(replace(paper, score=None) for paper in map(read, hits_in(answer)) if paper)
             for answer in answers

@@ -53,16 +53,11 @@ class IndexSource(Source):
 
     def __init__(self, name: str, index: SearchIndex | FollowingIndex) -> None:
         """Take an open index, which is closed with the source."""
-        self._name, self._index = name, index
+        self.name, self._index = name, index
 
     async def ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:
         """Ask one version of the index from the beginning of a question to its end."""
         return await self._index.ask(question)
-
-    @property
-    def name(self) -> str:
-        """The name in settings, notes and records."""
-        return self._name
 
     @property
     def manifest(self) -> Manifest:
@@ -104,7 +99,7 @@ class IndexSource(Source):
         if not _holds_papers(index):
             return {
                 passage_id: Paper(
-                    id=passage_id, title=each.title, abstract=each.text, lang=each.lang, source=self._name
+                    id=passage_id, title=each.title, abstract=each.text, lang=each.lang, source=self.name
                 )
                 for passage_id, each in passages.items()
             }
@@ -127,7 +122,7 @@ class IndexSource(Source):
         )
 
     def _paper(self, record: dict[str, Any]) -> Paper:
-        return Paper.model_validate(record | {"source": self._name})
+        return Paper.model_validate(record | {"source": self.name})
 
     async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
         """Return records by id."""

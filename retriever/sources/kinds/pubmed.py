@@ -52,11 +52,7 @@ class Settings(WebSettings):
 TAGS: Mapping[AnalysedField, str] = {"text": "tiab", "title": "ti", "heading": "mh"}
 
 
-def _word(words: str, field: AnalysedField) -> str:
-    return f'"{words}"[{TAGS[field]}]'
-
-
-SYNTAX = Syntax(word=_word, longest=4_000)
+SYNTAX = Syntax(word=lambda words, field: f'"{words}"[{TAGS[field]}]', longest=4_000)
 
 
 def with_years(term: str, filters: Filters) -> str:

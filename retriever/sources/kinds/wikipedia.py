@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from retriever.queries.boolean import AnalysedField, Query
+from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
 from retriever.sources import SourceFeatures, SourcePaper
 from retriever.sources.settings import Address, AtOnce, Rate, WebSettings
@@ -49,11 +49,13 @@ class Settings(WebSettings):
         return values
 
 
-def _word(words: str, field: AnalysedField) -> str:
-    return ("intitle:" if field == "title" else "") + searched_everywhere(words, field)
-
-
-SYNTAX = Syntax(word=_word, both=" ", without=" -", brackets=False, longest=300)
+SYNTAX = Syntax(
+    word=lambda words, field: ("intitle:" if field == "title" else "") + searched_everywhere(words, field),
+    both=" ",
+    without=" -",
+    brackets=False,
+    longest=300,
+)
 
 
 def read_articles(content: bytes, source: str, language: str) -> list[SourcePaper | None]:

@@ -173,14 +173,10 @@ def _refused(clauses: Sequence[Query]) -> Iterator[Query]:
 def _bracketed(clause: Query, syntax: Syntax) -> str:
     if not isinstance(clause, Or | And):
         return _written(clause, syntax)
-    parts = _parts(clause)
+    parts = _without_implied(clause.clauses) if isinstance(clause, Or) else clause.clauses
     if len(parts) == 1:
         return _bracketed(parts[0], syntax)
     if not syntax.brackets:
         raise NotExpressible("the service knows no brackets")
     text = _written(clause, syntax)
     return f"({text})" if text else ""
-
-
-def _parts(clause: Or | And) -> Sequence[Query]:
-    return _without_implied(clause.clauses) if isinstance(clause, Or) else clause.clauses

@@ -1,4 +1,4 @@
-"""Filters lifted out of a query, because each service supports different filters."""
+"""A service on the network as a source: its queries, pages and records, and the failures of its requests."""
 
 import asyncio
 import re
@@ -121,7 +121,7 @@ class WebSource(Source, ABC):
         headers: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Create the source; the first question connects."""
-        self._name = name
+        self.name = name
         self._seconds = settings.timeout_s * SHARE
         self.client = WebClient(settings, headers)
         self._threads = WorkerThreads(f"source-{name}", 2)
@@ -130,11 +130,6 @@ class WebSource(Source, ABC):
     def open(cls, name: str, settings: Any, _: IndexerSettings) -> Self:
         """Open the source; the first question connects."""
         return cls(name, settings)
-
-    @property
-    def name(self) -> str:
-        """The name in settings, notes and records."""
-        return self._name
 
     async def pages(self, asked: AskedQuery, conversation: Conversation) -> AsyncIterator[Page]:
         """Yield pages of papers, best first, until there are enough or no more."""
