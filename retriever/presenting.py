@@ -38,7 +38,9 @@ def sorted_depth(request: SearchRequest) -> int:
 async def present(context: SearchContext, stages: Stages) -> SearchResult:
     """Return the result: hits without duplicates, each with its paper and snippet."""
     terms, ranking = stages.terms, computed(stages.ranking)
-    weights = terms.token_weights if terms else _token_weights(stages)
+    question = computed(stages.question)
+    searched = question.weights if question.expression is None else searched_tokens(question.expression)
+    weights = terms.token_weights if terms else dict(searched)
     with context.recorder.timed("total"):
         shown, title_only, filtered, likelihood = await _shown(context, stages, weights)
         queries, bridges = await _later_searches(context, stages)
@@ -94,14 +96,6 @@ def unknown_words(context: SearchContext, terms: SearchTerms | None) -> tuple[st
     # One syllable of a known Korean word (그 of 그때) is no word.
     words = [token for token in unknown if len(token[0]) > 1 or not edges.intersection(token[2:])]
     return tuple(word.text for word in words_of(terms.question.text, words)[:MAX_UNKNOWN])
-
-
-def _token_weights(stages: Stages) -> dict[str, float]:
-    """Return the searched tokens of a method without a strategy."""
-    question = computed(stages.question)
-    if question.expression is not None:
-        return searched_tokens(question.expression)
-    return dict(question.weights)
 
 
 def _exclusion_notes(terms: SearchTerms, ranking: Ranking, shown: Sequence[Hit]) -> list[str]:

@@ -155,7 +155,8 @@ def choose_keywords(
     words = question.words()
     for word in words:
         if any(map(statistics.frequencies.get, word.tokens)):
-            importance |= dict.fromkeys(word.tokens, _importance_of(word, question, statistics))
+            weights = (question.weights.get(token, 1.0) * statistics.idf(token) for token in word.tokens)
+            importance |= dict.fromkeys(word.tokens, fsum(weights) / len(word.tokens))
     subject = [word for word in words if not word.is_common and any(map(importance.get, word.tokens))]
     ranked = sorted(
         subject or words, key=lambda word: -max(importance.get(token, 0.0) for token in word.tokens)
@@ -183,8 +184,3 @@ def statistics_strategy(keywords: Mapping[Language, Sequence[Keyword]], conditio
     }
     strategy = Strategy(origin="statistics").changed(**texts, years=conditions.years)
     return strategy.excluding(conditions.exclude)
-
-
-def _importance_of(word: Keyword, question: Question, statistics: TermStatistics) -> float:
-    weights = (question.weights.get(token, 1.0) * statistics.idf(token) for token in word.tokens)
-    return fsum(weights) / len(word.tokens)

@@ -14,6 +14,7 @@ searched for, with a weight.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -149,7 +150,9 @@ class Synonyms:
                 others = list(self._others(query))
                 return Or((query, *others)) if others else query
             case Or(clauses=clauses):
-                return Or(tuple(one for clause in clauses for one in _alternatives(self.expanded(clause))))
+                sides = [self.expanded(clause) for clause in clauses]
+                flat = (side.clauses if isinstance(side, Or) else (side,) for side in sides)
+                return Or(tuple(chain.from_iterable(flat)))
             case And(clauses=clauses):
                 return And(tuple(map(self.expanded, clauses)))
             case Not(clause=clause):
@@ -175,10 +178,6 @@ class Synonyms:
                 clause = Equivalent(text, new).clause(query.field, query.weight)
                 slop = query.slop if isinstance(query, Phrase) else 0
                 yield replace(clause, slop=slop) if isinstance(clause, Phrase) else clause
-
-
-def _alternatives(query: Query) -> tuple[Query, ...]:
-    return query.clauses if isinstance(query, Or) else (query,)
 
 
 def _analysed(text: str, analyzer: Analyzer, rule: Rule, source: str) -> Pattern:

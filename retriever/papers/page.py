@@ -30,9 +30,7 @@ from retriever.queries.boolean import Exact, Term, or_query
 from retriever.queries.filters import Filters
 
 PASSAGES, RELATED, SIMILAR = 50, 50, 10  # shown at most
-MOST_PASSAGES = (
-    10_000  # of a paper, that are put in order; a text of a million characters has a third of that
-)
+MOST_PASSAGES = 10_000  # of a paper that are read; a text of a million characters has a third of that
 MOST_DISTINCT = 1_000  # terms of a passage whose document frequencies are read
 STRONGEST = 25  # terms in the search for similar papers
 SUBJECT = 3  # weight of a term of a title or keyword, as a multiple of another term's

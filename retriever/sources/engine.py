@@ -48,7 +48,7 @@ class SourcesEngine(Engine):
         self,
         sources: Sequence[LimitedSource],
         *,
-        total: int | None,
+        total: int,
         analyzer: Analyzer,
         words: Written,
         vectors: PassageVectors | None,
@@ -56,13 +56,13 @@ class SourcesEngine(Engine):
         """Take open sources, which the caller closes, in order of preference of their records.
 
         Args:
-            total: papers of the sources that count them, None if no source does.
+            total: papers of the sources that count them, 0 if no source does.
             analyzer: for the pool's passages.
             words: the written forms of a question's tokens.
             vectors: the encoder of passages, None for no vectors.
         """
         self._sources = sources
-        self._counts, self._total = total is not None, total or ASSUMED_TOTAL
+        self._counts, self._total = total > 0, total or ASSUMED_TOTAL
         self._analyzer, self._words, self._vectors = analyzer, words, vectors
         self._pool, self._lexicon = Pool(), LexiconBuilder()
         self._counted: dict[str, int] = {}

@@ -3,7 +3,7 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import Field
 
@@ -118,11 +118,11 @@ class IndexSource(Source):
     async def _read(self, index: SearchIndex, ids: Iterable[str]) -> dict[str, Paper]:
         records = await records_of_papers(index, ids)
         return await index.threads.run(
-            lambda: {str(record.pop("doc_id")): self._paper(record) for record in records}
+            lambda: {
+                str(record.pop("doc_id")): Paper.model_validate(record | {"source": self.name})
+                for record in records
+            }
         )
-
-    def _paper(self, record: dict[str, Any]) -> Paper:
-        return Paper.model_validate(record | {"source": self.name})
 
     async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
         """Return records by id."""
