@@ -29,7 +29,7 @@ from indexer.settings import IndexerSettings
 from indexer.versions.store.build_folder import CITATIONS
 from indexer.versions.store.engines import open_store
 from retriever.index import SearchIndex, open_index
-from retriever.papers.citations import citation_counts, cited_layer, citing_layer, references
+from retriever.papers.citations import citation_counts, cited_by, references
 
 NAME, LAYER = "citations", 100
 SHARE_BAR = 0.05  # share of indexing
@@ -103,8 +103,7 @@ async def _lookups(index: SearchIndex, ids: list[str], lookups: int) -> list[Fig
     for name, look_up in (
         ("references", references),
         ("counts", citation_counts),
-        ("references with records", cited_layer),
-        ("cited-by with records", citing_layer),
+        ("cited-by", cited_by),
     ):
         layers = [draw.sample(ids, min(LAYER, len(ids))) for _ in range(lookups)]
         times = []

@@ -65,7 +65,6 @@ class Filtered(Call):
         Flag(section=Section.LIMITS),
         Field(description="Exact name of the journal.", examples=["Batteries and Recovery Letters"]),
     ] = None
-
     author: Annotated[
         str | None,
         Flag(section=Section.LIMITS),

@@ -10,8 +10,8 @@ from base.documents.blocks import Document
 from base.documents.formats import DOCUMENT_FORMATS, format_of
 from base.files.output_files import output_file, write_output, write_standard_output
 from base.terminal.output import echo
-from retriever.citing.documents import list_document
 from retriever.citing.processor import check_citeproc
+from retriever.citing.reference_list import list_document
 from retriever.exports import Record, export_named
 
 

@@ -102,11 +102,11 @@ class TokenPlaces:
         return np.bincount(of_row[found], minlength=len(self.rows))
 
 
-def bm25(places: TokenPlaces, statistics: TermStatistics, b: float = B) -> Scores:
+def bm25(places: TokenPlaces, statistics: TermStatistics) -> Scores:
     """Return the BM25 of each passage (row) for each token (column of `places`)."""
     rows = places.rows
     idf = np.array([statistics.idf(token) for token in places.column])
-    norms = K1 * (1 - b + b * rows.length / statistics.average_length)
+    norms = K1 * (1 - B + B * rows.length / statistics.average_length)
     scores = places.texts / (places.texts + norms[:, None])
     if places.titles.any():
         title_norms = K1 * np.maximum(rows.title_length, 1) / SHORT_TITLE

@@ -53,8 +53,8 @@ class SearchIndex:
         self.engine = engine
         self.analyzer = analyzer
         self.glossary = glossary
-        self.citations: CitationGraph | None = None  # a version of an earlier release has none
-        self.synonyms = synonyms or Synonyms()
+        self.citations: CitationGraph  # of an index on disk; an index over sources has none
+        self.synonyms = synonyms or Synonyms((), analyzer, "")
         self.vectors = models.vectors(manifest.vector_fingerprint)
         self.cross_encoder = models.cross_encoder
         self.entailment = models.entailment
@@ -177,10 +177,8 @@ def _open_version(
                 analyzer = make_analyzer(manifest.analyzer, manifest.decompound, dictionary)
                 alike = read_synonyms(synonyms, analyzer) if synonyms else None
                 glossary = opened.enter_context(Glossary.open(store.companion_path(manifest, GLOSSARY)))
-                citations = None
-                if CITATIONS in manifest.files:
-                    graph = CitationGraph.open(store.companion_path(manifest, CITATIONS))
-                    citations = opened.enter_context(closing(graph))
+                graph = CitationGraph.open(store.companion_path(manifest, CITATIONS))
+                citations = opened.enter_context(closing(graph))
                 engine = opened.enter_context(closing(ENGINES[store.engine](settings, store, manifest)))
                 index = SearchIndex(
                     pointer, manifest, engine, analyzer, glossary, alike, models, opened.pop_all()

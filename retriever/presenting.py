@@ -1,4 +1,4 @@
-"""The result of a search: hits without duplicates, with papers and snippets, and the effective options."""
+"""The result of a search: hits without duplicates, with papers and snippets, and the effective settings."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -38,7 +38,9 @@ def sorted_depth(request: SearchRequest) -> int:
 async def present(context: SearchContext, stages: Stages) -> SearchResult:
     """Return the result: hits without duplicates, each with its paper and snippet."""
     terms, ranking = stages.terms, computed(stages.ranking)
-    weights = terms.token_weights if terms else _token_weights(stages)
+    question = computed(stages.question)
+    searched = question.weights if question.expression is None else searched_tokens(question.expression)
+    weights = terms.token_weights if terms else dict(searched)
     with context.recorder.timed("total"):
         shown, title_only, filtered, likelihood = await _shown(context, stages, weights)
         queries, bridges = await _later_searches(context, stages)
@@ -96,14 +98,6 @@ def unknown_words(context: SearchContext, terms: SearchTerms | None) -> tuple[st
     return tuple(word.text for word in words_of(terms.question.text, words)[:MAX_UNKNOWN])
 
 
-def _token_weights(stages: Stages) -> dict[str, float]:
-    """Return the searched tokens of a method without a strategy."""
-    question = computed(stages.question)
-    if question.expression is not None:
-        return searched_tokens(question.expression)
-    return dict(question.weights)
-
-
 def _exclusion_notes(terms: SearchTerms, ranking: Ranking, shown: Sequence[Hit]) -> list[str]:
     """Return the notes with the numbers of shown hits that are about an excluded thing or mention it."""
     excluded = ", ".join(each.text for each in terms.exclusions if each.names)
@@ -156,7 +150,7 @@ def _with_snippets(hits: Sequence[Hit], weights: Mapping[str, float]) -> tuple[H
     shown = []
     for rank, hit in enumerate(hits, 1):
         found = found_in(hit.passage, weights)
-        marked = snippet(hit.passage, weights, found=found)
+        marked = snippet(hit.passage, weights, found)
         shown.append(replace(hit, rank=rank, marked=marked, title_marks=title_spans(hit.passage, found)))
     return tuple(shown)
 
@@ -261,27 +255,28 @@ def surface_words(passages: Iterable[StoredPassage], wanted: Collection[str]) ->
 
 def applied_search(context: SearchContext, stages: Stages) -> AppliedSearch:
     """Return the configuration that took effect."""
-    options, ranking, recorder = context.options, computed(stages.ranking), context.recorder
-    method, vectors, terms = method_named(options.method), context.index.vectors, stages.terms
+    settings, request, recorder = context.settings, context.request, context.recorder
+    ranking = computed(stages.ranking)
+    method, vectors, terms = method_named(request.method), context.index.vectors, stages.terms
     order = method.order_by_vectors if ranking.by_vectors else method.order
     if ranking.reranker:
-        order = f"{order}; the first {options.rerank_depth} by {ranking.reranker}"
+        order = f"{order}; the first {settings.rerank_depth} by {ranking.reranker}"
     unused = ""
     if method.order_by_vectors and not ranking.by_vectors:
         unused = vectors.disabled_reason or recorder.failures.get("encoder", "")
     return AppliedSearch(
-        method=options.method,
+        method=request.method,
         order=order,
-        title_weight=options.title_weight,
+        title_weight=request.title_weight,
         strategist=terms.strategy.origin if terms else None,
-        keyword_count=options.keyword_count if method.uses_strategy else None,
-        hits_per_query=options.hits_per_query if method.uses_strategy else None,
-        skip=context.request.skip,
-        without=tuple(sorted(options.without)) if method.has_conditions else None,
+        keyword_count=settings.keywords if method.uses_strategy else None,
+        hits_per_query=settings.hits_per_query if method.uses_strategy else None,
+        skip=request.skip,
+        without=tuple(sorted(settings.without)) if method.has_conditions else None,
         vectors=vectors.model if ranking.by_vectors else "",
         vectors_unused=unused,
         reranker=ranking.reranker,
-        rerank_depth=options.rerank_depth if ranking.reranker else None,
-        drop_incomplete=options.drop_incomplete,
+        rerank_depth=settings.rerank_depth if ranking.reranker else None,
+        drop_incomplete=request.filters.complete is True,
         failures=tuple(recorder.failures.values()),
     )

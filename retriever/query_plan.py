@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from retriever.opening.synonyms import Expansion
-from retriever.queries.boolean import Or, Phrase, Query, Term, or_query
+from retriever.queries.boolean import Or, Query, Term, or_query
 from retriever.queries.keywords import Keyword
 from retriever.question import Question
 
@@ -65,7 +64,8 @@ def question_query(question: Question, *, title_weight: float) -> Or:
     """Join the question's distinct tokens, and the synonyms of the user's file."""
     texts = question.texts
     terms = [Term(texts.get(token, token), (token,)) for token in question.weights]
-    return or_query([*terms, *synonym_clauses(question.synonyms)], title_weight=title_weight)
+    synonyms = (each.clause() for expansion in question.synonyms for each in expansion.equivalents)
+    return or_query([*terms, *dict.fromkeys(synonyms)], title_weight=title_weight)
 
 
 def weighted_query(weights: Mapping[str, float], texts: Mapping[str, str]) -> Or:
@@ -89,8 +89,3 @@ def progressive_queries(keywords: Sequence[Keyword], *, hits_per_query: int) -> 
         for n in range(1, len(clauses) + 1)
     ]
     return tuple(reversed(queries))
-
-
-def synonym_clauses(expansions: Sequence[Expansion]) -> list[Term | Phrase]:
-    """Make the clauses of synonyms."""
-    return list(dict.fromkeys(each.clause() for expansion in expansions for each in expansion.equivalents))

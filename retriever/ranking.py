@@ -9,6 +9,7 @@ import numpy as np
 from base.errors import ResourceError
 from indexer.vectors.adding import text_to_encode
 from retriever.engines import EngineHit, NumberedRows
+from retriever.engines.ordering import Scored, reciprocal_rank_fusion
 from retriever.errors import BadFilter
 from retriever.exclusions import demote
 from retriever.feedback import Feedback, feedback_terms, has_feedback
@@ -32,7 +33,6 @@ from retriever.question import Question
 from retriever.request import SearchContext
 from retriever.second_search import SecondSearch, has_second_search, plan_second_search
 from retriever.stages.abstracts_for_titles import ReadHits, of_hits, read_hits
-from retriever.stages.fusion import cosine_order, reciprocal_rank_fusion
 from retriever.stages.pool import CandidatePool, find_all, find_cosines, nearest_passages, with_vector
 from retriever.stages.stages import Ranking, collapsed
 from retriever.terms import SearchTerms
@@ -68,21 +68,17 @@ def _plan_boolean(context: SearchContext, question: Question, _: SearchTerms | N
     return QueryPlan((NamedQuery(EXPRESSION, question.expression, context.request.k),))
 
 
-def _plan_dense(context: SearchContext, _: Question, __: SearchTerms | None) -> QueryPlan:
-    return QueryPlan(nearest=context.request.k)
-
-
 def _plan_or(context: SearchContext, question: Question, _: SearchTerms | None) -> QueryPlan:
     if question.is_empty:
         return QueryPlan()
-    query = question_query(question, title_weight=context.options.title_weight or 0.0)
+    query = question_query(question, title_weight=context.request.title_weight or 0.0)
     return QueryPlan((NamedQuery(QUESTION, query, context.request.k),))
 
 
 def _plan_paper(context: SearchContext, _: Question, terms: SearchTerms | None) -> QueryPlan:
     if terms is None:
         return QueryPlan()
-    return QueryPlan(progressive_queries(terms.keywords, hits_per_query=context.options.hits_per_query))
+    return QueryPlan(progressive_queries(terms.keywords, hits_per_query=context.settings.hits_per_query))
 
 
 def _plan_shrag(context: SearchContext, _: Question, terms: SearchTerms | None) -> QueryPlan:
@@ -92,7 +88,7 @@ def _plan_shrag(context: SearchContext, _: Question, terms: SearchTerms | None) 
     whole = weighted_query(terms.formula.query_weights(), terms.texts)
     queries = (
         NamedQuery(QUESTION, whole, max(POOL, context.request.k)),
-        *progressive_queries(terms.keywords, hits_per_query=context.options.hits_per_query),
+        *progressive_queries(terms.keywords, hits_per_query=context.settings.hits_per_query),
     )
     return QueryPlan(queries, NEAREST_POOL, read=1)
 
@@ -142,18 +138,29 @@ async def _rank_paper(
     # If a strategy has m < 10 keywords, SQ10 … SQm are one query, sent once.
     m = len(terms.keywords)
     longest = [pool.found[progressive_name(m)]] if progressive_name(m) in pool.found else []
-    repeated = longest * (context.options.keyword_count - m)
+    repeated = longest * (context.settings.keywords - m)
     fused = reciprocal_rank_fusion([[hit.passage_id for hit in ranked] for ranked in (*repeated, *found)])
     pool = await with_vector(context, pool, question.text)
     cosines = await find_cosines(context, pool, list(hits))
     if not cosines:
         context.recorder.note("ordered by rank fusion: the paper's method needs vectors for its order")
-    ordered = cosine_order(fused, cosines) if cosines else fused
+    ordered = _cosine_order(fused, cosines) if cosines else fused
     ranked_hits = [(hits[each.item], each.score) for each in ordered]
     return Ranking(
         collapsed(ranked_hits) if context.request.collapse else tuple(ranked_hits),
         by_vectors=bool(cosines),
     )
+
+
+def _cosine_order(ranking: Sequence[Scored], cosines: Mapping[str, float]) -> list[Scored]:
+    """Order by cosine; items without a vector follow in their given order.
+
+    Scores are cosines, and below -1 for items without a vector.
+    """
+    with_vector = [Scored(item, cosines[item]) for item, _ in ranking if item in cosines]
+    without = [item for item, _ in ranking if item not in cosines]
+    ordered = sorted(with_vector, key=lambda scored: (-scored.score, scored.item))
+    return ordered + [Scored(item, -1 - place) for place, item in enumerate(without, 1)]
 
 
 async def _rank_shrag(
@@ -212,8 +219,8 @@ async def _search_again(
     parts: Mapping[str, Scores],
 ) -> tuple[CandidatePool, Feedback, SecondSearch | None]:
     """Search by feedback terms and by names of the best passages, in one call."""
-    first = scored(found.read.ids, parts, context.options.without)
-    left_out = {*context.options.without, *context.request.skip}
+    first = scored(found.read.ids, parts, context.settings.without)
+    left_out = {*context.settings.without, *context.request.skip}
     feeds = has_feedback(terms) and FEEDBACK not in left_out
     follows = has_second_search(terms) and not left_out & {"second-search", BRIDGES}
     feedback, second = Feedback(), None
@@ -247,7 +254,7 @@ async def _sources(
     pool = await find_all(unfiltered, CandidatePool(), plan)
     read = await read_hits(unfiltered, pool.found[QUESTION])
     parts = await context.index.threads.run(terms.formula.parts, read.read)
-    return read, scored(read.read.ids, parts, context.options.without)
+    return read, scored(read.read.ids, parts, context.settings.without)
 
 
 def _scored(
@@ -270,7 +277,7 @@ def _scored(
         base = (1 - COSINE_WEIGHT) / formula.attainable
         parts = {name: base * values for name, values in parts.items()}
         parts["cosine"] = COSINE_WEIGHT * np.array([cosines.get(passage_id, 0.0) for passage_id in read.ids])
-    return scored(read.ids, parts, context.options.without)
+    return scored(read.ids, parts, context.settings.without)
 
 
 def _joined(first: ReadHits, more: ReadHits) -> dict[str, tuple[str, ...]]:
@@ -315,7 +322,7 @@ async def rerank(context: SearchContext, ranking: Ranking, text: str) -> Ranking
 
     If the model fails, the order is unchanged, and the failure is recorded.
     """
-    depth, encoder = context.options.rerank_depth, context.index.cross_encoder
+    depth, encoder = context.settings.rerank_depth, context.index.cross_encoder
     if not encoder.configured or not ranking.hits:
         return ranking
     first, rest = ranking.hits[:depth], ranking.hits[depth:]
@@ -360,7 +367,7 @@ async def apply_exclusions(context: SearchContext, terms: SearchTerms, ranking: 
 
 PLANS: Mapping[str, Callable[[SearchContext, Question, SearchTerms | None], QueryPlan]] = {
     "boolean": _plan_boolean,
-    "dense": _plan_dense,
+    "dense": lambda context, _, __: QueryPlan(nearest=context.request.k),
     "or": _plan_or,
     "paper": _plan_paper,
     "shrag": _plan_shrag,

@@ -130,7 +130,5 @@ def _pages(record: Mapping[str, Any]) -> str:
 
 def _lines(record: Mapping[str, Any], key: str) -> tuple[str, ...]:
     values = record.get(key)
-    lines = (
-        [one_line(value) for value in values if isinstance(value, str)] if isinstance(values, list) else []
-    )
-    return tuple(line for line in lines if line)
+    texts = (value for value in values if isinstance(value, str)) if isinstance(values, list) else ()
+    return tuple(filter(None, map(one_line, texts)))

@@ -1,4 +1,4 @@
-"""A search request, its options, and the context that the stages of one search share."""
+"""A search request, and the context that the stages of one search share."""
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Literal
 
 from retriever.errors import BadQuestion
 from retriever.queries.filters import Filters
-from retriever.settings import OrderPart
 from retriever.strategy import Strategy
 
 if TYPE_CHECKING:  # a call needs only the request
     from indexer.files.schema import StoredPassage
     from retriever.engines import EngineHit
     from retriever.index import SearchIndex
+    from retriever.settings import RetrieverSettings
 
 MAX_CHARACTERS = 20_000  # of a question
 
@@ -45,19 +45,6 @@ class SearchRequest:
     title_weight: float | None = None
     skip: tuple[str, ...] = ()
     sort: Sort = RELEVANCE
-
-
-@dataclass(frozen=True, slots=True)
-class SearchOptions:
-    """The options of one search, from the request, else from the method or the settings."""
-
-    method: str
-    title_weight: float | None  # None if the method has no title clause
-    keyword_count: int  # maximum of the progressive queries
-    hits_per_query: int  # papers of a progressive query
-    rerank_depth: int
-    drop_incomplete: bool
-    without: frozenset[OrderPart]  # parts of the score to leave out
 
 
 @dataclass(slots=True)
@@ -136,11 +123,14 @@ class PassageCache:
 
 @dataclass(frozen=True, slots=True)
 class SearchContext:
-    """Input of every stage of one search, in addition to the values of earlier stages."""
+    """Input of every stage of one search, in addition to the values of earlier stages.
+
+    The request has the title weight that takes effect, None if the method has no title clause.
+    """
 
     index: "SearchIndex"
     request: SearchRequest
-    options: SearchOptions
+    settings: "RetrieverSettings"
     recorder: SearchRecorder
     passages: PassageCache = field(repr=False)
     shown: int  # hits to show; the request may ask for more, because some are left out

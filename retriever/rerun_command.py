@@ -25,13 +25,14 @@ from retriever.search_records.files import load
 from retriever.search_records.first_found import (
     LAST,
     FirstFound,
+    NewPapers,
     file_beside,
     load_first_found,
+    new_papers_lines,
     now,
     save_first_found,
     since_of,
 )
-from retriever.search_records.new_papers import NewPapers, new_papers_lines
 from retriever.search_records.record import SearchRecord, search_record
 from retriever.search_records.rerun import compare, comparison_lines
 

@@ -26,14 +26,12 @@ from retriever.ranking import plan_queries, rank_pool
 from retriever.request import (
     PassageCache,
     SearchContext,
-    SearchOptions,
     SearchRecorder,
     SearchRequest,
     check_question,
 )
 from retriever.settings import RetrieverSettings
 from retriever.stages.hits import AppliedSearch, SearchResult
-from retriever.stages.papers_without_abstract import only_complete
 from retriever.stages.pool import find_candidates
 from retriever.stages.stages import Ranking, Stage, Stages, computed
 from retriever.terms import SearchTerms, choose_terms, read_question
@@ -96,8 +94,9 @@ def open_search(index: SearchIndex, request: SearchRequest, settings: RetrieverS
         BadQuestion, BadFilter: a request that cannot be used.
     """
     _check_hits(request.k, MAX_HITS)
-    filters = only_complete(request.filters, settings)
-    depth = sorted_depth(request)
+    filters, depth = request.filters, sorted_depth(request)
+    if settings.drop_incomplete and filters.complete is None:
+        filters = replace(filters, complete=True)
     context = open_ranking(index, replace(request, k=depth + MARGIN, filters=filters), settings)
     return replace(context, shown=request.k, sorted=depth)
 
@@ -116,18 +115,10 @@ def open_ranking(index: SearchIndex, request: SearchRequest, settings: Retriever
         raise BadFilter(f"the title weight {weight} is not between 0 and {MAX_TITLE_WEIGHT}")
     if weight is not None and not method.has_title_clause:
         raise BadFilter(f"method {request.method!r} has no title clause; leave the title weight out")
-    if not method.has_conditions:
-        request = replace(request, conditions=False)
-    default_weight = settings.title_weight if method.has_title_clause else None
-    options = SearchOptions(
-        method=request.method,
-        title_weight=default_weight if weight is None else weight,
-        keyword_count=settings.keywords,
-        hits_per_query=settings.hits_per_query,
-        rerank_depth=settings.rerank_depth,
-        drop_incomplete=request.filters.complete is True,
-        without=settings.without,
-    )
+    if weight is None and method.has_title_clause:
+        weight = settings.title_weight
+    conditions = request.conditions and method.has_conditions
+    request = replace(request, title_weight=weight, conditions=conditions)
     recorder = SearchRecorder(notes=list(index.notes))
     if not method.uses_strategy and (request.strategy or request.keywords or request.exclude):
         recorder.note(
@@ -135,7 +126,7 @@ def open_ranking(index: SearchIndex, request: SearchRequest, settings: Retriever
         )
         request = replace(request, strategy=None, keywords=None, exclude=())
     k = request.k
-    return SearchContext(index, request, options, recorder, PassageCache(index), shown=k, sorted=k)
+    return SearchContext(index, request, settings, recorder, PassageCache(index), shown=k, sorted=k)
 
 
 async def run_stages(

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from base.records import INTERNAL
-from indexer.forward.rows import Numbers, PassageRows
 from retriever.engines import NumberedRows
 from retriever.engines.term_statistics import TermStatistics, inverse_document_frequencies
 from retriever.formula import ScoredCandidates, Scores, TokenPlaces, bm25, weighted
@@ -161,7 +160,7 @@ def plan_second_search(
         missing = {token: value for token, value in importance.items() if value and token not in held}
         lacks = sum(missing.values())
         missing = {token: value / lacks for token, value in missing.items()}
-        found = dict.fromkeys(_names_of(read, row, terms.formula.statistics.passages))
+        found = dict.fromkeys(_names_of(read, row, statistics.passages))
         frequencies |= {term.token: term.passages for name in found for term in name}
         names = {tuple(dict.fromkeys(term.token for term in name)): name for name in found}
         for tokens, name in names.items():
@@ -191,7 +190,10 @@ class _NameTerm:
 
 def _names_of(read: NumberedRows, row: int, passages: int) -> list[tuple[_NameTerm, ...]]:
     """Return the names in a passage, each as its terms."""
-    lexicon, runs = read.lexicon, _numbers_of_names(read.rows, row)
+    lexicon, rows = read.lexicon, read.rows
+    [own] = np.nonzero(rows.name_row == row)
+    places, lengths = rows.name_place[own].tolist(), rows.name_length[own].tolist()
+    runs = [rows.body[place : place + length] for place, length in zip(places, lengths, strict=True)]
     numbers = np.unique(np.concatenate([np.zeros(0, np.int32), *runs]))
     held = lexicon.frequencies_among(numbers, passages)
     idf = inverse_document_frequencies(held, passages)
@@ -208,12 +210,6 @@ def _names_of(read: NumberedRows, row: int, passages: int) -> list[tuple[_NameTe
         )
     }
     return [tuple(terms[number] for number in run.tolist() if number) for run in runs]
-
-
-def _numbers_of_names(rows: PassageRows, row: int) -> list[Numbers]:
-    [own] = np.nonzero(rows.name_row == row)
-    places, lengths = rows.name_place[own].tolist(), rows.name_length[own].tolist()
-    return [rows.body[place : place + length] for place, length in zip(places, lengths, strict=True)]
 
 
 def _is_long_enough(token: str) -> bool:

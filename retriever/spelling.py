@@ -73,7 +73,7 @@ def near_spellings(
     words = glossary.words_starting_with(word[0])
     if is_ordinary(word):
         variants = [variant for variant in _other_spellings(word) if variant in words.words]
-        variants += [other for other in words.words if _is_accented(other, word)]
+        variants += [other for other in words.words if not other.isascii() and spelled(other) == word]
         return [(variant, words.tokens[words.words.index(variant)]) for variant in variants[:MAX_VARIANTS]]
     errors = 2 if len(spelled(word)) >= LONG_LATIN else 1
     return _nearest(word, words.words, words.tokens, words.passages, errors)
@@ -90,7 +90,7 @@ def _nearest(
     found = sorted(
         (distance, -passages[place], known[place], tokens[place])
         for of_other, distance, place in near
-        if known[place] != word and _similar(distance, letters, of_other)
+        if known[place] != word and 1 - distance / max(len(letters), len(of_other), 1) >= LEAST_SIMILARITY
     )
     nearest: dict[str, str] = {}
     for distance, _, other, token in found:
@@ -120,17 +120,9 @@ def _other_spellings(word: str) -> Iterator[str]:
                 place = word.find(own, place + 1)
 
 
-def _is_accented(other: str, word: str) -> bool:
-    return not other.isascii() and spelled(other) == word
-
-
 def spelled(term: str) -> str:
     """Convert a term to letters: Hangul as jamo, Latin without accents."""
     if term.isascii():
         return term
     decomposed = unicodedata.normalize("NFD", term)
     return "".join(character for character in decomposed if unicodedata.category(character) != "Mn")
-
-
-def _similar(distance: int, one: str, other: str) -> bool:
-    return distance == 0 or 1 - distance / max(len(one), len(other)) >= LEAST_SIMILARITY

@@ -20,7 +20,6 @@ from retriever.conditions import Conditions
 from retriever.engines.term_statistics import TermStatistics
 from retriever.index import SearchIndex
 from retriever.opening.synonyms import Rule, Synonyms
-from retriever.queries.boolean import single
 from retriever.queries.keywords import Keyword, Translation, pattern_of, translations, words_of
 from retriever.question import Question
 from retriever.strategy import LANGUAGES, MAX_CHARACTERS, Strategy
@@ -137,7 +136,7 @@ def _loanwords(index: SearchIndex, words: Sequence[Keyword]) -> Iterator[Transla
     for word in foreign[:MAX_COMPARED]:
         if english := index.glossary.loanword(word.text):
             heard = (Keyword(english.word, "en", (english.token,)),)
-            yield Translation(frozenset(word.tokens), heard, single(english.token), "sound", word.text)
+            yield Translation(frozenset(word.tokens), heard, ((0, english.token),), "sound", word.text)
 
 
 def choose_keywords(
@@ -156,9 +155,12 @@ def choose_keywords(
     words = question.words()
     for word in words:
         if any(map(statistics.frequencies.get, word.tokens)):
-            importance |= dict.fromkeys(word.tokens, _importance_of(word, question, statistics))
+            weights = (question.weights.get(token, 1.0) * statistics.idf(token) for token in word.tokens)
+            importance |= dict.fromkeys(word.tokens, fsum(weights) / len(word.tokens))
     subject = [word for word in words if not word.is_common and any(map(importance.get, word.tokens))]
-    ranked = sorted(subject or words, key=lambda word: -_importance(word, importance))
+    ranked = sorted(
+        subject or words, key=lambda word: -max(importance.get(token, 0.0) for token in word.tokens)
+    )
     places = {token: place for place, word in reversed(list(enumerate(ranked))) for token in word.tokens}
     of_subject = (each for each in counterparts if not places.keys().isdisjoint(each.source))
     others = sorted(
@@ -174,10 +176,6 @@ def choose_keywords(
     return {language: listed[:MAX_WORDS] for language, listed in chosen.items()}
 
 
-def _importance(word: Keyword, importance: Mapping[str, float]) -> float:
-    return max(importance.get(token, 0.0) for token in word.tokens)
-
-
 def statistics_strategy(keywords: Mapping[Language, Sequence[Keyword]], conditions: Conditions) -> Strategy:
     """Return the strategy of chosen keywords and of a question's explicit conditions."""
     texts = {
@@ -186,8 +184,3 @@ def statistics_strategy(keywords: Mapping[Language, Sequence[Keyword]], conditio
     }
     strategy = Strategy(origin="statistics").changed(**texts, years=conditions.years)
     return strategy.excluding(conditions.exclude)
-
-
-def _importance_of(word: Keyword, question: Question, statistics: TermStatistics) -> float:
-    weights = (question.weights.get(token, 1.0) * statistics.idf(token) for token in word.tokens)
-    return fsum(weights) / len(word.tokens)

@@ -13,6 +13,7 @@ Its JSON, one object for a question, is the same in files, calls, traces and run
 import json
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -42,14 +43,10 @@ MAX_STEPS = 10
 MAX_FILE_BYTES = 1_000_000  # of one strategy
 
 
-def _normal(text: str) -> str:
-    return unicodedata.normalize("NFC", text)
-
-
 Text = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_CHARACTERS),
-    AfterValidator(_normal),
+    AfterValidator(partial(unicodedata.normalize, "NFC")),
 ]
 Step = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
 Year = Annotated[int, Field(ge=FIRST_YEAR, le=LAST_YEAR)]
@@ -95,19 +92,19 @@ class Strategy(BaseModel):
         Raises:
             BadQuestion: too many keywords, or one that is empty, too long or not valid Unicode.
         """
-        return cls(origin="person").with_keywords(keywords)
+        return cls().with_keywords(keywords)
 
     def keywords(self, language: Language) -> tuple[str, ...]:
         """Return the keywords of a language, most important first."""
         found: tuple[str, ...] = getattr(self, language, ())
         return found
 
-    def with_keywords(self, keywords: Iterable[str], origin: Origin = "person") -> Self:
-        """Return the strategy with other keywords, each in its language."""
+    def with_keywords(self, keywords: Iterable[str]) -> Self:
+        """Return the strategy with the keywords of a person, each in its language."""
         sides: dict[str, list[str]] = {language: [] for language in LANGUAGES}
         for text in keywords:
             sides[language_of_text(text)].append(text)
-        return self.changed(origin=origin, **sides)
+        return self.changed(origin="person", **sides)
 
     def excluding(self, texts: Sequence[str]) -> Self:
         """Return the strategy with more excluded things; beyond the limit, its own last ones are left out.

@@ -148,15 +148,19 @@ async def choose_terms(context: SearchContext, question: Question) -> SearchTerm
         strategy = strategy.with_keywords(request.keywords)
     strategy = strategy.excluding(request.exclude)
     spelled = await index.threads.run(_spellings, context, question, statistics)
-    terms = await index.threads.run(_analyse, context, question, strategy, known)
-    forms = (*_of_glossary(found), *_of_question(question, spelled))
-    formula = replace(terms.formula, counterparts=forms)
-    terms = replace(terms, formula=formula, spellings=spelled, counterparts=tuple(found))
+    terms = await index.threads.run(_analyse, context, question, strategy, known, found, spelled)
     statistics = await term_statistics(index.engine, terms.formula.tokens, statistics)
     return replace(terms, formula=replace(terms.formula, statistics=statistics))
 
 
-def _analyse(context: SearchContext, question: Question, strategy: Strategy, known: Known) -> SearchTerms:
+def _analyse(
+    context: SearchContext,
+    question: Question,
+    strategy: Strategy,
+    known: Known,
+    found: Sequence[Translation],
+    spelled: Known,
+) -> SearchTerms:
     """Analyse the keywords and exclusions of a strategy; the statistics are added later."""
     analyzer, glossary = context.index.analyzer, context.index.glossary
     words = {
@@ -169,18 +173,19 @@ def _analyse(context: SearchContext, question: Question, strategy: Strategy, kno
     }
     weights = {language: keyword_token_weights(tokens for _, tokens in of) for language, of in words.items()}
     asked = {*question.weights, *(token for of in weights.values() for token in of)}
-    formula = Formula(
-        question.weights, weights, TermStatistics(0), keyword_weight=KEYWORD_WEIGHT[strategy.origin]
-    )
+    forms = (*_of_glossary(found), *_of_question(question, spelled))
+    formula = Formula(question.weights, weights, TermStatistics(0), forms, KEYWORD_WEIGHT[strategy.origin])
     merged = _in_turn([[keyword for keyword, _ in of] for of in words.values()])
     if strategy.has_keywords and not merged:
         context.recorder.note("nothing to search for in the keywords: only stop words, punctuation or signs")
     return SearchTerms(
         strategy,
         question,
-        tuple(merged[: context.options.keyword_count]),
+        tuple(merged[: context.settings.keywords]),
         formula,
         analyse_exclusions(strategy, asked, analyzer, glossary),
+        spelled,
+        tuple(found),
     )
 
 

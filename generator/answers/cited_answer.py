@@ -10,8 +10,7 @@ from generator.answers.answer import EXTRACTIVE, HEADINGS, SECTIONS, Answer, Sec
 from generator.answers.marks import CHECK_WORDS, quoted
 from generator.checking.check import Check
 from indexer.corpora.papers import Language
-from retriever.citing.documents import entries_of
-from retriever.citing.reference_list import reference_list
+from retriever.citing.reference_list import entries_of, reference_list
 from retriever.reference import reference_of
 from retriever.stages.hits import Hit
 

@@ -1,19 +1,17 @@
-"""The reference list of some papers in a style, and the citations of the papers in a text."""
+"""The reference list of some papers in a style, as a document too, and the citations of papers in a text."""
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 from typing import Any
 
-from base.documents.blocks import Run
+from base.documents.blocks import Document, Paragraph, Run
 from base.letters import HANGUL
-from retriever.citing.csl_items import csl_item
-from retriever.citing.headlines import headline_parts
-from retriever.citing.processor import NO_MARKS, Processor
-from retriever.citing.styles import CitationStyle, style_named
-from retriever.reference import Reference
+from retriever.citing.processor import NO_MARKS, Processor, csl_item
+from retriever.citing.styles import CitationStyle, headline_parts, style_named
+from retriever.reference import Reference, reference_of
 
 UNUSED = frozenset({"abstract", "keyword", "id"})  # fields that no style prints
 QUOTATION = re.compile('["“]([^"“”]*)["”]')
@@ -68,14 +66,24 @@ def reference_list(
     if chosen.ambiguous and _distinguish(processor, items, chosen.ambiguous):
         processor = Processor(chosen.csl(), items)
     places = {reference.id: place for place, reference in enumerate(papers)}
+    cited = [list(dict.fromkeys(places[name] for name in group if name in places)) for group in groups]
     return ReferenceList(
         tuple(map(CitedPaper, places, processor.references())),
-        tuple(_citation(processor, [places[name] for name in group if name in places]) for group in groups),
+        tuple(processor.citation(group) if group else "" for group in cited),
     )
 
 
-def _citation(processor: Processor, places: Sequence[int]) -> str:
-    return processor.citation(list(dict.fromkeys(places))) if places else ""
+def entries_of(made: ReferenceList) -> tuple[Paragraph, ...]:
+    """Return the entries of a reference list as paragraphs."""
+    return tuple(Paragraph(entry.runs, "reference") for entry in made.entries)
+
+
+def list_document(style: str, records: Iterable[Mapping[str, Any]]) -> Document:
+    """Return the reference list of papers' records, without a heading; raises as `reference_list`."""
+    references = list(map(reference_of, records))
+    korean = sum(reference.language == "ko" for reference in references)
+    entries = entries_of(reference_list(style, references))
+    return Document(entries, "ko" if 2 * korean > len(references) else "en")
 
 
 def _item(reference: Reference, style: CitationStyle) -> dict[str, Any]:

@@ -1,15 +1,16 @@
 """The protocol of search engines; callers do not depend on which engine answers."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, Self, TypeVar
+from functools import partial
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 from indexer.encoders.arrays import Stored
 from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import Lexicon, TokenCounts, lexicon_bytes
 from indexer.forward.rows import PassageRows
-from retriever.engines.facets import FacetCounts, FacetField
-from retriever.queries.boolean import Exact, Query
+from retriever.engines.facets import FacetCounts, FacetField, count_papers
+from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
 
 T = TypeVar("T")
@@ -35,15 +36,6 @@ class TermScore:
     document_frequency: int
     idf: float
     score: float
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """The explanation of a passage's score, token by token, highest first."""
-
-    passage_id: str
-    score: float
-    terms: tuple[TermScore, ...]
 
 
 class NumberedRows(NamedTuple):
@@ -132,33 +124,34 @@ class Engine(Protocol):
         """Return each paper's first passage, which carries the paper's record."""
         return (await self.records((), doc_ids))[1]
 
-    async def citing(self, doc_ids: Iterable[str], limit: int) -> dict[str, list[str]]:
-        """Return for each paper the doc_ids of at most `limit` papers that refer to it, by id."""
-        asked = list(dict.fromkeys(doc_ids))
-        queries = [(Exact("references", (doc_id,)), limit) for doc_id in asked]
-        found = await self.search(queries, filters=Filters(), collapse=True)
-        return {doc_id: [hit.doc_id for hit in hits] for doc_id, hits in zip(asked, found, strict=True)}
-
     async def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
         """Count in one call the passages that each query matches under its filters."""
         ...
 
+    async def aggregate(
+        self, query: Query, filters: Filters, aggregations: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Aggregate the passages that a query matches under filters, in the language of Elasticsearch."""
+        ...
+
     async def facets(
-        self, query: Query | None, *, filters: Filters, fields: Sequence[FacetField], several: bool
+        self, query: Query, *, filters: Filters, fields: Sequence[FacetField], several: bool
     ) -> FacetCounts:
         """Count the papers that a query matches under filters, in total and by each value of some fields.
 
-        Without a query, the whole index is counted. `several` is true if a paper of the index may have
-        several passages; `count_papers` documents which counts are exact then.
+        `several` is true if a paper of the index may have several passages; `count_papers` documents which
+        counts are exact then.
         """
-        ...
+        [passages] = await self.counts([(query, filters)])
+        aggregate = partial(self.aggregate, query, filters)
+        return await count_papers(aggregate, passages, fields, several=several)
 
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
         """Return the number of passages that contain each token."""
         ...
 
-    async def explain(self, query: Query, passage_id: str) -> Explanation:
-        """Explain the score of one passage, token by token."""
+    async def explain(self, query: Query, passage_id: str) -> tuple[TermScore, ...]:
+        """Explain the score of a passage of the index, token by token, highest first."""
         ...
 
     async def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
@@ -175,6 +168,15 @@ class Engine(Protocol):
     async def nearest(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
         """Return the k passages whose vectors are nearest, with their cosines; by cosine, then passage_id."""
         ...
+
+    async def nearest_papers(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
+        """Return the nearest passages, enough for k papers if there are so many."""
+        limit = k
+        while True:
+            hits = await self.nearest(vector, limit, filters=filters)
+            if len({hit.doc_id for hit in hits}) >= k or len(hits) < limit:
+                return hits
+            limit *= 2
 
     @property
     def average_length(self) -> float:

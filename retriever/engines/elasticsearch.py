@@ -1,6 +1,7 @@
 """The engine of a cluster: searches of one version's index by analysed tokens, never by text."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from base.errors import Remedy
@@ -12,9 +13,8 @@ from indexer.forward.rows import PassageRows
 from indexer.settings import ElasticsearchSettings
 from indexer.versions.cluster.connection import Cluster
 from indexer.versions.cluster.documents import from_document, row_of
-from retriever.engines import Engine, EngineHit, Explanation, NumberedRows, T, TermScore, numbered_rows
-from retriever.engines.explaining import Leaf, contributions, in_order, leaves, value_in
-from retriever.engines.facets import FacetCounts, FacetField, count_papers
+from retriever.engines import Engine, EngineHit, NumberedRows, T, TermScore, numbered_rows
+from retriever.engines.explaining import Leaf, contributions, in_order, leaves, parts_of, value_in
 from retriever.engines.msearch import ManySearches
 from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, by_score, rounded_cosine, settled, surely_first
 from retriever.engines.requests import (
@@ -27,12 +27,10 @@ from retriever.engines.requests import (
     rows_body,
     search_body,
     similarity_body,
-    term_query,
     vectors_body,
 )
-from retriever.errors import UnknownPassage
 from retriever.opening.worker_threads import WorkerThreads
-from retriever.queries.boolean import EVERYTHING, Exact, Phrase, Query, Range, Term
+from retriever.queries.boolean import Phrase, Query, Term
 from retriever.queries.filters import Filters
 
 WINDOW = 10_000  # maximum documents of one search
@@ -157,54 +155,41 @@ class ElasticsearchEngine(Engine):
         answers = await self._msearch([count_body(filtered(query, filters)) for query, filters in asked])
         return [int(answer["hits"]["total"]["value"]) for answer in answers]
 
-    async def facets(
-        self, query: Query | None, *, filters: Filters, fields: Sequence[FacetField], several: bool
-    ) -> FacetCounts:
-        """Count the papers that a query matches under filters, in total and by each value of some fields."""
-        asked = EVERYTHING if query is None else query
-        [passages] = await self.counts([(asked, filters)])
-        body = {"query": filtered(asked, filters), "size": 0, "track_total_hits": False}
-
-        async def aggregate(aggregations: Mapping[str, Any]) -> dict[str, Any]:
-            [answer] = await self._msearch([body | {"aggs": aggregations}])
-            found: dict[str, Any] = answer.get("aggregations", {})
-            return found
-
-        return await count_papers(aggregate, passages, fields, several=several)
+    async def aggregate(
+        self, query: Query, filters: Filters, aggregations: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Aggregate the passages that a query matches under filters."""
+        body = {"query": filtered(query, filters), "size": 0, "track_total_hits": False}
+        [answer] = await self._msearch([body | {"aggs": aggregations}])
+        found: dict[str, Any] = answer.get("aggregations", {})
+        return found
 
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
         """Return the number of passages that contain each token."""
         return self._lexicon.frequencies(tokens)
 
-    async def explain(self, query: Query, passage_id: str) -> Explanation:
-        """Explain the score of one passage, token by token."""
-        parts = list(dict.fromkeys(leaves(query)))
-        asked = [(part, label, body) for part in parts for label, body in _asked_of(part)]
-        known = {"query": {"term": {"passage_id": passage_id}}, "size": 1, "_source": False}
-        bodies = [_explained(body, passage_id) for body in (compiled(query), *(body for _, _, body in asked))]
-        exists, whole, *answers = await self._msearch([known, *bodies])
-        if not exists["hits"]["hits"]:
-            raise UnknownPassage(
-                f"no passage {passage_id!r} in this index; take a passage_id from the hits of a search"
-            )
-        if not whole["hits"]["hits"]:
-            return Explanation(passage_id, 0.0, ())
+    async def explain(self, query: Query, passage_id: str) -> tuple[TermScore, ...]:
+        """Explain the score of a passage of the index, token by token."""
+        parts = [
+            (leaf, label, part)
+            for leaf in dict.fromkeys(leaves(query))
+            for label, part in (parts_of(leaf) if isinstance(leaf, Term | Phrase) else [("", leaf)])
+        ]
+        answers = await self._msearch([_explained(compiled(part), passage_id) for _, _, part in parts])
         scores: dict[Query, list[TermScore]] = {}
         matching: set[Query] = set()
-        for (part, label, _), answer in zip(asked, answers, strict=True):
+        for (leaf, label, _), answer in zip(parts, answers, strict=True):
             for hit in answer["hits"]["hits"]:
-                matching.add(part)
-                if isinstance(part, Term | Phrase):
-                    scores.setdefault(part, []).append(_term_score(part, label, hit))
-        phrases = [part for part in scores if isinstance(part, Phrase) and len(part.tokens) > 1]
+                matching.add(leaf)
+                if isinstance(leaf, Term | Phrase):
+                    scores.setdefault(leaf, []).append(_term_score(leaf, label, hit))
+        # The tree of a phrase lacks the number of passages that contain it.
+        phrases = [leaf for leaf in scores if isinstance(leaf, Phrase) and len(leaf.tokens) > 1]
         counted = await self._msearch([count_body(compiled(phrase)) for phrase in phrases])
         for phrase, answer in zip(phrases, counted, strict=True):
-            scores[phrase] = [
-                _counted(score, int(answer["hits"]["total"]["value"])) for score in scores[phrase]
-            ]
-        terms = contributions(query, scores.get, lambda part: part in matching)
-        score = round(float(whole["hits"]["hits"][0]["_score"]), SCORE_DECIMALS)
-        return Explanation(passage_id, score, in_order(terms or ()))
+            passages = int(answer["hits"]["total"]["value"])
+            scores[phrase] = [replace(score, document_frequency=passages) for score in scores[phrase]]
+        return in_order(contributions(query, scores.get, matching.__contains__) or ())
 
     async def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
         """Return the exact cosines of a vector with the given passages; skips passages without a vector."""
@@ -260,16 +245,6 @@ def _near(raw: dict[str, Any]) -> EngineHit:
     return EngineHit(passage_id, raw["fields"]["doc_id"][0], rounded_cosine(2 * float(score) - 1))
 
 
-def _asked_of(part: Leaf | Range | Exact) -> list[tuple[str, dict[str, Any]]]:
-    """Return the explained parts with their names: a word token by token, a phrase as one."""
-    if isinstance(part, Range | Exact):
-        return [("", compiled(part))]
-    if isinstance(part, Phrase) and len(part.tokens) > 1:
-        return [(" ".join(token for _, token in part.tokens), compiled(part))]
-    tokens = part.tokens if isinstance(part, Term) else [token for _, token in part.tokens]
-    return [(token, term_query(part.field, token, part.weight)) for token in tokens]
-
-
 def _explained(query: dict[str, Any], passage_id: str) -> dict[str, Any]:
     """Return the body that scores one passage with an explanation."""
     only = [{"term": {"passage_id": passage_id}}]
@@ -291,11 +266,4 @@ def _term_score(part: Leaf, label: str, hit: dict[str, Any]) -> TermScore:
         document_frequency=int(value_in(tree, "n, number of documents") or 0),
         idf=value_in(tree, "idf") or 0.0,
         score=float(hit["_score"]),
-    )
-
-
-def _counted(score: TermScore, passages: int) -> TermScore:
-    """Add to a phrase the number of passages that contain it, which its own tree lacks."""
-    return TermScore(
-        score.token, score.field, score.weight, score.frequency, passages, score.idf, score.score
     )

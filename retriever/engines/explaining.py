@@ -50,6 +50,14 @@ def leaves(query: Query) -> Iterator[Term | Phrase | Range | Exact]:
             yield query
 
 
+def parts_of(leaf: Leaf) -> list[tuple[str, Leaf]]:
+    """Return the explained parts of a leaf with their names: each token of a word, a phrase as one."""
+    tokens = leaf.tokens if isinstance(leaf, Term) else tuple(token for _, token in leaf.tokens)
+    if isinstance(leaf, Phrase) and len(tokens) > 1:
+        return [(" ".join(tokens), leaf)]
+    return [(token, Term(token, (token,), leaf.field, leaf.weight)) for token in tokens]
+
+
 def in_order(terms: Iterable[TermScore]) -> tuple[TermScore, ...]:
     """Return the nonzero contributions, highest first."""
     return tuple(

@@ -41,7 +41,10 @@ async def count_papers(
     if passages <= EXACT_UP_TO:
         listed = [field for field in fields if field in SEVERAL_VALUES]
         single = [field for field in fields if field not in SEVERAL_VALUES]
-        answer = await aggregate(_by_value(listed, estimated=True) | _by_paper(single))
+        names = ("doc_id", *single)
+        sources = [{name: {"terms": {"field": name, "missing_bucket": True}}} for name in names]
+        by_paper = {"papers": {"composite": {"size": EXACT_UP_TO, "sources": sources}}}
+        answer = await aggregate(_by_value(listed, estimated=True) | by_paper)
         counts = _told_apart(answer, single)
         values = _counted(answer, counts.papers, listed, estimated=True).values
         return FacetCounts(counts.papers, {**counts.values, **values}, exact=True)
@@ -59,11 +62,6 @@ def _by_value(fields: Iterable[FacetField], *, estimated: bool = False) -> dict[
         }
         for field in fields
     }
-
-
-def _by_paper(fields: Iterable[FacetField]) -> dict[str, Any]:
-    sources = [{name: {"terms": {"field": name, "missing_bucket": True}}} for name in ("doc_id", *fields)]
-    return {"papers": {"composite": {"size": EXACT_UP_TO, "sources": sources}}}
 
 
 def _counted(

@@ -55,17 +55,13 @@ class ManySearches:
             return []
         searches = [part for body in bodies for part in (self._header, body)]
         try:
-            answer = await self._cluster.call(self._sent(searches))
+            sent = self._cluster.client.msearch(index=self._index, searches=searches)
+            answers: list[dict[str, Any]] = (await self._cluster.call(sent))["responses"]
         except EngineRefused as error:
             if isinstance(error.__cause__, NotFoundError):
                 self._gone(error)
             raise
-        return answer
-
-    async def _sent(self, searches: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        answer = await self._cluster.client.msearch(index=self._index, searches=searches)
-        responses: list[dict[str, Any]] = answer["responses"]
-        return responses
+        return answers
 
     async def _refuse(self, answer: dict[str, Any]) -> NoReturn:
         kind, reason = cause_in(answer.get("error"))

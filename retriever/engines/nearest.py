@@ -1,7 +1,7 @@
 """Vectors of the embedded index, mapped into memory: exact cosines, and the nearest of all rows."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,19 +12,10 @@ from indexer.vectors.store import VectorStore
 from retriever.engines import EngineHit
 from retriever.engines.ordering import MARGIN, by_score, rounded_cosine, surely_first
 
+if TYPE_CHECKING:
+    from retriever.engines.tantivy_search import Satisfying
+
 READ_AT_ONCE = 64_000_000  # bytes of the matrix that are compared in one step
-
-
-class Allowed(Protocol):
-    """The passages that filters allow."""
-
-    def among(self, passage_ids: Sequence[str]) -> set[str]:
-        """Return the given passages that satisfy the filters."""
-        ...
-
-    def all_if_few(self) -> list[str] | None:
-        """Return all passages that satisfy the filters; None if there are too many to list."""
-        ...
 
 
 class NearestPassages:
@@ -51,7 +42,7 @@ class NearestPassages:
         """Return the vectors of passages; skips passages without a vector."""
         return {name: self._matrix[row].copy() for name, row in self._store.rows_of(passage_ids).items()}
 
-    def nearest(self, vector: Stored, k: int, allowed: Allowed | None) -> list[EngineHit]:
+    def nearest(self, vector: Stored, k: int, allowed: "Satisfying | None") -> list[EngineHit]:
         """Return the k nearest of the `allowed` passages, by cosine, then passage_id."""
         if allowed and (few := allowed.all_if_few()) is not None:
             rows = np.array(list(self._store.rows_of(few).values()), np.int64)

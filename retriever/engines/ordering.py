@@ -1,8 +1,9 @@
-"""The order of hits in all engines: by score, then passage_id."""
+"""The order of hits in all engines, by score, then passage_id; and the fusion of several orders."""
 
 from collections.abc import Callable, Iterable, Sequence
+from math import fsum
 from operator import attrgetter
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from retriever.engines import EngineHit
 
@@ -14,6 +15,7 @@ SCORE_DECIMALS = 4
 COSINE_DECIMALS = 6  # the cluster's are single-precision, of (1 + cosine) / 2
 # Hits read beyond k at first, so that most ties and passages of one paper need no second search.
 MARGIN = 8
+RANK_CONSTANT = 60  # of reciprocal rank fusion
 
 
 def by_score(hits: Iterable[EngineHit]) -> list[EngineHit]:
@@ -62,3 +64,24 @@ def first_of_each_paper(hits: Sequence[Found], doc_id: Callable[[Found], str]) -
     for paper, hit in zip(papers, hits, strict=True):
         first.setdefault(paper, hit)
     return list(first.values())
+
+
+class Scored(NamedTuple):
+    """An item with its score."""
+
+    item: str
+    score: float
+
+
+def reciprocal_rank_fusion(rankings: Sequence[Sequence[str]]) -> list[Scored]:
+    """Fuse rankings by summed 1 / (60 + rank) (Cormack, Clarke & Büttcher, SIGIR 2009).
+
+    Ties break by the item itself, so the result does not depend on the order of the rankings.
+    """
+    shares: dict[str, list[float]] = {}
+    for ranking in rankings:
+        for rank, item in enumerate(ranking, 1):
+            shares.setdefault(item, []).append(1 / (RANK_CONSTANT + rank))
+    # fsum: rounded once, so that the order of the rankings cannot break a tie.
+    fused = [Scored(item, fsum(parts)) for item, parts in shares.items()]
+    return sorted(fused, key=lambda one: (-one.score, one.item))

@@ -15,14 +15,13 @@ from indexer.files.stored import open_searcher
 from indexer.forward.columns import ForwardColumns
 from indexer.forward.lexicon import Lexicon
 from indexer.versions.store.build_folder import FORWARD, LEXICON
-from retriever.engines import Engine, EngineHit, Explanation, NumberedRows, T
-from retriever.engines.facets import FacetCounts, FacetField, count_papers
+from retriever.engines import Engine, EngineHit, NumberedRows, T, TermScore
 from retriever.engines.tantivy_explaining import explain
 from retriever.engines.tantivy_passages import StoredPassages
 from retriever.engines.tantivy_queries import compiled, filtered
 from retriever.engines.tantivy_search import BestHits, Satisfying
 from retriever.opening.worker_threads import Arguments, Result, WorkerThreads
-from retriever.queries.boolean import EVERYTHING, Query
+from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
 
 if TYPE_CHECKING:
@@ -95,18 +94,12 @@ class TantivyEngine(Engine):
         """Count in one call the passages that each query matches under its filters."""
         return await self._in_thread(self._hits.counts, asked)
 
-    async def facets(
-        self, query: Query | None, *, filters: Filters, fields: Sequence[FacetField], several: bool
-    ) -> FacetCounts:
-        """Count the papers that a query matches under filters, in total and by each value of some fields."""
-        asked = EVERYTHING if query is None else query
-        [passages] = await self.counts([(asked, filters)])
-        narrowed = filtered(compiled(asked), filters)
-
-        async def aggregate(aggregations: Mapping[str, Any]) -> dict[str, Any]:
-            return await self._in_thread(self._searcher.aggregate, narrowed, dict(aggregations))
-
-        return await count_papers(aggregate, passages, fields, several=several)
+    async def aggregate(
+        self, query: Query, filters: Filters, aggregations: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Aggregate the passages that a query matches under filters."""
+        narrowed = filtered(compiled(query), filters)
+        return await self._in_thread(self._searcher.aggregate, narrowed, dict(aggregations))
 
     @property
     def lexicon(self) -> Lexicon:
@@ -127,8 +120,8 @@ class TantivyEngine(Engine):
         """Return the number of passages that contain each token."""
         return self._lexicon.frequencies(tokens)
 
-    async def explain(self, query: Query, passage_id: str) -> Explanation:
-        """Explain the score of one passage, token by token."""
+    async def explain(self, query: Query, passage_id: str) -> tuple[TermScore, ...]:
+        """Explain the score of a passage of the index, token by token."""
         return await self._in_thread(explain, self._searcher, query, passage_id)
 
     async def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:

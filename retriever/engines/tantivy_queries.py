@@ -32,10 +32,10 @@ def compiled(query: Query) -> tantivy.Query:
     """Convert a query to a tantivy query; filters score 0."""
     match query:
         case Term(tokens=tokens, field=field, weight=weight):
-            return any_token(field, tokens, weight)
+            return _any_token(field, tokens, weight)
         case Phrase(tokens=tokens, field=field, weight=weight, slop=slop):
             if len(tokens) < 2:  # noqa: PLR2004 - a phrase of one word is that word
-                return any_token(field, tuple(token for _, token in tokens), weight)
+                return _any_token(field, tuple(token for _, token in tokens), weight)
             phrase = tantivy.Query.phrase_query(SCHEMA, field, list(tokens), slop=slop)
             return _boosted(phrase, weight)
         case Range(low=low, high=high, field=field):
@@ -52,7 +52,7 @@ def compiled(query: Query) -> tantivy.Query:
             return _boolean((query,), Occur.Must)
 
 
-def any_token(field: str, tokens: tuple[str, ...], weight: float) -> tantivy.Query:
+def _any_token(field: str, tokens: tuple[str, ...], weight: float) -> tantivy.Query:
     """Return the OR of analysed tokens."""
     terms = [_one_token(field, token, weight) for token in tokens]
     if len(terms) == 1:

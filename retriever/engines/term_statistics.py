@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-
 REMEMBERED_FREQUENCIES = 10_000  # distinct document frequencies; most words have one of the lowest
 
 

@@ -82,8 +82,7 @@ async def _explain(
     account = _with_parts(account, ranking, terms, base)
     if ranking.scored is None or terms is None:
         query = main_query(stages, title_weight=settings.title_weight)
-        explained = await index.engine.explain(query, passage_id) if query else None
-        return replace(account, terms=explained.terms if explained else ())
+        return replace(account, terms=await index.engine.explain(query, passage_id) if query else ())
     read = await index.engine.rows([passage_id])
     return await index.threads.run(_with_tokens, account, terms, read, base)
 

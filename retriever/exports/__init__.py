@@ -1,8 +1,8 @@
 """The reference formats for `--export`, one file each.
 
-A new format is a new file here with a constant `EXPORT`. Its name is that of the file, with hyphens. Files
-whose names start with an underscore are ignored. Each format writes papers' records (from
-`retriever.papers.records`) in their order, and the same text for the same records.
+A new format is a new file here with a constant `EXPORT`. Its name is that of the file, with hyphens. Each
+format writes papers' records (from `retriever.papers.records`) in their order, and the same text for the same
+records.
 """
 
 import pkgutil
@@ -32,19 +32,13 @@ class Export:
 
 def export_names() -> tuple[str, ...]:
     """Return the names of all formats."""
-    return tuple(_modules())
+    return tuple(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))
 
 
 @cache
 def export_named(name: str) -> Export:
     """Return a format; BadFilter, with all names, if none has that name."""
-    if module := _modules().get(name):
-        export: Export = import_module(f"{__name__}.{module}").EXPORT
-        return export
-    raise BadFilter(f"no format {name!r}; there are {', '.join(export_names())}")
-
-
-def _modules() -> dict[str, str]:
-    """Return the module of each format."""
-    modules = (module.name for module in pkgutil.iter_modules(__path__))
-    return {module.replace("_", "-"): module for module in modules if not module.startswith("_")}
+    if name not in export_names():
+        raise BadFilter(f"no format {name!r}; there are {', '.join(export_names())}")
+    export: Export = import_module(f"{__name__}.{name.replace('-', '_')}").EXPORT
+    return export

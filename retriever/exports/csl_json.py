@@ -5,7 +5,7 @@ from typing import Any
 
 from base.terminal.output import json_text
 from indexer.corpora.own_exports import CSL_ID
-from retriever.citing.csl_items import csl_item
+from retriever.citing.processor import csl_item
 from retriever.exports import Export, Record
 from retriever.reference import Reference, reference_of
 

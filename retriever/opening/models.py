@@ -5,12 +5,12 @@ A model runs in its own thread and is closed with the index or the sources that 
 
 import time
 import unicodedata
-from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from base.errors import ResourceError
@@ -38,23 +38,18 @@ class Closable(Protocol):
 Model = TypeVar("Model", bound=Closable)
 
 
-class LazyModel(ABC, Generic[Model]):
+class LazyModel(Generic[Model]):
     """One model for many callers, opened on first use and used in its own thread.
 
     For `COOLDOWN_S` after a failure, calls fail immediately, so that searches continue without the model.
     """
 
-    def __init__(self, thread: str) -> None:
-        """Set the thread's name; nothing is opened yet."""
-        self._threads = WorkerThreads(thread, 1)
+    def __init__(self, thread: str, open_model: Callable[[], Model | None]) -> None:
+        """Set the thread's name, and the function that opens the model; None if none is configured."""
+        self._threads, self._open = WorkerThreads(thread, 1), open_model
         self._model: Model | None = None
         self._failure: ResourceError | None = None
         self._retry_at = 0.0
-
-    @abstractmethod
-    def open(self) -> Model | None:
-        """Open the model; None if none is configured."""
-        ...
 
     async def run(self, use: Callable[[Model], Result]) -> Result | None:
         """Call `use` with the model in its thread; return None if no model is configured.
@@ -80,7 +75,7 @@ class LazyModel(ABC, Generic[Model]):
             raise copy(self._failure) from None  # the same error would keep the frames of all callers
         try:
             if self._model is None:
-                self._model = self.open()
+                self._model = self._open()
             return None if self._model is None else use(self._model)
         except ResourceError as error:
             self._failure, self._retry_at = copy(error), time.monotonic() + COOLDOWN_S
@@ -92,22 +87,9 @@ class CrossEncoder(LazyModel[Reranker]):
 
     def __init__(self, settings: RerankerSettings) -> None:
         """Take the settings; nothing is opened yet."""
-        super().__init__("cross-encoder")
-        self._settings = settings
-
-    @property
-    def configured(self) -> bool:
-        """Whether the settings name a cross-encoder."""
-        return self._settings.provider != "none"
-
-    @property
-    def gives_raw_scores(self) -> bool:
-        """Whether scores are the model's raw scores, not between 0 and 1."""
-        return self._settings.scores == "raw"
-
-    def open(self) -> Reranker | None:
-        """Open the cross-encoder; None if none is configured."""
-        return open_reranker(self._settings)
+        super().__init__("cross-encoder", partial(open_reranker, settings))
+        self.configured = settings.provider != "none"
+        self.gives_raw_scores = settings.scores == "raw"  # not between 0 and 1
 
     async def scores(self, question: str, texts: Sequence[str]) -> tuple[str, list[float]] | None:
         """Return the model's name and one score per text, higher is better; None without a model.
@@ -125,16 +107,8 @@ class Entailment(LazyModel["EntailmentModel"]):
 
     def __init__(self, settings: CheckSettings) -> None:
         """Take the settings; nothing is opened yet."""
-        super().__init__("entailment")
+        super().__init__("entailment", partial(_open_entailment, settings))
         self.settings = settings
-
-    def open(self) -> "EntailmentModel | None":
-        """Open the entailment model; None if none is configured."""
-        if self.settings.judge != "local":
-            return None
-        from indexer.encoders.entailment import EntailmentModel
-
-        return EntailmentModel(self.settings)
 
     async def judge(self, pairs: Sequence[tuple[str, str]]) -> "tuple[str, list[Entailed]] | None":
         """Return the model's name with its revision, and a judgement for each pair of text and sentence.
@@ -147,22 +121,21 @@ class Entailment(LazyModel["EntailmentModel"]):
         return await self.run(lambda model: (f"{model.model}@{model.revision}", model.judge(pairs)))
 
 
+def _open_entailment(settings: CheckSettings) -> "EntailmentModel | None":
+    if settings.judge != "local":
+        return None
+    from indexer.encoders.entailment import EntailmentModel
+
+    return EntailmentModel(settings)
+
+
 class TextEncoder(LazyModel[Encoder]):
     """The encoder, which turns texts into vectors."""
 
     def __init__(self, settings: EncoderSettings) -> None:
         """Take the settings; nothing is opened yet."""
-        super().__init__("encoder")
-        self._settings = settings
-
-    @property
-    def configured(self) -> bool:
-        """Whether the settings name an encoder."""
-        return self._settings.provider != "none"
-
-    def open(self) -> Encoder | None:
-        """Open the encoder; None if none is configured."""
-        return open_encoder(self._settings)
+        super().__init__("encoder", partial(open_encoder, settings))
+        self.configured = settings.provider != "none"
 
 
 class QuestionVectors:

@@ -14,16 +14,27 @@ searched for, with a weight.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from base.errors import InvalidCall
-from indexer.analysis import Analyzer, Token
+from indexer.analysis import Analyzer
 from indexer.analysis.user_dictionary import decoded_lines, read_written
 from indexer.corpora.papers import language_of
 from retriever.errors import BadQuestion
-from retriever.queries.boolean import AnalysedField, And, Not, Or, Phrase, Query, Term
-from retriever.queries.keywords import Keyword, Translation
+from retriever.queries.boolean import (
+    AnalysedField,
+    And,
+    Not,
+    Or,
+    Pattern,
+    Phrase,
+    Query,
+    Term,
+    pattern_clause,
+)
+from retriever.queries.keywords import Keyword, Translation, pattern_of
 
 SYNONYM: Final = "synonym"  # origin of a counterpart
 SYNONYM_WEIGHT = 0.8  # relative to the word itself, as for near spellings
@@ -33,8 +44,6 @@ MOST_EQUIVALENTS = 200  # of one term, by all rules together
 MOST_EXPANSIONS = 2_000  # equivalents added to one question
 LONGEST_TERM = 200  # characters
 ARROW = "=>"
-
-Tokens = tuple[tuple[int, str], ...]
 
 
 class Rule(NamedTuple):
@@ -49,26 +58,22 @@ class Equivalent(NamedTuple):
     """A term to be searched for: as written, and its tokens with their positions, from 0."""
 
     text: str
-    tokens: Tokens
+    tokens: Pattern
 
     def clause(self, field: AnalysedField = "text", weight: float = 1.0) -> Term | Phrase:
         """Make the clause that searches for it: a term, or the phrase of its tokens."""
-        weight *= SYNONYM_WEIGHT
-        if len(self.tokens) == 1:
-            return Term(self.text, (self.tokens[0][1],), field, weight)
-        return Phrase(self.text, self.tokens, field, weight)
+        return pattern_clause(self.text, self.tokens, field, weight * SYNONYM_WEIGHT)
 
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """Tokens start … end of a question, and their equivalents."""
+    """Pattern start … end of a question, and their equivalents."""
 
     start: int
     end: int
     source: tuple[str, ...]
     text: str
     equivalents: tuple[Equivalent, ...]
-    is_noted: bool = True  # whether a note mentions it
 
     def translations(self) -> list[Translation]:
         """Return the equivalents as counterparts of one concept."""
@@ -86,18 +91,14 @@ class Expansion:
 class Synonyms:
     """The rules of a file as the tokens of an index's analyzer."""
 
-    def __init__(
-        self, rules: Sequence[Rule] = (), analyzer: Analyzer | None = None, source: str = ""
-    ) -> None:
+    def __init__(self, rules: Sequence[Rule], analyzer: Analyzer, source: str) -> None:
         """Analyse both sides; `source` is the name of the file in errors.
 
         Raises:
             InvalidCall: a term without tokens, or with too many equivalents.
         """
-        self._known: dict[tuple[str, ...], tuple[str, dict[Tokens, str]]] = {}
+        self._known: dict[tuple[str, ...], tuple[str, dict[Pattern, str]]] = {}
         for rule in rules:
-            if analyzer is None:
-                raise ValueError("rules need an analyzer")
             searched = [(text, _analysed(text, analyzer, rule, source)) for text in rule.searched]
             for text in rule.asked:
                 own = _analysed(text, analyzer, rule, source)
@@ -149,7 +150,9 @@ class Synonyms:
                 others = list(self._others(query))
                 return Or((query, *others)) if others else query
             case Or(clauses=clauses):
-                return Or(tuple(one for clause in clauses for one in _alternatives(self.expanded(clause))))
+                sides = [self.expanded(clause) for clause in clauses]
+                flat = (side.clauses if isinstance(side, Or) else (side,) for side in sides)
+                return Or(tuple(chain.from_iterable(flat)))
             case And(clauses=clauses):
                 return And(tuple(map(self.expanded, clauses)))
             case Not(clause=clause):
@@ -177,21 +180,14 @@ class Synonyms:
                 yield replace(clause, slop=slop) if isinstance(clause, Phrase) else clause
 
 
-def _alternatives(query: Query) -> tuple[Query, ...]:
-    return query.clauses if isinstance(query, Or) else (query,)
-
-
-def _analysed(text: str, analyzer: Analyzer, rule: Rule, source: str) -> Tokens:
-    tokens: list[Token] = analyzer.analyze(text)
+def _analysed(text: str, analyzer: Analyzer, rule: Rule, source: str) -> Pattern:
+    tokens = analyzer.analyze(text)
     if not tokens:
         raise InvalidCall(
             f"{source}, line {rule.line}: nothing is left of {text!r} to search for "
             f"(the analyzer {analyzer.name} drops it)"
         )
-    # Stacked tokens come longest first, so the parts of a compound are the last of each position.
-    first = tokens[0][1]
-    by_position = {position - first: term for term, position, _, _ in tokens}
-    return tuple(by_position.items())
+    return pattern_of(tokens)
 
 
 def read_synonyms(path: Path, analyzer: Analyzer) -> Synonyms:

@@ -17,7 +17,6 @@ Result = TypeVar("Result")
 # Threads that compute or wait for a disk; more of them do not compute faster.
 MOST_THREADS = min(8, usable_cores() + 1)
 
-
 _in_caller_thread = ContextVar("_in_caller_thread", default=False)
 
 

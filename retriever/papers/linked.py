@@ -87,13 +87,13 @@ async def linked_papers(index: SearchIndex, first: StoredPassage, most: int) -> 
         citation_counts(index, [doc_id]),
         cited_by(index, [doc_id], most),
     )
-    cited = [reference.doc_id for reference in named if reference.doc_id][:most]
+    cited = [cited_id for _, cited_id in named if cited_id][:most]
     found = {paper.doc_id: paper for paper in await named_papers(index, [*cited, *citing[doc_id]])}
     of_paper = counts[doc_id]
     return PaperLinks(
         cites=tuple(found[name] for name in cited if name in found),
         cites_count=of_paper.cites,
-        unknown=tuple(reference.label for reference in named if not reference.doc_id)[:most],
+        unknown=tuple(label for label, cited_id in named if not cited_id)[:most],
         reference_count=of_paper.references,
         cited_by=tuple(found[name] for name in citing[doc_id] if name in found),
         citing_count=of_paper.cited_by,

@@ -20,7 +20,6 @@ from base.records import Recordable
 from base.untrusted import one_line
 from indexer.analysis.packing import GAP
 from indexer.corpora.papers import Language
-from indexer.encoders.arrays import Stored
 from indexer.files.schema import StoredPassage
 from retriever.engines import EngineHit
 from retriever.engines.term_statistics import term_statistics
@@ -31,9 +30,7 @@ from retriever.queries.boolean import Exact, Term, or_query
 from retriever.queries.filters import Filters
 
 PASSAGES, RELATED, SIMILAR = 50, 50, 10  # shown at most
-MOST_PASSAGES = (
-    10_000  # of a paper, that are put in order; a text of a million characters has a third of that
-)
+MOST_PASSAGES = 10_000  # of a paper that are read; a text of a million characters has a third of that
 MOST_DISTINCT = 1_000  # terms of a passage whose document frequencies are read
 STRONGEST = 25  # terms in the search for similar papers
 SUBJECT = 3  # weight of a term of a title or keyword, as a multiple of another term's
@@ -202,21 +199,10 @@ async def _similar(
     if vector is None:
         by, scores = "terms", await _by_terms(index, first, k + 1)
     else:
-        by, scores = "vectors", await _by_vector(index, vector, k + 1)
+        by, scores = "vectors", _by_paper(await index.engine.nearest_papers(vector, k + 1, filters=Filters()))
     scores.pop(first.doc_id, None)
     scores = dict(islice(scores.items(), k))
     return by, tuple(await named_papers(index, scores, scores))
-
-
-async def _by_vector(index: SearchIndex, vector: Stored, k: int) -> dict[str, float]:
-    """Return the papers of the nearest passages, at least k if there are enough, best first."""
-    limit = k
-    while True:
-        hits = await index.engine.nearest(vector, limit, filters=Filters())
-        scores = _by_paper(hits)
-        if len(scores) >= k or len(hits) < limit:
-            return scores
-        limit *= 2
 
 
 def _by_paper(hits: Sequence[EngineHit]) -> dict[str, float]:

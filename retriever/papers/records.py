@@ -29,7 +29,12 @@ async def records_of_papers(index: SearchIndex, doc_ids: Iterable[str]) -> list[
 
 async def _records(index: SearchIndex, firsts: Sequence[StoredPassage]) -> list[dict[str, Any]]:
     """Make the record of each paper from its first passage: `doc_id`, title, abstract, then other keys."""
-    chunked = [f"{first.doc_id}#1" for first in firsts if _may_go_on(first)]
+    # Those whose passage may be the first chunk of a long abstract.
+    chunked = [
+        f"{first.doc_id}#1"
+        for first in firsts
+        if first.part == "abstract" and 0 < len(first.text) <= CHUNK_CHARACTERS
+    ]
     seconds = await index.engine.passages(chunked) if chunked else {}
     records = []
     for first in firsts:
@@ -41,11 +46,6 @@ async def _records(index: SearchIndex, firsts: Sequence[StoredPassage]) -> list[
         texts = {key: text for key, text in (("title", first.title), ("abstract", abstract)) if text}
         records.append({"doc_id": first.doc_id, **texts, **record})
     return records
-
-
-def _may_go_on(first: StoredPassage) -> bool:
-    """Check whether the passage may be the first chunk of a long abstract."""
-    return first.part == "abstract" and 0 < len(first.text) <= CHUNK_CHARACTERS
 
 
 def _goes_on(first: StoredPassage, chunk: StoredPassage) -> bool:

@@ -83,16 +83,13 @@ Query: TypeAlias = Term | Phrase | Range | Exact | Or | And | Not
 EVERYTHING = Not(Or(()))
 
 
-def single(token: str) -> Pattern:
-    """Return the pattern of one token."""
-    return ((0, token),)
-
-
-def pattern_clause(text: str, pattern: Pattern, weight: float = 1.0) -> Term | Phrase:
-    """Return the clause that searches for a pattern in the text: a word, or a phrase."""
+def pattern_clause(
+    text: str, pattern: Pattern, field: AnalysedField = "text", weight: float = 1.0
+) -> Term | Phrase:
+    """Return the clause that searches for a pattern: a word, or a phrase."""
     if len(pattern) == 1:
-        return Term(text, (pattern[0][1],), weight=weight)
-    return Phrase(text, pattern, weight=weight)
+        return Term(text, (pattern[0][1],), field, weight)
+    return Phrase(text, pattern, field, weight)
 
 
 def or_query(terms: Sequence[Term | Phrase], *, title_weight: float = 0.0) -> Or:

@@ -2,13 +2,14 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from base.untrusted import one_line
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Language, Paper
 from retriever.errors import BadFilter
-from retriever.queries.boolean import Exact, Not, Query, Range
+from retriever.queries.boolean import Exact, ExactField, Not, Query, Range
 
 YEARS = re.compile(
     r"(?:(?P<only>[0-9]{4})년?"
@@ -20,6 +21,16 @@ LANGUAGES: dict[str, Language] = {
     **dict.fromkeys(("ko", "korean", "한국어", "국문"), "ko"),
     **dict.fromkeys(("en", "english", "영어", "영문"), "en"),
     **dict.fromkeys(("other", "기타"), "other"),
+}
+FilterName = Literal["year", "lang", "journal", "author", "type", "incomplete"]
+# The fields of `Filters` that belong to each filter.
+NAMED: Mapping[FilterName, tuple[str, ...]] = {
+    "year": ("years", "years_if_known"),
+    "lang": ("lang",),
+    "journal": ("journal",),
+    "author": ("author",),
+    "type": ("type",),
+    "incomplete": ("complete",),
 }
 
 
@@ -45,17 +56,20 @@ class Filters:
         record = {"years": years, "lang": self.lang, "journal": self.journal}
         return record | {name: value for name in ("author", "type") if (value := getattr(self, name))}
 
+    def without_filter(self, name: FilterName) -> "Filters":
+        """Return the filters without one of them."""
+        nothing: dict[str, Any] = dict.fromkeys(NAMED[name])
+        return replace(self, **nothing)
+
     def clauses(self) -> tuple[Query, ...]:
         """Return the filters as clauses; `complete` is left to the engine."""
-        found: list[Query] = []
-        if self.lang:
-            found.append(Exact("lang", (self.lang,)))
-        if self.journal:
-            found.append(Exact("journal", (self.journal,)))
-        if self.author:
-            found.append(Exact("authors", (self.author,)))
-        if self.type:
-            found.append(Exact("type", (self.type,)))
+        exact: Sequence[tuple[ExactField, str | None]] = (
+            ("lang", self.lang),
+            ("journal", self.journal),
+            ("authors", self.author),
+            ("type", self.type),
+        )
+        found: list[Query] = [Exact(field, (value,)) for field, value in exact if value]
         if self.years and (self.years.low, self.years.high) != (None, None):
             found.append(self.years)
         if asked := self.years_if_known:
@@ -133,28 +147,13 @@ def _exact_value(name: str, text: str | None) -> str | None:
 
 
 def satisfies(paper: Paper, filters: Filters) -> bool:
-    """Check whether a record satisfies the filters; a record without a year is outside of all years."""
-    years = filters.years
-    if years and (
-        paper.year is None or not (years.low or FIRST_YEAR) <= paper.year <= (years.high or LAST_YEAR)
-    ):
+    """Check whether a record satisfies the filters of a caller; one without a year is outside all years."""
+    years, kind = filters.years, (paper.model_extra or {}).get("type")
+    if years and not (years.low or FIRST_YEAR) <= (paper.year or 0) <= (years.high or LAST_YEAR):
         return False
-    asked = filters.years_if_known
-    if asked and paper.year and not (asked.low or FIRST_YEAR) <= paper.year <= (asked.high or LAST_YEAR):
-        return False
-    if filters.doc_ids and paper.id not in filters.doc_ids:
-        return False
-    complete = bool(paper.abstract or paper.abstract2 or paper.body)
     return (
         filters.lang in {None, "", paper.lang}
         and filters.journal in {None, "", paper.journal}
         and filters.author in {None, "", *paper.authors}
-        and filters.type in {None, "", _type_of(paper)}
-        and paper.id not in {*filters.without, *filters.without_papers}
-        and filters.complete in {None, complete}
+        and filters.type in {None, "", kind if isinstance(kind, str) else None}
     )
-
-
-def _type_of(paper: Paper) -> object:
-    kind = (paper.model_extra or {}).get("type")
-    return kind if isinstance(kind, str) else None

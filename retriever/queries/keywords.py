@@ -141,7 +141,7 @@ def translations(
 
 
 def pattern_of(tokens: Sequence[Token]) -> Pattern:
-    """Return analysed tokens as a pattern; of compounds and their parts at one position, the parts."""
+    """Return analysed tokens as a pattern; of a compound stacked on its parts, which follow it, the parts."""
     by_position = {position: term for term, position, _, _ in tokens}
     first = tokens[0][1] if tokens else 0
     return tuple((position - first, term) for position, term in by_position.items())

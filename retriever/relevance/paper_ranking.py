@@ -7,7 +7,7 @@ one index (`retriever/sources/gathered.py`). Other papers get scores by the same
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
-from typing import Self, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -93,7 +93,7 @@ async def scores_of(index: SearchIndex, ranked: RankedPapers, paper_ids: Iterabl
     return scores | {passages[name]: share for name, share in zip(read.ids, shares.tolist(), strict=True)}
 
 
-class QuestionRanking:
+class QuestionRanking(AsyncExitStack):
     """The ranking of one question, computed when needed; opened and closed by `async with`."""
 
     def __init__(
@@ -104,19 +104,11 @@ class QuestionRanking:
         settings: RetrieverSettings,
     ) -> None:
         """Take open sources and models, which the caller closes; no request is sent yet."""
+        super().__init__()
         self._request, self._sources = request, sources
         self._models, self._settings = models, settings
-        self._stack = AsyncExitStack()
         self._gathered: SearchIndex | None = None
         self._ranked: RankedPapers | None = None
-
-    async def __aenter__(self) -> Self:
-        """Return the ranking."""
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        """Close what was opened."""
-        await self._stack.aclose()
 
     async def papers(self, filters: Filters, known: Mapping[str, MergedPaper]) -> tuple[Merged, list[str]]:
         """Return the question's papers, merged with the known ones, and notes for a reader.
@@ -167,7 +159,7 @@ class QuestionRanking:
             return given.answers[source.name]
         if self._gathered is None:
             opening = index_of_sources(self._sources, self._models)
-            self._gathered = await self._stack.enter_async_context(opening)
+            self._gathered = await self.enter_async_context(opening)
         return await question(self._gathered)
 
     def _engine(self) -> SourcesEngine:

@@ -1,18 +1,81 @@
-"""Records of searches as files: JSON to repeat a search, Markdown and Word to read."""
+"""Records of searches as files: JSON to repeat a search, Markdown and Word in Korean or English to read.
 
-from collections.abc import Callable
+A document has the items of PRISMA-S. The numbers come from the checklist (Rethlefsen et al. 2021, table 1):
+1 database, 8 full search strategy, 9 limits, 10 search filters, 13 date, 15 records, 16 deduplication. The
+other items describe work that is not part of one search.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any, Literal
 
+from base.documents.blocks import Block, Document, Heading, Table, plain, table
 from base.documents.formats import DOCUMENT_FORMATS
 from base.errors import InvalidCall, UnknownPath
 from base.files.output_files import write_output
 from base.files.regular_files import read_regular
 from base.terminal.output import json_text
 from base.untrusted import read_json
+from indexer.corpora.papers import language_of
+from retriever.reference import one_line
 from retriever.search_records.record import SearchRecord
-from retriever.search_records.report import report_of
 
 MOST_BYTES = 16_000_000  # of a record; one with 1,000 hits has about 200,000
+ReportLanguage = Literal["ko", "en"]
+WORDS: dict[str, tuple[str, str]] = {  # (Korean, English)
+    "record": ("검색 기록", "Search record"),
+    "item": ("항목", "Item"),
+    "value": ("내용", "Content"),
+    "question": ("질문 또는 검색식", "Question or expression"),
+    "method": ("검색 방법", "Method"),
+    "order": ("정렬", "Order"),
+    "date": ("검색 일시 (UTC)", "Date of search (UTC)"),
+    "software": ("소프트웨어", "Software"),
+    "index": ("색인", "Index"),
+    "version": ("색인 버전", "Version of the index"),
+    "published": ("색인 게시 일시", "Index published"),
+    "papers": ("색인된 논문 수", "Papers in the index"),
+    "limits": ("제한", "Limits"),
+    "no_limits": ("없음", "none"),
+    "filters": ("검색 필터", "Search filters"),
+    "no_filters": ("공개된 검색 필터를 쓰지 않음", "no published search filter was used"),
+    "years": ("발행 연도", "years of publication"),
+    "lang": ("언어", "language"),
+    "journal": ("학술지", "journal"),
+    "author": ("저자", "author"),
+    "type": ("자료 유형", "type"),
+    "skip": ("보내지 않은 질의", "queries left out"),
+    "keywords": ("핵심어", "Keywords"),
+    "from": ("검색 전략 작성", "Strategy from"),
+    "asked_for": ("요청한 최대 결과 수", "Maximum results requested"),
+    "results": ("결과", "Results"),
+    "found": ("찾은 논문", "Papers found"),
+    "incomplete": ("제외: 초록이 없는 논문", "Left out: papers without an abstract"),
+    "duplicates": ("제외: 중복", "Left out: duplicates"),
+    "deduplication": ("중복 제거", "Deduplication"),
+    "how_deduplicated": (
+        "본문이 거의 같은 기록을 합침. DOI나 제목이 같으면 한 본문이 다른 본문에 들어 있어도 합침",
+        "records with nearly equal texts are one; with the same DOI or title, one text may contain the other",
+    ),
+    "queries": ("보낸 질의", "Queries sent"),
+    "name": ("이름", "Name"),
+    "query": ("질의", "Query"),
+    "hits": ("결과 수", "Results"),
+    "added": ("새로 찾은 논문", "Papers it added"),
+    "rank": ("순위", "Rank"),
+    "doc_id": ("식별자", "Id"),
+    "title": ("제목", "Title"),
+    "year": ("연도", "Year"),
+    "settings": ("적용된 설정", "Settings that took effect"),
+    "setting": ("설정", "Setting"),
+    "fingerprint": ("색인 지문", "Fingerprint of the index"),
+    "notes": ("알림", "Notes"),
+    "others": (
+        "번호는 PRISMA-S 점검표의 항목입니다. 2–7, 11, 12, 14번은 문헌고찰에 따로 적습니다.",
+        "The numbers are items of the PRISMA-S checklist. Report items 2 to 7, 11, 12 and 14 in the review.",
+    ),
+}
+Words = dict[str, str]
 
 
 def as_json(search: SearchRecord) -> bytes:
@@ -60,3 +123,95 @@ def load(path: Path) -> SearchRecord:
     except ValueError as error:
         raise InvalidCall(f"{path} is not JSON: {error}") from None
     return SearchRecord.checked(record, str(path))
+
+
+def report_of(search: SearchRecord) -> Document:
+    """Return a record as a document, in the language of its question."""
+    language: ReportLanguage = "ko" if language_of(search.record["request"]["question"]) == "ko" else "en"
+    return report_in(search, language)
+
+
+def report_in(search: SearchRecord, language: ReportLanguage) -> Document:
+    """Return a record as a document in a language."""
+    place = ("ko", "en").index(language)
+    words = {key: texts[place] for key, texts in WORDS.items()}
+    return Document(tuple(_blocks(search.record, words)), language)
+
+
+def _blocks(record: dict[str, Any], words: Words) -> Iterator[Block]:
+    yield Heading(words["record"])
+    yield plain(words["others"])
+    yield _table(("PRISMA-S", words["item"], words["value"]), _items(record, words))
+    yield from _records(record["queries"], ("name", "query", "hits", "added"), words["queries"], words)
+    yield from _records(record["hits"], ("rank", "doc_id", "title", "year"), words["found"], words)
+    if record["notes"]:
+        yield Heading(words["notes"], 2)
+        yield from (plain(one_line(note), "item") for note in record["notes"])
+    applied = [
+        (name, _shown(value)) for name, value in record["applied"].items() if value not in (None, "", [])
+    ]
+    yield Heading(words["settings"], 2)
+    yield _table((words["setting"], words["value"]), applied)
+    yield Heading(words["fingerprint"], 2)
+    yield _table((words["item"], words["value"]), list(record["index"]["fingerprint"].items()))
+
+
+def _items(record: dict[str, Any], words: Words) -> Iterator[tuple[int, str, Any]]:
+    """Yield number, name and value of each reported item."""
+    index, request, applied = record["index"], record["request"], record["applied"]
+    yield 1, words["index"], f"{index['name']} ({index['engine']})"
+    yield 1, words["version"], index["version"]
+    yield 1, words["published"], index["published"]
+    yield 1, words["papers"], f"{index['papers']:,}"
+    yield 1, words["software"], f"SHRAG {record['shrag']}"
+    yield 8, words["question"], request["question"]
+    yield 8, words["method"], request["method"]
+    yield 8, words["order"], applied["order"]
+    yield 8, words["keywords"], ", ".join(keyword["text"] for keyword in record["keywords"]) or "–"
+    yield 8, words["from"], applied["strategist"] or "–"
+    yield 9, words["limits"], "; ".join(_limits(record, words)) or words["no_limits"]
+    yield 9, words["asked_for"], request["k"]
+    yield 10, words["filters"], words["no_filters"]
+    yield 13, words["date"], record["date"]
+    yield 15, words["found"], f"{len(record['hits']):,}"
+    for kind, count in record["filtered"].items():
+        if kind in words:
+            yield (16 if kind == "duplicates" else 15), words[kind], f"{count:,}"
+    yield 16, words["deduplication"], words["how_deduplicated"]
+
+
+def _limits(record: dict[str, Any], words: Words) -> Iterator[str]:
+    """Describe the limits of the search: filters, exclusions, years; then queries left out."""
+    for name, value in record["request"]["filters"].items():
+        if value not in (None, [], ()):
+            yield f"{words.get(name, name)}: {_years(value) if name == 'years' else _shown(value)}"
+    strategy = record["strategy"] or {"exclude": [], "years": None}
+    for excluded in strategy["exclude"]:
+        yield f"NOT {' / '.join(excluded.values())}"
+    if years := strategy["years"]:
+        yield f"{words['years']}: {_years(dict(zip(('low', 'high'), years, strict=True)))}"
+    if skipped := record["request"].get("skip"):
+        yield f"{words['skip']}: {_shown(skipped)}"
+
+
+def _years(years: dict[str, Any]) -> str:
+    low, high = years.get("low"), years.get("high")
+    return str(low) if low == high else f"{low or ''}–{high or ''}"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {part}" for name, part in value.items() if part is not None)
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _records(
+    records: Iterable[dict[str, Any]], keys: Sequence[str], heading: str, words: Words
+) -> Iterator[Block]:
+    """Yield a section with a table of some keys of each record."""
+    yield Heading(heading, 2)
+    yield _table([words[key] for key in keys], [[record.get(key, "") for key in keys] for record in records])
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:
+    return table(header, [[one_line(str(cell)) for cell in row] for row in rows])

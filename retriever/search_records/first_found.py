@@ -1,8 +1,9 @@
-"""The time at which a saved search first found each paper.
+"""The new papers of a saved search, by the time at which it first found each paper.
 
 An index does not store when a paper was added. A paper is new for a search if the search finds it now, and
 neither its record nor an earlier repetition has it. The times are saved after each repetition: in a file
-beside the record (`FILE.found`), or with a feed of the server.
+beside the record (`FILE.found`), or with a feed of the server. Their report is a text in Korean or English,
+for example for a mail of cron.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,18 +11,29 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError, computed_field
 
 from base.errors import InvalidCall
 from base.files.output_files import check_output, write_output
 from base.files.regular_files import read_regular
+from base.records import INTERNAL, Recordable
 from base.terminal.output import json_text
+from indexer.corpora.papers import language_of
+from retriever.reference import one_line, reference_line, web_address
 from retriever.search_records.record import SearchRecord
 
 MOST_BYTES = 16_000_000  # of a file of times: about 300,000 papers
 LAST, RECORD = "last", "record"
+WORDS = {
+    "ko": ("새 논문 {count}편", "색인 {name}, 버전 {version}, 기준: {since}"),
+    "en": ("New papers: {count}", "Index {name}, version {version}, since {since}"),
+}
+FULL = {
+    "ko": "요청한 최대 결과 수({most}편)를 모두 찾았습니다. 순위가 더 낮은 새 논문은 목록에 없습니다.",
+    "en": "The search found as many papers as requested ({most}); new papers of a lower rank are not listed.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +65,54 @@ class FirstFound:
             since: `last` for papers found after the last report, `record` for papers found after the record,
                 or a date, which is included.
         """
-        return list(self._new(doc_ids, since))
-
-    def _new(self, doc_ids: Iterable[str], since: str) -> Iterator[str]:
         after = {LAST: self.reported, RECORD: self.searched}.get(since)
-        for doc_id in doc_ids:
-            found = self.papers.get(doc_id)
-            if found is None or (found >= since if after is None else found > after):
-                yield doc_id
+        times = ((doc_id, self.papers.get(doc_id)) for doc_id in doc_ids)
+        return [
+            doc_id
+            for doc_id, found in times
+            if found is None or (found >= since if after is None else found > after)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class NewPapers(Recordable):
+    """The new papers of a saved search, in the order of its hits."""
+
+    file: str
+    question: str
+    name: Annotated[str, Field(description="of the index")]
+    version: int
+    since: str
+    found: Annotated[int, Field(description="all papers found now")]
+    most: Annotated[int, INTERNAL]  # the requested number of hits
+    new: Annotated[list[dict[str, Any]], Field(description="complete records")]
+
+    @computed_field
+    @property
+    def is_full(self) -> bool:
+        """Whether the search found as many papers as requested."""
+        return self.found >= self.most
+
+
+def new_papers_lines(news: NewPapers) -> Iterator[str]:
+    """Yield a heading, and a numbered list with reference, address and id; nothing if no paper is new."""
+    if not news.new:
+        return
+    language = "ko" if language_of(news.question) == "ko" else "en"
+    heading, place = WORDS[language]
+    yield f"{heading.format(count=len(news.new))} – {one_line(news.question)}"
+    yield place.format(name=news.name, version=news.version, since=news.since)
+    yield ""
+    for number, record in enumerate(news.new, 1):
+        doc_id = record["doc_id"]
+        yield f"{number:>3}. {one_line(reference_line(record)) or doc_id}"
+        if address := web_address(record):
+            yield f"     {address}"
+        yield f"     {doc_id}"
+    if news.is_full:
+        yield ""
+        yield FULL[language].format(most=news.most)
+    yield ""
 
 
 def now() -> str:

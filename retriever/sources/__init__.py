@@ -69,10 +69,7 @@ class Source(Protocol):
     A source that fails raises `SourceFailed`. A partial result is returned with a note instead.
     """
 
-    @property
-    def name(self) -> str:
-        """The name in settings, notes and records."""
-        ...
+    name: str  # in settings, notes and records
 
     @property
     def features(self) -> SourceFeatures:

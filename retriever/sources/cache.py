@@ -11,7 +11,6 @@ import numpy as np
 
 from base.files.base_directories import base_directory
 from base.logs import get_logger
-from indexer.analysis import Decompound
 from indexer.encoders import VectorFingerprint
 from indexer.encoders.arrays import Stored
 from indexer.errors import IndexNotWritten
@@ -21,11 +20,12 @@ from indexer.glossary.storage import SCHEMA as GLOSSARY_SCHEMA
 from indexer.glossary.storage import write_glossary
 from indexer.vectors.store import DTYPES
 from indexer.versions.fingerprint import lexical_fingerprint
+from retriever.sources import ANALYZER, DECOMPOUND
 
 MOST_VECTORS = 200_000  # per encoder; the oldest are evicted first
 WAIT_S = 5.0  # for the lock of another process
-ASKED_AT_ONCE = 500
 SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (number INTEGER PRIMARY KEY, text_hash BLOB UNIQUE, vector BLOB)"
+SELECT = "SELECT vector FROM vectors WHERE text_hash = ?"
 INSERT = "INSERT OR REPLACE INTO vectors (text_hash, vector) VALUES (?, ?)"
 SUM_BYTES = 4  # of the checksum after a vector
 # Errors of SQLite for a file that is not its own, damaged, or of another schema.
@@ -42,25 +42,25 @@ def cache_folder() -> Path:
     return folder
 
 
-def general_glossary(analyzer: str, decompound: Decompound, otherwise: Path) -> Path:
-    """Return the file of the general glossary for an analysis, building it if it is missing.
+def general_glossary(otherwise: Path) -> Path:
+    """Return the file of the general glossary for the analysis of sources, building it if it is missing.
 
     If the cache folder is not writable, it is built in the folder `otherwise`.
     """
     terms = hashlib.sha256(GENERAL.read_bytes()).hexdigest()
     schema = hashlib.sha256(GLOSSARY_SCHEMA.encode()).hexdigest()
-    made_of = sum_of({**lexical_fingerprint(analyzer, decompound), "terms": terms, "schema": schema})
+    made_of = sum_of({**lexical_fingerprint(ANALYZER, DECOMPOUND), "terms": terms, "schema": schema})
     name = f"general-glossary-{made_of[:16]}.sqlite"
     with suppress(OSError, ValueError, IndexNotWritten):
         path = cache_folder() / name
         if path.is_file() or not path.exists():  # never replace a folder or device
-            return _written(path, analyzer, decompound)
-    return _written(otherwise / name, analyzer, decompound)
+            return _written(path)
+    return _written(otherwise / name)
 
 
-def _written(path: Path, analyzer: str, decompound: Decompound) -> Path:
+def _written(path: Path) -> Path:
     if not path.is_file():  # it is written as a whole
-        write_glossary(path, GivenPairs().pairs(analyzer, decompound, None)[1])
+        write_glossary(path, GivenPairs().pairs(ANALYZER, DECOMPOUND, None)[1])
     return path
 
 
@@ -84,13 +84,9 @@ class VectorCache:
 
         def read(connection: sqlite3.Connection) -> None:
             damaged = 0
-            for start in range(0, len(hashes), ASKED_AT_ONCE):
-                some = hashes[start : start + ASKED_AT_ONCE]
-                marks = ", ".join("?" * len(some))
-                statement = f"SELECT text_hash, vector FROM vectors WHERE text_hash IN ({marks})"  # noqa: S608
-                for text_hash, kept in connection.execute(statement, some):
-                    vector = self._vector(kept)
-                    if vector is None:
+            for text_hash in hashes:
+                for (kept,) in connection.execute(SELECT, (text_hash,)):
+                    if (vector := self._vector(kept)) is None:
                         damaged += 1
                     else:
                         found[text_hash] = vector

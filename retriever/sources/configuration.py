@@ -65,15 +65,10 @@ class DeclaredSource:
     settings: SourceSettings
     opener: OpenSource
 
-    @property
-    def kind(self) -> str:
-        """Its kind: the module that opens it."""
-        return self.opener.__module__.rpartition(".")[2]
-
     def limited(self, source: Source) -> LimitedSource:
         """Return the open source with the time limit of its settings."""
         settings = self.settings
-        return LimitedSource(source, settings.longest_s, self.kind, settings.description)
+        return LimitedSource(source, settings.longest_s, settings.kind, settings.description)
 
     def open(self, indexes: IndexerSettings) -> Source:
         """Open it; some errors only appear at the first question."""
@@ -161,10 +156,10 @@ def declared(table: SourceTable) -> DeclaredSource:
     if not NAME.fullmatch(table.name):
         raise _invalid(table, "a source's name has at most 64 characters, of a-z, 0-9, - and _")
     kind = table.variables.get("kind", table.values.get("kind"))
-    module = _module_of(str(kind))
-    if module is None:
+    if kind not in kinds():
         what = f"there is no kind {str(kind)[:100]!r}" if kind else "kind is not set"
         raise _invalid(table, f"{what}; there are {', '.join(kinds())}")
+    module = import_module(f"{retriever.sources.kinds.__name__}.{kind}")
     fields: dict[str, FieldInfo] = module.Settings.model_fields
     _refuse_dangers(table, fields)
     values = _absolute_paths(table, fields)
@@ -181,11 +176,6 @@ def declared(table: SourceTable) -> DeclaredSource:
 def kinds() -> list[str]:
     """Return the names of the kinds of sources, in alphabetical order."""
     return sorted(module.name for module in iter_modules(retriever.sources.kinds.__path__))
-
-
-def _module_of(kind: str) -> Any | None:
-    """Return the module of a kind, or None."""
-    return import_module(f"retriever.sources.kinds.{kind}") if kind in kinds() else None
 
 
 def _is_secret(field: FieldInfo) -> bool:
@@ -215,13 +205,8 @@ def _absolute_paths(table: SourceTable, fields: Mapping[str, FieldInfo]) -> dict
     values = dict(table.values)
     for key, value in values.items():
         names_file = key.endswith(FILE) or (key in fields and is_path(Setting((key,), fields[key])))
-        if (
-            table.file
-            and names_file
-            and isinstance(value, str)
-            and value
-            and not value.startswith(("/", "~"))
-        ):
+        is_relative = isinstance(value, str) and value and not value.startswith(("/", "~"))
+        if table.file and names_file and is_relative:
             values[key] = str(table.file.parent / value)
     return values
 

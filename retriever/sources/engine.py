@@ -8,14 +8,14 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import NoReturn
 
 from indexer.analysis import Analyzer
 from indexer.encoders.arrays import Stored
 from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import LexiconBuilder
 from indexer.vectors.adding import row_of
-from retriever.engines import Engine, EngineHit, Explanation, NumberedRows, T
-from retriever.engines.facets import FacetCounts
+from retriever.engines import Engine, EngineHit, NumberedRows, T
 from retriever.engines.term_statistics import TermStatistics
 from retriever.errors import SourceFailed
 from retriever.opening.worker_threads import WorkerThreads
@@ -37,6 +37,7 @@ from retriever.sources.words import Written, as_written
 ASSUMED_TOTAL = 1_000_000  # papers if no source reports its number
 ASSUMED_SHARE = 0.001  # of these that contain a word that no source counts
 MAX_COUNTED = 64  # words of a call whose frequencies are requested from sources
+POOL_FIELDS = frozenset({"passage_id", "doc_id", "part", "references"})  # which sources do not know
 NOT_ASKED = "no source was searched: the search has no query with words"
 
 
@@ -47,7 +48,7 @@ class SourcesEngine(Engine):
         self,
         sources: Sequence[LimitedSource],
         *,
-        total: int | None,
+        total: int,
         analyzer: Analyzer,
         words: Written,
         vectors: PassageVectors | None,
@@ -55,13 +56,13 @@ class SourcesEngine(Engine):
         """Take open sources, which the caller closes, in order of preference of their records.
 
         Args:
-            total: papers of the sources that count them, None if no source does.
+            total: papers of the sources that count them, 0 if no source does.
             analyzer: for the pool's passages.
             words: the written forms of a question's tokens.
             vectors: the encoder of passages, None for no vectors.
         """
         self._sources = sources
-        self._counts, self._total = total is not None, total or ASSUMED_TOTAL
+        self._counts, self._total = total > 0, total or ASSUMED_TOTAL
         self._analyzer, self._words, self._vectors = analyzer, words, vectors
         self._pool, self._lexicon = Pool(), LexiconBuilder()
         self._counted: dict[str, int] = {}
@@ -223,11 +224,11 @@ class SourcesEngine(Engine):
         """Count the passages of the pool that each query matches."""
         return await self._threads.run(self._pool.counts, asked)
 
-    async def facets(self, *_: object, **__: object) -> FacetCounts:
+    async def aggregate(self, *_: object) -> NoReturn:
         """Raise SourceFailed: the papers found are too few to count."""
         raise SourceFailed("papers of sources are not counted by their fields")
 
-    async def explain(self, *_: object) -> Explanation:
+    async def explain(self, *_: object) -> NoReturn:
         """Raise SourceFailed: the sources score by themselves."""
         raise SourceFailed("scores of sources are not explained")
 
@@ -259,10 +260,7 @@ def looks_for_words(query: Query) -> bool:
         case Term() | Phrase():
             return True
         case Or(clauses=clauses) | And(clauses=clauses):
-            return any(map(looks_for_words, clauses)) and not any(map(_is_of_pool, clauses))
+            fields = {clause.field for clause in clauses if isinstance(clause, Exact)}
+            return any(map(looks_for_words, clauses)) and fields.isdisjoint(POOL_FIELDS)
         case Not() | Range() | Exact():
             return False
-
-
-def _is_of_pool(query: Query) -> bool:
-    return isinstance(query, Exact) and query.field in {"passage_id", "doc_id", "part", "references"}

@@ -70,12 +70,15 @@ async def index_of_sources(
         folder = Path(opened.enter_context(TemporaryDirectory(prefix="shrag-sources-")))
         words: Written = {}
         analyzer = make_analyzer(ANALYZER, DECOMPOUND)
-        glossary_path = await asyncio.to_thread(general_glossary, ANALYZER, DECOMPOUND, folder)
+        glossary_path = await asyncio.to_thread(general_glossary, folder)
         alike = await asyncio.to_thread(read_synonyms, models.synonyms, analyzer) if models.synonyms else None
         vectors, failure = await models.passages()
+        total = 0
+        with suppress(SourceFailed):  # the search reports it
+            _, total = await summed_frequencies(sources, ())
         engine = SourcesEngine(
             sources,
-            total=await _total(sources),
+            total=total,
             analyzer=make_analyzer(ANALYZER, DECOMPOUND),  # used in its own thread
             words=words,
             vectors=vectors,
@@ -98,14 +101,6 @@ async def index_of_sources(
         yield index
     finally:
         await asyncio.to_thread(index.close)
-
-
-async def _total(sources: Sequence[LimitedSource]) -> int | None:
-    """Return the number of papers in sources that count them; None if no source does."""
-    with suppress(SourceFailed):  # the search reports it
-        _, total = await summed_frequencies(sources, ())
-        return total or None
-    return None
 
 
 def _manifest(sources: Sequence[LimitedSource], fingerprint: VectorFingerprint | None) -> Manifest:

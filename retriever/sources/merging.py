@@ -6,7 +6,7 @@ taken from the others: a record with a Korean abstract gets the English one.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Generic, TypeVar
@@ -17,11 +17,11 @@ from base.logs import get_logger
 from base.untrusted import one_line
 from indexer.corpora.papers import Paper, language_of
 from retriever.duplicates import MOST_COMPARED, PaperClaims, paper_claims
+from retriever.engines.ordering import reciprocal_rank_fusion
 from retriever.errors import SourceFailed, SourceSilent
 from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
 from retriever.sources import LinkedPapers, Source, SourceAnswer
-from retriever.stages.fusion import reciprocal_rank_fusion
 
 FILLED = (
     "abstract",
@@ -232,16 +232,12 @@ def _filled(paper: Paper, other: Paper) -> Paper:
     for name in ("title", "abstract"):
         if own := getattr(paper, name):
             texts = getattr(other, name), getattr(other, f"{name}2")
-            given[f"{name}2"] = _in_another_language(own, texts)
+            others = (text for text in texts if text and language_of(text) != language_of(own))
+            given[f"{name}2"] = next(others, "")
     missing = {name: value for name, value in given.items() if value and not getattr(paper, name)}
     if cited := max(filter(None, (paper.cited_by_count, other.cited_by_count)), default=None):
         missing["cited_by_count"] = cited
     return paper.model_copy(update=missing)
-
-
-def _in_another_language(own: str, texts: Iterable[str]) -> str:
-    language = language_of(own)
-    return next((text for text in texts if text and language_of(text) != language), "")
 
 
 def _claims_of(paper: Paper) -> PaperClaims:

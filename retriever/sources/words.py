@@ -1,11 +1,12 @@
 """The written words of tokens: searches use tokens, but sources need written words."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from indexer.analysis import Analyzer, Token
 from indexer.analysis.tokens import TaggedToken, TaggedWord
-from indexer.glossary.storage import Glossary, Match, Unit
+from indexer.glossary.storage import Glossary, Match
 from retriever.queries.boolean import Phrase, Query, Term, with_words
 
 Written = dict[str, str]  # the first written form of each token
@@ -41,14 +42,9 @@ class NotingGlossary(Glossary):
 
     written: Written
 
-    def translations(
-        self,
-        tokens: Sequence[str],
-        units: Collection[Unit] = (),
-        is_held: Callable[[Sequence[str]], bool] | None = None,
-    ) -> list[Match]:
+    def translations(self, tokens: Sequence[str], *options: Any, **named: Any) -> list[Match]:
         """Return the pairs with one side in `tokens`."""
-        found = super().translations(tokens, units, is_held)
+        found = super().translations(tokens, *options, **named)
         for match in found:
             if len(match.other_tokens) == 1:  # other terms are analysed again
                 text = match.pair.english if match.target == "en" else match.pair.korean

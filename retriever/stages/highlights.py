@@ -9,7 +9,8 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import TypeAlias
+from operator import attrgetter
+from typing import NamedTuple, TypeAlias
 
 import regex
 
@@ -35,12 +36,9 @@ NO_BORDER = regex.compile(rf"{CONTINUES}|\p{{M}}|\u200d")
 WHITE_SPACE = re.compile(r"\s+")
 
 Span: TypeAlias = tuple[int, int]
-Found: TypeAlias = tuple[int, int, str]  # start, end and token
-Weights: TypeAlias = Collection[str] | Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A searched token and its place in the given text."""
 
     start: int
@@ -56,38 +54,37 @@ class MarkedText:
     spans: tuple[Span, ...] = ()
 
 
-def found_in(passage: StoredPassage, tokens: Collection[str]) -> list[Found]:
-    """Return (start, end, token) of tokens in a passage's joined title and text, both composed (NFC)."""
-    return [] if passage.tokens is None else passage.tokens.text.places(tokens)
+def found_in(passage: StoredPassage, tokens: Collection[str]) -> list[Place]:
+    """Return the places of tokens in a passage's joined title and text, both composed (NFC)."""
+    return [] if passage.tokens is None else [Place(*place) for place in passage.tokens.text.places(tokens)]
 
 
 def snippet(
-    passage: StoredPassage, tokens: Weights, *, length: int = 200, found: Sequence[Found] | None = None
+    passage: StoredPassage, weights: Mapping[str, float], found: Sequence[Place], *, length: int = 200
 ) -> MarkedText:
-    """Return the sentences of a passage's text, or the piece of one, with the most distinct tokens.
+    """Return the sentences of a passage's text, or the piece of one, with the highest weight of found tokens.
 
-    With token weights, the sentences of the highest weight; ties go to the first. The snippet has at most
-    `length` characters (at least 20) and single spaces. Long sentences are cut between words if possible, and
-    marked with …. `found` saves a call of `found_in`.
+    Ties go to the first. The snippet has at most `length` characters (at least 20) and single spaces. Long
+    sentences are cut between words if possible, and marked with ….
     """
     text = passage.text
     length = max(length, SHORTEST_SNIPPET)
-    places = _places(passage, found_in(passage, tokens) if found is None else found)
+    places = _places(passage, found)
     best: _Window | None = None
     best_weight, best_places = -1.0, list[Place]()
     for region in _regions(text, places):
         for window in _windows(text, region, places, length):
-            first = bisect_left(places, window.start, key=_start)
-            last = bisect_left(places, window.end, key=_start)
+            first = bisect_left(places, window.start, key=attrgetter("start"))
+            last = bisect_left(places, window.end, key=attrgetter("start"))
             inside = [place for place in places[first:last] if place.end <= window.end]
             # fsum: a set has no order, and the sum must not depend on it.
-            weight = fsum(_weight(token, tokens) for token in {place.token for place in inside})
+            weight = fsum(weights[token] for token in {place.token for place in inside})
             if weight > best_weight:
                 best, best_weight, best_places = window, weight, inside
     return _shown(text, best, _merged(best_places)) if best else MarkedText()
 
 
-def title_spans(passage: StoredPassage, found: Iterable[Found]) -> tuple[Span, ...]:
+def title_spans(passage: StoredPassage, found: Iterable[Place]) -> tuple[Span, ...]:
     """Return the spans of found tokens in a passage's title: code points, in order, not overlapping."""
     title = passage.title
     if not title:
@@ -101,14 +98,6 @@ def title_spans(passage: StoredPassage, found: Iterable[Found]) -> tuple[Span, .
             for start, end, term in found
         )
     )
-
-
-def _start(place: Place) -> int:
-    return place.start
-
-
-def _weight(token: str, tokens: Weights) -> float:
-    return tokens[token] if isinstance(tokens, Mapping) else 1.0
 
 
 def _merged(places: Iterable[Place]) -> list[Span]:
@@ -126,7 +115,7 @@ def _regions(text: str, places: list[Place]) -> list[Span]:
     head = _cut(text, 0, HEAD_CHARACTERS)
     regions = [(0, head)]
     known = {place.token for place in places if place.end <= head}
-    for place in places[bisect_left(places, head, key=_start) :]:
+    for place in places[bisect_left(places, head, key=attrgetter("start")) :]:
         if place.token in known:
             continue
         known.add(place.token)
@@ -139,7 +128,7 @@ def _regions(text: str, places: list[Place]) -> list[Span]:
     return regions
 
 
-def _places(passage: StoredPassage, found: Iterable[Found]) -> list[Place]:
+def _places(passage: StoredPassage, found: Iterable[Place]) -> list[Place]:
     """Return the places in the text of the tokens found in title and text, in order."""
     title = unicodedata.normalize("NFC", passage.title)
     origin = len(title) + 1 if title else 0

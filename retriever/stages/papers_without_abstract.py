@@ -9,26 +9,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from retriever.engines import EngineHit
-from retriever.queries.filters import Filters
 from retriever.query_plan import QueryPlan
 from retriever.request import SearchContext
-from retriever.settings import RetrieverSettings
 from retriever.stages.hits import Hit
 
 NOTE = (
     "1 paper without an abstract matches by its title",
     "{} papers without an abstract match by their titles",
 )
-
-
-def only_complete(filters: Filters, settings: RetrieverSettings) -> Filters:
-    """Return filters that leave out papers without an abstract, if the settings say so.
-
-    Filters that already ask for complete or for incomplete papers are unchanged.
-    """
-    if settings.drop_incomplete and filters.complete is None:
-        return replace(filters, complete=True)
-    return filters
 
 
 async def find_incomplete(context: SearchContext, plan: QueryPlan) -> tuple[EngineHit, ...]:

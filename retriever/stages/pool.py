@@ -138,14 +138,10 @@ async def with_vector(context: SearchContext, pool: CandidatePool, text: str) ->
 
 async def nearest_passages(context: SearchContext, vector: Stored, k: int) -> list[EngineHit]:
     """Return the k passages nearest to a vector; if hits are papers, enough passages for k papers."""
-    request, limit = context.request, k
+    request, engine = context.request, context.index.engine
+    find = engine.nearest_papers if request.collapse else engine.nearest
     with context.recorder.timed("vector"):
-        while True:
-            hits = await context.index.engine.nearest(vector, limit, filters=request.filters)
-            papers = len({hit.doc_id for hit in hits})
-            if not request.collapse or papers >= k or len(hits) < limit:
-                return hits
-            limit *= 2
+        return await find(vector, k, filters=request.filters)
 
 
 async def find_cosines(

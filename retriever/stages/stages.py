@@ -13,7 +13,6 @@ from retriever.second_search import Bridge
 from retriever.stages.pool import CandidatePool
 from retriever.terms import SearchTerms
 
-RankedHits = Sequence[tuple[EngineHit, float]]
 T = TypeVar("T")
 Stage = Literal["question", "terms", "plan", "pool", "ranking"]
 
@@ -43,7 +42,7 @@ class Ranking:
         return replace(self, hits=self.hits[:k])
 
 
-def collapsed(hits: RankedHits) -> tuple[tuple[EngineHit, float], ...]:
+def collapsed(hits: Sequence[tuple[EngineHit, float]]) -> tuple[tuple[EngineHit, float], ...]:
     """Keep the first hit of each paper, with its score."""
     return tuple(first_of_each_paper(hits, lambda ranked: ranked[0].doc_id))
 

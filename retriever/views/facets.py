@@ -8,9 +8,9 @@ found, and sends the hits even if counting fails or takes too long.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, get_args
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, get_args
 from weakref import WeakKeyDictionary
 
 from pydantic import Field, PlainSerializer
@@ -20,7 +20,7 @@ from base.records import Recordable
 from retriever.engines.facets import FacetCounts, FacetField, Value
 from retriever.explaining.passages import main_query
 from retriever.index import OpenIndex, SearchIndex
-from retriever.queries.boolean import Query
+from retriever.queries.boolean import EVERYTHING, Query
 from retriever.queries.filters import Filters
 from retriever.request import SearchRequest
 from retriever.search import in_years, open_search, run_stages
@@ -28,13 +28,6 @@ from retriever.settings import RetrieverSettings
 
 FIELDS: tuple[FacetField, ...] = get_args(FacetField)
 MOST_VALUES = 20  # journals, authors and types shown
-WITHOUT_OWN: dict[FacetField, Callable[[Filters], Filters]] = {
-    "year": lambda filters: replace(filters, years=None, years_if_known=None),
-    "lang": lambda filters: replace(filters, lang=None),
-    "journal": lambda filters: replace(filters, journal=None),
-    "authors": lambda filters: replace(filters, author=None),
-    "type": lambda filters: replace(filters, type=None),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,21 +66,14 @@ class Facets(Recordable):
     version: int
 
 
-_OF_INDEX: WeakKeyDictionary[SearchIndex, dict[tuple[Any, ...], Facets]] = WeakKeyDictionary()
+_OF_INDEX: WeakKeyDictionary[SearchIndex, Facets] = WeakKeyDictionary()
 
 
-async def facets(
-    index: OpenIndex,
-    request: SearchRequest | None,
-    settings: RetrieverSettings,
-    *,
-    fields: Sequence[FacetField] = FIELDS,
-    limit: int = MOST_VALUES,
-) -> Facets:
+async def facets(index: OpenIndex, request: SearchRequest | None, settings: RetrieverSettings) -> Facets:
     """Count the papers of a search, or all papers of the index, by their fields.
 
-    The whole index is counted once per version. At most `limit` values of a field are returned, but all
-    years. Counts are exact if each paper of the index has one passage, and for up to 2,000 matching passages.
+    The whole index is counted once per version. At most 20 values of a field are returned, but all years.
+    Counts are exact if each paper of the index has one passage, and for up to 2,000 matching passages.
     Otherwise they are estimates, most within 3 %.
 
     Raises:
@@ -96,38 +82,30 @@ async def facets(
 
     async def of_version(version: SearchIndex) -> Facets:
         if request is not None:
-            return await _of_search(version, request, settings, fields, limit)
-        known, key = _OF_INDEX.setdefault(version, {}), (*fields, limit)
-        if key not in known:
-            known[key] = await _facets(version, None, Filters(), fields, limit)
-        return known[key]
+            return await _of_search(version, request, settings)
+        if version not in _OF_INDEX:
+            _OF_INDEX[version] = await _facets(version, EVERYTHING, Filters())
+        return _OF_INDEX[version]
 
     return await index.ask(of_version)
 
 
-async def _of_search(
-    index: SearchIndex,
-    request: SearchRequest,
-    settings: RetrieverSettings,
-    fields: Sequence[FacetField],
-    limit: int,
-) -> Facets:
+async def _of_search(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> Facets:
     context = open_search(index, request, settings)
     stages = await run_stages(context, upto="plan")
     query = main_query(stages, title_weight=settings.title_weight)
     if query is None or stages.plan is None or not stages.plan.names:
-        nothing = {field: Facet((), 0) for field in fields}
+        nothing = {field: Facet((), 0) for field in FIELDS}
         return Facets(0, nothing, exact=True, version=index.manifest.version)
-    return await _facets(index, query, in_years(context, stages).request.filters, fields, limit)
+    return await _facets(index, query, in_years(context, stages).request.filters)
 
 
-async def _facets(
-    index: SearchIndex, query: Query | None, filters: Filters, fields: Sequence[FacetField], limit: int
-) -> Facets:
+async def _facets(index: SearchIndex, query: Query, filters: Filters) -> Facets:
     """Count each field under all filters except its own; fields with the same filters share a call."""
     by_filters: dict[Filters, list[FacetField]] = {filters: []}
-    for field in fields:
-        by_filters.setdefault(WITHOUT_OWN[field](filters), []).append(field)
+    for field in FIELDS:
+        others = filters.without_filter("author" if field == "authors" else field)
+        by_filters.setdefault(others, []).append(field)
     several = index.manifest.papers != index.manifest.passages
     counts = await asyncio.gather(
         *(
@@ -135,22 +113,22 @@ async def _facets(
             for others, of in by_filters.items()
         )
     )
-    found = {field: _facet(field, count, limit) for count in counts for field in count.values}
+    found = {field: _facet(field, count) for count in counts for field in count.values}
     return Facets(
         counts[0].papers,
-        {field: found[field] for field in fields},
+        {field: found[field] for field in FIELDS},
         exact=all(count.exact for count in counts),
         version=index.manifest.version,
     )
 
 
-def _facet(field: FacetField, counts: FacetCounts, limit: int) -> Facet:
+def _facet(field: FacetField, counts: FacetCounts) -> Facet:
     values = [FacetValue(value, papers) for value, papers in counts.values[field].items()]
     having = [each for each in values if each.value is not None]
     if field == "year":
         having.sort(key=lambda each: -int(each.value or 0))
-        limit = len(having)
     else:
         having.sort(key=lambda each: (-each.papers, str(each.value)))
+    shown = having if field == "year" else having[:MOST_VALUES]
     without = [each for each in values if each.value is None]
-    return Facet((*having[:limit], *without), max(0, len(having) - limit))
+    return Facet((*shown, *without), len(having) - len(shown))

@@ -9,7 +9,7 @@ from retriever.engines.term_statistics import term_statistics
 from retriever.explaining.passages import main_query
 from retriever.index import OpenIndex, SearchIndex
 from retriever.queries.boolean import And, Or, Phrase, Query, Term, or_query
-from retriever.queries.filters import Filters
+from retriever.queries.filters import NAMED, FilterName, Filters
 from retriever.queries.keywords import translations, words_of
 from retriever.question import Question
 from retriever.request import SearchRequest
@@ -20,7 +20,6 @@ from retriever.spelling import near_spellings
 MOST_WORDS = 16  # words checked in the index, with their spellings; translations counted
 
 Reason = Literal["nothing to search for", "all queries left out", "filters", "unknown words", "no match"]
-FilterName = Literal["year", "lang", "journal", "author", "type", "incomplete"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,8 @@ async def _nothing_found(
     words = dict(_words(question, query))
     unknown = await _unknown(index, words)
     filters = in_years(context, stages).request.filters
-    less = _one_less(filters)
+    less = {name: filters.without_filter(name) for name in NAMED}
+    less = {name: others for name, others in less.items() if others != filters}
     whole, narrowed, *without = await index.engine.counts(
         [(query, Filters()), (query, filters), *((query, other) for other in less.values())]
     )
@@ -141,19 +141,6 @@ def _near(index: SearchIndex, text: str, tokens: tuple[str, ...]) -> list[str]:
         for word, token in words
         for near, _ in near_spellings(word, token, index.engine.lexicon, index.glossary)
     ]
-
-
-def _one_less(filters: Filters) -> dict[FilterName, Filters]:
-    """Return the filters with each one that is set removed in turn."""
-    less: dict[FilterName, tuple[object, Filters]] = {
-        "year": (filters.years or filters.years_if_known, replace(filters, years=None, years_if_known=None)),
-        "lang": (filters.lang, replace(filters, lang=None)),
-        "journal": (filters.journal, replace(filters, journal=None)),
-        "author": (filters.author, replace(filters, author=None)),
-        "type": (filters.type, replace(filters, type=None)),
-        "incomplete": (filters.complete, replace(filters, complete=None)),
-    }
-    return {name: others for name, (asked, others) in less.items() if asked is not None}
 
 
 async def _other_words(index: SearchIndex, question: Question, filters: Filters) -> tuple[OtherWords, ...]:

@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from indexer.corpora.papers import language_of
+from retriever.engines.ordering import reciprocal_rank_fusion
 from retriever.index import SearchIndex
 from retriever.papers.topics import Topic
 from retriever.queries.boolean import Exact, Or
-from retriever.query_plan import QUESTION, NamedQuery
+from retriever.query_plan import QUESTION
 from retriever.ranking import RANKS, apply_exclusions
 from retriever.request import SearchContext, SearchRequest
 from retriever.search import Stages, in_years, open_search, present, run_stages, terms_of
 from retriever.settings import RetrieverSettings
 from retriever.stages.abstracts_for_titles import read_hits
-from retriever.stages.fusion import reciprocal_rank_fusion
 from retriever.stages.hits import Hit, SearchResult, SentQuery, summed_milliseconds
 from retriever.stages.stages import Ranking, computed
 from retriever.strategy import Strategy
@@ -80,13 +80,11 @@ async def _search(
     context = replace(open_search(index, replace(plain, method=BY_WORDS), settings), recorder=recorder)
     stages = await run_stages(context, stages, upto="plan")
     if whole and (plan := computed(stages.plan)).queries:
-        stages = stages.with_plan(replace(plan, queries=(_with_all_of(whole, plan.queries[0]),)))
+        # The query also matches all other passages of the paper, which come last.
+        named, every = plan.queries[0], Exact("doc_id", (whole.doc_id,))
+        queries = (replace(named, query=Or((named.query, every))),)
+        stages = stages.with_plan(replace(plan, queries=queries))
     return await _ranked_passages(context, await run_stages(context, stages, upto="pool"))
-
-
-def _with_all_of(topic: Topic, named: NamedQuery) -> NamedQuery:
-    """Make a query match all passages of a paper; passages without its words come last."""
-    return replace(named, query=Or((named.query, Exact("doc_id", (topic.doc_id,)))))
 
 
 async def _ranked_passages(context: SearchContext, stages: Stages) -> SearchResult:
@@ -120,13 +118,9 @@ def _under(name: str, text: str, result: SearchResult) -> SearchResult:
     return replace(result, hits=hits, queries=(SentQuery(name, text, len(hits), papers),))
 
 
-def _ranked(hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    return tuple(replace(hit, rank=rank) for rank, hit in enumerate(hits, 1))
-
-
 def with_hits(result: SearchResult, hits: Sequence[Hit]) -> SearchResult:
     """Return a result with other hits, ranked from 1 in their order."""
-    return replace(result, hits=_ranked(hits))
+    return replace(result, hits=tuple(replace(hit, rank=rank) for rank, hit in enumerate(hits, 1)))
 
 
 def fused(results: Sequence[SearchResult], k: int) -> SearchResult:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from base.cores import usable_cores
 from indexer.settings import IndexerSettings
 from retriever.sources.configuration import DeclaredSource
-from retriever.sources.web.settings import WebSettings
+from retriever.sources.settings import WebSettings
 
 MOST = 64
 

@@ -14,7 +14,7 @@ from base.documents.formats import DOCUMENT_FORMATS
 from base.errors import InvalidCall
 from generator.answers.cited_answer import CitedAnswer, cited_document
 from retriever.calls import QUESTION, CitedCall, SearchCall
-from retriever.citing.documents import list_document
+from retriever.citing.reference_list import list_document
 from retriever.citing.styles import style_named
 from retriever.errors import BadFilter, UnknownPaper
 from retriever.exports import Record, export_named, export_names

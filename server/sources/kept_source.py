@@ -31,15 +31,10 @@ class KeptSource(Source):
 
     def __init__(self, declared: DeclaredSource, settings: IndexerSettings) -> None:
         """Open nothing yet."""
-        self.declared = declared
+        self.declared, self.name = declared, declared.name
         self._settings = settings
         self._source: Source | None = None
         self._opening = asyncio.Lock()
-
-    @property
-    def name(self) -> str:
-        """The name in settings, notes and records."""
-        return self.declared.name
 
     @property
     def features(self) -> SourceFeatures:

@@ -78,7 +78,7 @@ class OfferedSources:
         """Describe a source without its address; a source that cannot be opened has its error."""
         kept = self._kept[name]
         declared = kept.declared
-        listed: dict[str, Any] = {"name": name, "kind": declared.kind}
+        listed: dict[str, Any] = {"name": name, "kind": declared.settings.kind}
         if declared.settings.description:
             listed["description"] = declared.settings.description
         try:

@@ -14,11 +14,8 @@ from indexer.versions.store.build_folder import CITATIONS
 from indexer.versions.store.engines import open_store
 from retriever.index import open_index
 from retriever.papers.citations import (
-    NamedReference,
     citation_counts,
     cited_by,
-    cited_layer,
-    citing_layer,
     named_references,
     references,
 )
@@ -107,40 +104,18 @@ def test_papers_tell_what_they_cite_and_what_cites_them(index):
     assert index.manifest.citations == counts
 
 
-def test_a_layer_brings_the_records_of_all_neighbours_in_one_request(index, monkeypatch):
-    asked: list[list[str]] = []
-    records = index.engine.records
-
-    async def noted(passage_ids, doc_ids=()):
-        asked.append(sorted(doc_ids))
-        return await records(passage_ids, asked[-1])
-
-    monkeypatch.setattr(index.engine, "records", noted)
-    cited = asyncio.run(cited_layer(index, ["NEW", "SURVEY", "해마"]))
-    citing = asyncio.run(citing_layer(index, ["OLD", "NEW"]))
-
-    assert cited.neighbours == {"NEW": ["SURVEY", "OLD"], "SURVEY": ["OLD", "NEW"], "해마": []}
-    assert {name: paper.title for name, paper in cited.papers.items()} == {
-        "OLD": "Sea ice and its floes",
-        "NEW": "Walrus haulouts",
-        "SURVEY": "Counting from the air",
-    }
-    assert set(citing.papers) == {"NEW", "SURVEY"}
-    assert asked == [["NEW", "OLD", "SURVEY"], ["NEW", "SURVEY"]]
-
-
 def test_references_are_named_in_the_order_of_the_record(index):
     firsts = asyncio.run(index.engine.papers(["NEW", "SURVEY"]))
 
     assert asyncio.run(named_references(index, firsts["NEW"])) == [
-        NamedReference("https://doi.org/10.5555/AIR", "SURVEY"),
-        NamedReference("Sea ice and its floes.", "OLD"),
-        NamedReference("A book that nobody has, 1950."),
+        ("https://doi.org/10.5555/AIR", "SURVEY"),
+        ("Sea ice and its floes.", "OLD"),
+        ("A book that nobody has, 1950.", None),
     ]
     assert asyncio.run(named_references(index, firsts["SURVEY"])) == [
-        NamedReference("OLD", "OLD"),
-        NamedReference("absent"),
-        NamedReference("NEW", "NEW"),
+        ("OLD", "OLD"),
+        ("absent", None),
+        ("NEW", "NEW"),
     ]
 
 
@@ -156,27 +131,6 @@ def test_a_source_that_is_an_index_follows_the_graph(index):
     assert [each.paper.id for each in citing.papers["OLD"]] == ["NEW", "SURVEY"]
     assert max(cited.requests, citing.requests) <= 2
     assert asyncio.run(source.citation_counts(["OLD", "해마", "none"])) == {"OLD": 2, "해마": 0, "none": 0}
-
-
-def test_a_version_without_a_graph_is_asked_by_ids(index, monkeypatch):
-    monkeypatch.setattr(index, "citations", None)
-    [survey] = asyncio.run(index.engine.papers(["SURVEY"])).values()
-    assert asyncio.run(IndexSource(NAME, index).citation_counts(["OLD"])) == {}
-
-    assert asyncio.run(references(index, ["SURVEY", "NEW", "none"])) == {
-        "SURVEY": ["OLD", "NEW"],
-        "NEW": [],
-        "none": [],
-    }
-    assert asyncio.run(cited_by(index, ["OLD", "none"])) == {"OLD": ["SURVEY"], "none": []}
-    counts = asyncio.run(citation_counts(index, ["SURVEY", "OLD"]))
-    assert counts["OLD"].cited_by == 1
-    assert (counts["SURVEY"].references, counts["SURVEY"].cites) == (5, 2)
-    assert asyncio.run(named_references(index, survey)) == [
-        NamedReference("OLD", "OLD"),
-        NamedReference("absent"),
-        NamedReference("NEW", "NEW"),
-    ]
 
 
 def test_updates_removals_and_rollbacks_keep_the_graph_of_their_records(tmp_path, settings_for):

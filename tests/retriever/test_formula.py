@@ -216,7 +216,7 @@ WORDS = st.lists(st.sampled_from([*KOREAN, *ENGLISH, "banana", "monkey", "unhear
 @given(question=WORDS.filter(bool), keywords=WORDS, origin=st.sampled_from(["model", "statistics"]))
 @hypothesis_settings(max_examples=30)
 def test_parts_add_up_to_the_score(made, question, keywords, origin):
-    strategy = Strategy(origin=origin).with_keywords(keywords, origin) if keywords else None
+    strategy = Strategy().with_keywords(keywords).changed(origin=origin) if keywords else None
     request = SearchRequest(" ".join(question), strategy=strategy)
     hits, candidates = scored_by(made, request, RetrieverSettings())
 

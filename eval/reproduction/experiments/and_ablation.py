@@ -102,7 +102,7 @@ async def repetitions_of_topic(
 async def _collected(topic: OpenTopic, materials: Materials, relevant: frozenset[str]) -> dict[str, Any]:
     """Return the counts of a topic: documents, and relevant ones, by reading and number of operators."""
     context, stages = topic.context, topic.stages
-    queries = progressive_queries(topic.keywords, hits_per_query=context.options.hits_per_query)
+    queries = progressive_queries(topic.keywords, hits_per_query=context.settings.hits_per_query)
     record: dict[str, Any] = {"keywords": len(topic.keywords)}
     for reading in READINGS:
         found, collected = [], []

@@ -9,12 +9,12 @@ from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import SearchQuery
 from generator.tracing.steps import Step
 from indexer.corpora.papers import Paper
+from retriever.engines.ordering import reciprocal_rank_fusion
 from retriever.errors import SourceFailed
 from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
 from retriever.relevance.asked_words import words_query
 from retriever.sources.merging import LimitedSource, ask_sources, merge
-from retriever.stages.fusion import reciprocal_rank_fusion
 
 TYPED, REFINED, KEYWORDS = "question as typed", "refined queries", "keywords by a model"
 FORMS = (TYPED, REFINED, KEYWORDS)

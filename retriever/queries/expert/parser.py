@@ -23,6 +23,7 @@ from retriever.queries.boolean import (
 )
 from retriever.queries.expert.lexer import ANALYSED, OPERATORS, Field, Lexeme, lexemes
 from retriever.queries.filters import parse_language, parse_years
+from retriever.queries.keywords import pattern_of
 
 DEEPEST = 50
 ENDS = frozenset({"AND", "OR", ")", "end"})
@@ -122,7 +123,7 @@ class _Parser:
         beside: list[_Part] = []
         for part in parts:
             # In year:(2019 2021) the values are what is looked for.
-            filters = field in ANALYSED and _filters(part)
+            filters = field in ANALYSED and part.query is not None and _only_filters(part.query)
             (beside if part.negative or filters else words).append(part)
         if not words:
             return _all_of(beside, start)
@@ -208,18 +209,12 @@ class _Parser:
         tokens = self._analyzer.analyze(unicodedata.normalize("NFC", lexeme.text))
         if not tokens:
             return None
-        # Stacked tokens come longest first, so the parts of a compound are the last of each position.
-        first = tokens[0][1]
-        by_position = {position - first: term for term, position, _, _ in tokens}
+        pattern = pattern_of(tokens)
         text, weight = lexeme.text, lexeme.weight
         plain = lexeme.kind == "word" and PLAIN_WORD.fullmatch(text) and text not in OPERATORS
-        if plain and len(by_position) == 1:
-            return Term(text, (by_position[0],), field, weight)
-        return Phrase(text, tuple(by_position.items()), field, weight, lexeme.slop)
-
-
-def _identified(value: str) -> Query:
-    return Or((_exact("doc_id", value), _exact("passage_id", value)))
+        if plain and len(pattern) == 1:
+            return Term(text, (pattern[0][1],), field, weight)
+        return Phrase(text, pattern, field, weight, lexeme.slop)
 
 
 def _part_of_record(value: str) -> Query:
@@ -241,7 +236,7 @@ VALUES: dict[Field, Callable[[str], Query]] = {
     "journal": lambda value: _exact("journal", value),
     "author": lambda value: _exact("authors", value),
     "type": lambda value: _exact("type", value),
-    "id": _identified,
+    "id": lambda value: Or((_exact("doc_id", value), _exact("passage_id", value))),
     "passage_id": lambda value: _exact("passage_id", value),
     "doc_id": lambda value: _exact("doc_id", value),
     "part": _part_of_record,
@@ -259,10 +254,6 @@ def _all_of(parts: list[_Part], start: int) -> _Part:
     if all(part.negative or part.query is None for part in parts):
         return _Part(None, start)
     return _Part(_and(_queries(parts)), start)
-
-
-def _filters(part: _Part) -> bool:
-    return part.query is not None and _only_filters(part.query)
 
 
 def _only_filters(query: Query) -> bool:

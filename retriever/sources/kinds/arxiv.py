@@ -4,16 +4,14 @@ Format: https://info.arxiv.org/help/api/user-manual.html
 """
 
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Mapping, Sequence
 from urllib.parse import quote_plus
 from xml.etree.ElementTree import Element
 
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
-from indexer.settings import IndexerSettings
-from retriever.queries.boolean import AnalysedField
 from retriever.queries.filters import Filters
 from retriever.sources import SourceFeatures, SourcePaper
-from retriever.sources.settings import SearchSeconds
+from retriever.sources.settings import Address, AtOnce, Rate, SearchSeconds, Seconds, WebSettings
 from retriever.sources.web.boolean import Syntax, searched_everywhere
 from retriever.sources.web.client import WebRequest
 from retriever.sources.web.records import (
@@ -28,12 +26,10 @@ from retriever.sources.web.records import (
     xml_in,
     year,
 )
-from retriever.sources.web.settings import Address, AtOnce, Rate, Seconds, WebSettings
 from retriever.sources.web.source import AskedQuery, Conversation, Page, WebSource
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 OWN = "{http://arxiv.org/schemas/atom}"
-PER_PAGE = 200
 # A preprint's id without its version: 2101.00001, or hep-th/9901001 before 2007.
 PREPRINT = re.compile(r"[0-9]{4}\.[0-9]{4,5}|[a-z-]+(?:\.[A-Z]{2})?/[0-9]{7}")
 ADDRESS = re.compile(rf"(?<=/abs/)(?:{PREPRINT.pattern})")
@@ -50,18 +46,8 @@ class Settings(WebSettings):
     at_once: AtOnce = 1
 
 
-def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> "ArXiv":
-    """Open the source; the first question connects."""
-    del indexes
-    return ArXiv(name, settings)
-
-
-def _word(words: str, field: AnalysedField) -> str:
-    return ("ti:" if field == "title" else "all:") + searched_everywhere(words, field)
-
-
 SYNTAX = Syntax(
-    word=_word,
+    word=lambda words, field: ("ti:" if field == "title" else "all:") + searched_everywhere(words, field),
     without=" ANDNOT ",
     length=lambda query: len(quote_plus(query)),
     longest=3_500,  # no documented limit; servers refuse addresses of twice this length
@@ -114,25 +100,25 @@ class ArXiv(WebSource):
     syntax = SYNTAX
     identifiers = PREPRINT
     batch = 100
+    per_page = 200
 
-    async def pages(self, asked: AskedQuery, conversation: Conversation) -> AsyncIterator[Page]:
-        """Yield pages by relevance."""
-        for start in range(0, asked.k, PER_PAGE):
-            size = min(PER_PAGE, asked.k - start)
-            parameters = {
-                "search_query": with_years(asked.text, asked.filters),
-                "start": str(start),
-                "max_results": str(size),
-                "sortBy": "relevance",
-            }
-            found = await self.read(
-                read_feed, await conversation.ask(WebRequest("/query", parameters)), self.name
-            )
-            yield found
-            if len(found) < size:
-                break
+    async def page(self, asked: AskedQuery, start: int, size: int, conversation: Conversation) -> Page:
+        """Return a page by relevance."""
+        parameters = {
+            "search_query": with_years(asked.text, asked.filters),
+            "start": str(start),
+            "max_results": str(size),
+            "sortBy": "relevance",
+        }
+        return await self._preprints(parameters, conversation)
 
     async def fetch(self, ids: Sequence[str], conversation: Conversation) -> Page:
         """Return preprints by id."""
         parameters = {"id_list": ",".join(ids), "max_results": str(len(ids))}
+        return await self._preprints(parameters, conversation)
+
+    async def _preprints(self, parameters: Mapping[str, str], conversation: Conversation) -> Page:
         return await self.read(read_feed, await conversation.ask(WebRequest("/query", parameters)), self.name)
+
+
+open_source = ArXiv.open

@@ -39,16 +39,9 @@ KOREAN_WORD, MOSTLY_BEGUN = "연구", 2  # in most Korean papers, usually follow
 CUT_AT_SPACES = 'Korean is cut at spaces: hangul = "prefixes" also finds words followed by particles'
 
 
-def open_source(
-    name: str,
-    settings: Settings,
-    indexes: IndexerSettings | None = None,
-    *,
-    transport: "httpx.AsyncBaseTransport | None" = None,
-) -> Source:
-    """Create the source; nothing is sent yet. `transport` replaces the network."""
-    del indexes
-    return ElasticsearchSource(name, settings, transport)
+def open_source(name: str, settings: Settings, _: IndexerSettings) -> Source:
+    """Create the source; nothing is sent yet."""
+    return ElasticsearchSource(name, settings)
 
 
 class ElasticsearchSource(Source):
@@ -57,14 +50,9 @@ class ElasticsearchSource(Source):
     def __init__(
         self, name: str, settings: Settings, transport: "httpx.AsyncBaseTransport | None" = None
     ) -> None:
-        """Create a client, which connects when needed."""
-        self._name, self._settings = name, settings
+        """Create a client, which connects when needed; `transport` replaces the network."""
+        self.name, self._settings = name, settings
         self._client = ElasticsearchClient(name, settings, transport)
-
-    @property
-    def name(self) -> str:
-        """The name in settings, notes and records."""
-        return self._name
 
     @property
     def features(self) -> SourceFeatures:
@@ -106,7 +94,7 @@ class ElasticsearchSource(Source):
         for answer in answers:
             papers: dict[str, SourcePaper] = {}
             for hit in hits_in(answer):
-                paper = paper_of(self._settings, self._name, hit)
+                paper = paper_of(self._settings, self.name, hit)
                 if paper is None:
                     unusable.add(repr(hit)[:1000])
                     continue
@@ -155,7 +143,7 @@ class ElasticsearchSource(Source):
 
     def _without_scores(self, answers: Sequence[dict[str, Any]]) -> list[tuple[SourcePaper, ...]]:
         """Return each answer's papers, in their order."""
-        read = partial(paper_of, self._settings, self._name)
+        read = partial(paper_of, self._settings, self.name)
         return [
             tuple(replace(paper, score=None) for paper in map(read, hits_in(answer)) if paper)
             for answer in answers

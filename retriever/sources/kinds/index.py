@@ -3,7 +3,7 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import Field
 
@@ -53,16 +53,11 @@ class IndexSource(Source):
 
     def __init__(self, name: str, index: SearchIndex | FollowingIndex) -> None:
         """Take an open index, which is closed with the source."""
-        self._name, self._index = name, index
+        self.name, self._index = name, index
 
     async def ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:
         """Ask one version of the index from the beginning of a question to its end."""
         return await self._index.ask(question)
-
-    @property
-    def name(self) -> str:
-        """The name in settings, notes and records."""
-        return self._name
 
     @property
     def manifest(self) -> Manifest:
@@ -104,7 +99,7 @@ class IndexSource(Source):
         if not _holds_papers(index):
             return {
                 passage_id: Paper(
-                    id=passage_id, title=each.title, abstract=each.text, lang=each.lang, source=self._name
+                    id=passage_id, title=each.title, abstract=each.text, lang=each.lang, source=self.name
                 )
                 for passage_id, each in passages.items()
             }
@@ -123,11 +118,11 @@ class IndexSource(Source):
     async def _read(self, index: SearchIndex, ids: Iterable[str]) -> dict[str, Paper]:
         records = await records_of_papers(index, ids)
         return await index.threads.run(
-            lambda: {str(record.pop("doc_id")): self._paper(record) for record in records}
+            lambda: {
+                str(record.pop("doc_id")): Paper.model_validate(record | {"source": self.name})
+                for record in records
+            }
         )
-
-    def _paper(self, record: dict[str, Any]) -> Paper:
-        return Paper.model_validate(record | {"source": self._name})
 
     async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
         """Return records by id."""
@@ -164,7 +159,7 @@ class IndexSource(Source):
         )
 
     async def citation_counts(self, ids: Sequence[str]) -> dict[str, int]:
-        """Count the papers of the index that refer to each paper; empty without a citation graph."""
+        """Count the papers of the index that refer to each paper; empty if it holds passages."""
         return await self.ask(lambda version: _cited_by_count(version, ids))
 
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
@@ -185,7 +180,7 @@ def _holds_papers(index: SearchIndex | FollowingIndex) -> bool:
 
 
 async def _cited_by_count(index: SearchIndex, ids: Sequence[str]) -> dict[str, int]:
-    if not _holds_papers(index) or index.citations is None:
+    if not _holds_papers(index):
         return {}
     counts = await citation_counts(index, ids)
     return {paper_id: count.cited_by for paper_id, count in counts.items()}

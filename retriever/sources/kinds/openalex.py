@@ -4,15 +4,15 @@ Format: https://developers.openalex.org (works, searching, filtering, paging).
 """
 
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote_plus
 
 from pydantic import Field
 
-from indexer.settings import IndexerSettings
 from retriever.queries.filters import Filters
 from retriever.sources import SourceFeatures, SourcePaper
+from retriever.sources.settings import Address, Key, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax, searched_everywhere
 from retriever.sources.web.client import WebRequest
 from retriever.sources.web.records import (
@@ -31,7 +31,6 @@ from retriever.sources.web.records import (
     texts,
     year,
 )
-from retriever.sources.web.settings import Address, Key, Rate, WebSettings
 from retriever.sources.web.source import AskedQuery, Conversation, Direction, Page, WebSource, answered
 
 PER_PAGE = 100
@@ -49,12 +48,6 @@ class Settings(WebSettings):
     url: Address = "https://api.openalex.org"
     api_key: Key | None = Field(default=None, description="key of the service")
     requests_per_second: Rate = 5
-
-
-def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> "OpenAlex":
-    """Open the source; the first question connects."""
-    del indexes
-    return OpenAlex(name, settings)
 
 
 SYNTAX = Syntax(
@@ -130,29 +123,24 @@ class OpenAlex(WebSource):
     features = SourceFeatures(references=True, citing=True, dois=True, private=False)
     syntax = SYNTAX
     identifiers = WORK
-    batch = PER_PAGE
+    batch = per_page = PER_PAGE
 
-    def __init__(self, name: str, settings: Settings, **options: Any) -> None:
+    def __init__(self, name: str, settings: Settings) -> None:
         """Create the source; the first question connects."""
-        super().__init__(name, settings, **options)
+        super().__init__(name, settings)
         self._key = {"api_key": settings.api_key.get_secret_value()} if settings.api_key else {}
 
-    async def pages(self, asked: AskedQuery, conversation: Conversation) -> AsyncIterator[Page]:
-        """Yield pages by relevance."""
-        size = min(PER_PAGE, asked.k)
-        wanted = filter_text(asked.filters)
-        for page in range(1, -(-asked.k // size) + 1):
-            parameters = {
-                "search": asked.text,
-                "per_page": str(size),
-                "page": str(page),
-                "select": f"{FIELDS},relevance_score",
-                **({"filter": wanted} if wanted else {}),
-            }
-            found = await self._works(parameters, conversation)
-            yield found
-            if len(found) < size:
-                break
+    async def page(self, asked: AskedQuery, start: int, size: int, conversation: Conversation) -> Page:
+        """Return a page by relevance."""
+        size, wanted = min(PER_PAGE, asked.k), filter_text(asked.filters)
+        parameters = {
+            "search": asked.text,
+            "per_page": str(size),
+            "page": str(start // size + 1),
+            "select": f"{FIELDS},relevance_score",
+            **({"filter": wanted} if wanted else {}),
+        }
+        return await self._works(parameters, conversation)
 
     async def fetch(self, ids: Sequence[str], conversation: Conversation) -> Page:
         """Return works by id."""
@@ -187,3 +175,6 @@ class OpenAlex(WebSource):
     async def _works(self, parameters: Mapping[str, str], conversation: Conversation) -> Page:
         content = await conversation.ask(WebRequest("/works", {**parameters, **self._key}))
         return await self.read(read_works, content, self.name)
+
+
+open_source = OpenAlex.open

@@ -6,16 +6,15 @@ Requests are forms, so that addresses contain no keys or long queries.
 
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any
 from xml.etree.ElementTree import Element
 
 from pydantic import Field
 
 from indexer.corpora.papers import FIRST_YEAR, Paper
-from indexer.settings import IndexerSettings
 from retriever.queries.boolean import AnalysedField
 from retriever.queries.filters import Filters
 from retriever.sources import SourceFeatures, SourcePaper
+from retriever.sources.settings import Address, Key, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax
 from retriever.sources.web.client import WebRequest
 from retriever.sources.web.records import (
@@ -32,7 +31,6 @@ from retriever.sources.web.records import (
     xml_in,
     year,
 )
-from retriever.sources.web.settings import Address, Key, Rate, WebSettings
 from retriever.sources.web.source import AskedQuery, Conversation, Direction, Page, WebSource
 
 MOST_IDS = 9_999  # of a search
@@ -51,20 +49,10 @@ class Settings(WebSettings):
     requests_per_second: Rate = 3
 
 
-def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> "PubMed":
-    """Open the source; the first question connects."""
-    del indexes
-    return PubMed(name, settings)
-
-
 TAGS: Mapping[AnalysedField, str] = {"text": "tiab", "title": "ti", "heading": "mh"}
 
 
-def _word(words: str, field: AnalysedField) -> str:
-    return f'"{words}"[{TAGS[field]}]'
-
-
-SYNTAX = Syntax(word=_word, longest=4_000)
+SYNTAX = Syntax(word=lambda words, field: f'"{words}"[{TAGS[field]}]', longest=4_000)
 
 
 def with_years(term: str, filters: Filters) -> str:
@@ -169,9 +157,9 @@ class PubMed(WebSource):
     identifiers = PMID
     batch = 200
 
-    def __init__(self, name: str, settings: Settings, **options: Any) -> None:
+    def __init__(self, name: str, settings: Settings) -> None:
         """Create the source; the first question connects."""
-        super().__init__(name, settings, **options)
+        super().__init__(name, settings)
         key = settings.api_key
         self._always = (
             ("db", "pubmed"),
@@ -221,3 +209,6 @@ class PubMed(WebSource):
         return await conversation.ask(
             WebRequest(f"/{utility}.fcgi", form=(*self._always, *form.items(), *apart))
         )
+
+
+open_source = PubMed.open

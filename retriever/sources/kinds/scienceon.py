@@ -11,7 +11,7 @@ import json
 import re
 import time
 from base64 import urlsafe_b64encode
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Annotated, Any
 from urllib.parse import quote_plus
@@ -22,9 +22,9 @@ from base.errors import LibraryMissing
 from base.extras import extra_remedy
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
 from indexer.corpora.readers.scienceon import ROOT, STATUS, STATUS_OK, named_as_paper
-from indexer.settings import IndexerSettings
 from retriever.queries.filters import Filters
 from retriever.sources import SourceFeatures, SourcePaper
+from retriever.sources.settings import Address, AtOnce, Key, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax, searched_everywhere
 from retriever.sources.web.client import WebRequest
 from retriever.sources.web.records import (
@@ -38,7 +38,6 @@ from retriever.sources.web.records import (
     text_in,
     xml_in,
 )
-from retriever.sources.web.settings import Address, AtOnce, Key, Rate, WebSettings
 from retriever.sources.web.source import AskedQuery, Conversation, Page, WebSource
 
 PER_PAGE = 100
@@ -71,12 +70,6 @@ class Settings(WebSettings):
     )
     requests_per_second: Rate = 2
     at_once: AtOnce = 2
-
-
-def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> "ScienceON":
-    """Open the source; the first question connects. LibraryMissing without the encryption library."""
-    del indexes
-    return ScienceON(name, settings)
 
 
 SYNTAX = Syntax(
@@ -170,25 +163,21 @@ class ScienceON(WebSource):
     syntax = SYNTAX
     identifiers = NUMBER
     batch = 50
+    per_page = PER_PAGE
 
-    def __init__(self, name: str, settings: Settings, **options: Any) -> None:
+    def __init__(self, name: str, settings: Settings) -> None:
         """Create the source; the first question connects."""
-        super().__init__(name, settings, **options)
+        super().__init__(name, settings)
         self._settings = settings
-        accounts(
-            "k" * KEY_CHARACTERS, settings.mac_address, datetime.now(KOREA)
-        )  # raises now if the library is missing
+        # Raises now if the library is missing.
+        accounts("k" * KEY_CHARACTERS, settings.mac_address, datetime.now(KOREA))
         self._token, self._good_until = "", 0.0
         self._asking = asyncio.Lock()
 
-    async def pages(self, asked: AskedQuery, conversation: Conversation) -> AsyncIterator[Page]:
-        """Yield pages by relevance."""
-        size = min(PER_PAGE, asked.k)
-        for page in range(1, -(-asked.k // size) + 1):
-            found = await self._records(search_text(asked.text, asked.filters), page, size, conversation)
-            yield found
-            if len(found) < size:
-                break
+    async def page(self, asked: AskedQuery, start: int, size: int, conversation: Conversation) -> Page:
+        """Return a page by relevance."""
+        size, query = min(PER_PAGE, asked.k), search_text(asked.text, asked.filters)
+        return await self._records(query, start // size + 1, size, conversation)
 
     async def fetch(self, ids: Sequence[str], conversation: Conversation) -> Page:
         """Return records by number."""
@@ -228,3 +217,6 @@ class ScienceON(WebSource):
                 self._good_until = time.monotonic() + TOKEN_S
                 self.client.hide(self._token)
             return self._token
+
+
+open_source = ScienceON.open

@@ -14,10 +14,10 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from indexer.settings import IndexerSettings
 from retriever.queries.boolean import Or, Phrase, Query, Term
 from retriever.queries.filters import Filters
 from retriever.sources import SourceFeatures, SourcePaper
+from retriever.sources.settings import Address, Key, WebSettings
 from retriever.sources.web.boolean import Syntax, WrittenQuery, plain_words, searched_everywhere
 from retriever.sources.web.client import WebRequest
 from retriever.sources.web.records import (
@@ -35,7 +35,6 @@ from retriever.sources.web.records import (
     texts,
     year,
 )
-from retriever.sources.web.settings import Address, Key, WebSettings
 from retriever.sources.web.source import AskedQuery, Conversation, Direction, Page, WebSource, answered
 
 PER_PAGE = 100  # of the search by relevance and of references
@@ -54,12 +53,6 @@ class Settings(WebSettings):
     search: Literal["relevance", "bulk"] = Field(
         default="relevance", description="order of hits: relevance, or bulk, by citations, for all queries"
     )
-
-
-def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> "SemanticScholar":
-    """Open the source; the first question connects."""
-    del indexes
-    return SemanticScholar(name, settings)
 
 
 SYNTAX = Syntax(word=searched_everywhere, either=" | ", both=" + ", without=" -", titles=False, longest=1_000)
@@ -120,10 +113,10 @@ class SemanticScholar(WebSource):
     identifiers = PAPER
     batch = BATCH
 
-    def __init__(self, name: str, settings: Settings, **options: Any) -> None:
+    def __init__(self, name: str, settings: Settings) -> None:
         """Create the source; the first question connects."""
         key = {"x-api-key": settings.api_key.get_secret_value()} if settings.api_key else {}
-        super().__init__(name, settings, key, **options)
+        super().__init__(name, settings, key)
         self._ranked = settings.search == "relevance"
 
     def write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
@@ -186,3 +179,6 @@ class SemanticScholar(WebSource):
     ) -> tuple[Page, str]:
         content = await conversation.ask_for(WebRequest(path, parameters, absent=bool(inside)))
         return ([], "") if content is None else await self.read(read_papers, content, self.name, inside)
+
+
+open_source = SemanticScholar.open

@@ -4,15 +4,15 @@ Format: https://www.mediawiki.org/wiki/API:Search, Extension:TextExtracts and He
 """
 
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from indexer.settings import IndexerSettings
-from retriever.queries.boolean import AnalysedField, Query
+from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
 from retriever.sources import SourceFeatures, SourcePaper
+from retriever.sources.settings import Address, AtOnce, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax, WrittenQuery, searched_everywhere
 from retriever.sources.web.client import WebRequest
 from retriever.sources.web.records import (
@@ -26,7 +26,6 @@ from retriever.sources.web.records import (
     table,
     text,
 )
-from retriever.sources.web.settings import Address, AtOnce, Rate, WebSettings
 from retriever.sources.web.source import AskedQuery, Conversation, Page, WebSource
 
 PER_PAGE = 20  # the maximum number of introductions per request
@@ -50,17 +49,13 @@ class Settings(WebSettings):
         return values
 
 
-def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> "Wikipedia":
-    """Open the source; the first question connects."""
-    del indexes
-    return Wikipedia(name, settings)
-
-
-def _word(words: str, field: AnalysedField) -> str:
-    return ("intitle:" if field == "title" else "") + searched_everywhere(words, field)
-
-
-SYNTAX = Syntax(word=_word, both=" ", without=" -", brackets=False, longest=300)
+SYNTAX = Syntax(
+    word=lambda words, field: ("intitle:" if field == "title" else "") + searched_everywhere(words, field),
+    both=" ",
+    without=" -",
+    brackets=False,
+    longest=300,
+)
 
 
 def read_articles(content: bytes, source: str, language: str) -> list[SourcePaper | None]:
@@ -100,11 +95,11 @@ class Wikipedia(WebSource):
     features = SourceFeatures(private=False)
     syntax = SYNTAX
     identifiers = PAGE
-    batch = PER_PAGE
+    batch = per_page = PER_PAGE
 
-    def __init__(self, name: str, settings: Settings, **options: Any) -> None:
+    def __init__(self, name: str, settings: Settings) -> None:
         """Create the source; the first question connects."""
-        super().__init__(name, settings, **options)
+        super().__init__(name, settings)
         self._language = settings.language
 
     def write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
@@ -116,23 +111,16 @@ class Wikipedia(WebSource):
             return WrittenQuery(""), None
         return written, asked
 
-    async def pages(self, asked: AskedQuery, conversation: Conversation) -> AsyncIterator[Page]:
-        """Yield pages by relevance."""
-        for offset in range(0, asked.k, PER_PAGE):
-            size = min(PER_PAGE, asked.k - offset)
-            found = await self._articles(
-                {
-                    "generator": "search",
-                    "gsrsearch": asked.text,
-                    "gsrlimit": str(size),
-                    "gsroffset": str(offset),
-                    "gsrnamespace": "0",
-                },
-                conversation,
-            )
-            yield found
-            if len(found) < size:
-                break
+    async def page(self, asked: AskedQuery, start: int, size: int, conversation: Conversation) -> Page:
+        """Return a page by relevance."""
+        parameters = {
+            "generator": "search",
+            "gsrsearch": asked.text,
+            "gsrlimit": str(size),
+            "gsroffset": str(start),
+            "gsrnamespace": "0",
+        }
+        return await self._articles(parameters, conversation)
 
     async def fetch(self, ids: Sequence[str], conversation: Conversation) -> Page:
         """Return articles by page number."""
@@ -151,3 +139,6 @@ class Wikipedia(WebSource):
         }
         content = await conversation.ask(WebRequest("/api.php", {**always, **parameters}))
         return await self.read(read_articles, content, self.name, self._language)
+
+
+open_source = Wikipedia.open

@@ -60,7 +60,7 @@ def write_query(query: Query, syntax: Syntax) -> WrittenQuery:
             return WrittenQuery("", () if empty else ("a query was not sent: it has no words",))
         if syntax.length(text) <= syntax.longest:
             return WrittenQuery(text, _notes(query, syntax))
-        words = _words(query)
+        words = len(_leaves(query))
         fit, too_many = 0, words
         while too_many - fit > 1:
             middle = (fit + too_many) // 2
@@ -108,10 +108,6 @@ def _leaves(query: Query) -> list[Term | Phrase]:
             return []
 
 
-def _words(query: Query) -> int:
-    return len(_leaves(query))
-
-
 def _first_words(query: Query, count: int) -> Query | None:
     """Return the query with its first `count` words and all its exclusions; None without any."""
     match query:
@@ -122,7 +118,7 @@ def _first_words(query: Query, count: int) -> Query | None:
                     kept.append(clause)
                 elif count > 0 and (shorter := _first_words(clause, count)) is not None:
                     kept.append(shorter)
-                    count -= _words(clause)
+                    count -= len(_leaves(clause))
             return type(query)(tuple(kept)) if any(not isinstance(each, Not) for each in kept) else None
         case _:
             return query
@@ -177,14 +173,10 @@ def _refused(clauses: Sequence[Query]) -> Iterator[Query]:
 def _bracketed(clause: Query, syntax: Syntax) -> str:
     if not isinstance(clause, Or | And):
         return _written(clause, syntax)
-    parts = _parts(clause)
+    parts = _without_implied(clause.clauses) if isinstance(clause, Or) else clause.clauses
     if len(parts) == 1:
         return _bracketed(parts[0], syntax)
     if not syntax.brackets:
         raise NotExpressible("the service knows no brackets")
     text = _written(clause, syntax)
     return f"({text})" if text else ""
-
-
-def _parts(clause: Or | And) -> Sequence[Query]:
-    return _without_implied(clause.clauses) if isinstance(clause, Or) else clause.clauses

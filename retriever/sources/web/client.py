@@ -22,7 +22,7 @@ from base.net.backoff import TRANSIENT_STATUSES, growing_pauses, retry_after_s
 from base.net.http_client import BOUND, CONNECT_S, BoundedTransport
 from base.net.user_agent import user_agent
 from base.untrusted import message_in, one_line
-from retriever.sources.web.settings import WebSettings
+from retriever.sources.settings import WebSettings
 
 MOST_BYTES = 16_000_000  # of an answer; valid answers are much smaller
 LONGEST_PAUSE_S = 60.0  # maximum pause of all sources on the request of a host
@@ -99,43 +99,34 @@ class WebRequest:
     parameters: Mapping[str, str] = field(default_factory=dict)
     form: tuple[tuple[str, str], ...] = ()
     json: object = None
-    headers: Mapping[str, str] = field(default_factory=dict)
     absent: bool = False  # whether 404 means "nothing found" instead of a failure
 
     def message(self, url: str, headers: Mapping[str, str]) -> httpx.Request:
         """Return the HTTP request to a service at `url`."""
         address = httpx.URL(url + self.path, params=dict(self.parameters) or None)
-        sent = {**headers, **self.headers}
         if self.json is not None:
-            content = json.dumps(self.json, ensure_ascii=False).encode()
-            return httpx.Request(
-                "POST", address, headers={**sent, "Content-Type": "application/json"}, content=content
-            )
-        if self.form:
-            content = "&".join(f"{quote_plus(key)}={quote_plus(value)}" for key, value in self.form).encode()
+            content, kind = json.dumps(self.json, ensure_ascii=False), "application/json"
+        elif self.form:
+            content = "&".join(f"{quote_plus(key)}={quote_plus(value)}" for key, value in self.form)
             kind = "application/x-www-form-urlencoded"
-            return httpx.Request("POST", address, headers={**sent, "Content-Type": kind}, content=content)
-        return httpx.Request("GET", address, headers=sent)
+        else:
+            return httpx.Request("GET", address, headers=headers)
+        sent = {**headers, "Content-Type": kind}
+        return httpx.Request("POST", address, headers=sent, content=content.encode())
 
 
 class WebClient:
     """The connections to one service."""
 
-    def __init__(
-        self,
-        settings: WebSettings,
-        headers: Mapping[str, str],
-        *,
-        transport: httpx.AsyncBaseTransport | None = None,
-    ) -> None:
-        """Create a client, which connects when needed; `transport` replaces the network."""
+    def __init__(self, settings: WebSettings, headers: Mapping[str, str]) -> None:
+        """Create a client, which connects when needed."""
         self._settings = settings
         self._headers = {
             "User-Agent": user_agent(settings.contact),
             "Accept-Encoding": "identity",
             **headers,
         }
-        self._transport = BoundedTransport(transport) if transport else None
+        self._transport: BoundedTransport | None = None
         self._bucket = bucket_of(urlsplit(settings.url).netloc, settings.requests_per_second)
         self._places = asyncio.Semaphore(settings.at_once)
         self._opening = asyncio.Lock()

@@ -1,4 +1,4 @@
-"""Filters lifted out of a query, because each service supports different filters."""
+"""A service on the network as a source: its queries, pages and records, and the failures of its requests."""
 
 import asyncio
 import re
@@ -6,20 +6,19 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import ClassVar, Literal, TypeVar
-
-import httpx
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
+from indexer.settings import IndexerSettings
 from retriever.errors import SourceFailed
 from retriever.opening.worker_threads import WorkerThreads
 from retriever.queries.boolean import And, Exact, Query, Range
 from retriever.queries.filters import Filters, satisfies
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
+from retriever.sources.settings import WebSettings
 from retriever.sources.web.boolean import Syntax, WrittenQuery, write_query
 from retriever.sources.web.client import Unanswered, WebClient, WebRequest
 from retriever.sources.web.records import Unreadable
-from retriever.sources.web.settings import WebSettings
 
 Result = TypeVar("Result")
 Asker = TypeVar("Asker")
@@ -113,29 +112,37 @@ class WebSource(Source, ABC):
     syntax: ClassVar[Syntax]
     identifiers: ClassVar[re.Pattern[str]]  # ids that do not match are never sent
     batch: ClassVar[int]  # records by id per request
+    per_page: ClassVar[int]  # papers of a page
 
     def __init__(
         self,
         name: str,
         settings: WebSettings,
         headers: Mapping[str, str] = MappingProxyType({}),
-        *,
-        transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         """Create the source; the first question connects."""
-        self._name = name
+        self.name = name
         self._seconds = settings.timeout_s * SHARE
-        self.client = WebClient(settings, headers, transport=transport)
+        self.client = WebClient(settings, headers)
         self._threads = WorkerThreads(f"source-{name}", 2)
 
-    @property
-    def name(self) -> str:
-        """The name in settings, notes and records."""
-        return self._name
+    @classmethod
+    def open(cls, name: str, settings: Any, _: IndexerSettings) -> Self:
+        """Open the source; the first question connects."""
+        return cls(name, settings)
 
-    @abstractmethod
-    def pages(self, asked: AskedQuery, conversation: Conversation) -> AsyncIterator[Page]:
+    async def pages(self, asked: AskedQuery, conversation: Conversation) -> AsyncIterator[Page]:
         """Yield pages of papers, best first, until there are enough or no more."""
+        size = min(self.per_page, asked.k)
+        for start in range(0, asked.k, size):
+            found = await self.page(asked, start, min(size, asked.k - start), conversation)
+            yield found
+            if len(found) < size:
+                break
+
+    async def page(self, asked: AskedQuery, start: int, size: int, conversation: Conversation) -> Page:
+        """Return the papers behind the first `start`: `size`, or more where all pages have one size."""
+        raise NotImplementedError
 
     @abstractmethod
     async def fetch(self, ids: Sequence[str], conversation: Conversation) -> Page:
@@ -186,9 +193,12 @@ class WebSource(Source, ABC):
         notes += self._not_answered(failures, len(most))
         if unusable := sum(count for _, count, _ in collected):
             notes.append(f"{unusable} records could not be used")
-        lists = dict(zip(most, found, strict=True))
-        kept = tuple(_kept(lists[each], each) if each else () for each in asked)
-        if unkept := sum(not satisfies(paper.paper, each.filters) for each in most for paper in lists[each]):
+        lists = {
+            each: [paper for paper in papers if satisfies(paper.paper, each.filters)]
+            for each, papers in zip(most, found, strict=True)
+        }
+        kept = tuple(tuple(lists[each][: each.k]) if each else () for each in asked)
+        if unkept := sum(map(len, found)) - sum(map(len, lists.values())):
             notes.append(f"{unkept} papers found do not match the filters")
         return SourceAnswer(kept, tuple(dict.fromkeys(notes)), conversation.requests)
 
@@ -295,10 +305,6 @@ class WebSource(Source, ABC):
     def _not_answered(self, failures: Sequence[str], count: int) -> list[str]:
         how_many = f"{min(len(failures), count)} of {count} requests were not answered in full"
         return [f"{how_many}: {why}" for why in dict.fromkeys(failures)][:3]
-
-
-def _kept(papers: Sequence[SourcePaper], asked: AskedQuery) -> tuple[SourcePaper, ...]:
-    return tuple(paper for paper in papers if satisfies(paper.paper, asked.filters))[: asked.k]
 
 
 async def answered(

@@ -46,7 +46,7 @@ PAPERS = [
     ),
 ]
 SECOND_HOP = "Where was the founder of the Kestrel archive born?"
-STRATEGY = Strategy().with_keywords(["메탄", "논", "methane", "paddies"], "model")
+STRATEGY = Strategy().with_keywords(["메탄", "논", "methane", "paddies"]).changed(origin="model")
 
 
 @pytest.fixture(scope="module")

@@ -25,10 +25,10 @@ class Counted(LazyModel[Model]):
     """Counts how often the model is opened; the first `failing` attempts fail."""
 
     def __init__(self, failing=0):
-        super().__init__("test")
+        super().__init__("test", self._begin)
         self.opened, self._failing = [], failing
 
-    def open(self):
+    def _begin(self):
         self.opened.append(Model())
         if len(self.opened) <= self._failing:
             raise EncoderUnusable("not there")

@@ -51,7 +51,8 @@ def test_a_search_that_is_run_again_finds_the_same(tmp_path, method, monkeypatch
 
 @pytest.mark.parametrize("origin", ["model", "person", "statistics"])
 def test_a_search_with_a_strategy_is_repeated_with_it(tmp_path, home, origin):
-    strategy = Strategy().with_keywords(["환각", "knowledge graph"], origin).excluding(["trade"])
+    strategy = Strategy().with_keywords(["환각", "knowledge graph"]).excluding(["trade"])
+    strategy = strategy.changed(origin=origin)
     asked = SearchRequest("지식 그래프 -quokka", strategy=strategy, skip=("SQ1",), exclude=("markets",))
     file = tmp_path / "search.json"
     with open_index(IndexerSettings(home=home), NAME) as index:

@@ -8,7 +8,6 @@ import pytest
 
 from indexer.encoders import VectorFingerprint
 from indexer.glossary.storage import Glossary
-from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.cache import VectorCache, general_glossary
 
 
@@ -17,7 +16,7 @@ def glossary(tmp_path, monkeypatch):
     """Return what makes the glossary in a cache folder of its own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "otherwise").mkdir()
-    return lambda: general_glossary(ANALYZER, DECOMPOUND, tmp_path / "otherwise")
+    return lambda: general_glossary(tmp_path / "otherwise")
 
 
 def translated(path):

@@ -13,7 +13,7 @@ from retriever.errors import SourceFailed
 from retriever.queries.boolean import Or, Range, Term
 from retriever.queries.filters import Filters
 from retriever.sources.foreign_index.settings import Settings
-from retriever.sources.kinds.elasticsearch import open_source
+from retriever.sources.kinds.elasticsearch import ElasticsearchSource
 from retriever.sources.merging import LimitedSource, ask_sources
 from tests.virtual_clock import run
 
@@ -39,7 +39,7 @@ def settings_of(fields=FIELDS, **changed):
 
 
 def source(handler, **changed):
-    return open_source("library", settings_of(**changed), transport=httpx.MockTransport(handler))
+    return ElasticsearchSource("library", settings_of(**changed), transport=httpx.MockTransport(handler))
 
 
 def answered(*hits):

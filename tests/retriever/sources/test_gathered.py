@@ -21,7 +21,7 @@ from retriever.settings import RetrieverSettings
 from retriever.sources import SourceFeatures
 from retriever.sources.foreign_index.settings import Settings
 from retriever.sources.gathered import index_of_sources
-from retriever.sources.kinds.elasticsearch import open_source
+from retriever.sources.kinds.elasticsearch import ElasticsearchSource
 from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
 from retriever.sources.models import SharedModels
@@ -59,7 +59,7 @@ THEIRS = Settings.model_validate(
 
 
 def failing(name, response):
-    return open_source(name, THEIRS, transport=httpx.MockTransport(lambda _: response))
+    return ElasticsearchSource(name, THEIRS, transport=httpx.MockTransport(lambda _: response))
 
 
 def asked(settings, sources, question):
@@ -228,7 +228,7 @@ def test_a_source_is_sent_words_as_they_are_written_not_their_stems(sample_home)
         hits = {"total": {"value": 10}, "hits": [{"_id": "B1", "_source": {"t": "Emissions of methane"}}]}
         return httpx.Response(200, json={"responses": [{"hits": hits}] * len(bodies)})
 
-    theirs = open_source("theirs", THEIRS, transport=httpx.MockTransport(handler))
+    theirs = ElasticsearchSource("theirs", THEIRS, transport=httpx.MockTransport(handler))
     searched(sample_home, [theirs], "Do batteries reduce methane emissions, 배터리를 재활용하면?")
     assert {"batteries", "methane", "emissions", "배터리"} <= sent
     assert not {"batteri", "emiss", "methan"} & sent

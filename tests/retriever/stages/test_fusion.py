@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retriever.stages.fusion import reciprocal_rank_fusion
+from retriever.engines.ordering import reciprocal_rank_fusion
 
 RANKINGS = st.lists(st.lists(st.sampled_from("abcdefgh"), unique=True), max_size=10)
 

@@ -28,8 +28,14 @@ def bracketed(marked):
     return text
 
 
+def snippet_of(passage, tokens, **options):
+    """Return the snippet of a passage for tokens, with their weights or of equal ones."""
+    weights = tokens if isinstance(tokens, dict) else dict.fromkeys(tokens, 1.0)
+    return snippet(passage, weights, found_in(passage, weights), **options)
+
+
 def marked(text, tokens, **options):
-    return bracketed(snippet(indexed(text), tokens, **options))
+    return bracketed(snippet_of(indexed(text), tokens, **options))
 
 
 @pytest.mark.parametrize(
@@ -50,7 +56,7 @@ def test_what_was_searched_for_is_marked(text, tokens, expected):
 def test_tokens_that_overlap_are_marked_as_one():
     passage = indexed("자연어처리", MIXED)
 
-    assert bracketed(snippet(passage, {"자연어", "자연", "처리"})) == "[자연어처리]"
+    assert bracketed(snippet_of(passage, {"자연어", "자연", "처리"})) == "[자연어처리]"
 
 
 def test_decomposed_hangul_is_marked_in_whole_syllables():
@@ -63,7 +69,7 @@ def test_decomposed_hangul_is_marked_in_whole_syllables():
 def test_marks_stand_in_the_text_behind_the_title():
     passage = indexed("검색은 graph 검색이다", title=unicodedata.normalize("NFD", "지식 검색"))
 
-    assert bracketed(snippet(passage, {"검색"})) == "[검색]은 graph [검색]이다"
+    assert bracketed(snippet_of(passage, {"검색"})) == "[검색]은 graph [검색]이다"
 
 
 @pytest.mark.parametrize(
@@ -101,7 +107,7 @@ def test_a_long_sentence_is_cut_between_words():
 def test_words_without_spaces_are_cut_between_characters():
     text = unicodedata.normalize("NFD", "가" * 50)
 
-    shown = snippet(indexed(text), set(), length=21).text
+    shown = snippet_of(indexed(text), set(), length=21).text
 
     assert shown == unicodedata.normalize("NFD", "가" * 9) + "…"
 
@@ -125,7 +131,7 @@ TOKENS = st.sets(st.sampled_from(["지식", "그래프", "검색", "graph", "stu
 
 @given(TEXTS, TOKENS, st.integers(20, 60))
 def test_a_snippet_is_a_piece_of_the_text_no_longer_than_asked(text, tokens, length):
-    shown = snippet(indexed(text, MIXED), tokens, length=length)
+    shown = snippet_of(indexed(text, MIXED), tokens, length=length)
     ends = [place for span in shown.spans for place in span]
 
     assert len(shown.text) <= length
