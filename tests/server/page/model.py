@@ -1,6 +1,7 @@
 """A language model that writes when the test lets it: keywords at once, an answer sentence by sentence."""
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +27,9 @@ ANSWER: dict[str, Any] = {
 ABSTAINED = {"title": "없음", "introduction": [], "body": [], "conclusion": [], "answered": False}
 
 
+WRONG = "98765"
+
+
 @dataclass
 class Writer:
     """What the model answers; while `held` it stops behind each sentence until `go_on` is called."""
@@ -41,7 +45,7 @@ class Writer:
         """Return the settings of a server that uses this model."""
         llm = {"base_url": self.base_url, "model": "tiny-writer", "allow_plain_http": "true", "retries": 0}
         llm["strategy_calls"] = "one"
-        return {f"llm__{name}": value for name, value in llm.items()}
+        return {f"llm__{name}": value for name, value in llm.items()} | {"check__judge": "model"}
 
     def go_on(self, steps: int = 1) -> None:
         """Write one more sentence, or so many."""
@@ -88,12 +92,23 @@ def writing() -> Iterator[Writer]:
         writer.asked.add(model.bodies[-1]["model"])
         if '"years"' in json.dumps(model.bodies[-1]) and not _asks_for_answer(model.bodies[-1]):
             streams_out(*events(KEYWORDS))(handler)
+        elif '"judgements"' in json.dumps(model.bodies[-1].get("response_format", {})):
+            streams_out(*events(_judgements(model.bodies[-1]["messages"][0]["content"])))(handler)
         else:
             writer.write(handler)
 
     with served(behave) as model:
         writer.base_url = model.base_url
         yield writer
+
+
+def _judgements(prompt: str) -> dict[str, Any]:
+    """Judge the sentences of a prompt: one with a number that no paper has is unsupported."""
+    judged = [
+        {"sentence": int(number), "verdict": "unsupported" if WRONG in text else "supported", "why": ""}
+        for number, text in re.findall(r'<sentence number="(\d+)">\n(.*)\n</sentence>', prompt)
+    ]
+    return {"judgements": judged}
 
 
 def _asks_for_answer(body: dict[str, Any]) -> bool:

@@ -147,7 +147,7 @@ def test_a_check_explains_itself_by_words(with_model, language):
     answered(page)
     wrong = page.locator('[data-sentence][data-check="unsupported"]')
     wrong.locator(".check-mark").click()
-    expect(wrong.locator('[data-sign="number"]')).to_contain_text("98765")
+    expect(wrong.locator('[data-hint="number"]')).to_contain_text("98765")
     right = page.locator('[data-sentence][data-check="supported"]').first
     right.locator(".check-mark").click()
     expect(right.locator(".why")).to_contain_text("[1]")
@@ -165,7 +165,7 @@ def test_the_title_shows_its_check_and_what_speaks_against_it(with_model, writer
     mark = page.locator("[data-title-check] .check-mark")
     expect(mark).to_have_attribute("data-check", "unsupported")
     mark.click()
-    expect(page.locator('[data-title-check] [data-sign="number"]')).to_contain_text("98765")
+    expect(page.locator('[data-title-check] [data-hint="number"]')).to_contain_text("98765")
 
 
 def test_what_the_model_searched_for_can_be_searched_with(with_model):
