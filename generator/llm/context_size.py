@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard
 
 from base.extras import extra_remedy
 from generator.errors import ModelFailed, TokenizerUnusable
-from generator.llm.endpoint import Endpoint
+from generator.llm.client import Client
 from generator.llm.json_answers import Message, template_kwargs
 from generator.llm.limits import Limit, now
 from generator.llm.recording import Call, Outcome, Recording
@@ -89,9 +89,9 @@ NOBODY = Context(None, "nobody")
 class Server:
     """Requests about the model of one server, recorded and replayed like chat calls."""
 
-    def __init__(self, settings: LanguageModelSettings, endpoint: Endpoint) -> None:
+    def __init__(self, settings: LanguageModelSettings, client: Client) -> None:
         self._settings = settings
-        self._endpoint = endpoint
+        self._client = client
         self._context: Context | None = None
         self._unknown_until = 0.0
         self._lock = asyncio.Lock()
@@ -161,7 +161,7 @@ class Server:
 
     async def _models(self, limit: Limit) -> Outcome:
         url = f"{self._settings.base_url}/models"
-        said = await self._endpoint.ask("GET", url, None, self._sooner(limit))
+        said = await self._client.ask("GET", url, None, self._sooner(limit))
         listed = said.get("data") if isinstance(said, dict) else None
         models = (model for model in (listed if isinstance(listed, list) else []) if isinstance(model, dict))
         lengths = (model.get("max_model_len") for model in models if model.get("id") == self._settings.model)
@@ -169,7 +169,7 @@ class Server:
 
     async def _tokens(self, request: Mapping[str, Any], limit: Limit) -> Outcome:
         url = f"{str(self._settings.base_url).removesuffix('/v1')}/tokenize"
-        said = await self._endpoint.ask("POST", url, request, self._sooner(limit))
+        said = await self._client.ask("POST", url, request, self._sooner(limit))
         count = said.get("count") if isinstance(said, dict) else None
         return {"count": count if is_count(count) else None}
 

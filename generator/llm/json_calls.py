@@ -15,14 +15,12 @@ from pydantic import BaseModel
 
 from base.untrusted import one_line
 from generator.errors import ContextExceeded, ModelAnswerInvalid, ModelFailed, ModelNotConfigured
+from generator.llm.client import Client, OnGrowth
 from generator.llm.context_size import Context, CountTokens, Server
-from generator.llm.endpoint import json_bytes
 from generator.llm.json_answers import Message, UnreadableAnswer, chat_request, read_answer, repair_messages
 from generator.llm.limits import Limit, limit_of, now
 from generator.llm.recording import Call, Outcome, Recording
 from generator.llm.replies import Completion, Growth, OnText, Reply
-from generator.llm.responses import OnGrowth
-from generator.llm.sending import Sender
 from generator.settings import CacheSettings, LanguageModelSettings
 
 if TYPE_CHECKING:  # commands without model calls do not import it
@@ -63,12 +61,12 @@ class LanguageModel:
                 "and SHRAG_LLM__MODEL."
             )
         self.settings = settings
-        self._sender = Sender(settings, transport, clock)
-        self._server = Server(settings, self._sender)
+        self._client = Client(settings, transport, clock)
+        self._server = Server(settings, self._client)
         self._cache = cache or CacheSettings()
         self._recording: Recording | None = None
         self._closing = AsyncExitStack()
-        self.endpoint = self._sender.url
+        self.endpoint = self._client.url
 
     async def __aenter__(self) -> Self:
         """Open the client, and the file of recorded calls and the tokenizer if configured.
@@ -79,8 +77,8 @@ class LanguageModel:
         await self._server.open()
         self._recording = await asyncio.to_thread(Recording, self._cache, str(self.settings.base_url))
         self._closing.callback(self._recording.close)
-        await self._sender.open()
-        self._closing.push_async_callback(self._sender.close)
+        await self._client.open()
+        self._closing.push_async_callback(self._client.close)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -97,7 +95,7 @@ class LanguageModel:
     @property
     def circuit_is_open(self) -> bool:
         """Whether calls are paused after repeated failures of the server."""
-        return self._sender.circuit.is_open
+        return self._client.circuit.is_open
 
     @property
     def replays(self) -> bool:
@@ -107,7 +105,7 @@ class LanguageModel:
     def check(self) -> None:
         """Raise CircuitOpen if calls are paused and no file of recorded calls is in use."""
         if self._cache.mode == "off":
-            self._sender.circuit.check()
+            self._client.circuit.check()
 
     def limit(self, stage: str) -> Limit:
         """Return the time limit of a stage that starts now."""
@@ -221,7 +219,7 @@ class LanguageModel:
         sent: list[Completion] = []
 
         async def ask() -> Outcome:
-            sent.append(await self._sender.send(json_bytes(body), limit, show, may_ask_again))
+            sent.append(await self._client.complete(body, limit, show, may_ask_again))
             return sent[0].as_record()
 
         outcome, from_file = await self._opened.outcome(call, ask, partial(_is_readable, schema))

@@ -11,7 +11,6 @@ from pydantic import BaseModel, Field, SecretStr, ValidationError
 
 from base.untrusted import one_line, without_key
 
-DONE = "[DONE]"
 ERROR_STATUSES = range(400, 600)
 
 LEAST_SECRET = 8  # characters; shorter keys are placeholders like "none", which answers may contain

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from base.untrusted import one_line, read_json, without_key
 from generator.errors import ModelFailed
+from generator.llm.client import Client
 from generator.llm.context_size import is_count
-from generator.llm.endpoint import Endpoint
 from generator.pipeline import run
 from generator.settings import LanguageModelSettings
 from stack.doctor.encryption import check_encryption
@@ -37,10 +37,10 @@ def check_language_model(examined: Examined) -> Iterator[Finding]:
         )
         return
     yield from check_encryption(llm.base_url, secret=bool(llm.api_key))
-    yield from run(_look(Endpoint(llm, examined.transport), llm, llm.base_url))
+    yield from run(_look(Client(llm, examined.transport), llm, llm.base_url))
 
 
-async def _look(endpoint: Endpoint, llm: LanguageModelSettings, base_url: str) -> list[Finding]:
+async def _look(endpoint: Client, llm: LanguageModelSettings, base_url: str) -> list[Finding]:
     await endpoint.open()
     try:
         async with aclosing(_findings(endpoint, llm, base_url)) as findings:
@@ -50,7 +50,7 @@ async def _look(endpoint: Endpoint, llm: LanguageModelSettings, base_url: str) -
 
 
 async def _findings(
-    endpoint: Endpoint, llm: LanguageModelSettings, base_url: str
+    endpoint: Client, llm: LanguageModelSettings, base_url: str
 ) -> AsyncGenerator[Finding, None]:
     try:
         response = await endpoint.exchange("GET", f"{base_url}/models", None, LOOK_S)
@@ -93,7 +93,7 @@ def _models(response: "httpx.Response") -> dict[str, dict[str, Any]] | None:
         return None
 
 
-async def _version(endpoint: Endpoint, base_url: str) -> Finding:
+async def _version(endpoint: Client, base_url: str) -> Finding:
     """Request the version of vLLM; other servers have no such address, which is not a problem."""
     try:
         response = await endpoint.exchange("GET", f"{base_url.removesuffix('/v1')}/version", None, LOOK_S)
@@ -142,7 +142,7 @@ def _context(model: dict[str, Any], llm: LanguageModelSettings) -> Finding:
     return Finding("context", "ok", f"{length:,} tokens", configured=f"an answer of {llm.max_tokens:,}")
 
 
-async def _schema(endpoint: Endpoint, llm: LanguageModelSettings) -> Finding:
+async def _schema(endpoint: Client, llm: LanguageModelSettings) -> Finding:
     """Request verse under a schema: a server that enforces the schema still answers in JSON."""
     try:
         response = await endpoint.exchange("POST", endpoint.url, probe_request(llm), llm.timeout_s)

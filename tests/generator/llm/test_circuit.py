@@ -14,8 +14,8 @@ from generator.errors import (
     ModelUnreachable,
 )
 from generator.llm import LanguageModel
+from generator.llm.client import Circuit
 from generator.llm.limits import Limit
-from generator.llm.sending import Circuit
 from generator.strategist import reply_schema
 from tests.generator.language_model import Scripted, says, settings
 from tests.virtual_clock import run
@@ -126,7 +126,7 @@ def opened_by_one_call(left_s, of_s, **changed):
             limit = Limit(asyncio.get_running_loop().time() + left_s, of_s, "answer_s")
             with pytest.raises(ModelTooSlow):
                 await model.complete_json(MESSAGES, KEYWORD_LISTS, name="answer", limit=limit)
-            return model._sender.circuit.is_open
+            return model.circuit_is_open
 
     return run(ask()), server.asked
 

@@ -8,7 +8,6 @@ import pytest
 
 from generator.errors import ModelRefusedCall, ModelTooSlow, ModelUnreachable
 from generator.llm import Growth, LanguageModel
-from generator.llm.responses import read_events
 from tests.generator.language_model import (
     PATIENCE_S,
     Scripted,
@@ -32,44 +31,6 @@ KEEP_ALIVE = b": keep-alive\n\n"
 
 def ask_server(server, **changed):
     return asyncio.run(call(settings(base_url=server.base_url, **changed)))
-
-
-# The event stream
-
-
-def fed(*pieces):
-    async def arriving():
-        for one in pieces:
-            yield one
-
-    async def collect():
-        return [event async for event in read_events(arriving())]
-
-    return asyncio.run(collect())
-
-
-@pytest.mark.parametrize(
-    ("stream", "data"),
-    [
-        (b"data: one\n\ndata: two\n\n", ["one", "two"]),
-        (b"data: one\r\n\r\ndata: two\r\n\r\n", ["one", "two"]),
-        (b"data: one\r\rdata: two\r\r", ["one"]),  # the last line end may be half of one
-        (b"data:one\n\n", ["one"]),
-        (b"data:  one\n\n", [" one"]),
-        (b"data: one\ndata: two\n\n", ["one\ntwo"]),
-        (b"data\n\n", [""]),
-        (b": a comment\n\n:\n\ndata: one\n\n", ["one"]),
-        (b"event: message\nid: 7\nretry: 10\ndata: one\n\n", ["one"]),
-        (b"\xef\xbb\xbfdata: one\n\n", ["one"]),
-        (b"datas: one\n\n", []),
-        (b"data: cut off\n", []),
-        ("data: 낙동강\n\n".encode(), ["낙동강"]),
-        (b"data: \xff\n\n", ["\ufffd"]),
-    ],
-)
-def test_events_are_read_as_the_standard_says(stream, data):
-    assert fed(stream) == data
-    assert fed(*(stream[place : place + 1] for place in range(len(stream)))) == data
 
 
 def test_an_answer_without_end_is_not_kept_for_ever():
@@ -202,8 +163,7 @@ def test_an_error_within_a_stream_that_will_not_pass_is_not_tried_again():
 # Limits
 
 
-def test_an_answer_whose_end_has_come_is_not_too_slow_although_the_connection_stays_open(monkeypatch):
-    monkeypatch.setattr("generator.llm.responses.DRAIN_S", 10.0)
+def test_an_answer_whose_end_has_come_is_not_too_slow_although_the_connection_stays_open():
     _, reply = ask(streams_slowly([written(*events(RIVER)), KEEP_ALIVE], 1.5), timeout_s=1)
     assert reply.value.length == 510
 
@@ -270,18 +230,15 @@ def test_whoever_stops_waiting_closes_the_connection():
     assert len(server.bodies) == 1
 
 
-@pytest.mark.parametrize(
-    "error", [LookupError, TimeoutError, httpx.ReadError, httpx.ReadTimeout, ModelUnreachable]
-)
-def test_a_listener_that_fails_ends_the_call_with_its_own_error(error):
+def test_a_listener_that_fails_ends_the_call_with_its_own_error():
     def refuse(growth):
-        raise error("the page is gone")
+        raise LookupError("the page is gone")
 
     script = Scripted([streams(*events(RIVER))] * 3)
 
     async def ask_twice():
         async with LanguageModel(settings(circuit_failures=1), transport=script.transport) as model:
-            with pytest.raises(error, match="the page is gone"):
+            with pytest.raises(LookupError, match="the page is gone"):
                 await model.complete_json(MESSAGES, River, name="river", on_text=refuse)
             assert len(script.requests) == 1
             return await model.complete_json(MESSAGES, River, name="river")  # the circuit is closed

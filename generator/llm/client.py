@@ -1,0 +1,461 @@
+"""HTTP client of an OpenAI-compatible server: chat calls with retries, time limits and a circuit breaker.
+
+A chat call is streamed as server-sent events, so that a slow server differs from a dead one. Only the data of
+events are read: those of a chat completion have no name, id or reconnection time.
+"""
+
+import asyncio
+import json
+import random
+import re
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from base.amounts import plain
+from base.net.backoff import TRANSIENT_STATUSES, growing_pauses, retry_after_s
+from base.untrusted import message_in, message_of, one_line, read_json, without_key
+from generator.errors import (
+    CircuitOpen,
+    ContextExceeded,
+    ModelAnswerInvalid,
+    ModelFailed,
+    ModelRefusedCall,
+    ModelTooSlow,
+    ModelUnreachable,
+)
+from generator.llm.limits import Limit, now
+from generator.llm.replies import Completion, NoCompletion, ServerError
+from generator.settings import LanguageModelSettings
+
+if TYPE_CHECKING:  # commands without model calls do not import it
+    import httpx
+
+DONE = "[DONE]"
+MOST_BYTES = 4_000_000  # of a small response: a list of models, or the tokens of a long prompt
+BASE_BYTES, BYTES_A_TOKEN = 1_000_000, 1_000  # limit of a chat response; in a stream, each token is an event
+NO_SUCH_ADDRESS = frozenset({404, 405, 501})
+NEARLY_ALL = 0.9  # share of a stage's time; with less, a timeout is not the server's fault
+SERVER_ERROR = 500
+MAY_BE_TOO_LONG = frozenset({400, 413, 422})
+NEXT_STEPS = {
+    307: "Set SHRAG_LLM__BASE_URL to the target of the redirect; redirects are not followed.",
+    400: "The prompt may be longer than the model's context, or the server may not know `response_format` "
+    "with a JSON schema, or fields that are not OpenAI's (SHRAG_LLM__DIALECT=openai leaves those out).",
+    401: "Set SHRAG_LLM__API_KEY to a key that this server accepts.",
+    403: "The key in SHRAG_LLM__API_KEY may not use this model; ask the server's operator.",
+    404: "The address or the model does not exist: see the models that {base_url}/models lists, and set "
+    "SHRAG_LLM__MODEL, or SHRAG_LLM__BASE_URL (most end in /v1).",
+    413: "The prompt is longer than the server accepts.",
+    422: "The server may not know fields that are not OpenAI's (SHRAG_LLM__DIALECT=openai leaves those out).",
+    429: "Wait, or raise SHRAG_LLM__RETRIES or SHRAG_LLM__BACKOFF_S.",
+}
+NEXT_STEPS |= dict.fromkeys((301, 302, 303, 308), NEXT_STEPS[307])
+SEE_THE_LOG = "See the server's log."
+CHECK_THE_ADDRESS = "Check SHRAG_LLM__BASE_URL and SHRAG_LLM__MODEL."
+START = "Start the server, or set SHRAG_LLM__BASE_URL to its address."
+# Wordings of vLLM and OpenAI, llama.cpp, and others; the error is not standardised.
+CONTEXT_WORDS = re.compile(
+    r"context[ _](?:length|window|size)|exceed_context_size|max_model_len", re.IGNORECASE
+)
+CONTEXT_SIZE = re.compile(
+    r"(?:context (?:length|window|size)(?: is| of)?:? \(?|max_model_len=)(\d{2,8})\b", re.IGNORECASE
+)
+
+OnGrowth: TypeAlias = Callable[[str, int], None]  # text received so far, number of pieces
+
+
+class Circuit:
+    """Closed: requests pass. Open: none pass. After `open_s` one request tries the server.
+
+    `clock` returns monotonic seconds.
+    """
+
+    def __init__(
+        self, failures: int, open_s: float, endpoint: str, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._allowed = failures
+        self._open_s = open_s
+        self._endpoint = endpoint
+        self._clock = clock
+        self._failures = 0  # in a row
+        self._opened_at: float | None = None
+        self._trying = False
+        self._last = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a request would be refused now."""
+        return self._opened_at is not None and (self._trying or self._left_s > 0)
+
+    @property
+    def _left_s(self) -> float:
+        return 0.0 if self._opened_at is None else self._opened_at + self._open_s - self._clock()
+
+    def check(self) -> None:
+        """Raise CircuitOpen if a request would be refused now."""
+        if self.is_open:
+            left = self._left_s
+            wait = "one request is trying it now" if left <= 0 else f"tried again in {left:.0f} s"
+            raise CircuitOpen(
+                f"{self._endpoint} failed {self._failures} times in a row; calls are paused ({wait}; "
+                f"SHRAG_LLM__CIRCUIT_OPEN_S). Last error: {self._last}"
+            )
+
+    @contextmanager
+    def passage(self) -> Iterator[None]:
+        """Let one request through and update the circuit with its outcome.
+
+        A request that is cancelled, or was sent with too little time left, does not change the circuit.
+
+        Raises:
+            CircuitOpen: requests are paused.
+        """
+        self.check()
+        trying = self._opened_at is not None
+        self._trying = self._trying or trying
+        try:
+            yield
+        except ModelFailed as error:
+            if error.of_server:
+                self._failures += 1
+                self._last = str(error)
+                if trying or (self._opened_at is None and self._failures >= self._allowed):
+                    self._opened_at = self._clock()
+            elif not isinstance(error, ModelTooSlow):
+                self._close()
+            raise
+        else:
+            self._close()
+        finally:
+            if trying:
+                self._trying = False
+
+    def _close(self) -> None:
+        self._failures, self._opened_at = 0, None
+
+
+class Client:
+    """The connections to one server, with at most `concurrency` running calls; bound to one event loop."""
+
+    def __init__(
+        self,
+        settings: LanguageModelSettings,
+        transport: "httpx.AsyncBaseTransport | None" = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Store the settings; `transport` replaces the network and `clock` the circuit's time."""
+        self.settings = settings
+        self.url = f"{settings.base_url}/chat/completions"
+        self.circuit = Circuit(settings.circuit_failures, settings.circuit_open_s, self.url, clock)
+        self._transport = transport
+        self._client: httpx.AsyncClient  # set by `open`, as `_places`
+        self._places: asyncio.Semaphore
+
+    async def open(self) -> None:
+        """Make the HTTP client, which keeps connections alive between requests."""
+        from base.net.http_client import open_client
+
+        self._places = asyncio.Semaphore(self.settings.concurrency)
+        self._client = open_client(
+            self.url,
+            self.settings.api_key,
+            ca_certs=self.settings.ca_certs,
+            connections=self.settings.concurrency,
+            transport=self._transport,
+        )
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def complete(
+        self,
+        body: Mapping[str, Any],
+        limit: Limit,
+        on_growth: OnGrowth | None = None,
+        may_ask_again: Callable[[], bool] = lambda: True,
+    ) -> Completion:
+        """Send a chat call; transient failures are retried while `may_ask_again` returns True.
+
+        Cancelling closes the connection.
+
+        Raises:
+            ModelFailed: the last failure, or the one after which no time is left.
+            Exception: any exception of `on_growth`, unchanged.
+        """
+        queued_s, attempts = 0.0, 0
+        pauses = growing_pauses(self.settings.backoff_s)
+        while True:
+            if on_growth and attempts:
+                on_growth("", 0)
+            started = now()
+            try:
+                self.circuit.check()
+                async with self._place(limit):
+                    queued_s += now() - started
+                    with self.circuit.passage():
+                        attempts += 1
+                        answer = await self._complete_once(body, limit, on_growth)
+            except ModelFailed as failure:
+                failure.attempts = attempts
+                if attempts > self.settings.retries or not _is_transient(failure) or self.circuit.is_open:
+                    raise
+                if not may_ask_again():
+                    raise
+                await _pause(failure, next(pauses), limit)
+            else:
+                answer.attempts, answer.queued_s = attempts, queued_s
+                return answer
+
+    async def ask(self, method: str, url: str, body: Mapping[str, Any] | None, limit: Limit) -> Any:
+        """Send a small request outside the chat calls and return the JSON of its response.
+
+        None if the response is not JSON or the server does not have this endpoint.
+
+        Raises:
+            ModelUnreachable, ModelTooSlow, ModelRefusedCall: no response, or a refusal.
+        """
+        response = await self.exchange(method, url, body, limit.left)
+        if response.status_code in NO_SUCH_ADDRESS:
+            return None
+        if not response.is_success:
+            raise self._refusal_of(response, response.content, url)
+        try:
+            return read_json(response.content)
+        except ValueError:
+            return None
+
+    async def exchange(
+        self, method: str, url: str, body: Mapping[str, Any] | None, seconds: float
+    ) -> "httpx.Response":
+        """Send a small request outside the chat calls and return its complete response.
+
+        Raises:
+            ModelUnreachable, ModelTooSlow: no response, or an incomplete one.
+        """
+        import httpx
+
+        from base.net.http_client import exchange
+
+        content = None if body is None else json_bytes(body)
+        try:
+            return await exchange(self._client, method, url, content, seconds=seconds, most_bytes=MOST_BYTES)
+        except httpx.RequestError as error:
+            raise self._failure_of(url, error) from None
+
+    async def _complete_once(
+        self, body: Mapping[str, Any], stage: Limit, on_growth: OnGrowth | None
+    ) -> Completion:
+        """Send one request and read its answer; the errors of `complete`."""
+        import httpx
+
+        reading = _Reading(self.settings, stage)
+        most = BASE_BYTES + BYTES_A_TOKEN * self.settings.max_tokens
+        try:
+            async with (
+                asyncio.timeout_at(reading.limit.at) as reading.timer,
+                self._client.stream(
+                    "POST", self.url, content=json_bytes(body), extensions={"most_bytes": most}
+                ) as response,
+            ):
+                if response.is_success and _is_stream(response):
+                    await reading.read_stream(response, on_growth)
+                else:
+                    self._read_whole(response, await reading.content(response), reading.answer)
+        except TimeoutError:
+            raise self._too_slow(reading) from None
+        except httpx.RequestError as error:
+            raise self._failure_of(self.url, error) from None
+        except ServerError as error:
+            status = error.status or (SERVER_ERROR if _is_stream(response) else 200)
+            said = message_of({"error": error.said})
+            raise self._refused(f"answered with an error: {said}", SEE_THE_LOG, status) from None
+        except NoCompletion as error:
+            raise self._broken_off(self.url, f"{error}, after {reading.answer.pieces} pieces") from None
+        answer = reading.answer
+        if answer.refusal or answer.finish_reason == "content_filter":
+            why = answer.refusal or "its content filter stopped the answer"
+            raise self._refused(f"declined: {why}", "Rephrase the question, or use another model.", 200)
+        return answer
+
+    def _read_whole(self, response: "httpx.Response", content: bytes, answer: Completion) -> None:
+        if not response.is_success:
+            raise self._refusal_of(response, content, self.url)
+        try:
+            answer.add(content, self.settings.api_key, whole=True)
+        except NoCompletion as error:
+            raise ModelAnswerInvalid(
+                f"{self.url} answered, but not with a chat completion ({error}). Set "
+                "SHRAG_LLM__BASE_URL to the server's OpenAI-compatible API (most end in /v1).",
+                text=without_key(content.decode("utf-8", "replace"), self.settings.api_key),
+            ) from None
+
+    @asynccontextmanager
+    async def _place(self, limit: Limit) -> AsyncIterator[None]:
+        """Wait for a free slot; ModelTooSlow if no time is left then."""
+        try:
+            async with asyncio.timeout_at(limit.at):
+                await self._places.acquire()
+        except TimeoutError:
+            raise ModelTooSlow(
+                f"{self.settings.concurrency} calls of {self.url} were running for {limit}, and this one "
+                "found no free slot. Raise SHRAG_LLM__CONCURRENCY if the server can serve more calls.",
+                of_server=False,
+            ) from None
+        try:
+            if not limit.left:
+                raise ModelTooSlow(
+                    f"no time of {limit} was left for a request to {self.url}. Raise "
+                    f"SHRAG_LLM__{limit.setting.upper()}.",
+                    of_server=False,
+                )
+            yield
+        finally:
+            self._places.release()
+
+    def _too_slow(self, reading: "_Reading") -> ModelTooSlow:
+        """Return the error for the limit that passed: a silent server or an unfinished answer."""
+        limit, pieces = reading.limit, reading.answer.pieces
+        after = f" after {pieces} pieces of its answer" if pieces else ""
+        if limit is reading.whole and reading.heard:
+            what = f"did not finish within {limit}{after}"
+            step = f"Raise SHRAG_LLM__{limit.setting.upper()}, or lower SHRAG_LLM__MAX_TOKENS."
+        else:
+            what, step = f"was silent for {limit}{after}", SEE_THE_LOG
+            if limit.setting == "first_token_s":
+                step = (
+                    "Raise this limit for a slow server, or set SHRAG_LLM__STREAM=false if it cannot stream."
+                )
+        return ModelTooSlow(f"{self.url} {what}. {step}", of_server=reading.had_its_time)
+
+    def _failure_of(self, url: str, error: "httpx.RequestError") -> ModelFailed:
+        """Return the error of a request without a complete response."""
+        import httpx
+
+        why = one_line(str(error), self.settings.api_key) or type(error).__name__
+        if isinstance(error, httpx.ConnectTimeout):
+            return ModelTooSlow(f"cannot reach {url}: no connection in time. {START}")
+        if isinstance(error, httpx.TimeoutException):
+            return ModelTooSlow(f"{url} {why}. Check its load.")
+        if isinstance(error, httpx.ConnectError):
+            return ModelUnreachable(f"cannot reach {url}: {why}. {START}")
+        return self._broken_off(url, why)
+
+    def _broken_off(self, url: str, why: str) -> ModelUnreachable:
+        return ModelUnreachable(f"{url} gave no complete answer: {why}. {SEE_THE_LOG}")
+
+    def _refused(self, what: str, step: str, status: int) -> ModelRefusedCall:
+        said = one_line(what, self.settings.api_key)
+        return ModelRefusedCall(f"{self.settings.model} at {self.url} {said}. {step}", status=status)
+
+    def _refusal_of(self, response: "httpx.Response", content: bytes, url: str) -> ModelRefusedCall:
+        """Return the error for an unsuccessful response, with the delay of its Retry-After header."""
+        status = response.status_code
+        said = one_line(message_in(content) or response.reason_phrase, self.settings.api_key)
+        body = content.decode("utf-8", "replace")
+        if status in MAY_BE_TOO_LONG and CONTEXT_WORDS.search(body):
+            size = CONTEXT_SIZE.search(body)
+            return ContextExceeded(
+                f"{url} answered {status}: the prompt is longer than the model's context: {said}. Lower "
+                "SHRAG_LLM__MAX_TOKENS, or configure a longer context at the server.",
+                status=status,
+                context_tokens=int(size[1]) if size else None,
+            )
+        otherwise = SEE_THE_LOG if status >= SERVER_ERROR else CHECK_THE_ADDRESS
+        step = NEXT_STEPS.get(status, otherwise).format(base_url=self.settings.base_url)
+        refusal = ModelRefusedCall(
+            f"{url} answered {status} to a call of {self.settings.model}: {said}. {step}", status=status
+        )
+        refusal.retry_after_s = retry_after_s(response.headers.get("Retry-After", ""), datetime.now(UTC))
+        return refusal
+
+
+class _Reading:
+    """One answer in progress, and the limit of the next piece of its data."""
+
+    def __init__(self, settings: LanguageModelSettings, stage: Limit) -> None:
+        self._settings = settings
+        self._stage = stage
+        self._had_stage_time = stage.left >= NEARLY_ALL * stage.seconds
+        self._started = now()
+        self.whole = stage.or_sooner(settings.timeout_s, "timeout_s")
+        self.answer = Completion(model=settings.model or "")
+        self.heard = False  # whether data of the body arrived
+        self.timer: asyncio.Timeout | None = None
+        self.limit = self._next_limit()
+
+    @property
+    def had_its_time(self) -> bool:
+        """Whether the server had the time of the limit: a stage's may have passed in a queue or a pause."""
+        return self.limit is not self._stage or self._had_stage_time
+
+    async def read_stream(self, response: "httpx.Response", on_growth: OnGrowth | None) -> None:
+        """Add the pieces of a stream to the answer; raises NoCompletion, ServerError."""
+        async for line in response.aiter_lines():
+            self._restart_limit()
+            name, _, data = line.partition(":")
+            if name != "data":
+                continue
+            if data.strip() == DONE:
+                return
+            if not self.answer.add(data, self._settings.api_key):
+                continue
+            if self.answer.first_token_s is None:
+                self.answer.first_token_s = now() - self._started
+                self._restart_limit()
+            if on_growth:
+                on_growth(self.answer.text, self.answer.pieces)
+        raise NoCompletion(f"the stream ended without {DONE}")
+
+    async def content(self, response: "httpx.Response") -> bytes:
+        """Return the content of a response that is not a stream."""
+        pieces = []
+        async for piece in response.aiter_raw():
+            self._restart_limit()
+            pieces.append(piece)
+        return b"".join(pieces)
+
+    def _restart_limit(self) -> None:
+        self.heard = True
+        self.limit = self._next_limit()
+        if self.timer:
+            self.timer.reschedule(self.limit.at)
+
+    def _next_limit(self) -> Limit:
+        if not self._settings.stream:
+            return self.whole
+        name = "first_token_s" if self.answer.first_token_s is None else "between_tokens_s"
+        return self.whole.or_sooner(getattr(self._settings, name), name)
+
+
+def _is_stream(response: "httpx.Response") -> bool:
+    kind: str = response.headers.get("Content-Type", "")
+    return kind.partition(";")[0].strip().lower() == "text/event-stream"
+
+
+async def _pause(failure: ModelFailed, pause_s: float, limit: Limit) -> None:
+    """Wait before the next attempt, or for Retry-After; raise the failure if too little time is left."""
+    asked_for = failure.retry_after_s if isinstance(failure, ModelRefusedCall) else None
+    spread = random.uniform(0.75, 1.25)  # noqa: S311 - spreads the retries of calls that failed together
+    wait = pause_s * spread if asked_for is None else asked_for
+    if wait >= limit.left:
+        if asked_for is not None:
+            short = f"It asks for a pause of {plain(round(asked_for, 1))} s, more than is left of {limit}."
+            failure.args = (f"{failure.args[0]} {short}",)
+        raise failure
+    await asyncio.sleep(wait)
+
+
+def _is_transient(failure: ModelFailed) -> bool:
+    """Check whether a retry may succeed; a server that was too slow would be too slow again."""
+    if isinstance(failure, ModelRefusedCall) and failure.status in TRANSIENT_STATUSES:
+        return True
+    return failure.of_server and not isinstance(failure, ModelTooSlow)
+
+
+def json_bytes(body: Mapping[str, Any]) -> bytes:
+    """Encode a body as UTF-8; a lone surrogate, which UTF-8 cannot encode, becomes "?"."""
+    return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
