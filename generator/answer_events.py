@@ -224,10 +224,10 @@ def _new_events(sent: _State, known: _State, *, whole: bool = False) -> Iterator
         before = ()
     for place, sentence in enumerate(known.sentences):
         if place >= len(before):
-            yield AnswerEvent("sentence", {"index": place, "hints": [], **sentence.as_record()})
+            yield AnswerEvent("sentence", {"index": place, **sentence.as_record()})
         elif before[place] != sentence:
             record = sentence.as_record()
-            checked = {"check": sentence.check, "hints": record.get("hints", [])}
+            checked = {"check": sentence.check, "hints": record["hints"]}
             yield AnswerEvent("check", {"index": place, **checked})
 
 

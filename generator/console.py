@@ -146,8 +146,8 @@ def _show_how_written(answer: Answer) -> None:
     if checks - {"quoted"}:
         excluded = "  ⊘ excluded" if "excluded" in checks else ""
         echo(f"✓ supported  ✗ unsupported  ? not checked{excluded}", err=True)
-        if answer.checked_by:
-            echo(f"checked by {answer.checked_by}", err=True)
+        by = f"checked by {answer.checked_by}" if answer.checked_by else "no model has checked the sentences"
+        echo(by, err=True)
 
 
 def show_saved(trace: Trace) -> None:

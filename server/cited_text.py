@@ -178,7 +178,7 @@ class CitedText:
             if answer["written_by"] == EXTRACTIVE:
                 paragraphs.append(likelihood_line(self._language, self._likelihood))
             paragraphs.append(harmless(abstention(self._language, unknown_words)))
-        paragraphs.append(self._checked(answer["sentences"]))
+        paragraphs.append(self._checked(answer["sentences"], checked=bool(answer.get("checked_by"))))
         paragraphs += [f"{self._words['note']}: {harmless(note)}" for note in notes]
         if self.references:
             listed = [f"[{each.number}] {each.described} {each.url}" for each in self.references.values()]
@@ -189,10 +189,10 @@ class CitedText:
         text = "\n\n".join(filter(None, paragraphs))
         return self._add(f"\n\n{text}" if self._length and text else text)
 
-    def _checked(self, sentences: Sequence[Mapping[str, Any]]) -> str:
+    def _checked(self, sentences: Sequence[Mapping[str, Any]], *, checked: bool) -> str:
         """List the sentences whose final check is not written after them; supported ones need no mark."""
         checks = [record["check"] for record in sentences]
-        if "not checked" in checks and not {"supported", "unsupported"} & set(checks):
+        if "not checked" in checks and not checked:
             return self._words["unchecked"]
         words = CHECK_WORDS[self._language] | {"supported": SUPPORTED[self._language]}
         listed = [

@@ -61,11 +61,10 @@ async def _verdicts(
     asked = [claim for claim, verdict in verdicts.items() if verdict == NOT_JUDGED]
     for first in range(0, len(asked), MOST_CLAIMS):
         batch = asked[first : first + MOST_CLAIMS]
-        cited = cited_passages({each for claim in batch for each in claim.citations}, passages)
         try:
-            found = await check_step(batch, cited, language, model.settings.revision).call(model)
+            found = await check_step(batch, passages, language, model.settings.revision).call(model)
         except ModelFailed:
             continue
-        if found.value:
-            verdicts |= {claim: check for claim, (check, _) in found.value.of.items()}
+        assert found.value is not None  # noqa: S101 - only a fallback has no verdicts
+        verdicts |= {claim: verdict for claim, (verdict, _) in found.value.by_claim.items()}
     return verdicts

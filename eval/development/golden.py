@@ -43,7 +43,7 @@ from eval.experiments.collections import (
     recorded_strategies,
 )
 from eval.experiments.held_out import held_out_rows
-from eval.experiments.hints import hint_rows, sample_claims, sample_passages
+from eval.experiments.hints import hint_rows, hints_of, sample_claims
 from eval.experiments.measures import scores_of
 from eval.experiments.options import DATA, home_option
 from eval.experiments.plain import Half, ask_half, plain_rows
@@ -51,7 +51,6 @@ from eval.experiments.rows import Row
 from eval.experiments.sample import ask_questions, question_figures
 from eval.progress import question_bar
 from eval.qrels import read_qrels
-from generator.checking.check import check_sentence
 from indexer.settings import EngineName
 
 RECORDED = Path(__file__).parents[2] / "tests" / "golden" / "scores.jsonl"
@@ -166,13 +165,6 @@ def sample_rows(bench: Bench) -> list[Row]:
     ]
 
 
-def claim_rows() -> list[Row]:
-    """Count the hints on the claims of the sample."""
-    claims, passages = list(sample_claims()), sample_passages()
-    hints = [check_sentence(claim.text, [passages[each] for each in claim.citations])[1] for claim in claims]
-    return hint_rows(claims, hints)
-
-
 def measure(bench: Bench, data: Path, engine: EngineName, collections: Sequence[Collection]) -> Iterator[Row]:
     """Yield all rows of an engine; answers are only measured on the embedded one."""
     for collection in collections:
@@ -180,7 +172,7 @@ def measure(bench: Bench, data: Path, engine: EngineName, collections: Sequence[
     if engine == "tantivy":
         yield from held_out_rows(bench)
         yield from sample_rows(bench)
-        yield from claim_rows()
+        yield from hint_rows(hints_of(sample_claims()))
         for half in get_args(Half):
             yield from plain_rows(ask_half(bench, half), half)
         for collection in collections:

@@ -9,7 +9,7 @@ the supported claims with hints.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,15 +82,24 @@ def sample_passages() -> dict[str, StoredPassage]:
     return {passage.passage_id: passage for paper in papers for passage in stored_passages(paper, "paper")}
 
 
-def hint_rows(claims: Sequence[Claim], hints: Sequence[Sequence[Hint]]) -> list[Row]:
+def hints_of(claims: Iterable[Claim]) -> list[tuple[Claim, Sequence[Hint]]]:
+    """Check each claim against the papers of the sample that it cites."""
+    passages = sample_passages()
+    return [
+        (claim, check_sentence(claim.text, [passages[each] for each in claim.citations])[1])
+        for claim in claims
+    ]
+
+
+def hint_rows(hints: Sequence[tuple[Claim, Sequence[Hint]]]) -> list[Row]:
     """Return a row for each set and kind: claims, and claims with a hint."""
     rows = []
-    for of, kind in dict.fromkeys((claim.of, claim.kind) for claim in claims):
+    for of, kind in dict.fromkeys((claim.of, claim.kind) for claim, _ in hints):
         figures: dict[str, Any] = {}
         for supported, name in ((True, "supported"), (False, "unsupported")):
             found = [
                 bool(of_claim)
-                for claim, of_claim in zip(claims, hints, strict=True)
+                for claim, of_claim in hints
                 if (claim.of, claim.kind, claim.supported) == (of, kind, supported)
             ]
             figures |= {name: len(found), f"{name} with hint": sum(found)}
@@ -104,13 +113,12 @@ def hint_rows(claims: Sequence[Claim], hints: Sequence[Sequence[Hint]]) -> list[
 @click.option("--list", "listing", is_flag=True, help="List the supported claims with hints.")
 def main(data: Path, as_json: bool, listing: bool) -> None:
     """Count the hints of the citation check on judged claims."""
-    claims, passages = [*sample_claims(), *recorded_claims(data / "answers")], sample_passages()
-    hints = [check_sentence(claim.text, [passages[each] for each in claim.citations])[1] for claim in claims]
-    echo_rows(hint_rows(claims, hints), as_json=as_json)
-    for claim, found in zip(claims, hints, strict=True) if listing else ():
+    hints = hints_of([*sample_claims(), *recorded_claims(data / "answers")])
+    echo_rows(hint_rows(hints), as_json=as_json)
+    for claim, found in hints if listing else ():
         if claim.supported and found:
-            signs = ", ".join(f"{hint.code} {hint.values['text']}" for hint in found)
-            echo(f"{claim.of}, {claim.kind}: {signs}: {claim.text}", err=True)
+            listed = ", ".join(f"{hint.code} {hint.values['text']}" for hint in found)
+            echo(f"{claim.of}, {claim.kind}: {listed}: {claim.text}", err=True)
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ class Sentence(Recordable):
     ]
     citations: Annotated[tuple[str, ...], Field(description="passage_ids of the evidence")]
     check: Check
-    hints: Annotated[tuple[Hint, ...], IF_ANY, Field(description="what speaks against the sentence")] = ()
+    hints: Annotated[tuple[Hint, ...], Field(description="what speaks against the sentence")] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ checked", and the step notes it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
@@ -21,7 +21,7 @@ from generator.tracing.steps import Step, error_text
 from indexer.corpora.papers import Language
 from indexer.files.schema import StoredPassage
 
-NO_CHECK = "sentences not checked"  # the fallback
+UNCHECKED = "sentences not checked"  # the fallback
 MOST_CLAIMS = 20  # of one call, the limit of the reply
 
 Verdict = Literal["supported", "unsupported"]
@@ -52,10 +52,18 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """The verdict on each claim with its reason, and the judge's name with its revision."""
+    """The verdict on each claim with its reason, and the name of the judge with its revision."""
 
-    of: Mapping[Claim, tuple[Verdict, str]]
+    by_claim: Mapping[Claim, tuple[Verdict, str]]
     judge: str
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the verdicts as JSON, for a trace."""
+        verdicts = [
+            {"text": claim.text, "verdict": verdict, "why": why}
+            for claim, (verdict, why) in self.by_claim.items()
+        ]
+        return {"verdicts": verdicts, "checked_by": self.judge}
 
 
 async def judged(
@@ -70,11 +78,11 @@ async def judged(
         return answer
     if judge == "local":
         verdicts = await _by_entailment(parent, claims, evidence, resources)
-    elif resources.model is not None:
+    elif resources.model is None:
+        return answer
+    else:
         step = check_step(claims, evidence, answer.language, resources.model.settings.revision)
         verdicts = await step.run(parent, resources.model)
-    else:
-        verdicts = None
     return answer if verdicts is None else _with_verdicts(answer, title, verdicts)
 
 
@@ -94,37 +102,42 @@ async def _by_entailment(
         try:
             found = await resources.index.entailment.judge([(text, claim.text) for claim, text in pairs])
         except ResourceError as error:
-            step.error, step.fallback = error_text(error), NO_CHECK
-            step.notes.append(f"{NO_CHECK}, the model failed: {error}")
+            step.error, step.fallback = error_text(error), UNCHECKED
+            step.notes.append(f"{UNCHECKED}, the model failed: {error}")
             return None
         if found is None:
             return None
         name, relations = found
-        verdicts: dict[Claim, tuple[Verdict, str]] = {}
+        by_claim: dict[Claim, tuple[Verdict, str]] = {}
         for claim in claims:
             of_claim = [each for (of, _), each in zip(pairs, relations, strict=True) if of == claim]
-            best = max(of_claim, key=lambda each: each.entailment).relation
-            verdicts[claim] = ("supported", "") if best == "entailment" else ("unsupported", best)
-        step.output = _as_record(Verdicts(verdicts, name))
-        return Verdicts(verdicts, name)
+            best = max(of_claim, key=lambda each: each.entailment)
+            by_claim[claim] = "supported" if best.relation == "entailment" else "unsupported", ""
+        verdicts = Verdicts(by_claim, name)
+        step.output = verdicts.as_record()
+        return verdicts
 
 
 def check_step(
     claims: Sequence[Claim], evidence: Sequence[StoredPassage], language: Language, revision: str | None
 ) -> ModelStep[Judgements, Verdicts | None]:
-    """Return the step that asks for a judgement of every claim, in the language of an answer."""
-    numbers = {passage.passage_id: str(number) for number, passage in enumerate(evidence, 1)}
+    """Return the step that asks for a verdict on every claim, in the language of an answer.
+
+    The prompt has the cited passages of the evidence.
+    """
+    passages = cited_passages({each for claim in claims for each in claim.citations}, evidence)
+    numbers = {passage.passage_id: str(number) for number, passage in enumerate(passages, 1)}
     texts = [f"({', '.join(numbers[each] for each in claim.citations)}) {claim.text}" for claim in claims]
 
     async def read(reply: Reply[Judgements]) -> Verdicts:
         by_number = {each.sentence: each for each in reply.value.judgements}
         if left_out := [number for number in range(1, len(claims) + 1) if number not in by_number]:
             raise UnusableReply(f"did not judge sentence {left_out[0]}")
-        verdicts: dict[Claim, tuple[Verdict, str]] = {
+        by_claim = {
             claim: (by_number[number].verdict, by_number[number].why)
             for number, claim in enumerate(claims, 1)
         }
-        return Verdicts(verdicts, f"{reply.model}@{revision}" if revision else reply.model)
+        return Verdicts(by_claim, f"{reply.model}@{revision}" if revision else reply.model)
 
     return ModelStep(
         "check",
@@ -132,39 +145,33 @@ def check_step(
         {"sentences": texts},
         Judgements,
         read=read,
-        fallback=NO_CHECK,
+        fallback=UNCHECKED,
         otherwise=constant(None),
         inputs={"sentences": len(claims)},
-        output=_as_record,
-        passages=evidence,
+        output=lambda verdicts: verdicts and verdicts.as_record(),
+        passages=passages,
         listening=no_listener,
     )
 
 
-def _as_record(verdicts: Verdicts | None) -> object:
-    if verdicts is None:
-        return None
-    judgements = [
-        {"text": each.text, "check": check, "why": why} for each, (check, why) in verdicts.of.items()
-    ]
-    return {"judgements": judgements, "checked_by": verdicts.judge}
-
-
 def _with_verdicts(answer: Answer, title: Claim, verdicts: Verdicts) -> Answer:
-    def result(claim: Claim, check: Check, hints: tuple[Hint, ...]) -> tuple[Check, tuple[Hint, ...]]:
-        if claim not in verdicts.of or check != "not checked":
-            return check, hints
-        verdict, why = verdicts.of[claim]
-        return verdict, (
-            *hints,
-            *((Hint("judge", {"text": why}),) if verdict == "unsupported" and why else ()),
-        )
-
     sentences = []
     for sentence in answer.sentences:
-        check, hints = result(_claim(sentence), sentence.check, sentence.hints)
+        check, hints = _result(_claim(sentence), sentence.check, sentence.hints, verdicts)
         sentences.append(replace(sentence, check=check, hints=hints))
     if answer.title_check:
-        check, hints = result(title, answer.title_check, answer.title_hints)
+        check, hints = _result(title, answer.title_check, answer.title_hints, verdicts)
         answer = replace(answer, title_check=check, title_hints=hints)
     return replace(answer, sentences=tuple(sentences), checked_by=verdicts.judge)
+
+
+def _result(
+    claim: Claim, check: Check, hints: tuple[Hint, ...], verdicts: Verdicts
+) -> tuple[Check, tuple[Hint, ...]]:
+    """Return the verdict on a claim and its hints, with what the judge misses; a settled check stays."""
+    if check != "not checked" or claim not in verdicts.by_claim:
+        return check, hints
+    verdict, why = verdicts.by_claim[claim]
+    if verdict == "unsupported" and why:
+        hints = (*hints, Hint("judge", {"text": why}))
+    return verdict, hints

@@ -112,7 +112,7 @@ def written_answer(
     further = [load_prompt("findings", language).render(findings=form.findings)] if form.findings else []
     if left_out:
         further.append(left_out.render(exclusions=excluded))
-    check = sentence_check(evidence, index, exclusions)
+    check = make_check(evidence, index, exclusions)
 
     async def closed(text: str) -> None:
         if on_sentences and (begun := _begun(text, schema, form.sections)):
@@ -143,7 +143,7 @@ def written_answer(
 SentenceCheck: TypeAlias = Callable[[str, Section, tuple[int, ...]], Sentence]
 
 
-def sentence_check(
+def make_check(
     evidence: Sequence[StoredPassage],
     index: SearchIndex,
     exclusions: Sequence[Excluded],

@@ -1,1 +1,1 @@
-"""First check of a sentence of an answer against the passages that it cites, without a model."""
+"""Checks of an answer's sentences that need no model."""

@@ -1,14 +1,12 @@
 """Numbers of a text with their units, to compare a sentence with the passages that it cites.
 
 "9만 4천" equals "94,000", "12 months" equals "1년", "twice" in a passage equals "2배", and "5 g" differs from
-"5 mg". Texts are compared in Unicode's normal form NFKC, in which ℃ reads °C, ％ reads % and m² reads m2.
+"5 mg". Texts are in Unicode's normal form NFKC, in which ℃ reads °C, ％ reads % and m² reads m2.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from math import isclose
 
 # Names of units by dimension and factor; ~ is a space. A difference of shares is compared as a share.
@@ -38,11 +36,11 @@ NAMES: dict[tuple[str, float], str] = {
     ("L", 1): "litres liters litre liter 리터",
 }
 PREFIXES = {"n": 1e-9, "μ": 1e-6, "m": 1e-3, "c": 1e-2, "": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
-SYMBOLS = "g m m2 m3 s Pa Hz V A W Wh Ah J cal L l mol M eV B".split()
-SAME = {"l": "L", "s": "second"}
+SYMBOLS = "g m m2 m3 s Pa Hz V A W Wh Ah J cal L l mol eV".split()
+BASE_UNITS = {"l": "L", "s": "second"}
 POWERS = {"m2": 2, "m3": 3}
 UNITS: dict[str, tuple[str, float]] = {
-    prefix + symbol: (SAME.get(symbol, symbol), factor ** POWERS.get(symbol, 1))
+    prefix + symbol: (BASE_UNITS.get(symbol, symbol), factor ** POWERS.get(symbol, 1))
     for symbol in SYMBOLS
     for prefix, factor in PREFIXES.items()
 } | {name.replace("~", " "): unit for unit, names in NAMES.items() for name in names.split()}
@@ -76,8 +74,13 @@ MONTHS = "january february march april may june july august september october no
 WORDS = {word: value for value, words in enumerate(ONES, 1) for word in words.split()}
 WORDS |= {word: 10 * value for value, words in enumerate(TENS, 1) for word in words.split()}
 WORDS |= {month: value for value, month in enumerate(MONTHS, 1)}
-WITH_UNIT = dict.fromkeys(("half", "절반"), (50, "share")) | {"quarter": (25, "share")}
-WITH_UNIT |= dict.fromkeys(("twice", "double", "doubled", "갑절"), (2, "times")) | {"tripled": (3, "times")}
+WITH_UNIT: dict[str, tuple[float, str]] = {
+    **dict.fromkeys(("half", "절반"), (50, "share")),
+    **dict.fromkeys(("twice", "double", "doubled", "갑절"), (2, "times")),
+    "quarter": (25, "share"),
+    "third": (100 / 3, "share"),
+    "tripled": (3, "times"),
+}
 WORD = re.compile(
     rf"(?<![A-Za-z가-힣])(?:({_any_of(word for words in TENS for word in words.split())})[\s-]?)?"
     rf"({_any_of([*WORDS, *WITH_UNIT])})(?![a-z])"
@@ -92,7 +95,7 @@ APPROXIMATE_AFTER = re.compile(
 )
 MARGIN = 0.1  # relative, of an approximate number
 FIRST_YEAR, LAST_YEAR, YEAR_SIGNS = 1000, 2100, {"s", "년"}  # 1990s, 1990년
-SHORTLY = 18  # characters before and after a number
+CONTEXT = 18  # characters before and after a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,26 +126,22 @@ class Quantity:
             if self.dimension != other.dimension:
                 return False
             if self.factor != other.factor:
-                own, given = own * self.factor, given * other.factor
-        if self.decimals < other.decimals and round(given, self.decimals) == own:
+                given = given * other.factor / self.factor
+        rounds = self.decimals < other.decimals or self.factor != other.factor
+        if rounds and abs(own - given) <= 0.5 * 10**-self.decimals:
             return True
         return isclose(own, given, rel_tol=MARGIN if self.approximate else 1e-9)
 
 
-@lru_cache(maxsize=64)
-def quantities(text: str) -> tuple[Quantity, ...]:
-    """Return the numbers in digits of a text, in order."""
-    return tuple(_quantities(unicodedata.normalize("NFKC", text)))
-
-
-def _quantities(text: str) -> Iterator[Quantity]:
+def quantities(text: str) -> Iterator[Quantity]:
+    """Yield the numbers in digits of a text in normal form NFKC, in order."""
     end = 0
     for match in NUMBER.finditer(text):
         start = match.start()
         if start < end:  # read with the number before it
             continue
         value, end = _value(text, match[0], match.end())
-        before, after = text[max(0, start - SHORTLY) : start], text[end : end + SHORTLY]
+        before, after = text[max(0, start - CONTEXT) : start], text[end : end + CONTEXT]
         approximate = bool(APPROXIMATE.search(before) or APPROXIMATE_AFTER.match(after))
         decimals = len(match[0].partition(".")[2])
         dimension, factor, per, unit = "", 1.0, "", UNIT.match(text, end)
@@ -169,16 +168,13 @@ def _of_digits(digits: str) -> float:
     return float(digits.replace(",", "").replace(" ", ""))
 
 
-@lru_cache(maxsize=64)
-def quantities_in_words(text: str) -> tuple[Quantity, ...]:
-    """Return the number words of a text; one without a unit is a count."""
-    return tuple(_in_words(unicodedata.normalize("NFKC", text).lower()))
-
-
-def _in_words(text: str) -> Iterator[Quantity]:
+def quantities_in_words(text: str) -> Iterator[Quantity]:
+    """Yield the number words of a text; one without a unit is a count."""
+    text = text.lower()
     for match in WORD.finditer(text):
         if match[2] in WITH_UNIT:
-            yield Quantity(*WITH_UNIT[match[2]][:1], match[0], WITH_UNIT[match[2]][1])
+            value, dimension = WITH_UNIT[match[2]]
+            yield Quantity(value, match[0], dimension, decimals=4)
             continue
         unit = UNIT.match(text, match.end())
         dimension, factor = UNITS[unit[1].partition("/")[0]] if unit else ("count", 1.0)

@@ -11,7 +11,7 @@ STAGES = {
     **dict.fromkeys(("keywords", "question", "queries", "hypotheses", "housekeeping"), "keywords_s"),
     **dict.fromkeys(("rewrite", "sub_answer"), "keywords_s"),
     **dict.fromkeys(("understanding", "query-writing", "judgement", "evolver"), "keywords_s"),
-    "answer": "answer_s",
+    **dict.fromkeys(("answer", "check"), "answer_s"),
 }
 
 

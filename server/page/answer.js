@@ -171,12 +171,12 @@ function answerView(asked, body, { useStrategy, goOn, name, badges }) {
     },
   };
 
-  function checks({ checked_by: judge }) {
+  function checks({ checked_by: judge, written_by }) {
     const count = (check) => rows.filter((row) => row.check === check).length;
     const counts = Object.keys(SIGNS).map((check) => [check, count(check)]).filter(([, n]) => n);
     if (!counts.length) return "";
     const said = counts.map(([check, n]) => `${SIGNS[check]} ${number(n)} ${t(`check_${check}`)}`).join(" · ");
-    return h("p", {}, t("checked"), " ", said, " ", judge && h("span", {}, t("checked_by", { name: judge })));
+    return h("p", {}, t("checked"), " ", said, " ", written_by !== "extractive" && h("span", {}, judge ? t("checked_by", { name: judge }) : t("checked_by_nobody")));
   }
 
   // After the last sentence, so that arriving sentences do not move.
@@ -241,8 +241,9 @@ function checkMark(check, hints = [], numbers = "", said = t(`said_${check}`, { 
 
 /** Explain a check: its meaning, and the hints. */
 function explanationOf(check, hints, numbers) {
+  const listed = hints.filter(({ code }) => code !== "citation"); // the mark says it
   return h("div", { class: "why" }, (numbers || check !== "unsupported") && h("p", {}, t(`means_${check}`, { numbers })),
-    hints.length > 0 && h("ul", {}, hints.map(({ code, values }) => h("li", { "data-hint": code }, t(`hint_${code}`, values)))));
+    listed.length > 0 && h("ul", {}, listed.map(({ code, values }) => h("li", { "data-hint": code }, t(`hint_${code}`, values)))));
 }
 
 function keptAnswers() {

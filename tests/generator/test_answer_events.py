@@ -86,10 +86,7 @@ def put_together(arrived):
             sentences.append({name: value for name, value in event.data.items() if name != "index"})
         elif event.kind == "check":
             sentences[event.data["index"]] |= {"check": event.data["check"], "hints": event.data["hints"]}
-    return [
-        {name: value for name, value in sentence.items() if value or name != "hints"}
-        for sentence in sentences
-    ]
+    return sentences
 
 
 def assert_adds_up(arrived):

@@ -56,7 +56,7 @@ def test_json_has_the_contract_s_keys_beside_those_of_search(sample_home):
     }
     assert answer["sentences"]
     for sentence in answer["sentences"]:
-        assert sentence.keys() - {"reasons"} == {"text", "section", "citations", "check"}
+        assert sentence.keys() == {"text", "section", "citations", "check", "hints"}
     assert (answer["language"], answer["written_by"], answer["abstained"]) == ("ko", "extractive", False)
     assert record["evidence"] == record["hits"][: len(record["evidence"])] != []
 

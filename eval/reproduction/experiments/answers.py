@@ -1,4 +1,4 @@
-"""Quality of answers: citations, contradictions, abstention, and the choice of a language model.
+"""Quality of answers: citations, hints, abstention, and the choice of a language model.
 
 Every topic is answered by quoted sentences, and by each language model. The report counts answered and
 declined topics, and sentences that their citations do not support. Citation recall and precision follow ALCE

@@ -56,6 +56,8 @@ class CheckedAnswer(BaseModel):
     ]
     title: str
     title_check: Annotated[Check | None, Field(description="for a title written by a model")] = None
+    title_hints: Annotated[list[Hint], Field(description="what speaks against the title")] = []
+    checked_by: Annotated[str, Field(description="the model that checked the sentences, if any")] = ""
     abstained: Annotated[bool, Field(description="the papers found do not answer the question")]
     likelihood: Annotated[float | None, Field(description="probability that the papers answer, 0 to 1")]
     unknown_words: Annotated[list[str], Field(description="words of the question that no paper contains")]
@@ -88,6 +90,8 @@ async def _run(call: AskCall, context: ToolContext) -> ToolResult:
         answer=written,
         title=asked.answer.title,
         title_check=asked.answer.title_check,
+        title_hints=list(asked.answer.title_hints),
+        checked_by=asked.answer.checked_by,
         abstained=asked.answer.abstained,
         likelihood=record["likelihood"],
         unknown_words=unknown,

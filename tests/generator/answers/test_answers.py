@@ -65,6 +65,7 @@ def test_keys_and_sections_of_a_record():
         "section": "body",
         "citations": ["B2"],
         "check": "unsupported",
+        "hints": [],
     }
 
 
@@ -119,6 +120,7 @@ def test_quoted_sentences_are_a_list_without_sections():
         "section": "passages",
         "citations": ["B1"],
         "check": "quoted",
+        "hints": [],
     }
     assert QUOTING.as_text() == (
         "Passages that may help\n"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.experiments.hints import RECORDED, hint_rows, recorded_claims, sample_claims, sample_passages
+from eval.experiments.hints import RECORDED, hint_rows, hints_of, recorded_claims, sample_claims
 from generator.checking.check import Hint, check_sentence
 from generator.checking.quantities import quantities
 from tests.generator.sample_index import passage
@@ -33,6 +33,19 @@ def test_the_words_of_a_passage_are_supported(sentence):
     cited = passage("P", "In 2019 the dykes broke. Yield fell by 3.5 %. Prices rose.")
     assert check_sentence(sentence, [cited]) == ("supported", ())
     assert check_sentence(sentence.replace("3.5", "35"), [cited])[0] == "not checked"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "cited"),
+    [
+        ("수율이 높아졌다.", "수율이 높아졌다는 증거는 없었다."),
+        ("The drug was effective.", "It is not true that the drug was effective."),
+        ("Yield fell by 3.", "Yield fell by 3.5 %."),
+        ("Mortality fell by 1", "Mortality fell by 12 %."),
+    ],
+)
+def test_a_part_of_a_sentence_is_no_sentence(sentence, cited):
+    assert check_sentence(sentence, [passage("P", cited)])[0] == "not checked"
 
 
 def test_a_sentence_without_citations_is_unsupported():
@@ -64,9 +77,7 @@ def test_recorded_answers_of_a_large_model(shared_data):
 
 
 def measured(claims):
-    passages = sample_passages()
-    hints = [check_sentence(claim.text, [passages[each] for each in claim.citations])[1] for claim in claims]
-    return [row.as_record() for row in hint_rows(claims, hints)]
+    return [row.as_record() for row in hint_rows(hints_of(claims))]
 
 
 @given(st.text(alphabet="0123456789., %만천억배분g/mL½①٣-~percent\n", max_size=60))

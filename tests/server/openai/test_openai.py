@@ -316,7 +316,7 @@ def test_a_judge_that_comes_to_another_check_is_heard_at_the_end(sample_home, tm
             {"text": "Purple elephants were fed 9,999 bananas.", "citations": [1, 2]},
         ]
     }
-    verdicts = ["supported", "unsupported", "supported", "supported"]
+    verdicts = ["supported", "supported", "unsupported", "supported", "supported"]  # first the title
     judged = {
         "judgements": [
             {"sentence": number, "verdict": verdict, "why": ""} for number, verdict in enumerate(verdicts, 1)
