@@ -53,7 +53,7 @@ class SearchIndex:
         self.engine = engine
         self.analyzer = analyzer
         self.glossary = glossary
-        self.citations: CitationGraph  # of an index on disk; an index over sources has none
+        self.citations: CitationGraph | None = None  # an index over sources has none
         self.synonyms = synonyms or Synonyms((), analyzer, "")
         self.vectors = models.vectors(manifest.vector_fingerprint)
         self.cross_encoder = models.cross_encoder

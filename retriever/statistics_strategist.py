@@ -93,10 +93,9 @@ def _scholarly_words(index: SearchIndex, question: Question) -> Iterator[Transla
     for expansion in Synonyms(held, index.analyzer, PLAIN_WORDS.name).find(list(terms)[:MAX_TERMS]):
         source = frozenset(expansion.source)
         for each in expansion.equivalents:
-            pattern = tuple((place, token) for place, token in each.tokens)
-            own = tuple(token for _, token in pattern)
+            own = tuple(token for _, token in each.tokens)
             if not source.issuperset(own):
-                yield Translation(source, (Keyword(each.text, language_of(each.text), own),), pattern)
+                yield Translation(source, (Keyword(each.text, language_of(each.text), own),), each.tokens)
             analysed = index.analyzer.analyze(each.text)
             known = translations(analysed, index.glossary, index.analyzer, lexicon=index.engine.lexicon)
             for other in known:

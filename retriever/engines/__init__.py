@@ -170,7 +170,7 @@ class Engine(Protocol):
         ...
 
     async def nearest_papers(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
-        """Return the nearest passages, enough for k papers if there are so many."""
+        """Return the nearest passages, enough for k papers, or all passages."""
         limit = k
         while True:
             hits = await self.nearest(vector, limit, filters=filters)

@@ -67,7 +67,7 @@ class Equivalent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """Pattern start … end of a question, and their equivalents."""
+    """Tokens start … end of a question, and their equivalents."""
 
     start: int
     end: int

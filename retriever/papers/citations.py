@@ -1,4 +1,7 @@
-"""References between papers of an index, from its citation graph, for many papers in one call."""
+"""References between papers of an index, from its citation graph, for many papers in one call.
+
+An index over sources has no citation graph: its papers have no links here.
+"""
 
 from collections.abc import Iterable
 
@@ -14,19 +17,28 @@ LEFT_OUT = (DUPLICATE, ITSELF)
 
 async def references(index: SearchIndex, doc_ids: Iterable[str], limit: int = ALL) -> dict[str, list[str]]:
     """Return for each paper at most `limit` papers of the index that it refers to, in its record's order."""
-    return await index.threads.run(index.citations.references, list(dict.fromkeys(doc_ids)), limit)
+    asked = list(dict.fromkeys(doc_ids))
+    if index.citations is None:
+        return {doc_id: [] for doc_id in asked}
+    return await index.threads.run(index.citations.references, asked, limit)
 
 
 async def cited_by(
     index: SearchIndex, doc_ids: Iterable[str], limit: int = MOST_CITING
 ) -> dict[str, list[str]]:
     """Return for each paper at most `limit` papers of the index that refer to it, by id."""
-    return await index.threads.run(index.citations.cited_by, list(dict.fromkeys(doc_ids)), limit)
+    asked = list(dict.fromkeys(doc_ids))
+    if index.citations is None:
+        return {doc_id: [] for doc_id in asked}
+    return await index.threads.run(index.citations.cited_by, asked, limit)
 
 
 async def citation_counts(index: SearchIndex, doc_ids: Iterable[str]) -> dict[str, CitationCounts]:
     """Count each paper's references, those to papers of the index, and the papers that refer to it."""
-    return await index.threads.run(index.citations.counts, list(dict.fromkeys(doc_ids)))
+    asked = list(dict.fromkeys(doc_ids))
+    if index.citations is None:
+        return {doc_id: CitationCounts() for doc_id in asked}
+    return await index.threads.run(index.citations.counts, asked)
 
 
 async def named_references(index: SearchIndex, first: StoredPassage) -> list[tuple[str, str | None]]:
@@ -34,6 +46,8 @@ async def named_references(index: SearchIndex, first: StoredPassage) -> list[tup
 
     The paper is given by its first passage. References to itself and repeated references are left out.
     """
+    if index.citations is None:
+        return [(label, None) for label in labels(first.paper or {})]
     outcomes = await index.threads.run(index.citations.outcomes, first.doc_id)
     return [
         (label, outcome if isinstance(outcome, str) else None)
@@ -47,7 +61,8 @@ async def papers_of_doi(index: SearchIndex, doi: str) -> list[str]:
     wanted = whole_doi(doi)
     if not wanted:
         return []
-    named = await index.threads.run(index.citations.papers_of_doi, wanted)
+    graph = index.citations
+    named = await index.threads.run(graph.papers_of_doi, wanted) if graph else []
     found = await index.engine.papers({wanted, doi, *named})
     return sorted(
         doc_id

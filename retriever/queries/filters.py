@@ -24,7 +24,7 @@ LANGUAGES: dict[str, Language] = {
 }
 FilterName = Literal["year", "lang", "journal", "author", "type", "incomplete"]
 # The fields of `Filters` that belong to each filter.
-NAMED: Mapping[FilterName, tuple[str, ...]] = {
+FIELDS_OF_FILTER: Mapping[FilterName, tuple[str, ...]] = {
     "year": ("years", "years_if_known"),
     "lang": ("lang",),
     "journal": ("journal",),
@@ -51,14 +51,14 @@ class Filters:
     parts: tuple[str, ...] = ()  # only these parts of a paper (abstract, abstract2, body, passage)
 
     def as_record(self) -> dict[str, Any]:
-        """Return what a caller filters by as JSON, for a trace."""
+        """Return the caller's filters as JSON, for a trace."""
         years = [self.years.low, self.years.high] if self.years else None
         record = {"years": years, "lang": self.lang, "journal": self.journal}
         return record | {name: value for name in ("author", "type") if (value := getattr(self, name))}
 
     def without_filter(self, name: FilterName) -> "Filters":
         """Return the filters without one of them."""
-        nothing: dict[str, Any] = dict.fromkeys(NAMED[name])
+        nothing: dict[str, Any] = dict.fromkeys(FIELDS_OF_FILTER[name])
         return replace(self, **nothing)
 
     def clauses(self) -> tuple[Query, ...]:
@@ -147,7 +147,10 @@ def _exact_value(name: str, text: str | None) -> str | None:
 
 
 def satisfies(paper: Paper, filters: Filters) -> bool:
-    """Check whether a record satisfies the filters of a caller; one without a year is outside all years."""
+    """Check whether a record satisfies year, language, journal, author, type and completeness of filters.
+
+    A record without a year is outside all years.
+    """
     years, kind = filters.years, (paper.model_extra or {}).get("type")
     if years and not (years.low or FIRST_YEAR) <= (paper.year or 0) <= (years.high or LAST_YEAR):
         return False
@@ -156,4 +159,5 @@ def satisfies(paper: Paper, filters: Filters) -> bool:
         and filters.journal in {None, "", paper.journal}
         and filters.author in {None, "", *paper.authors}
         and filters.type in {None, "", kind if isinstance(kind, str) else None}
+        and filters.complete in {None, bool(paper.abstract or paper.abstract2 or paper.body)}
     )

@@ -128,11 +128,6 @@ def load(path: Path) -> SearchRecord:
 def report_of(search: SearchRecord) -> Document:
     """Return a record as a document, in the language of its question."""
     language: ReportLanguage = "ko" if language_of(search.record["request"]["question"]) == "ko" else "en"
-    return report_in(search, language)
-
-
-def report_in(search: SearchRecord, language: ReportLanguage) -> Document:
-    """Return a record as a document in a language."""
     place = ("ko", "en").index(language)
     words = {key: texts[place] for key, texts in WORDS.items()}
     return Document(tuple(_blocks(search.record, words)), language)

@@ -9,7 +9,7 @@ from retriever.engines.term_statistics import term_statistics
 from retriever.explaining.passages import main_query
 from retriever.index import OpenIndex, SearchIndex
 from retriever.queries.boolean import And, Or, Phrase, Query, Term, or_query
-from retriever.queries.filters import NAMED, FilterName, Filters
+from retriever.queries.filters import FIELDS_OF_FILTER, FilterName, Filters
 from retriever.queries.keywords import translations, words_of
 from retriever.question import Question
 from retriever.request import SearchRequest
@@ -85,8 +85,7 @@ async def _nothing_found(
     words = dict(_words(question, query))
     unknown = await _unknown(index, words)
     filters = in_years(context, stages).request.filters
-    less = {name: filters.without_filter(name) for name in NAMED}
-    less = {name: others for name, others in less.items() if others != filters}
+    less = {name: fewer for name in FIELDS_OF_FILTER if (fewer := filters.without_filter(name)) != filters}
     whole, narrowed, *without = await index.engine.counts(
         [(query, Filters()), (query, filters), *((query, other) for other in less.values())]
     )

@@ -124,6 +124,7 @@ class OpenAlex(WebSource):
     syntax = SYNTAX
     identifiers = WORK
     batch = per_page = PER_PAGE
+    whole_pages = True
 
     def __init__(self, name: str, settings: Settings) -> None:
         """Create the source; the first question connects."""
@@ -132,7 +133,7 @@ class OpenAlex(WebSource):
 
     async def page(self, asked: AskedQuery, start: int, size: int, conversation: Conversation) -> Page:
         """Return a page by relevance."""
-        size, wanted = min(PER_PAGE, asked.k), filter_text(asked.filters)
+        wanted = filter_text(asked.filters)
         parameters = {
             "search": asked.text,
             "per_page": str(size),

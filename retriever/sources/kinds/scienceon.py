@@ -164,6 +164,7 @@ class ScienceON(WebSource):
     identifiers = NUMBER
     batch = 50
     per_page = PER_PAGE
+    whole_pages = True
 
     def __init__(self, name: str, settings: Settings) -> None:
         """Create the source; the first question connects."""
@@ -176,7 +177,7 @@ class ScienceON(WebSource):
 
     async def page(self, asked: AskedQuery, start: int, size: int, conversation: Conversation) -> Page:
         """Return a page by relevance."""
-        size, query = min(PER_PAGE, asked.k), search_text(asked.text, asked.filters)
+        query = search_text(asked.text, asked.filters)
         return await self._records(query, start // size + 1, size, conversation)
 
     async def fetch(self, ids: Sequence[str], conversation: Conversation) -> Page:

@@ -113,6 +113,7 @@ class WebSource(Source, ABC):
     identifiers: ClassVar[re.Pattern[str]]  # ids that do not match are never sent
     batch: ClassVar[int]  # records by id per request
     per_page: ClassVar[int]  # papers of a page
+    whole_pages: ClassVar[bool] = False  # whether all pages of a search have one size
 
     def __init__(
         self,
@@ -135,13 +136,15 @@ class WebSource(Source, ABC):
         """Yield pages of papers, best first, until there are enough or no more."""
         size = min(self.per_page, asked.k)
         for start in range(0, asked.k, size):
-            found = await self.page(asked, start, min(size, asked.k - start), conversation)
+            found = await self.page(
+                asked, start, size if self.whole_pages else min(size, asked.k - start), conversation
+            )
             yield found
             if len(found) < size:
                 break
 
     async def page(self, asked: AskedQuery, start: int, size: int, conversation: Conversation) -> Page:
-        """Return the papers behind the first `start`: `size`, or more where all pages have one size."""
+        """Return at most `size` papers behind the first `start`."""
         raise NotImplementedError
 
     @abstractmethod

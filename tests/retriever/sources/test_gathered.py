@@ -11,9 +11,11 @@ import pytest
 
 from generator.pipeline import answer_question
 from generator.ways import make_request
+from indexer.citation_graph.graph import CitationCounts
 from indexer.settings import EncoderSettings, IndexerSettings
 from retriever.errors import SourceFailed, UnknownPaper
 from retriever.index import open_index
+from retriever.papers.citations import citation_counts, references
 from retriever.queries.boolean import Range, Term
 from retriever.queries.filters import Filters
 from retriever.search import SearchRequest, search
@@ -104,6 +106,15 @@ def test_the_expert_language_goes_to_the_source(sample, sample_home):
     result = searched(sample_home, [IndexSource("ours", sample)], "methane NOT review", method="boolean")
     assert result.hits
     assert all("methane" in (hit.passage.title + hit.passage.text).casefold() for hit in result.hits)
+
+
+def test_papers_of_sources_have_no_citation_graph(sample, sample_home):
+    async def asking(index):
+        return await references(index, ["SAMPLE-BAT-011"]), await citation_counts(index, ["SAMPLE-BAT-011"])
+
+    cites, counts = asked(IndexerSettings(home=sample_home), [IndexSource("ours", sample)], asking)
+    assert cites == {"SAMPLE-BAT-011": []}
+    assert counts == {"SAMPLE-BAT-011": CitationCounts()}
 
 
 def test_filters_hold_whatever_a_source_sends(sample, sample_home):
