@@ -18,7 +18,6 @@ LINKS = "SELECT doc_id, links FROM papers WHERE doc_id IN ({})"
 CITED_BY = "SELECT doc_id, substr(cited_by, 1, ?) FROM papers WHERE doc_id IN ({})"
 COUNTED = "SELECT doc_id, links, length(cited_by) FROM papers WHERE doc_id IN ({})"
 BY_DOI = "SELECT doc_id FROM dois WHERE key = ? ORDER BY doc_id"
-HAS_DOIS = "SELECT count(*) FROM sqlite_schema WHERE name = 'dois'"
 NAMES = "SELECT number, doc_id FROM papers WHERE number IN ({})"
 ALL = 1 << 28  # more than any paper has; its size in bytes fits 32 bits
 # Codes instead of a paper's number: no paper, a paper cited before by the same record, itself, several.
@@ -89,13 +88,11 @@ class CitationGraph:
             return [names[number] if number >= 0 else number for number in numbers]
 
     def papers_of_doi(self, doi: str) -> list[str]:
-        """Return the papers whose record or id has a DOI, by id; none in a version of an earlier release.
+        """Return the papers whose record or id has a DOI, by id.
 
         `doi` is in the form of `whole_doi`. The list may contain a paper of another DOI with the same key.
         """
         with map_damage_errors(self._file.path):
-            if not self._file.select(HAS_DOIS)[0][0]:
-                return []
             return [doc_id for (doc_id,) in self._file.select(BY_DOI, doi_key(doi))]
 
     def close(self) -> None:

@@ -43,7 +43,7 @@ class Manifest:
     counts: dict[str, int] = field(default_factory=dict)
     dictionary: str = ""  # the hash of the user's dictionary
     glossary: dict[str, int] = field(default_factory=dict)  # numbers of pairs: corpus, user, general
-    citations: dict[str, int] = field(default_factory=dict)  # references, matched, …; empty without a graph
+    citations: dict[str, int] = field(default_factory=dict)  # references, matched, …
     vectors: dict[str, Any] | None = None  # fingerprint and number of vectors
     source: dict[str, Any] = field(default_factory=dict)  # paths and format of the last indexed corpus
     files: dict[str, FileSum] = field(default_factory=dict)
@@ -66,8 +66,6 @@ class Manifest:
     def as_record(self) -> dict[str, Any]:
         """Return the stored record: all fields and their checksum."""
         record = asdict(self)
-        if not self.citations:  # omitted, as in versions without a citation graph
-            del record["citations"]
         return record | {SUM: sum_of(record)}
 
     @classmethod

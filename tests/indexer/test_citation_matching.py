@@ -1,9 +1,7 @@
 """Which paper a reference names: by id, DOI, or title with year and authors."""
 
 import random
-import sqlite3
 import unicodedata
-from contextlib import closing
 
 import pytest
 
@@ -209,17 +207,6 @@ def test_papers_are_found_by_the_doi_of_their_record_or_id(graph_of):
     assert graph.papers_of_doi("10.5555/sea.1") == ["B", OLD["id"]]
     assert graph.papers_of_doi("10.5555/land") == ["10.5555/LAND#x", "10.5555/Land"]
     assert graph.papers_of_doi("10.5555/none") == []
-
-
-def test_a_graph_of_an_earlier_release_finds_no_paper_by_doi(graph_of):
-    graph, _ = graph_of(OLD)
-    with closing(sqlite3.connect(graph._file.path)) as database:
-        database.execute("DROP TABLE dois")
-        database.commit()
-    earlier = CitationGraph.open(graph._file.path)
-
-    assert earlier.papers_of_doi("10.5555/sea.1") == []
-    earlier.close()
 
 
 def test_an_article_of_several_records_is_one_paper(graph_of, tmp_path):

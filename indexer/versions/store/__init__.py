@@ -171,8 +171,7 @@ class IndexStore(Protocol):
         """Return the path of a companion file of a version (`build_folder.COMPANIONS`).
 
         Raises:
-            FileNotFoundError: the file is missing. Versions of earlier releases have no citation graph; the
-                manifest lists the existing files.
+            FileNotFoundError: the file is missing.
         """
 
     def dictionary(self, manifest: Manifest) -> UserDictionary | None:
