@@ -59,7 +59,6 @@ LONGEST = (
     "service/elasticsearch/test_ingest.py",
     "service/elasticsearch/test_parity.py",
     "service/elasticsearch/test_faults_lease.py",
-    "generator/test_server_faults.py",
     "eval/test_golden_scores.py",
     "test_kill.py",
     "test_bad_input.py",

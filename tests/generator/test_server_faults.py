@@ -1,52 +1,69 @@
-"""Whatever a server does, whoever asks it: it ends in time, in one line, in little memory."""
+"""Whatever a model server answers, whoever asks it: the call ends in time and in one line."""
 
-import json
-import subprocess
-import sys
+import asyncio
 
 import pytest
 
-from tests.generator.meeting_faults import WAYS
+from generator.errors import ModelFailed
+from generator.llm import LanguageModel
+from generator.llm.limits import Limit, now
+from generator.strategist import reply_schema
+from indexer.encoders.endpoint import EndpointEncoder
+from indexer.errors import EncoderUnusable
+from indexer.settings import EncoderSettings
+from tests.generator.language_model import settings
 from tests.generator.server_faults import FAULTS, faulty_server
-from tests.needs import mostly_nightly
 
-pytestmark = pytest.mark.slow
-
-WHOLE_S = 1_000  # for all faults, with their tries, on a busy machine; without a limit one has no end
-COMPUTING_S = 30
-MOST_MB = 300
-GAVE_UP = {
-    "chat, streamed": "Model",
-    "chat, whole": "Model",
-    "models": "said by nobody",
-    "tokenize": "counted by bytes",
-    "embeddings": "EncoderUnusable: ",
-    "doctor": "wrong: ",
-    "doctor, at the schema": "wrong: ",
-}
+LIMIT_S = 0.25
+SHORT = {"model": "m", "first_token_s": LIMIT_S, "between_tokens_s": LIMIT_S, "timeout_s": 2 * LIMIT_S}
 
 
-@pytest.fixture(
-    scope="module",
-    params=mostly_nightly(WAYS, by_day={"chat, streamed", "embeddings"}),
-)
-def met(request):
-    """Yield a way of asking, and how each fault ended in it."""
-    with faulty_server() as address:
-        command = [sys.executable, "-m", "tests.generator.meeting_faults", request.param, address]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=WHOLE_S, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
-    return request.param, {line["fault"]: line for line in lines}
+async def _no_pause(_: float) -> None:
+    """Go on at once."""
 
 
-@pytest.mark.timeout(WHOLE_S + 100)
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_ends_in_time_in_one_line_and_in_little_memory(met, fault):
-    way, ends = met
-    end = ends[fault]
-    assert end["came"].startswith(GAVE_UP[way]), end
-    assert "\n" not in end["came"]
-    assert len(end["came"]) < 1_000
-    assert end["seconds"] < COMPUTING_S
-    assert end["mb"] < MOST_MB
+@pytest.fixture(scope="module")
+def address():
+    with faulty_server() as served:
+        yield served
+
+
+@pytest.fixture(params=FAULTS)
+def url(request, address):
+    """Yield the address of each fault."""
+    return f"{address}/n{list(FAULTS).index(request.param)}/v1"
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_chat_call_ends(url, stream):
+    async def ask():
+        async with LanguageModel(settings(base_url=url, stream=stream, **SHORT)) as model:
+            await model.complete_json(
+                [{"role": "user", "content": "강"}], reply_schema(("ko", "en"), 2, 5), name="keywords"
+            )
+
+    with pytest.raises(ModelFailed) as caught:
+        asyncio.run(ask())
+    assert_one_line(caught.value)
+
+
+def test_the_size_of_the_context_stays_unknown(url):
+    async def ask():
+        async with LanguageModel(settings(base_url=url, **SHORT)) as model:
+            limit = Limit(now() + LIMIT_S, LIMIT_S, "answer_s")
+            counted = await model.counter(limit)([{"role": "user", "content": "강"}])
+            return (await model.context(limit)).said_by, counted.counted_by
+
+    assert asyncio.run(ask()) == ("nobody", "bytes")
+
+
+def test_an_encoder_does_not_open(url):
+    given = EncoderSettings(provider="endpoint", base_url=url, model="m", timeout_s=LIMIT_S)
+    with pytest.raises(EncoderUnusable) as caught:
+        EndpointEncoder(given, sleep=_no_pause)
+    assert_one_line(caught.value)
+
+
+def assert_one_line(error):
+    assert "\n" not in str(error)
+    assert 0 < len(str(error)) < 1_000
