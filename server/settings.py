@@ -46,12 +46,6 @@ def _host_names(value: str) -> str:
     return value
 
 
-def _folders(value: str) -> str:
-    if not all(each.startswith("/") and each.strip("/") for each in listed(value)):
-        raise ValueError("must be absolute paths of folders, separated by commas, and not /")
-    return value
-
-
 class ServerSettings(LayeredSettings):
     """Settings of the server; created once by `shrag serve`."""
 
@@ -79,10 +73,6 @@ class ServerSettings(LayeredSettings):
     )
     sources: Annotated[CommaList, NAMED_FILE_ONLY] = Field(
         default="", description="sources that callers may search, like library,openalex"
-    )
-    corpora: Annotated[CommaList, AfterValidator(_folders), NAMED_FILE_ONLY] = Field(
-        default="",
-        description="folders whose files may be indexed on /operator, like /srv/papers; none = no builds",
     )
     sources_at_once: int = Field(
         default=0, ge=0, le=1_000, description="concurrent questions to sources per process; 0 = 4 per core"
