@@ -117,21 +117,21 @@ class ServerSettings(LayeredSettings):
         default=0,
         ge=0,
         le=1_000,
-        description="concurrent searches per process; 0 = 2 with the embedded engine, else 4 per "
-        "core of its share",
+        description="concurrent searches per process; 0 = 4 with the embedded engine, else 4 per "
+        "core of its share; a caller has at most half of them",
     )
     asks_at_once: int = Field(
         default=0,
         ge=0,
         le=1_000,
-        description="concurrent answers per process; 0 = 8 divided among the processes, at least 2 "
+        description="concurrent answers per process; 0 = 8 divided among the processes, at least 4 "
         "each; without a language model as many as searches",
     )
     waiting: int = Field(
-        default=2,
+        default=8,
         ge=0,
         le=100,
-        description="waiting calls per running call under sustained load",
+        description="waiting calls per running call",
     )
     search_s: float = Field(default=60, gt=0, le=3_600, description="seconds for a search")
     ask_s: float = Field(default=600, gt=0, le=86_400, description="seconds for an answer")
