@@ -53,7 +53,7 @@ class Buckets:
     """
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Begin with full buckets."""
+        """Start with full buckets."""
         self._clock = clock
         self._full_at: dict[str, float] = {}
         self._pruned_at = PRUNED_FROM
@@ -83,7 +83,7 @@ class DailyUse:
     """Searches and questions of each key today (UTC)."""
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
-        """Begin with no calls."""
+        """Start with no calls."""
         self._clock = clock
         self._day = 0
         self._used: Counter[str] = Counter()

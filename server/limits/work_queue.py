@@ -68,7 +68,7 @@ class WorkQueue:
         try:
             yield
         finally:
-            self._running[caller] += 1  # at once, even if another call has the slot
+            self._running[caller] += 1  # without waiting, even if another call has the slot
 
     async def _wait(self, caller: str) -> None:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
