@@ -167,7 +167,9 @@ class ServerSettings(LayeredSettings):
         default=1_000_000, ge=1_000, le=100_000_000, description="maximum bytes of a call"
     )
     body_s: float = Field(default=10, gt=0, le=3_600, description="seconds in which a call must arrive")
-    connections: int = Field(default=2_000, ge=10, le=100_000, description="open connections per process")
+    connections: int = Field(
+        default=2_000, ge=10, le=100_000, description="open connections per process; further ones get 503"
+    )
     audit_file: OptionalPath = Field(
         default=None,
         description="audit log: sign-ins, refusals, changes, calls of keys; one JSON line each",

@@ -208,7 +208,7 @@ def _cores(settings: ServerSettings) -> int:
 def sources_at_once(settings: ServerSettings) -> int:
     """Return the limit of concurrent source requests; 0 if no source is offered.
 
-    A source that hangs takes no slot from searches of indexes: a question to it lends its slot while it waits.
+    A source that hangs takes no slot from searches of indexes: a question that waits for it lends its slot.
     """
     return (settings.sources_at_once or _cores(settings) * QUESTIONS_TO_SOURCES) if settings.sources else 0
 

@@ -104,7 +104,6 @@ TITLES = {
     405: "Wrong method",
     415: "Wrong media type",
     429: "Too busy",
-    431: "Too large",
     503: "Not available",
     502: "Not answered",
 }

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
 
@@ -13,7 +12,7 @@ from tests.generator.language_model import events, piece, streams_out
 from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH
 from tests.needs import mostly_nightly
-from tests.server.running import START_S, post_and_leave, serving, wait_for, workers_of
+from tests.server.running import START_S, post_and_leave, serving, wait_for
 
 pytestmark = pytest.mark.slow  # starts processes of the server
 
@@ -112,14 +111,6 @@ def test_a_plain_call_is_answered_with_a_problem_when_the_server_stops(sample_ho
         assert server.process.wait(START_S) == 0
 
     assert [(answer.status_code, answer.json()["code"]) for answer in answers] == [(503, "stopping")] * 4
-
-
-@pytest.mark.nightly
-def test_a_worker_that_hangs_does_not_hold_up_the_end(sample_home, tmp_path):
-    with serving(sample_home, tmp_path / "log", "--workers", "2") as server:
-        os.kill(workers_of(server)[-1], signal.SIGSTOP)
-        server.process.terminate()
-        assert server.process.wait(START_S) == 0
 
 
 @pytest.mark.parametrize("streamed", [True, False])
