@@ -25,9 +25,6 @@ ServerError
 ├── SearchRunning     a kept search that another call is continuing
 ├── JudgementNotKept  the file of readers' judgements is full, busy or cannot be written
 ├── SearchUnusable    a kept search, or a feed, that cannot be read, saved or removed
-├── UnknownJob        no job with that id
-├── JobRunning        a job of the index, or as many jobs as allowed, are running
-├── JobUnusable       a job that cannot be written, started or stopped
 ├── UnknownKey        no key with that id
 └── KeysUnreadable    the store of keys cannot be read or written
     └── KeysEmpty     its file has no content, so no key is valid
@@ -165,18 +162,6 @@ class SearchUnusable(ServerError):
 
 class JudgementNotKept(ServerError):
     """The file of readers' judgements is full, busy or cannot be written."""
-
-
-class UnknownJob(ServerError):
-    """No job has that id."""
-
-
-class JobRunning(ServerError):
-    """A job of the index is running, or as many jobs as allowed."""
-
-
-class JobUnusable(ServerError):
-    """A job that cannot be written, started or stopped."""
 
 
 class NotProtected(RemediableError, ServerError):

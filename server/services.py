@@ -19,15 +19,12 @@ from server.access.sign_in.signing_in import SignIn, open_sign_in
 from server.indexes.open_indexes import OpenIndexes
 from server.kept_searches.feeds import Feeds
 from server.kept_searches.store import KeptSearches
-from server.limits.daily_use import DailyUse, open_daily_use
-from server.limits.gate import Counts, Gate, sources_at_once
-from server.limits.open_calls import OpenCalls
-from server.limits.rates import Buckets
+from server.limits.gate import Gate, sources_at_once
 from server.monitoring.audit import AuditLog
 from server.monitoring.call_log import CallLog
 from server.monitoring.metrics import AUDIT_LOST, forget_ended_processes
 from server.monitoring.search_statistics import SearchStatistics
-from server.processes.shared_files import buckets_file, calls_today_file, keys_needed_mark, open_calls_file
+from server.processes.shared_files import keys_needed_mark
 from server.settings import ServerSettings, SignInSettings
 from server.sources.offered_sources import OfferedSources
 
@@ -55,12 +52,10 @@ class Backends:
 
 @dataclass(frozen=True, slots=True)
 class Services(Backends):
-    """The backends, and the gate, keys, limits and call log that all work passes."""
+    """The backends, and the gate, keys and call log that all work passes."""
 
     gate: Gate
     keys: KeyRing
-    buckets: Buckets  # rate limits per caller
-    days: DailyUse  # calls of each key today
     calls: CallLog
     searches: KeptSearches  # for papers
     feeds: Feeds
@@ -104,12 +99,6 @@ async def open_services(
         backends = await opened.enter_async_context(open_backends(settings, server))
         forget_ended_processes()
         has_cluster = settings.indexer.engine != "tantivy"
-        buckets = opened.enter_context(Buckets(buckets_file()))
-        counts = Counts(
-            buckets,
-            opened.enter_context(open_daily_use(settings.indexer.home, calls_today_file())),
-            opened.enter_context(OpenCalls(open_calls_file())),
-        )
         audit = opened.enter_context(AuditLog.of(server))
         audit.count_lost = AUDIT_LOST.inc
         yield Services(
@@ -119,10 +108,8 @@ async def open_services(
             backends.sources,
             backends.models,
             backends.stopping,
-            Gate(server, counts, has_model=bool(backends.models), has_cluster=has_cluster),
+            Gate(server, has_model=bool(backends.models), has_cluster=has_cluster),
             await asyncio.to_thread(KeyRing, KeyStore(settings.indexer.home), keys_needed_mark()),
-            buckets,
-            counts.days,
             await opened.enter_async_context(CallLog(audit).keeping()),
             KeptSearches(settings.indexer.home, server),
             Feeds(settings.indexer.home, server),

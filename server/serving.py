@@ -12,6 +12,8 @@ from typing import NoReturn
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.config import STARTUP_FAILURE
+from uvicorn.supervisors import Multiprocess
 
 from base.logs import log_to_standard_error, verbosity
 from base.settings.lists import listed
@@ -24,15 +26,14 @@ from server.access.protection import require_protection
 from server.app import create_app
 from server.monitoring.audit import AuditLog
 from server.processes.shared_files import keys_needed_mark, shared_folder
-from server.processes.stopping import SIGNALS
+from server.processes.stopping import SIGNALS, stop_with_parent
 from server.processes.worker_count import default_workers
-from server.processes.workers import Workers, stop_with_parent
 from server.settings import ServerSettings, SignInSettings
-from server.transport.wire import BoundedProtocol
 
 KEEP_ALIVE_S = 15
 MOST_FILES = 65_536
-STARTED_WITHIN_S = 60  # a worker that replaces another at SIGHUP
+STARTED_WITHIN_S = 60  # a worker
+MOST_HEAD_BYTES = 32_768  # request line and headers
 VERBOSITY = "_SHRAG_SERVER_VERBOSITY"  # environment variable with the workers' log level
 BACKLOG = 2_048  # connections that the system queues until they are accepted
 
@@ -70,7 +71,9 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
     config = uvicorn.Config(
         f"{__name__}:make_app",
         factory=True,
-        http=f"{BoundedProtocol.__module__}:{BoundedProtocol.__name__}",
+        http="h11",  # limits the headers, unlike httptools
+        h11_max_incomplete_event_size=MOST_HEAD_BYTES,
+        limit_concurrency=server.connections,
         workers=server.workers,
         timeout_graceful_shutdown=round(server.stop_s),
         timeout_keep_alive=KEEP_ALIVE_S,
@@ -92,9 +95,9 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
             os.environ[VERBOSITY] = str(verbosity())
             with shared_folder():
                 _learn_whether_keys_are_needed(home)
-                workers = Workers(config, listener, server.stop_s)
+                workers = Multiprocess(config, [listener])
                 workers.run()
-            _leave(1 if workers.failed else 0)
+            _leave(1 if any(worker.exitcode == STARTUP_FAILURE for worker in workers.processes) else 0)
         else:
             uvicorn.Server(config).run(sockets=[listener])
 

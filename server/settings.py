@@ -46,12 +46,6 @@ def _host_names(value: str) -> str:
     return value
 
 
-def _folders(value: str) -> str:
-    if not all(each.startswith("/") and each.strip("/") for each in listed(value)):
-        raise ValueError("must be absolute paths of folders, separated by commas, and not /")
-    return value
-
-
 class ServerSettings(LayeredSettings):
     """Settings of the server; created once by `shrag serve`."""
 
@@ -79,10 +73,6 @@ class ServerSettings(LayeredSettings):
     )
     sources: Annotated[CommaList, NAMED_FILE_ONLY] = Field(
         default="", description="sources that callers may search, like library,openalex"
-    )
-    corpora: Annotated[CommaList, AfterValidator(_folders), NAMED_FILE_ONLY] = Field(
-        default="",
-        description="folders whose files may be indexed on /operator, like /srv/papers; none = no builds",
     )
     sources_at_once: int = Field(
         default=0, ge=0, le=1_000, description="concurrent questions to sources per process; 0 = 4 per core"
@@ -127,21 +117,21 @@ class ServerSettings(LayeredSettings):
         default=0,
         ge=0,
         le=1_000,
-        description="concurrent searches per process; 0 = 2 with the embedded engine, else 4 per "
-        "core of its share",
+        description="concurrent searches per process; 0 = 4 with the embedded engine, else 4 per "
+        "core of its share; a caller has at most half of them",
     )
     asks_at_once: int = Field(
         default=0,
         ge=0,
         le=1_000,
-        description="concurrent answers per process; 0 = 8 divided among the processes, at least 2 "
+        description="concurrent answers per process; 0 = 8 divided among the processes, at least 4 "
         "each; without a language model as many as searches",
     )
     waiting: int = Field(
-        default=2,
+        default=8,
         ge=0,
         le=100,
-        description="waiting calls per running call under sustained load",
+        description="waiting calls per running call",
     )
     search_s: float = Field(default=60, gt=0, le=3_600, description="seconds for a search")
     ask_s: float = Field(default=600, gt=0, le=86_400, description="seconds for an answer")
@@ -177,7 +167,9 @@ class ServerSettings(LayeredSettings):
         default=1_000_000, ge=1_000, le=100_000_000, description="maximum bytes of a call"
     )
     body_s: float = Field(default=10, gt=0, le=3_600, description="seconds in which a call must arrive")
-    connections: int = Field(default=2_000, ge=10, le=100_000, description="open connections per process")
+    connections: int = Field(
+        default=2_000, ge=10, le=100_000, description="open connections per process; further ones get 503"
+    )
     audit_file: OptionalPath = Field(
         default=None,
         description="audit log: sign-ins, refusals, changes, calls of keys; one JSON line each",

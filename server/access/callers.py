@@ -120,10 +120,9 @@ class Visit:
     reason: str = ""  # of a failed sign-in
     charged: str = ""  # the work whose rate was counted at the entrance
     is_unmetered: bool = False  # no rate applies
-    counted_today: bool = False  # counted for the key's day before the work started
     open_call: ExitStack = field(default_factory=ExitStack)  # closed at the end of the response
     ends_at: float = math.inf  # deadline, on the event loop's clock
-    waiting_elsewhere: Callable[[], AbstractContextManager[None]] = nullcontext  # releases its place
+    waiting_elsewhere: Callable[[], AbstractContextManager[None]] = nullcontext  # lends its slot
     counts: dict[str, int] = field(default_factory=dict)
     headers: list[tuple[bytes, bytes]] = field(default_factory=list)
 

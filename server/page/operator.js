@@ -1,4 +1,4 @@
-// The operator's view: indexes, running builds, health, times, keys; the actions are in operation.js.
+// The operator's view: indexes, running builds, health, times, keys; keys are changed in operation.js.
 
 import { askForKey, openAccess, wantsKey } from "./access.js";
 import { call } from "./api.js";
@@ -87,7 +87,7 @@ async function show() {
     before = status;
     if (!status.keys) return; // a librarian
     showOperation ??= openOperation(byId("operation"), show);
-    await showOperation(status);
+    showOperation(status);
   } catch (error) {
     if (wantsKey(error)) askForKey(show);
     fill(place, describe(error, show));

@@ -49,9 +49,6 @@ PROBLEMS: dict[type[Exception], tuple[int, str]] = {
     server_errors.SearchRunning: (409, "search-running"),
     server_errors.SearchUnusable: (503, "search-unusable"),
     server_errors.JudgementNotKept: (503, "judgement-not-kept"),
-    server_errors.UnknownJob: (404, "unknown-job"),
-    server_errors.JobRunning: (409, "job-running"),
-    server_errors.JobUnusable: (503, "job-unusable"),
     server_errors.UnknownKey: (404, "unknown-key"),
     retriever_errors.BadQuestion: (422, "bad-question"),
     retriever_errors.BadExpression: (422, "bad-expression"),
@@ -107,7 +104,6 @@ TITLES = {
     405: "Wrong method",
     415: "Wrong media type",
     429: "Too busy",
-    431: "Too large",
     503: "Not available",
     502: "Not answered",
 }

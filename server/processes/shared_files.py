@@ -21,26 +21,7 @@ def shared_folder() -> Iterator[None]:
             del os.environ[FOLDER], os.environ[METRICS]
 
 
-def buckets_file() -> Path | None:
-    """Return the file of the rate buckets; None for a single process."""
-    return _shared("buckets")
-
-
-def open_calls_file() -> Path | None:
-    """Return the file of open calls; None for a single process."""
-    return _shared("open-calls")
-
-
-def calls_today_file() -> Path | None:
-    """Return the file of a day's calls if the home folder is not writable; None as above."""
-    return _shared("calls-today")
-
-
 def keys_needed_mark() -> Path | None:
     """Return the file that marks that there are or were keys; None for a single process."""
-    return _shared("keys-needed")
-
-
-def _shared(name: str) -> Path | None:
     folder = os.environ.get(FOLDER)
-    return Path(folder, name) if folder else None
+    return Path(folder, "keys-needed") if folder else None

@@ -1,6 +1,7 @@
-"""Stop signals: they reach the server while its streams are still open, and hanging work is ended."""
+"""The end of a server: stop signals reach it while its streams are open, and hanging work is ended."""
 
 import asyncio
+import multiprocessing
 import os
 import signal
 import threading
@@ -44,3 +45,17 @@ def stop_event_on_signal(stopping: asyncio.Event, within_s: float) -> Iterator[N
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def stop_with_parent() -> bool:
+    """Return whether this process is a worker; a worker stops when its parent ends for any reason."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return False
+
+    def watch() -> None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, name="parent", daemon=True).start()
+    return True

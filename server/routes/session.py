@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from server.access.authentication import HOST_COOKIE, PLAIN_COOKIE, WRONG_KEY, cookie_name, credentials_of
 from server.access.callers import Caller, visit_of
 from server.api.schemas import Shaped
-from server.errors import TooOften, Unauthorized
+from server.errors import Unauthorized
 from server.limits.rates import Rate
 from server.services import Services, Shared
 from server.transport.entrance import count_wrong_key
@@ -68,9 +68,8 @@ async def sign_in(call: SignIn, request: Request, response: Response, services: 
     if key is None:
         count_wrong_key(services, visit.caller)
         raise Unauthorized(WRONG_KEY)
-    taken = services.buckets.take(f"session {key.id}", BEGUN)
-    if not taken.allowed:
-        raise TooOften("too many sessions were started with this key", retry_after_s=taken.wait_s)
+    too_often = "too many sessions were started with this key"
+    services.gate.buckets.require(f"session {key.id}", BEGUN, too_often)
     token, begun = await services.keys.begin_session(key)
     name = cookie_name(request.scope, services.server)
     response.set_cookie(

@@ -115,9 +115,8 @@ def _sign_in(services: Services) -> SignIn:
 
 
 def _count(request: Request, services: Services, what: str = "sign-in") -> None:
-    taken = services.buckets.take(f"{what} {visit_of(request).caller.counted_as}", BEGUN)
-    if not taken.allowed:
-        raise TooOften("too many calls from this address", retry_after_s=taken.wait_s)
+    name = f"{what} {visit_of(request).caller.counted_as}"
+    services.gate.buckets.require(name, BEGUN, "too many calls from this address")
 
 
 def _set(

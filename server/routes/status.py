@@ -74,7 +74,12 @@ class Status(TypedDict):
     indexes: list[dict[str, Any]]
     work: dict[str, Work]
     times: dict[str, StageTimes]
-    keys: Annotated[list[dict[str, Any]], Field(description="without their indexes and sources")]
+    keys: Annotated[
+        list[dict[str, Any]],
+        Field(
+            description="without their indexes and sources; `today`: calls of today in the answering process"
+        ),
+    ]
 
 
 @router.get("/status")
@@ -112,12 +117,14 @@ async def status(services: Shared, _: Admin) -> Annotated[Status, Shaped(Status)
             name: {
                 "running": work.get(name, {}).get("running", 0),
                 "waiting": work.get(name, {}).get("waiting", 0),
-                "places": places.at_once * server.processes,
+                "places": queue.slots * server.processes,
             }
-            for name, places in services.gate.places.items()
+            for name, queue in services.gate.queues.items()
         },
         "times": times,
-        "keys": [key.as_record(now) | {"today": services.days.used(key.id)} for key in kept.keys.values()],
+        "keys": [
+            key.as_record(now) | {"today": services.gate.days.used(key.id)} for key in kept.keys.values()
+        ],
     }
 
 

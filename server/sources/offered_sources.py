@@ -37,7 +37,7 @@ class OfferedSources:
         """Connect to nothing yet; `at_once` limits the concurrent questions to sources."""
         self._kept = {each.name: KeptSource(each, settings.indexer) for each in declared}
         self.models = SharedModels(settings.indexer, settings.retriever.synonyms)
-        self._places = WorkQueue(max(1, at_once), 0)
+        self._questions = WorkQueue("sources", max(1, at_once), 0)
 
     @asynccontextmanager
     async def keeping(self) -> AsyncIterator["OfferedSources"]:
@@ -111,13 +111,13 @@ class OfferedSources:
 
     @asynccontextmanager
     async def asked(self, names: Sequence[str]) -> AsyncIterator[list[LimitedSource]]:
-        """Hold a place, and the sources for one question; a source that cannot be opened will not answer.
+        """Hold a slot, and the sources for one question; a source that cannot be opened will not answer.
 
         Raises:
             TooBusy: the limit of concurrent source requests is reached.
         """
         visit = current_visit()
-        async with self._places.taken(visit.caller.counted_as if visit else ""):
+        async with self._questions.slot(visit.caller.counted_as if visit else ""):
             with visit.waiting_elsewhere() if visit else nullcontext():
                 yield list(await asyncio.gather(*(self._kept[name].limited() for name in names)))
 

@@ -26,7 +26,6 @@ from server.errors import (
     PersonsSessionEnded,
     ServerError,
     SessionsUnreadable,
-    TooOften,
     Unauthorized,
 )
 from server.limits.gate import Work
@@ -111,7 +110,6 @@ class Entrance:
             await self._pass_on(scope, receive, answer)
         finally:
             visit.open_call.close()
-            services.gate.give_back_unused(visit)
             self._note(scope, services, visit, answer)
 
     async def _admit(self, scope: Scope, receive: Receive, services: Services, visit: Visit) -> Receive:
@@ -233,7 +231,7 @@ class _Answer:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             services: Services = self._scope["state"]["services"]
-            if is_to_be_held(self.status, self._visit, services.buckets):
+            if is_to_be_held(self.status, self._visit, services.gate.buckets):
                 self.began += await hold(self._scope, self._receive, services, self._visit)
                 self.closes = True
             own = [*message.get("headers", ()), *self._visit.headers]
@@ -260,6 +258,5 @@ def _request_id(scope: Scope) -> str:
 
 def count_wrong_key(services: Services, caller: Caller) -> None:
     """Raise TooOften if the caller has tried many wrong keys."""
-    taken = services.buckets.take(f"wrong key {caller.counted_as}", WRONG_KEYS)
-    if not taken.allowed:
-        raise TooOften("too many wrong keys from this address", retry_after_s=taken.wait_s)
+    name = f"wrong key {caller.counted_as}"
+    services.gate.buckets.require(name, WRONG_KEYS, "too many wrong keys from this address")

@@ -34,8 +34,6 @@ def is_to_be_held(status: int, visit: Visit, buckets: Buckets) -> bool:
 async def hold(scope: Scope, receive: Receive, services: Services, visit: Visit) -> float:
     """Delay an answer until its time is up, the caller leaves or the server stops; return the seconds."""
     began, seconds = time.perf_counter(), uniform(*HELD_S)  # noqa: S311 - no secret
-    if connection := scope["state"].get("connection"):  # absent without a network
-        connection.is_held = True
     visit.open_call.close()
     with metrics.HELD.track_inprogress(), suppress(TimeoutError, Stopping):
         async with asyncio.timeout(seconds):

@@ -114,18 +114,6 @@ def test_who_has_no_key_is_held_back_as_well(limited):
 
 
 @pytest.mark.slow
-def test_refusals_that_are_held_back_keep_no_connections_from_others(home):
-    busy, other = make(home), make(home)
-    with serving(home, home / "log", server__connections=10, **ONE_SEARCH) as server, ExitStack() as stack:
-        for _ in range(AT_ONCE + 1):
-            search(server, busy)
-        for _ in range(30):
-            asking(stack, server, busy)
-
-        assert search(server, other).status_code == 200
-
-
-@pytest.mark.slow
 def test_a_caller_who_leaves_is_not_held(limited):
     server, admin = limited
     busy = make(server.home)

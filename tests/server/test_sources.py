@@ -302,7 +302,7 @@ def test_a_stream_that_is_broken_off_leaves_nothing_behind(sample_home, tmp_path
                 assert "error" not in server.log.read_text()
 
 
-def test_a_source_that_hangs_leaves_places_for_others(sample_home, monkeypatch):
+def test_a_source_that_hangs_leaves_slots_for_others(sample_home, monkeypatch):
     go_on = threading.Event()
 
     class HangingForNow(Garbage):
@@ -313,7 +313,7 @@ def test_a_source_that_hangs_leaves_places_for_others(sample_home, monkeypatch):
     with serving_http(HangingForNow) as url:
         declare_theirs(monkeypatch, "broken", url, timeout_s=60)
         with (
-            offering(sample_home, "broken", searches_at_once=1, sources_at_once=2) as client,
+            offering(sample_home, "broken", searches_at_once=1, sources_at_once=4) as client,
             ThreadPoolExecutor(4) as threads,
         ):
             call = {"question": ENGLISH, "sources": ["broken"]}

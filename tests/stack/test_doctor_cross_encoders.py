@@ -12,7 +12,8 @@ def test_a_model_that_opens_is_well_and_one_that_does_not_is_wrong(tmp_path):
 
     labels = ("entailment", "neutral", "contradiction")
     folder = tiny_entailment_model(tmp_path / "model", labels)
-    models = {"reranker__provider": "local", "reranker__model": folder, "check__model": folder}
+    models = {"reranker__provider": "local", "reranker__model": folder}
+    models |= {"check__model": folder, "check__judge": "local"}
 
     code, found = doctor(tmp_path / "home", **models)
 
@@ -24,7 +25,7 @@ def test_a_model_that_opens_is_well_and_one_that_does_not_is_wrong(tmp_path):
 
 
 def test_a_model_that_is_not_there_is_wrong_and_named(tmp_path):
-    code, found = doctor(tmp_path / "home", check__model=tmp_path / "missing")
+    code, found = doctor(tmp_path / "home", check__model=tmp_path / "missing", check__judge="local")
 
     assert code == 1
     check = found["cross-encoders", "check of answers"]

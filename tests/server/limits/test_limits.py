@@ -10,7 +10,6 @@ import httpx
 import pytest
 
 from tests.generator.sample_index import ENGLISH, NAME, shrag
-from tests.needs import mostly_nightly
 from tests.server.running import START_S, serving, wait_for
 
 pytestmark = pytest.mark.slow  # starts processes of the server
@@ -41,9 +40,8 @@ def keys(home):
     return [shrag("keys", "create", home=home).stdout.strip() for _ in range(4)]
 
 
-@pytest.mark.parametrize("workers", mostly_nightly([1, 2], by_day={2}))
-def test_a_key_has_so_many_searches_in_all_processes_together(home, keys, tmp_path, workers):
-    with serving(home, tmp_path / "log", server__workers=workers, **RATES) as server:
+def test_a_key_has_so_many_searches(home, keys, tmp_path):
+    with serving(home, tmp_path / "log", **RATES) as server:
         one, other = ({"Authorization": f"Bearer {key}"} for key in keys[:2])
         answers = [search(server, one) for _ in range(8)]
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
 
@@ -13,7 +12,7 @@ from tests.generator.language_model import events, piece, streams_out
 from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH
 from tests.needs import mostly_nightly
-from tests.server.running import START_S, post_and_leave, serving, wait_for, workers_of
+from tests.server.running import START_S, post_and_leave, serving, wait_for
 
 pytestmark = pytest.mark.slow  # starts processes of the server
 
@@ -81,7 +80,7 @@ def test_each_of_fifty_streams_ends_with_an_event_when_the_server_stops(
         tmp_path / "log",
         "--workers",
         str(workers),
-        server__asks_at_once=STREAMS,
+        server__asks_at_once=2 * STREAMS,  # a caller has half of them
         server__asks_per_minute=60 * STREAMS,
         server__ask_burst=STREAMS,
         server__stop_s=START_S,
@@ -103,23 +102,15 @@ def test_each_of_fifty_streams_ends_with_an_event_when_the_server_stops(
 def test_a_plain_call_is_answered_with_a_problem_when_the_server_stops(sample_home, tmp_path, slow_model):
     with (
         serving(sample_home, tmp_path / "log", server__stop_s=START_S, **with_model(slow_model)) as server,
-        ThreadPoolExecutor(6) as threads,
+        ThreadPoolExecutor(4) as threads,
     ):
-        asked = [threads.submit(server.post, "/api/v1/ask", json={"question": ENGLISH}) for _ in range(6)]
+        asked = [threads.submit(server.post, "/api/v1/ask", json={"question": ENGLISH}) for _ in range(4)]
         wait_for(lambda: len(slow_model.bodies), lambda count: count >= len(asked))
         server.process.terminate()
         answers = [call.result() for call in asked]
         assert server.process.wait(START_S) == 0
 
-    assert [(answer.status_code, answer.json()["code"]) for answer in answers] == [(503, "stopping")] * 6
-
-
-@pytest.mark.nightly
-def test_a_worker_that_hangs_does_not_hold_up_the_end(sample_home, tmp_path):
-    with serving(sample_home, tmp_path / "log", "--workers", "2") as server:
-        os.kill(workers_of(server)[-1], signal.SIGSTOP)
-        server.process.terminate()
-        assert server.process.wait(START_S) == 0
+    assert [(answer.status_code, answer.json()["code"]) for answer in answers] == [(503, "stopping")] * 4
 
 
 @pytest.mark.parametrize("streamed", [True, False])
