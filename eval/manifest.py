@@ -2,7 +2,7 @@
 
 import hashlib
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from base.files.output_files import write_output
 from base.terminal.output import json_text
 from base.versions import installed_version
 from eval.manifest_reader import manifest_path
-from generator.prompts import prompt_versions
+from generator.prompts import Prompt, prompt_versions
 from generator.request import Settings
 from generator.settings import LanguageModelSettings
 from indexer.settings import IndexerSettings
@@ -131,8 +131,8 @@ def made_with(
         "index": dict(index),
         "request": dict(request),
         "inputs": dict(inputs),
-        "settings": settings.retriever.model_dump(mode="json", exclude={"synonyms"}),
-        **{name: asked_with(getattr(indexer, name)) for name in ("encoder", "reranker", "check")},
+        **search_record(settings),
+        "check": asked_with(indexer.check),
         "language model": {**asked_with(llm), "prompts": prompt_versions()} if llm else None,
     }
 
@@ -147,6 +147,21 @@ def models_record(settings: IndexerSettings, applied: Mapping[str, Any]) -> dict
         name: {field: getattr(model, field) for field in fields}
         for name, (used, model, fields) in states.items()
         if used
+    }
+
+
+def model_record(llm: LanguageModelSettings, prompts: Iterable[Prompt]) -> dict[str, Any]:
+    """Return the language model and the versions of its prompts."""
+    versions = {f"{prompt.name}.{prompt.language}": prompt.version for prompt in prompts}
+    return {"model": llm.model, "language model": asked_with(llm), "prompts": versions}
+
+
+def search_record(settings: Settings) -> dict[str, Any]:
+    """Return the settings of searches."""
+    indexer = settings.indexer
+    return {
+        "settings": settings.retriever.model_dump(mode="json", exclude={"synonyms"}),
+        **{name: asked_with(getattr(indexer, name)) for name in ("encoder", "reranker")},
     }
 
 

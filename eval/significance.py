@@ -1,11 +1,10 @@
-"""Significance of the difference between two runs, and intervals of differences and proportions.
+"""Significance of the difference between two runs, and intervals of differences.
 
 The test is the randomisation test that Smucker, Allan & Carterette recommend (A comparison of statistical
 significance tests for information retrieval evaluation, CIKM 2007). The interval is the percentile
 bootstrap's (Efron & Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13).
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +19,6 @@ ENUMERATED_PAIRS = 16  # up to 2^16 assignments are enumerated
 CHUNK = 4_000_000  # numbers in memory at a time
 # Sums of the same differences in a different order may differ in the last digits.
 TOLERANCE = 1e-9
-Z = 1.959964  # quantile of the normal distribution for a two-sided interval of 95 %
 
 Floats = NDArray[np.float64]
 
@@ -127,14 +125,6 @@ def bootstrap_interval(
     )
     low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
-
-
-def wilson(successes: int, total: int) -> tuple[float, float]:
-    """Return the bounds, 0 to 1, of the 95 % interval of a proportion (Wilson, JASA 22, 1927)."""
-    share, spread = successes / total, Z**2 / total
-    middle = share + spread / 2
-    half = Z * math.sqrt(share * (1 - share) / total + spread / (4 * total))
-    return max(0.0, (middle - half) / (1 + spread)), min(1.0, (middle + half) / (1 + spread))
 
 
 def _differences(a: Sequence[float], b: Sequence[float]) -> Floats:

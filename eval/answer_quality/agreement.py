@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from eval.answer_quality.citations import Verdict
-from eval.kappa import cohens_kappa
+from eval.statistics import cohens_kappa
 
 SUPPORTED: Verdict = "supported"
 UNSUPPORTED: Verdict = "unsupported"

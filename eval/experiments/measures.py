@@ -1,9 +1,7 @@
-"""The measures of experiments: those of `eval/measures.py`, `both@10` of two-step questions, and AUROC."""
+"""The measures of experiments: those of `eval/measures.py`, and `both@10` of two-step questions."""
 
 from collections.abc import Sequence
 from dataclasses import replace
-
-import numpy as np
 
 from eval.measures import Scores, evaluate
 from eval.qrels import Qrels
@@ -27,11 +25,3 @@ def scores_of(qrels: Qrels, run: Run, measures: Sequence[str]) -> Scores:
         means={measure: means[measure] for measure in measures},
         per_query={measure: per_query[measure] for measure in measures},
     )
-
-
-def area_under_curve(positive: Sequence[float], negative: Sequence[float]) -> float:
-    """Return the probability that a positive's score is above a negative's, ties counting half (AUROC)."""
-    below = np.sort(np.asarray(negative))
-    left = np.searchsorted(below, positive, side="left")
-    right = np.searchsorted(below, positive, side="right")
-    return float((left + right).sum() / 2 / (len(positive) * len(negative)))

@@ -6,15 +6,15 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from base.calls import Call, Flag, Section, described
-from eval.judging.folder import ASSESSOR
-from eval.judging.records import Judge, StageName
+from eval.judging.records import ASSESSOR, Judge, StageName
 from retriever.calls import IndexName, SourceNames
 
 METHODS = ("shrag", "or", "paper")  # default of `pool`
 NEAREST = "dense"  # a default, too, if the index has vectors
 MOST_DERIVED = 20  # questions of one seed
 RULES: Judge = "rules"
-THRESHOLDS: Mapping[StageName, Mapping[Judge, float]] = {  # defaults
+# Defaults. Rules with a cross-encoder or an encoder have those of `brief`: their scores are no probabilities.
+THRESHOLDS: Mapping[StageName, Mapping[Judge, float]] = {
     "coarse": {"rules": 0.005, "brief": 0.3, "complex": 0.2},
     "fine": {"rules": 0.02, "brief": 0.5, "complex": 0.4},
 }
@@ -113,11 +113,6 @@ class JudgeCall(Call):
         """The judge."""
         return self.by or (RULES if self.stage == "coarse" else "complex")
 
-    @property
-    def least(self) -> float:
-        """The threshold."""
-        return THRESHOLDS[self.stage][self.judge] if self.threshold is None else self.threshold
-
 
 class SelectCall(Call):
     """Options of `select`."""
@@ -132,14 +127,14 @@ class ConfirmCall(Call):
     assessor: AssessorName
     sample: Annotated[
         int | None,
-        Field(ge=1, description="Judge a random sample of this many papers, the same for all assessors."),
+        Field(ge=1, description="Grade a random sample of this many papers, the same for all assessors."),
     ] = None
     dropped: Annotated[
         bool,
-        Field(description="Judge papers that a stage dropped, for an estimate of relevant papers missed."),
+        Field(description="Grade papers that a stage dropped, for an estimate of relevant papers missed."),
     ] = False
     disputed: Annotated[
-        bool, Field(description="Judge papers to which other assessors gave different grades.")
+        bool, Field(description="Grade papers to which other assessors gave different grades.")
     ] = False
 
 

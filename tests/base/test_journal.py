@@ -14,7 +14,7 @@ from indexer.corpora.papers import Paper
 from tests.indexer.made_corpora import ROOT
 
 FIRST = Assessment("Q1", ("papers", "P1"), 3, "2025-01-01T00:00:00+00:00")
-SECOND = Assessment("Q1", ("papers", "P2"), None, "2025-01-01T00:00:01+00:00")
+SECOND = Assessment("Q1", ("papers", "P2"), 0, "2025-01-01T00:00:01+00:00")
 LINE = '{"query_id":"Q1","paper":["papers","P1"],"grade":3,"at":"2025-01-01T00:00:00+00:00"}\n'
 
 

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from eval.answer_quality.selective import best_risks, risk_at, risks
-from eval.experiments.measures import area_under_curve
-from eval.means import mean_of_known
 from eval.reproduction.answering.judged_answers import AnswerRecord, ByName
 from eval.reproduction.experiment import Cell, Figure, Line, Panel, Record, Table
+from eval.statistics import area_under_curve, mean_of_known
 from retriever.answerability import THRESHOLD
 
 QUOTED = "quoted sentences"  # the system without a language model

@@ -31,7 +31,7 @@ from eval.reproduction.experiment import (
 from eval.reproduction.materials import Materials
 from eval.reproduction.retrieving import ranked_by, relevant_in, run_name, strategy_of
 from eval.reproduction.shared_words import compared_languages, documents_with_a_word
-from eval.significance import wilson
+from eval.statistics import wilson
 from retriever.query_plan import NEAREST
 from retriever.request import SearchRequest
 from retriever.settings import OrderPart

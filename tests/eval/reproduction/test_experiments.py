@@ -18,7 +18,7 @@ from eval.reproduction.commands import experiment
 from eval.reproduction.experiment import experiments
 from eval.reproduction.experiments.and_ablation import READINGS, joined_queries
 from eval.reproduction.recorded_results import RECORDED as RECORDED_STRATEGIES
-from eval.significance import wilson
+from eval.statistics import wilson
 from retriever.queries.boolean import Or, Term, describe
 from retriever.query_plan import NamedQuery
 from tests.fixture_model import fixture_model
