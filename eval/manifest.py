@@ -1,8 +1,9 @@
 """The manifest of a run, written next to it, with everything needed to reproduce the run exactly."""
 
 import hashlib
+import json
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ HOW_REACHED = frozenset(
     "requests_at_once requests_per_second circuit_failures stream answer_bytes cache download".split()
 )
 ENCODER_STATE = ("provider", "model", "revision", "device", "precision", "dimensions", "max_tokens")
+LONGEST_VALUE = 80  # characters of a printed value
 RERANKER_STATE = ("provider", "model", "revision", "device", "precision", "max_tokens", "scores")
 
 
@@ -163,6 +165,21 @@ def search_record(settings: Settings) -> dict[str, Any]:
         "settings": settings.retriever.model_dump(mode="json", exclude={"synonyms"}),
         **{name: asked_with(getattr(indexer, name)) for name in ("encoder", "reranker")},
     }
+
+
+def differences(first: Mapping[str, Any], second: Mapping[str, Any], place: str = "") -> Iterator[str]:
+    """Yield the differences of two records, one line each: `call.seed: 0 ≠ 1`."""
+    for name in dict.fromkeys([*first, *second]):
+        one, other = first.get(name), second.get(name)
+        if isinstance(one, Mapping) and isinstance(other, Mapping):
+            yield from differences(one, other, f"{place}{name}.")
+        elif one != other:
+            yield f"{place}{name}: {_shown(one)} ≠ {_shown(other)}"
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
 
 
 def software(*, models: bool) -> dict[str, Any]:

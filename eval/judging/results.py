@@ -7,9 +7,8 @@
 | provenance.jsonl | each pooled paper: method and rank, scores of the judges, grades of the assessors |
 | report.md, report.html | tables, figure and notes |
 | figures/funnel.svg, funnel.png | papers at each stage |
-| manifest.json | commands with index, models and versions; SHA-256 of each input and result |
-
-The same state of a benchmark gives the same bytes.
+| metrics.json | the values of the tables |
+| manifest.json | commands with index, models and versions; SHA-256 of each input |
 """
 
 import json
@@ -39,7 +38,7 @@ from eval.judging.tables import (
 )
 from eval.manifest import file_record, software
 from eval.reproduction.experiment import Outcome
-from eval.reproduction.figures import drawn, drawn_with
+from eval.reproduction.figures import drawn
 from eval.reproduction.folder import FORMAT, check_folder, write_files
 from eval.reproduction.report import markdown_of, page_of
 from eval.score_commands import first_ids
@@ -53,10 +52,8 @@ DESCRIPTION = (
 )
 
 
-def write_benchmark(
-    benchmark: Benchmark, out: Path, precedence: Sequence[str]
-) -> tuple[Outcome, dict[str, str]]:
-    """Write the finished benchmark; return its tables, and the SHA-256 of each result.
+def write_benchmark(benchmark: Benchmark, out: Path, precedence: Sequence[str]) -> tuple[Outcome, list[str]]:
+    """Write the finished benchmark; return its tables, and the names of the files.
 
     Raises:
         InvalidCall: the folder has other files or is inside that of the benchmark; or no paper is graded.
@@ -74,7 +71,7 @@ def write_benchmark(
     check_folder(out, NAME, [str(benchmark.path / MARKER)])
     outcome = _outcome(results)
     record = _record(benchmark, precedence)
-    return outcome, write_files(out, record, _files(results, outcome, record))
+    return outcome, write_files(out, record, outcome, dict(_files(results, outcome, record)))
 
 
 def _outcome(results: Results) -> Outcome:
@@ -213,7 +210,6 @@ def _record(benchmark: Benchmark, precedence: Sequence[str]) -> dict[str, Any]:
         "calls": adapter(list[CallRecord]).dump_python(benchmark.calls, mode="json"),
         **software(models=False),
         "commit": checkout_commit(),
-        "figures": drawn_with(),
     }
 
 

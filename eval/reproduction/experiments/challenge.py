@@ -24,6 +24,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from base.calls import Flag, Section, described
+from eval.files import Input
 from eval.reproduction.challenge.form import ChallengeAnswer, form_problems, laid_out, parsed, repaired
 from eval.reproduction.challenge.gpu_memory import peak_gpu_memory
 from eval.reproduction.challenge.mapping import ChallengeMapping, read_mapping
@@ -46,10 +47,8 @@ from eval.reproduction.experiment import (
     TopicResult,
 )
 from eval.reproduction.materials import (
-    Input,
     Materials,
     opened_index,
-    recorded_input,
     recorded_strategies,
     settings_for,
 )
@@ -118,13 +117,14 @@ def opened(call: Challenge) -> Iterator[ChallengeMaterials]:
     questions = read_questions(call.questions, mapping.questions, inputs["questions"])
     settings = settings_for(call)
     topics = {query_id: each.question for query_id, each in questions.items()}
+    recorded = recorded_strategies(call, topics)
     with opened_index(call.index, settings) as index:
         yield ChallengeMaterials(
             index,
             topics,
             settings,
-            inputs=inputs | recorded_input(call),
-            strategies=recorded_strategies(call, topics),
+            inputs={**inputs, **recorded.inputs},
+            strategies=recorded.strategies,
             mapping=mapping,
             questions=questions,
         )

@@ -33,7 +33,6 @@ from eval.reproduction.materials import (
     Materials,
     opened_index,
     read_judged,
-    recorded_input,
     recorded_strategies,
     settings_for,
 )
@@ -112,6 +111,7 @@ def opened(call: Miracl) -> Iterator[Materials]:
     """
     files = find_files(call.lang, call.split, folder=call.corpus, topics=call.topics, qrels=call.qrels)
     judged, settings = read_judged(str(files.topics), str(files.qrels)), settings_for(call)
+    recorded = recorded_strategies(call, judged.topics)
     with progress_bar() as progress, interruptible():
         name = made_index(call.lang, files, settings.indexer, progress)
     with opened_index(name, settings) as index:
@@ -120,10 +120,10 @@ def opened(call: Miracl) -> Iterator[Materials]:
             judged.topics,
             settings,
             judged.qrels,
-            {**judged.inputs, **recorded_input(call)},
+            {**judged.inputs, **recorded.inputs},
             judged.unjudged,
             judged.gaps,
-            strategies=recorded_strategies(call, judged.topics),
+            strategies=recorded.strategies,
         )
 
 

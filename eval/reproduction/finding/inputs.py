@@ -12,10 +12,10 @@ from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 from base.calls import Flag, Section, reason
 from base.errors import InvalidCall
 from eval.errors import BadBenchmark
-from eval.files import numbered_lines
+from eval.files import Input, numbered_lines
 from eval.reproduction.benchmarks.benchmark import day_of
 from eval.reproduction.experiment import JudgedCall, Seed
-from eval.reproduction.materials import Input, Materials, declared_sources, opened_materials, with_more
+from eval.reproduction.materials import Materials, declared_sources, opened_materials, with_more
 from eval.reproduction.topic_values import topic_values
 from generator.finding.calls import FindOptions
 from indexer.corpora.papers import Paper
