@@ -5,9 +5,9 @@ significance tests for information retrieval evaluation, CIKM 2007). The interva
 bootstrap's (Efron & Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,3 +138,23 @@ def _differences(a: Sequence[float], b: Sequence[float]) -> Floats:
 def _chunks(total: int, width: int) -> list[int]:
     size = max(1, CHUNK // width)
     return [min(size, total - start) for start in range(0, total, size)]
+
+
+Cells: TypeAlias = tuple[str | None, ...]
+
+NONE: Cells = (None,) * 4  # the row that others are compared with
+
+
+def difference_columns(name: str = "difference") -> tuple[str, ...]:
+    """Return the columns of `difference_cells`; the first one has this name."""
+    return (name, "95 %", "p", "better / same / worse")
+
+
+def difference_cells(values_of: Callable[[str], Sequence[float]], row: str, first: str) -> Cells:
+    """Compare a row with the first row; the first row itself has empty cells.
+
+    Args:
+        values_of: returns the values of a row, one for each topic in the same order.
+        row, first: names of rows.
+    """
+    return NONE if row == first else compare(values_of(first), values_of(row)).as_cells()

@@ -22,8 +22,7 @@ from base.terminal.output import echo_json, echo_lines
 from eval.development.logistic import fit
 from eval.experiments.bench import Bench
 from eval.experiments.collections import COLLECTIONS, collection_option, questions
-from eval.experiments.options import data_option, home_option
-from eval.experiments.rows import Row, table_of
+from eval.experiments.console import Row, data_option, home_option, table_of
 from eval.progress import question_bar
 from eval.qrels import Qrels
 from eval.statistics import area_under_curve

@@ -138,7 +138,7 @@ def write_results(
     times = {
         "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
         "seconds": round(time.time() - started, 3),
-        "tables": _tables(outcome, timed=True),
+        "tables": [{"title": title, **each} for title, each in _tables(outcome, timed=True).items()],
         "topics": {
             query_id: topic.record[SECONDS] for query_id, topic in topics.items() if SECONDS in topic.record
         },

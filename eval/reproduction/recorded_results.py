@@ -22,7 +22,7 @@ import click
 from base.sample import SAMPLE
 from base.terminal.output import echo
 from eval.experiments.collections import COLLECTIONS, supporting
-from eval.experiments.options import DATA
+from eval.experiments.console import DATA
 from eval.reproduction.experiment import experiments
 from eval.reproduction.running import run_experiment
 from indexer.errors import UnknownIndex

@@ -11,7 +11,7 @@ from pydantic import Field
 from base.calls import Flag
 from eval.errors import BadTopics
 from eval.files import Input
-from eval.paper_questions import PaperQuestion, read_paper_questions
+from eval.query_lines import PaperQuestion, read_paper_questions
 from eval.reproduction.experiment import IndexCall
 from eval.reproduction.materials import Materials, opened_index, settings_for
 from retriever.errors import BadFilter, BadQuestion, UnknownPaper

@@ -5,7 +5,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
@@ -113,3 +113,18 @@ def read_papers(path: Path, digest: Input | None = None) -> dict[str, Paper]:
             raise BadBenchmark(f"{path}:{number}: not JSON ({error})") from None
         papers[paper.id] = paper
     return papers
+
+
+RULES = "rules"
+BRIEF, COMPLEX = "model, brief", "model, complex"
+# The options of a search for papers, by judge.
+JUDGES: Mapping[str, Mapping[str, Any]] = {
+    RULES: {"without": frozenset({"judgement"})},
+    BRIEF: {"judge": "brief"},
+    COMPLEX: {"judge": "complex"},
+}
+
+
+def judges_of(materials: FindingMaterials) -> list[str]:
+    """Return the judges of a call: the rules, and the model's if it is used."""
+    return [judge for judge in JUDGES if judge == RULES or materials.model is not None]

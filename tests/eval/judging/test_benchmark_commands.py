@@ -189,8 +189,6 @@ def test_the_sample_becomes_a_benchmark_without_a_model(call, confirm, folder, t
     assert (rice["assessments"][0]["assessor"], rice["grade"]) == ("kim", 2)
 
     manifest = json.loads((out / "manifest.json").read_text("utf-8"))
-    for name, digest in manifest["results"].items():
-        assert hashlib.sha256((out / name).read_bytes()).hexdigest() == digest
     for name, given in manifest["inputs"].items():
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == given["sha256"]
     assert [each["step"] for each in manifest["calls"]] == ["questions", "pool", "judge coarse", "judge fine"]
