@@ -23,14 +23,12 @@ from base.files.output_files import write_output
 from base.journal import read_records
 from base.terminal.output import echo, echo_json, json_text
 from base.terminal.parameters import PathParameter
-from eval.answer_quality.agreement import Agreement, agreement
-from eval.answer_quality.citations import Verdict
+from eval.statistics import Agreement, agreement
 from generator.reader_judgements import JudgedSentence, ReaderJudgement, last_judgements
 from indexer.options import json_option
 
 TOPICS, QRELS, CITATIONS = "topics.jsonl", "qrels.txt", "citations.jsonl"
 POSITIVE = {"helpful", "supported"}
-VERDICTS: dict[str, Verdict] = {"supported": "supported", "unsupported": "unsupported"}
 
 
 @dataclass(slots=True)
@@ -65,8 +63,11 @@ class ReaderVotes:
     def agreement(self) -> Agreement:
         """Compare the checks with the majority of the readers; other checks and equal votes are left out."""
         return agreement(
-            (VERDICTS.get(sentence.check, "not judged"), _verdict(votes.majority))
-            for (_, sentence, _), votes in self.sentences.items()
+            [
+                (sentence.check == "supported", votes.majority)
+                for (_, sentence, _), votes in self.sentences.items()
+                if sentence.check in {"supported", "unsupported"} and votes.majority is not None
+            ]
         )
 
 
@@ -144,10 +145,6 @@ def _citation_record(
         "supported": votes.positive,
         "not_supported": votes.negative,
     }
-
-
-def _verdict(supported: bool | None) -> Verdict:
-    return "not judged" if supported is None else "supported" if supported else "unsupported"
 
 
 @click.command("judgements")

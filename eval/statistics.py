@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 
 
@@ -42,3 +43,24 @@ def cohens_kappa(verdicts: Sequence[tuple[Hashable, Hashable]]) -> float | None:
     if expected == count**2:
         return None
     return (agreed * count - expected) / (count**2 - expected)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """The agreement of two judges on the items that both judged.
+
+    Args:
+        compared: number of items.
+        share: of equal verdicts; None without items.
+        kappa: Cohen's kappa; None if both gave one and the same verdict to all items, and without items.
+    """
+
+    compared: int
+    share: float | None
+    kappa: float | None
+
+
+def agreement(verdicts: Sequence[tuple[Hashable, Hashable]]) -> Agreement:
+    """Return the agreement of the verdicts of two judges on the same items."""
+    equal = [one == other for one, other in verdicts]
+    return Agreement(len(equal), mean_of_known(equal), cohens_kappa(verdicts))

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from base.calls import Call, Flag, Section, described
-from eval.judging.records import ASSESSOR, Judge, StageName
+from eval.judging.records import Judge, StageName
 from retriever.calls import IndexName, SourceNames
 
 METHODS = ("shrag", "or", "paper")  # default of `pool`
@@ -18,20 +18,6 @@ THRESHOLDS: Mapping[StageName, Mapping[Judge, float]] = {
     "coarse": {"rules": 0.005, "brief": 0.3, "complex": 0.2},
     "fine": {"rules": 0.02, "brief": 0.5, "complex": 0.4},
 }
-
-
-def _checked_name(name: str) -> str:
-    if not ASSESSOR.fullmatch(name):
-        raise ValueError("must start with a letter or digit; letters, digits, '.', '-' and '_', at most 64")
-    return name
-
-
-AssessorName = Annotated[
-    str,
-    Flag(metavar="NAME"),
-    AfterValidator(_checked_name),
-    Field(description="Name of the assessor: letters, digits, . - _"),
-]
 
 
 class QuestionsCall(Call):
@@ -112,40 +98,3 @@ class JudgeCall(Call):
     def judge(self) -> Judge:
         """The judge."""
         return self.by or (RULES if self.stage == "coarse" else "complex")
-
-
-class SelectCall(Call):
-    """Options of `select`."""
-
-    assessor: AssessorName
-    seeds: Annotated[bool, Field(description="Select seed questions too; they are kept otherwise.")] = False
-
-
-class ConfirmCall(Call):
-    """Options of `confirm`."""
-
-    assessor: AssessorName
-    sample: Annotated[
-        int | None,
-        Field(ge=1, description="Grade a random sample of this many papers, the same for all assessors."),
-    ] = None
-    dropped: Annotated[
-        bool,
-        Field(description="Grade papers that a stage dropped, for an estimate of relevant papers missed."),
-    ] = False
-    disputed: Annotated[
-        bool, Field(description="Grade papers to which other assessors gave different grades.")
-    ] = False
-
-
-class ReportCall(Call):
-    """Options of `report`."""
-
-    assessor: Annotated[
-        tuple[AssessorName, ...],
-        Flag(metavar="NAME", commas=True),
-        Field(
-            description="Assessors whose grades count first, in this order. Default: the order of their "
-            "first assessments."
-        ),
-    ] = ()

@@ -11,7 +11,8 @@ from base.calls import Section
 from base.terminal.call_options import call_options
 from base.terminal.output import echo, echo_lines
 from base.terminal.parameters import PathParameter, SectionedCommand, option_section
-from eval.judging.calls import ConfirmCall, JudgeCall, PoolCall, QuestionsCall, ReportCall, SelectCall
+from eval.judging.calls import JudgeCall, PoolCall, QuestionsCall
+from eval.judging.records import ASSESSOR
 from indexer.options import interruptible
 from retriever.options import COMPLETIONS
 
@@ -24,6 +25,22 @@ ONE_OF_BOTH = "--out SHEET writes a sheet, --labels SHEET imports its labels: gi
 PARTIAL = 1  # exit code if something failed
 SHOWN = 5  # failures
 
+
+def _checked_name(_: click.Context, __: click.Parameter, name: str) -> str:
+    if not ASSESSOR.fullmatch(name):
+        raise click.BadParameter(
+            "must start with a letter or digit; letters, digits, '.', '-' and '_', at most 64"
+        )
+    return name
+
+
+assessor_option = click.option(
+    "--assessor",
+    required=True,
+    metavar="NAME",
+    callback=_checked_name,
+    help="Name of the assessor: letters, digits, . - _",
+)
 sheet_options = option_section(
     Section.OUTPUT,
     click.option(
@@ -83,9 +100,12 @@ def questions_command(call: QuestionsCall, *, folder: Path, seeds: Path) -> None
 
 @benchmark.command("select", cls=SectionedCommand)
 @folder_argument
-@call_options(SelectCall)
+@assessor_option
+@click.option("--seeds", is_flag=True, help="Select seed questions too; they are kept otherwise.")
 @sheet_options
-def select_command(call: SelectCall, *, folder: Path, out: Path | None, labels: Path | None) -> None:
+def select_command(
+    folder: Path, assessor: str, *, seeds: bool, out: Path | None, labels: Path | None
+) -> None:
     """Keep or drop derived questions, by a sheet.
 
     --out writes the questions to a sheet; the column `keep` takes y or n. --labels imports it. Seeds are kept
@@ -95,11 +115,11 @@ def select_command(call: SelectCall, *, folder: Path, out: Path | None, labels: 
     from eval.judging.sheets import import_selections, write_questions
 
     if labels and not out:
-        added = import_selections(Benchmark(folder), labels, call.assessor)
+        added = import_selections(Benchmark(folder), labels, assessor)
         echo(f"{counted(added, 'new decision')}", err=True)
         _print_questions(Benchmark(folder))
     elif out and not labels:
-        echo(f"{out}: {counted(write_questions(Benchmark(folder), out, seeds=call.seeds), 'question')}")
+        echo(f"{out}: {counted(write_questions(Benchmark(folder), out, seeds=seeds), 'question')}")
     else:
         raise click.UsageError(ONE_OF_BOTH)
 
@@ -148,9 +168,33 @@ def judge_command(call: JudgeCall, *, folder: Path) -> None:
 
 @benchmark.command("confirm", cls=SectionedCommand)
 @folder_argument
-@call_options(ConfirmCall)
+@assessor_option
+@click.option(
+    "--sample",
+    type=click.IntRange(1),
+    help="Grade a random sample of this many papers, the same for all assessors.",
+)
+@click.option(
+    "--dropped",
+    is_flag=True,
+    help="Grade papers that a stage dropped, for an estimate of relevant papers missed.",
+)
+@click.option(
+    "--disputed",
+    is_flag=True,
+    help="Grade papers to which other assessors gave different grades.",
+)
 @sheet_options
-def confirm_command(call: ConfirmCall, *, folder: Path, out: Path | None, labels: Path | None) -> None:
+def confirm_command(
+    folder: Path,
+    assessor: str,
+    *,
+    sample: int | None,
+    dropped: bool,
+    disputed: bool,
+    out: Path | None,
+    labels: Path | None,
+) -> None:
     """Grade the papers that passed, by a sheet.
 
     --out writes the papers to a sheet; the column `grade` takes 0 not relevant, 1 related, 2 relevant, 3
@@ -162,20 +206,20 @@ def confirm_command(call: ConfirmCall, *, folder: Path, out: Path | None, labels
     from eval.judging.folder import Benchmark
     from eval.judging.sheets import import_grades, pairs_to_confirm, write_papers
 
-    if call.dropped and call.disputed:
+    if dropped and disputed:
         raise click.UsageError("--dropped and --disputed exclude each other")
     if labels and not out:
-        added = import_grades(Benchmark(folder), labels, call.assessor)
+        added = import_grades(Benchmark(folder), labels, assessor)
         echo(f"{counted(added, 'new grade')}", err=True)
     elif not out or labels:
         raise click.UsageError(ONE_OF_BOTH)
     benchmark = Benchmark(folder)
-    part: Part = "dropped" if call.dropped else "disputed" if call.disputed else "passed"
-    pairs = pairs_to_confirm(benchmark, call.assessor, part, call.sample)
+    part: Part = "dropped" if dropped else "disputed" if disputed else "passed"
+    pairs = pairs_to_confirm(benchmark, assessor, part, sample)
     if out:
-        write_papers(benchmark, out, call.assessor, pairs)
-    graded = sum(pair in benchmark.assessments.get(call.assessor, {}) for pair in pairs)
-    echo(f"{graded:,} of {counted(len(pairs), 'paper')} graded by {call.assessor}")
+        write_papers(benchmark, out, assessor, pairs)
+    graded = sum(pair in benchmark.assessments.get(assessor, {}) for pair in pairs)
+    echo(f"{graded:,} of {counted(len(pairs), 'paper')} graded by {assessor}")
 
 
 @benchmark.command("status")
@@ -187,12 +231,18 @@ def status_command(folder: Path) -> None:
 
 @benchmark.command("report", cls=SectionedCommand)
 @folder_argument
-@call_options(ReportCall)
+@click.option(
+    "--assessor",
+    "precedence",
+    default="",
+    metavar="NAME,…",
+    help="Assessors whose grades count first, in this order. Default: the order of their first assessments.",
+)
 @option_section(
     Section.OUTPUT,
     click.option("--out", required=True, type=PathParameter(file_okay=False), help="Folder of the results."),
 )
-def report_command(call: ReportCall, *, folder: Path, out: Path) -> None:
+def report_command(folder: Path, precedence: str, *, out: Path) -> None:
     """Write topics, qrels, provenance and a report.
 
     Grades of persons are the qrels. If assessors differ, the grade of the first one named counts.
@@ -202,7 +252,7 @@ def report_command(call: ReportCall, *, folder: Path, out: Path) -> None:
     from eval.reproduction.figures import check_plots
 
     check_plots()
-    outcome, results = write_benchmark(Benchmark(folder), out, call.assessor)
+    outcome, results = write_benchmark(Benchmark(folder), out, list(filter(None, precedence.split(","))))
     _print_tables([table for table in outcome.tables if "question" not in table.title])
     for note in outcome.notes:
         echo(f"note: {note}", err=True)

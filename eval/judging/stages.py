@@ -14,7 +14,7 @@ from typing import get_args
 
 from eval.judging.folder import Benchmark
 from eval.judging.records import Assessment, CallRecord, Judged, Pair, StageName
-from eval.statistics import cohens_kappa, wilson
+from eval.statistics import Agreement, agreement, wilson
 
 STAGES: tuple[StageName, ...] = get_args(StageName)
 JUDGE_STEP = "judge {}"  # name of a stage's calls
@@ -99,51 +99,28 @@ def assessors(benchmark: Benchmark) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
-    """The agreement of two assessors; kappa is None if both gave one and the same grade to all papers.
+class AssessorAgreement:
+    """The agreement of two assessors on the papers that both graded.
 
-    Args:
-        first, second: names of the assessors.
-        papers: number of pairs of question and paper that both graded.
-        percent: equal grades, in percent.
-        kappa: Cohen's kappa of the grades.
-        percent_relevant, kappa_relevant: the same for two grades, relevant (1 to 3) or not (0).
+    `relevant` compares two grades only, relevant (1 to 3) or not (0).
     """
 
     first: str
     second: str
-    papers: int
-    percent: float
-    kappa: float | None
-    percent_relevant: float
-    kappa_relevant: float | None
+    grades: Agreement
+    relevant: Agreement
 
 
-def agreements(assessments: Mapping[str, Mapping[Pair, Assessment]]) -> list[Agreement]:
+def agreements(assessments: Mapping[str, Mapping[Pair, Assessment]]) -> list[AssessorAgreement]:
     """Return the agreement of all pairs of assessors that graded a paper in common."""
     found = []
     for first, second in combinations(assessments, 2):
         one, other = assessments[first], assessments[second]
         grades = [(one[pair].grade, other[pair].grade) for pair in one if pair in other]
-        relevant = [(grade > 0, again > 0) for grade, again in grades]
+        relevant = agreement([(grade > 0, again > 0) for grade, again in grades])
         if grades:
-            found.append(
-                Agreement(
-                    first,
-                    second,
-                    len(grades),
-                    _percent(grades),
-                    cohens_kappa(grades),
-                    _percent(relevant),
-                    cohens_kappa(relevant),
-                )
-            )
+            found.append(AssessorAgreement(first, second, agreement(grades), relevant))
     return found
-
-
-def _percent(grades: Sequence[tuple[int, int]]) -> float:
-    """Return the share of equal grades in percent."""
-    return 100 * sum(one == other for one, other in grades) / len(grades)
 
 
 @dataclass(frozen=True, slots=True)

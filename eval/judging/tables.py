@@ -132,11 +132,8 @@ def agreement_table(benchmark: Benchmark) -> Table:
     rows = [
         (
             f"{each.first}, {each.second}",
-            each.papers,
-            each.percent,
-            each.kappa,
-            each.percent_relevant,
-            each.kappa_relevant,
+            each.grades.compared,
+            *(value for of in (each.grades, each.relevant) for value in (100 * (of.share or 0.0), of.kappa)),
         )
         for each in agreements(benchmark.assessments)
     ]

@@ -269,18 +269,18 @@ def test_kappa_of_a_single_common_grade_is_unknown():
 
 def test_only_papers_that_both_graded_count():
     [found] = agreements({"kim": graded(0, 1, None, 3), "lee": graded(0, 2, 1)})
-    assert (found.first, found.second, found.papers) == ("kim", "lee", 2)
-    assert found.percent == 50
-    assert found.kappa == pytest.approx((2 * 1 - 1) / (4 - 1))  # grade 0 once by each
-    assert (found.percent_relevant, found.kappa_relevant) == (100, 1)
+    assert (found.first, found.second) == ("kim", "lee")
+    assert (found.grades.compared, found.grades.share) == (2, 0.5)
+    assert found.grades.kappa == pytest.approx((2 * 1 - 1) / (4 - 1))  # grade 0 once by each
+    assert (found.relevant.share, found.relevant.kappa) == (1, 1)
 
 
 def test_each_two_of_three_assessors_are_compared():
     found = agreements({"a": graded(0), "b": graded(1), "c": graded(1)})
-    assert [(each.first, each.second, each.percent) for each in found] == [
+    assert [(each.first, each.second, each.grades.share) for each in found] == [
         ("a", "b", 0),
         ("a", "c", 0),
-        ("b", "c", 100),
+        ("b", "c", 1),
     ]
 
 
