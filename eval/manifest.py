@@ -167,14 +167,23 @@ def search_record(settings: Settings) -> dict[str, Any]:
     }
 
 
-def differences(first: Mapping[str, Any], second: Mapping[str, Any], place: str = "") -> Iterator[str]:
-    """Yield the differences of two records, one line each: `call.seed: 0 ≠ 1`."""
+def differences(
+    first: Mapping[str, Any], second: Mapping[str, Any], *, tolerance: float = 0.0, place: str = ""
+) -> Iterator[str]:
+    """Yield the differences of two records, one line each: `call.seed: 0 ≠ 1`.
+
+    Numbers may differ by the tolerance. `place` is the name of the records.
+    """
     for name in dict.fromkeys([*first, *second]):
         one, other = first.get(name), second.get(name)
         if isinstance(one, Mapping) and isinstance(other, Mapping):
-            yield from differences(one, other, f"{place}{name}.")
-        elif one != other:
+            yield from differences(one, other, tolerance=tolerance, place=f"{place}{name}.")
+        elif one != other and not (tolerance and _are_near(one, other, tolerance)):
             yield f"{place}{name}: {_shown(one)} ≠ {_shown(other)}"
+
+
+def _are_near(one: Any, other: Any, tolerance: float) -> bool:
+    return isinstance(one, float | int) and isinstance(other, float | int) and abs(one - other) <= tolerance
 
 
 def _shown(value: Any) -> str:

@@ -2,7 +2,6 @@
 
 import json
 import random
-import resource
 import shutil
 import signal
 import subprocess
@@ -314,35 +313,6 @@ def test_longer_waits_and_another_address_change_nothing_of_what_is_kept(sample_
 
     assert done.returncode == 0, done.stderr
     assert "39 questions of 40 already" in done.stderr
-
-
-@pytest.mark.timeout(300)
-def test_a_full_disk_loses_no_question_that_was_kept(sample_home, model, undisturbed, tmp_path):
-    out, started = tmp_path / "run", threading.Event()
-
-    def on_call(count):
-        if count == 3:
-            started.wait(ENDS_S)
-            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (8_000, 8_000))
-        return 200
-
-    model.on_call = on_call
-    process = start(sample_home, *call(out, *ASKING), **model.settings)
-    started.set()
-    try:
-        _, said = process.communicate(timeout=ENDS_S)
-    finally:
-        process.kill()
-
-    assert process.returncode == 1
-    assert f"kept in {kept_of(out)}" in said
-    assert not out.exists()
-    model.on_call = lambda _: 200
-    model.prompts.clear()
-    done = shrag(*call(out, *ASKING), home=sample_home, **model.settings)
-    assert done.returncode == 0, done.stderr
-    assert len(model.prompts) < len(QUESTIONS) - 1
-    assert same(out, undisturbed)
 
 
 def test_a_question_that_was_not_kept_whole_is_ranked_again(sample_home, model, undisturbed, partial):
