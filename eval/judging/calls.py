@@ -13,7 +13,7 @@ METHODS = ("shrag", "or", "paper")  # default of `pool`
 NEAREST = "dense"  # a default, too, if the index has vectors
 MOST_DERIVED = 20  # questions of one seed
 RULES: Judge = "rules"
-# Defaults. Rules with a cross-encoder or an encoder have those of `brief`: their scores are no probabilities.
+# Defaults. Rules with a cross-encoder or an encoder use the thresholds of `brief`: both score relevance.
 THRESHOLDS: Mapping[StageName, Mapping[Judge, float]] = {
     "coarse": {"rules": 0.005, "brief": 0.3, "complex": 0.2},
     "fine": {"rules": 0.02, "brief": 0.5, "complex": 0.4},

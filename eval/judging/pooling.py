@@ -178,7 +178,7 @@ class Ranking:
 async def _pooled(
     benchmark: Benchmark, rankings: Sequence[Ranking], call: int
 ) -> AsyncIterator[Ranked | str]:
-    """Yield the missing rankings of selected questions, or lines about those that failed.
+    """Yield the missing rankings of selected questions, or a line for each failed one.
 
     Raises:
         Exception: of the last ranking if `MOST_FAILURES` in a row failed, or an error that affects all.

@@ -34,7 +34,7 @@ QueryId = Annotated[str, Field(pattern=r"^\S+$")]
 
 
 class Options(BaseModel):
-    """Options of a command: those that later commands read, and others."""
+    """Options of a command; later commands read the declared ones."""
 
     model_config = ConfigDict(extra="allow")
 

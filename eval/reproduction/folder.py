@@ -8,7 +8,7 @@
 | topics.jsonl | the values of each topic |
 | runs/NAME.trec | runs |
 | figures/NAME.svg, NAME.png | figures |
-| answers.csv and the like | further files of an experiment |
+| answers.csv | of `challenge`; other experiments may have further files |
 | report.md, report.html | tables, figures and notes |
 | times.json | start, seconds of each topic, and tables of times |
 
@@ -248,7 +248,7 @@ def call_values(path: Path, manifest: ReadManifest) -> dict[str, Any]:
 
 
 def differing(first: Results, second: Results) -> tuple[list[str], list[str]]:
-    """Return the differences of two manifests without paths, and those of the metrics, one line each."""
+    """Return differences of manifests without paths, and differences of metrics, one line each."""
     of_manifests = differences(first.manifest.model_dump(), second.manifest.model_dump())
     made = [line for line in of_manifests if not line.partition(": ")[0].endswith(PATHS)]
     return made, list(differences({"metrics": first.metrics}, {"metrics": second.metrics}))

@@ -23,7 +23,7 @@ from eval.judging.stages import automatic_stages, final_grades
 from eval.qrels import read_qrels
 from eval.topics import read_topics
 from generator.errors import ModelFailed, ModelNotConfigured
-from retriever.errors import BadFilter
+from retriever.errors import BadFilter, SourceFailed
 from retriever.search import rank
 from tests.fixture_model import fixture_model
 from tests.generator.finding_model import FindingModel, serving_model
@@ -320,6 +320,15 @@ def test_a_sheet_is_not_overwritten(call, pooled, tmp_path):
     (tmp_path / "sheet.csv").write_text("grades")
     with pytest.raises(InvalidCall, match="--labels"):
         call("confirm", pooled, "--assessor", "kim", "--out", tmp_path / "sheet.csv")
+
+
+def test_words_do_not_judge_in_place_of_a_cross_encoder_that_fails(call, pooled, tmp_path):
+    settings = {"SHRAG_RERANKER__PROVIDER": "local", "SHRAG_RERANKER__MODEL": str(tmp_path / "none")}
+    with pytest.raises(SourceFailed, match="judged by words"):
+        call("judge", pooled, "coarse", **settings)
+    assert Benchmark(pooled).judged == []
+    assert call("judge", pooled, "coarse").exit_code == 0
+    assert {each.by for each in Benchmark(pooled).judged} == {"words"}
 
 
 def test_questions_are_selected_by_a_sheet(call, pooled, tmp_path):
