@@ -59,8 +59,10 @@ def read_records(path: Path, kind: type[T]) -> Iterator[T]:
 
 
 @contextmanager
-def appending(path: Path, kind: type[T]) -> Iterator[Append[T]]:
+def appending(path: Path, kind: type[T], *, restart: bool = False) -> Iterator[Append[T]]:
     """Open a file for appending, and lock it; yield a function that appends a record.
+
+    With `restart`, earlier lines are removed.
 
     Raises:
         FileBusy: another process appends to the file.
@@ -73,7 +75,7 @@ def appending(path: Path, kind: type[T]) -> Iterator[Append[T]]:
     with file:
         _lock(file, path)
         try:
-            file.seek(_end_of_lines(file, path))
+            file.seek(0 if restart else _end_of_lines(file, path))
             file.truncate()
         except OSError as error:
             raise not_written(path, error) from None
@@ -94,34 +96,11 @@ def appending(path: Path, kind: type[T]) -> Iterator[Append[T]]:
                 sync(path.parent)
 
 
-@contextmanager
-def locked(path: Path, *, shared: bool = False) -> Iterator[None]:
-    """Lock a file for a block; several processes may have a `shared` lock.
-
-    Raises:
-        FileBusy: another process has a lock that excludes it.
-        OutputNotWritten: the file cannot be opened.
-    """
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    except OSError as error:
-        raise not_written(path, error) from None
-    try:
-        _flock(descriptor, path, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
 def _lock(file: FileIO, path: Path) -> None:
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         raise not_written(path, OSError(errno.EINVAL, "it is not a regular file"))
-    _flock(file.fileno(), path, fcntl.LOCK_EX)
-
-
-def _flock(descriptor: int, path: Path, kind: int) -> None:
     try:
-        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise FileBusy(f"another process is writing to {path}; wait until it ends") from None
     except OSError:  # a file system without locks

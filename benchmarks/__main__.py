@@ -22,7 +22,7 @@ from benchmarks.indexing import measure_analysis, measure_cold_start, measure_in
 from benchmarks.memory import measure_memory
 from benchmarks.plan import Plan
 from benchmarks.progressive import measure_cluster_queries, measure_queries
-from eval.experiments.options import DATA
+from eval.experiments.console import DATA
 from eval.progress import question_bar
 from indexer.options import json_option
 

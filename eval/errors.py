@@ -4,7 +4,6 @@ EvalError
 ├── BadTopics       an unreadable topics file; names the line
 ├── BadQrels        an unreadable judgements file; names the line
 ├── BadRun          an unreadable run, or one that a run file cannot represent
-├── RunBusy         another process is making the same run
 ├── BadMeasure      an unknown measure, or one that cannot be computed here
 ├── UnitsDiffer     a run of papers and judgements of passages, or the reverse, without a paper in common
 ├── NothingJudged   no judgements to compute a score
@@ -26,10 +25,6 @@ class BadQrels(EvalError):
 
 class BadRun(EvalError):
     """An unreadable run, or one that a run file cannot represent."""
-
-
-class RunBusy(EvalError):
-    """Another process is making the same run."""
 
 
 class BadMeasure(EvalError):

@@ -1,6 +1,7 @@
 """Input files of an evaluation: numbered lines or blocks of lines, optionally gzipped."""
 
 import gzip
+import hashlib
 import io
 import zlib
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 MARK = "\ufeff"  # byte order mark; also starts later lines of files that were joined
 BLOCK = 131_072  # bytes
 LONGEST_LINE = 1_000_000  # bytes
+MOST_COPIED = 32_000_000  # bytes of an input of which a copy is kept
 LARGEST_FILE = 4_000_000_000  # bytes, unpacked
 TOO_LONG = f"too long; a line may have {LONGEST_LINE:,} bytes, a file {LARGEST_FILE:,}, unpacked"
 
@@ -24,6 +26,34 @@ class Digest(Protocol):
 
     def update(self, content: bytes, /) -> object:
         """Add bytes."""
+
+
+class Input:
+    """A file that is read once, with its SHA-256 and a copy of its bytes.
+
+    It has the method `update` of a hash, as the readers of topics and qrels pass on the bytes that they read.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        """`path` is the path as given."""
+        self.path = str(path)
+        self._hash, self._copy = hashlib.sha256(), bytearray()
+
+    def update(self, content: bytes | memoryview, /) -> None:
+        """Add bytes of the file."""
+        self._hash.update(content)
+        if len(self._copy) <= MOST_COPIED:
+            self._copy += content
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of the bytes."""
+        return self._hash.hexdigest()
+
+    @property
+    def content(self) -> bytes | None:
+        """The bytes; None for a file that is too large for a copy."""
+        return bytes(self._copy) if len(self._copy) <= MOST_COPIED else None
 
 
 class HashedFile(io.RawIOBase):

@@ -1,13 +1,150 @@
-"""The command `eval judgements`."""
+"""The command `eval judgements`: topics, qrels and judged citations of readers' judgements on the page.
 
+| file | content |
+|---|---|
+| topics.jsonl | questions with judged papers; the query_id is a hash of the question |
+| qrels.txt | TREC's four columns: 1 if most readers found the paper helpful, 0 if most did not |
+| citations.jsonl | judged sentences, with their citations, their check, and the numbers of both verdicts |
+
+Equal numbers of both verdicts decide nothing, and are left out of the qrels and the agreement.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import click
 
 from base.amounts import counted
-from base.terminal.output import echo, echo_json
+from base.errors import InvalidCall
+from base.files.output_files import write_output
+from base.journal import read_records
+from base.terminal.output import echo, echo_json, json_text
 from base.terminal.parameters import PathParameter
+from eval.statistics import Agreement, agreement
+from generator.reader_judgements import JudgedSentence, ReaderJudgement, last_judgements
 from indexer.options import json_option
+
+TOPICS, QRELS, CITATIONS = "topics.jsonl", "qrels.txt", "citations.jsonl"
+POSITIVE = {"helpful", "supported"}
+
+
+@dataclass(slots=True)
+class Votes:
+    """Numbers of readers with a positive and a negative verdict."""
+
+    positive: int = 0
+    negative: int = 0
+
+    def add(self, judgement: ReaderJudgement) -> None:
+        """Count a judgement."""
+        if judgement.verdict in POSITIVE:
+            self.positive += 1
+        else:
+            self.negative += 1
+
+    @property
+    def majority(self) -> bool | None:
+        """The verdict of the majority; None if both numbers are equal."""
+        return None if self.positive == self.negative else self.positive > self.negative
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderVotes:
+    """The votes on papers by question, on sentences by question, and on answers by their writer."""
+
+    judgements: int
+    papers: dict[str, dict[str, Votes]] = field(default_factory=dict)
+    sentences: dict[tuple[str, JudgedSentence, str], Votes] = field(default_factory=dict)
+    answers: dict[str, Votes] = field(default_factory=dict)
+
+    def agreement(self) -> Agreement:
+        """Compare the checks with the majority of the readers; other checks and equal votes are left out."""
+        return agreement(
+            [
+                (sentence.check == "supported", votes.majority)
+                for (_, sentence, _), votes in self.sentences.items()
+                if sentence.check in {"supported", "unsupported"} and votes.majority is not None
+            ]
+        )
+
+
+def query_id_of(question: str) -> str:
+    """Return the query_id of a question: "r" and 12 hexadecimal digits."""
+    return f"r{blake2b(question.encode(), digest_size=6).hexdigest()}"
+
+
+def read_judgements(paths: Sequence[Path], place: str | None = None) -> ReaderVotes:
+    """Count the last judgements of each reader in one index or one selection of sources.
+
+    Args:
+        paths: files of JSON lines.
+        place: the index, or the sources joined by a comma; by default the only one.
+
+    Raises:
+        DamagedFile: a line is damaged, with file and line.
+        InvalidCall: no judgements, or several places and none was chosen.
+    """
+    everything = [each for path in paths for each in read_records(path, ReaderJudgement)]
+    places = sorted({each.place for each in everything})
+    if place is None and len(places) > 1:
+        raise InvalidCall(f"judgements of {', '.join(places[:10])}", remedy="choose one of them (--place)")
+    chosen = [each for each in everything if place in {None, each.place}]
+    if not chosen:
+        raise InvalidCall(f"no judgements{f' of {place}' if place else ''} in {', '.join(map(str, paths))}")
+    return _votes(last_judgements(chosen))
+
+
+def _votes(judgements: Sequence[ReaderJudgement]) -> ReaderVotes:
+    votes = ReaderVotes(len(judgements))
+    for each in judgements:
+        if each.sentence:
+            key = (each.question, each.sentence, each.written_by)
+            votes.sentences.setdefault(key, Votes()).add(each)
+        elif each.paper:
+            votes.papers.setdefault(each.question, {}).setdefault(each.paper, Votes()).add(each)
+        else:
+            votes.answers.setdefault(each.written_by, Votes()).add(each)
+    return votes
+
+
+def write_judgements(votes: ReaderVotes, folder: Path) -> dict[str, int]:
+    """Write the files, and return the number of lines of each.
+
+    Raises:
+        OutputNotWritten: the disk is full, or permission is missing.
+    """
+    topics, qrels = [], []
+    for question, papers in votes.papers.items():
+        query_id = query_id_of(question)
+        decided = {paper: each.majority for paper, each in papers.items() if each.majority is not None}
+        if decided:
+            topics.append(json_text({"query_id": query_id, "question": question}))
+        qrels += [f"{query_id} 0 {paper} {int(relevant)}" for paper, relevant in decided.items()]
+    citations = [
+        json_text(_citation_record(question, sentence, written_by, each))
+        for (question, sentence, written_by), each in votes.sentences.items()
+    ]
+    files = {TOPICS: topics, QRELS: qrels, CITATIONS: citations}
+    for name, lines in files.items():
+        write_output(folder / name, "".join(f"{line}\n" for line in lines).encode())
+    return {name: len(lines) for name, lines in files.items()}
+
+
+def _citation_record(
+    question: str, sentence: JudgedSentence, written_by: str, votes: Votes
+) -> dict[str, Any]:
+    return {
+        "question": question,
+        "sentence": sentence.text,
+        "citations": sentence.citations,
+        "check": sentence.check,
+        "written_by": written_by,
+        "supported": votes.positive,
+        "not_supported": votes.negative,
+    }
 
 
 @click.command("judgements")
@@ -32,7 +169,7 @@ def judgements_command(files: tuple[Path, ...], out: Path, place: str | None, as
     `eval run` and `eval score`, and citations.jsonl with the judged sentences of answers. The last judgement
     of each reader counts, and the majority of several readers.
     """
-    from eval.reader_judgements import CITATIONS, QRELS, TOPICS, read_judgements, write_judgements
+    from eval.judgements_command import CITATIONS, QRELS, TOPICS, read_judgements, write_judgements
 
     votes = read_judgements(files, place)
     lines = write_judgements(votes, out)

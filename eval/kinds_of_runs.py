@@ -6,19 +6,20 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from base.errors import InvalidCall
-from eval.answering import answer_topic
-from eval.finding import find_for_topic
-from eval.ranking import RankedTopic, rank_topic, without_hits
+from eval.ranking import NOTHING_FOUND, RankedTopic, rank_topic, without_hits
 from eval.run_target import RunTarget
+from eval.runs import as_written
 from eval.strategies import strategy_of_topic
 from generator.calls import MOST_EVIDENCE
+from generator.finding.finding import OpenedSources, find_in_sources
 from generator.finding.request import FindRequest
 from generator.llm import LanguageModel
-from generator.pipeline import AskRequest, Settings
+from generator.pipeline import AskRequest, Settings, answer_question
 from generator.settings import HopsMode
 from generator.ways import make_request
 from indexer.corpora.papers import Unit
-from retriever.errors import BadQuestion
+from retriever.errors import BadExpression, BadQuestion
+from retriever.index import OpenIndex
 from retriever.search import SearchRequest
 from retriever.strategy import Strategy
 
@@ -123,3 +124,58 @@ def _without_question(request: AskRequest | FindRequest) -> dict[str, Any]:
 def _with(model: LanguageModel | None, settings: Settings) -> Settings:
     """Return the settings, without a language model if none is used."""
     return settings if model else settings.with_llm(base_url=None)
+
+
+async def answer_topic(
+    index: OpenIndex,
+    request: AskRequest,
+    settings: Settings,
+    *,
+    unit: Unit,
+    model: LanguageModel | None = None,
+) -> RankedTopic:
+    """Answer a question, and rank its evidence: passages, or papers by their best passage.
+
+    A question that cannot be searched for has an empty ranking and a reason. If the model failed and a
+    fallback was used, failures and deviations name the steps.
+    """
+    try:
+        asked = await answer_question(index, request, settings, model=model)
+    except (BadQuestion, BadExpression) as error:
+        return without_hits(error)
+    ranked: dict[str, float] = {}
+    for hit in asked.evidence:
+        ranked.setdefault(hit.doc_id if unit == "paper" else hit.passage_id, hit.score)
+    applied = asked.result.applied
+    calls = [(step["name"], step.get("model_call") or {}) for step in asked.trace.steps()]
+    prompts = {name: [call["prompt_version"]] for name, call in calls if "prompt_version" in call}
+    alone = [step["name"] for step in asked.trace.steps() if model and step.get("fallback")]
+    return RankedTopic(
+        as_written(ranked.items()),
+        "" if ranked else NOTHING_FOUND,
+        applied,
+        {"without the model": alone} if alone else {},
+        (*(applied.failures if applied else ()), *(f"without the model: {name}" for name in alone)),
+        prompts=prompts,
+    )
+
+
+async def find_for_topic(
+    opened: OpenedSources,
+    request: FindRequest,
+    settings: Settings,
+    *,
+    model: LanguageModel | None = None,
+) -> RankedTopic:
+    """Find papers for a question from scratch, best first.
+
+    The deviations contain notes if a budget ended the search or something failed.
+    """
+    found = await find_in_sources(opened, request, settings, model=model)
+    ranking = as_written([(ranked.paper_id, ranked.score) for ranked in found.papers])
+    failures = tuple(part.error for part in found.step.walk() if part.failure)
+    prompts = {name: list(versions) for name, versions in found.state.prompts.items()}
+    if not ranking:
+        return RankedTopic(ranking, found.notes[-1], failures=failures, prompts=prompts)
+    differs = {"complete": found.complete, "notes": list(found.notes)} if found.notes else {}
+    return RankedTopic(ranking, deviations=differs, failures=failures, prompts=prompts)

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from base.progress import Progress
-from eval.kept import RANKED, keeping, kept_path, reporting_kept
+from eval.kept import keeping, kept_path
 from eval.kinds_of_runs import KindOfRun
 from eval.manifest import RunManifest, file_record, made_with, models_record, software
-from eval.ranking import RankedTopic, RankedTopics, keep_nothing, of_topics, rank_all
+from eval.ranking import RankedTopic, RankedTopics, of_topics, rank_all
 from eval.run_target import RunTarget, open_run_target
 from eval.runs import write_run
 from eval.strategies import RecordedStrategies, strategist_record
@@ -50,7 +50,7 @@ async def make_run(plan: RunPlan, settings: Settings, progress: Progress) -> Mad
 
     Raises:
         InvalidCall: the kept questions next to `out` belong to another run.
-        RunBusy: another process is making this run.
+        FileBusy: another process is making this run.
         OutputNotWritten: the disk is full, or permission is missing.
         Exception: errors of opening an index or sources, and of `rank_all`.
     """
@@ -77,49 +77,54 @@ async def make_run(plan: RunPlan, settings: Settings, progress: Progress) -> Mad
                 settings,
                 llm,
             )
-            kept = opened.enter_context(keeping(kept_path(plan.out), made, RANKED, restart=plan.restart))
+            kept = opened.enter_context(
+                keeping(kept_path(plan.out), made, RankedTopic, len(plan.topics), restart=plan.restart)
+            )
         known = dict(kept.topics) if kept else {}
+
+        def keep(query_id: str, topic: RankedTopic) -> None:
+            if kept and topic.ranking is not None:  # another one is repeated
+                kept.keep(query_id, topic)
 
         async def rank_one(query_id: str, question: str) -> RankedTopic:
             topic = await kind.rank(query_id, question, model)
             return replace(topic, failures=(*topic.failures, *of.failures()))
 
-        with reporting_kept(kept, len(plan.topics)):
-            topics = await rank_all(
-                plan.topics,
-                rank_one,
-                known=known,
-                keep=kept.keep if kept else keep_nothing,
-                at_once=llm.concurrency if llm and kind.asks_at_once else 1,
-                progress=progress,
-            )
-            ranked = of_topics(topics)
-            digest = write_run(plan.out, ranked.run, tag=f"{of.record['name']}-{kind.name}")
-            run = {
-                "path": str(plan.out),
-                "sha256": digest,
-                "hits": sum(map(len, ranked.run.values())),
-                "without_hits": ranked.without_hits,
-            }
-            models = models_record(settings.indexer, ranked.applied)
-            manifest = RunManifest(
-                index=of.record,
-                method=kind.name,
-                k=kind.k,
-                unit=kind.unit,
-                strategist=strategist_record(plan.recorded, llm, topics),
-                applied=ranked.applied | kind.applied | {"synonyms": synonyms_file},
-                models=models,
-                deviations=ranked.deviations,
-                failed=ranked.failed,
-                topics={**plan.topics_file, "questions": len(topics)},
-                run=run,
-                started=kept.started if kept else datetime.now(UTC).isoformat(timespec="seconds"),
-                seconds=round(time.perf_counter() - begun, 3),
-                **software(models=bool(models)),
-            )
-            if kept:
-                manifest.write(plan.out)
+        topics = await rank_all(
+            plan.topics,
+            rank_one,
+            known=known,
+            keep=keep,
+            at_once=llm.concurrency if llm and kind.asks_at_once else 1,
+            progress=progress,
+        )
+        ranked = of_topics(topics)
+        digest = write_run(plan.out, ranked.run, tag=f"{of.record['name']}-{kind.name}")
+        run = {
+            "path": str(plan.out),
+            "sha256": digest,
+            "hits": sum(map(len, ranked.run.values())),
+            "without_hits": ranked.without_hits,
+        }
+        models = models_record(settings.indexer, ranked.applied)
+        manifest = RunManifest(
+            index=of.record,
+            method=kind.name,
+            k=kind.k,
+            unit=kind.unit,
+            strategist=strategist_record(plan.recorded, llm, topics),
+            applied=ranked.applied | kind.applied | {"synonyms": synonyms_file},
+            models=models,
+            deviations=ranked.deviations,
+            failed=ranked.failed,
+            topics={**plan.topics_file, "questions": len(topics)},
+            run=run,
+            started=kept.started if kept else datetime.now(UTC).isoformat(timespec="seconds"),
+            seconds=round(time.perf_counter() - begun, 3),
+            **software(models=bool(models)),
+        )
+        if kept:
+            manifest.write(plan.out)
         ranked_without = {
             query_id: "; ".join(topic.failures)
             for query_id, topic in topics.items()

@@ -1,8 +1,9 @@
 """The manifest of a run, written next to it, with everything needed to reproduce the run exactly."""
 
 import hashlib
+import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from base.files.output_files import write_output
 from base.terminal.output import json_text
 from base.versions import installed_version
 from eval.manifest_reader import manifest_path
-from generator.prompts import prompt_versions
+from generator.prompts import Prompt, prompt_versions
 from generator.request import Settings
 from generator.settings import LanguageModelSettings
 from indexer.settings import IndexerSettings
@@ -31,6 +32,7 @@ HOW_REACHED = frozenset(
     "requests_at_once requests_per_second circuit_failures stream answer_bytes cache download".split()
 )
 ENCODER_STATE = ("provider", "model", "revision", "device", "precision", "dimensions", "max_tokens")
+LONGEST_VALUE = 80  # characters of a printed value
 RERANKER_STATE = ("provider", "model", "revision", "device", "precision", "max_tokens", "scores")
 
 
@@ -131,8 +133,8 @@ def made_with(
         "index": dict(index),
         "request": dict(request),
         "inputs": dict(inputs),
-        "settings": settings.retriever.model_dump(mode="json", exclude={"synonyms"}),
-        **{name: asked_with(getattr(indexer, name)) for name in ("encoder", "reranker", "check")},
+        **search_record(settings),
+        "check": asked_with(indexer.check),
         "language model": {**asked_with(llm), "prompts": prompt_versions()} if llm else None,
     }
 
@@ -148,6 +150,45 @@ def models_record(settings: IndexerSettings, applied: Mapping[str, Any]) -> dict
         for name, (used, model, fields) in states.items()
         if used
     }
+
+
+def model_record(llm: LanguageModelSettings, prompts: Iterable[Prompt]) -> dict[str, Any]:
+    """Return the language model and the versions of its prompts."""
+    versions = {f"{prompt.name}.{prompt.language}": prompt.version for prompt in prompts}
+    return {"model": llm.model, "language model": asked_with(llm), "prompts": versions}
+
+
+def search_record(settings: Settings) -> dict[str, Any]:
+    """Return the settings of searches."""
+    indexer = settings.indexer
+    return {
+        "settings": settings.retriever.model_dump(mode="json", exclude={"synonyms"}),
+        **{name: asked_with(getattr(indexer, name)) for name in ("encoder", "reranker")},
+    }
+
+
+def differences(
+    first: Mapping[str, Any], second: Mapping[str, Any], *, tolerance: float = 0.0, place: str = ""
+) -> Iterator[str]:
+    """Yield the differences of two records, one line each: `call.seed: 0 ≠ 1`.
+
+    Numbers may differ by the tolerance. `place` is the name of the records.
+    """
+    for name in dict.fromkeys([*first, *second]):
+        one, other = first.get(name), second.get(name)
+        if isinstance(one, Mapping) and isinstance(other, Mapping):
+            yield from differences(one, other, tolerance=tolerance, place=f"{place}{name}.")
+        elif one != other and not (tolerance and _are_near(one, other, tolerance)):
+            yield f"{place}{name}: {_shown(one)} ≠ {_shown(other)}"
+
+
+def _are_near(one: Any, other: Any, tolerance: float) -> bool:
+    return isinstance(one, float | int) and isinstance(other, float | int) and abs(one - other) <= tolerance
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
 
 
 def software(*, models: bool) -> dict[str, Any]:

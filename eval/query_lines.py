@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 from unicodedata import normalize
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from base.calls import reason
 from eval.errors import BadTopics
@@ -57,3 +57,23 @@ def read_query_lines(
     if not found:
         raise BadTopics(f"{path}: it contains no {lines}")
     return found
+
+
+class PaperQuestion(QueryLine):
+    """A question about a paper with reference answers.
+
+        {"query_id": "Q1", "question": "…", "topic": "PAPER-1", "answers": ["…"], "strings": ["12 months"]}
+
+    `topic` is the id or the exact title of the paper that the question is about; without it the answer may
+    come from any paper. A correct answer contains one of `strings`.
+    """
+
+    question: Text
+    topic: Text | None = None
+    answers: Annotated[tuple[Text, ...], Field(min_length=1)]
+    strings: tuple[Text, ...] = ()
+
+
+def read_paper_questions(path: str | Path, digest: Digest | None = None) -> dict[str, PaperQuestion]:
+    """Read questions by query_id, with the arguments and errors of `read_query_lines`."""
+    return read_query_lines(path, PaperQuestion, "questions", digest)

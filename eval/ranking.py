@@ -62,16 +62,12 @@ RankOne: TypeAlias = Callable[[str, str], Awaitable[RankedTopic]]  # of query_id
 Keep: TypeAlias = Callable[[str, RankedTopic], None]
 
 
-def keep_nothing(query_id: str, topic: RankedTopic) -> None:
-    """Keep no question; a small run is repeated as a whole."""
-
-
 async def rank_all(
     topics: Mapping[str, str],
     rank_one: RankOne,
     *,
     known: Mapping[str, RankedTopic] | None = None,
-    keep: Keep = keep_nothing,
+    keep: Keep = lambda *_: None,
     at_once: int = 1,
     progress: Progress = no_progress,
 ) -> dict[str, RankedTopic]:

@@ -1,4 +1,4 @@
-"""Reading of run files: all lines of a question together, and line by line where the form is unusual.
+"""Reading of run files.
 
 A run takes 8 bytes for each score and the bytes of each id. A ranking is decoded when it is used.
 """
@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TypeAlias
 from unicodedata import normalize
@@ -23,18 +24,11 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Whole: TypeAlias = npt.NDArray[np.int64]
 
 COLUMNS = 6
-# Adjacent lines of a question. Most of them agree before the id (`start`) and after the score (`end`).
-LINES = re.compile(
-    r"(?P<start>(?P<query_id>\S+[ \t])\S+[ \t])\S+[ \t]\S+[ \t]\S+(?P<end>[ \t]\S+\r?\n)"
-    r"(?:(?P=query_id)[^\n]*+\n)*+"
-)
-VARIABLE_COLUMNS = 3  # id, rank, score
-MOST_PARTS = 64  # of a question whose lines are not adjacent
 END = "\0"  # replaces the end of a line; no file contains it
+MOST_PARTS = 64  # of a question whose lines are not adjacent
 # Numbers as C and trec_eval read them; Python also accepts 1_0 and digits of any script.
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 RANK = re.compile(r"[+-]?0*\d{1,18}", re.ASCII)
-HIGHEST_RANK = 10**18 - 1
 
 
 class ReadRun(Mapping[str, Ranking]):
@@ -90,8 +84,7 @@ def read_run(path: str | Path, digest: Digest | None = None) -> ReadRun:
     """
     found: dict[str, list[Lines]] = {}
     for first, block in numbered_blocks(Path(path), BadRun, digest):
-        text = normalize("NFC", block)  # same normal form as ids of an index
-        for lines in _usual_lines(first, text) or _checked_lines(path, first, text):
+        for lines in _lines_of(path, first, normalize("NFC", block)):  # same normal form as ids of an index
             parts = found.setdefault(lines.query_id, [])
             parts.append(lines)
             if len(parts) == MOST_PARTS:
@@ -99,86 +92,43 @@ def read_run(path: str | Path, digest: Digest | None = None) -> ReadRun:
     return ReadRun({query_id: _ranked(path, _joined(found.pop(query_id))) for query_id in list(found)})
 
 
-def _usual_lines(first: int, text: str) -> list[Lines] | None:
-    """Return the lines of a block; None if any line has an error or an unusual form."""
-    found, place = [], 0
-    while place < len(text):
-        match = LINES.match(text, place)
-        lines = match and _of_one_form(first, match)
-        if not match or not lines:
-            return None
-        found.append(lines)
-        first, place = first + len(lines.numbers), match.end()
-    return found
-
-
-def _of_one_form(first: int, match: re.Match[str]) -> Lines | None:
-    """Return lines that differ in id, rank and score only; None if they do not, or have an error."""
-    start, end, width = match["start"], match["end"], VARIABLE_COLUMNS + 1
-    fields = match[0].replace(end + start, f" {END} ").removeprefix(start).removesuffix(end).split()
-    fields.append(END)
-    count, excess = divmod(len(fields), width)
-    if excess or fields[VARIABLE_COLUMNS::width] != [END] * count:
-        return None
-    ranks, scores = fields[1::width], fields[2::width]
+def _lines_of(path: str | Path, first: int, text: str) -> Iterator[Lines]:
+    """Yield adjacent lines of a question; `text` has whole lines, from the number `first` on."""
+    width, count = COLUMNS + 1, text.count("\n")
+    fields, numbers = text.replace("\n", f" {END} ").split(), np.arange(first, first + count)
+    if len(fields) != width * count:  # blank lines
+        lines = text.split("\n")[:-1]
+        numbers = numbers[[bool(line.split()) for line in lines]]
+        fields = [field for line in lines if line.split() for field in (*line.split(), END)]
+    query_ids, ids, ranks, scores = (fields[column::width] for column in (0, 2, 3, 4))
     digits = "".join((*ranks, *scores))
-    if "_" in digits or not digits.isascii():
-        return None
     try:
-        places = np.fromiter(map(RANKS.__getitem__, ranks), np.int64, count)
-        values = np.fromiter(map(float, scores), np.float64, count)
+        places = np.fromiter(map(int, ranks), np.int64, len(ranks))
+        values = np.fromiter(map(float, scores), np.float64, len(scores))
     except (ValueError, OverflowError):
-        return None
-    if not np.isfinite(values).all() or np.abs(places).max() > HIGHEST_RANK:
-        return None
-    ids = " ".join(fields[::width])
-    return Lines(match["query_id"].rstrip(), np.arange(first, first + count), ids, places, values)
+        digits = "_"
+    usual = fields[COLUMNS::width] == [END] * len(numbers) and len(fields) == width * len(numbers)
+    if not usual or "_" in digits or not digits.isascii() or not np.isfinite(values).all():
+        _check(path, first, text)
+    start = 0
+    for query_id, same in groupby(query_ids):
+        part = slice(start, start := start + len(list(same)))
+        yield Lines(query_id, numbers[part], " ".join(ids[part]), places[part], values[part])
 
 
-class _Ranks(dict[str, int]):
-    """Usual ranks by their digits; others are converted."""
-
-    def __missing__(self, digits: str) -> int:
-        return int(digits)
-
-
-RANKS = _Ranks((str(rank), rank) for rank in range(1001))
-
-
-def _checked_lines(path: str | Path, first: int, text: str) -> list[Lines]:
-    """Return the lines of a block, read one by one; raise BadRun for the first one with an error."""
-    found: dict[str, list[tuple[int, str, int, float]]] = {}
+def _check(path: str | Path, first: int, text: str) -> None:
+    """Raise BadRun for the first line with an error."""
     for number, line in enumerate(text.split("\n")[:-1], first):
-        where = f"{path}:{number}"
-        parts = line.split()
-        if not parts:
+        if not (row := line.split()):
             continue
-        if len(parts) != COLUMNS:
-            raise BadRun(
-                f"{where}: {counted(len(parts), 'column')}; a run has six: query_id Q0 id rank score tag"
-            )
-        query_id, _, ranked, rank, score, _ = parts
-        row = (number, ranked, _rank(rank, where), _number(score, where))
-        found.setdefault(query_id, []).append(row)
-    return [_lines(query_id, rows) for query_id, rows in found.items()]
-
-
-def _lines(query_id: str, rows: Sequence[tuple[int, str, int, float]]) -> Lines:
-    numbers, ids, ranks, scores = zip(*rows, strict=True)
-    return Lines(query_id, np.array(numbers), " ".join(ids), np.array(ranks), np.array(scores))
-
-
-def _number(text: str, where: str) -> float:
-    score = float(text) if NUMBER.fullmatch(text) else math.nan
-    if not math.isfinite(score):
-        raise BadRun(f"{where}: the score {text!r} is not a number")
-    return score
-
-
-def _rank(text: str, where: str) -> int:
-    if not RANK.fullmatch(text):
-        raise BadRun(f"{where}: the rank {text!r} is not a whole number")
-    return int(text)
+        if len(row) != COLUMNS:
+            columns = counted(len(row), "column")
+            raise BadRun(f"{path}:{number}: {columns}; a run has six: query_id Q0 id rank score tag")
+        _, _, _, rank, score, _ = row
+        if not RANK.fullmatch(rank):
+            raise BadRun(f"{path}:{number}: the rank {rank!r} is not a whole number")
+        if not NUMBER.fullmatch(score) or not math.isfinite(float(score)):
+            raise BadRun(f"{path}:{number}: the score {score!r} is not a number")
 
 
 def _joined(parts: Sequence[Lines]) -> Lines:

@@ -1,14 +1,13 @@
-"""Significance of the difference between two runs, and intervals of differences and proportions.
+"""Significance of the difference between two runs, and intervals of differences.
 
 The test is the randomisation test that Smucker, Allan & Carterette recommend (A comparison of statistical
 significance tests for information retrieval evaluation, CIKM 2007). The interval is the percentile
 bootstrap's (Efron & Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13).
 """
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,6 @@ ENUMERATED_PAIRS = 16  # up to 2^16 assignments are enumerated
 CHUNK = 4_000_000  # numbers in memory at a time
 # Sums of the same differences in a different order may differ in the last digits.
 TOLERANCE = 1e-9
-Z = 1.959964  # quantile of the normal distribution for a two-sided interval of 95 %
 
 Floats = NDArray[np.float64]
 
@@ -129,14 +127,6 @@ def bootstrap_interval(
     return float(low), float(high)
 
 
-def wilson(successes: int, total: int) -> tuple[float, float]:
-    """Return the bounds, 0 to 1, of the 95 % interval of a proportion (Wilson, JASA 22, 1927)."""
-    share, spread = successes / total, Z**2 / total
-    middle = share + spread / 2
-    half = Z * math.sqrt(share * (1 - share) / total + spread / (4 * total))
-    return max(0.0, (middle - half) / (1 + spread)), min(1.0, (middle + half) / (1 + spread))
-
-
 def _differences(a: Sequence[float], b: Sequence[float]) -> Floats:
     if len(a) != len(b) or not len(a):
         raise ValueError(
@@ -148,3 +138,23 @@ def _differences(a: Sequence[float], b: Sequence[float]) -> Floats:
 def _chunks(total: int, width: int) -> list[int]:
     size = max(1, CHUNK // width)
     return [min(size, total - start) for start in range(0, total, size)]
+
+
+Cells: TypeAlias = tuple[str | None, ...]
+
+NONE: Cells = (None,) * 4  # the row that others are compared with
+
+
+def difference_columns(name: str = "difference") -> tuple[str, ...]:
+    """Return the columns of `difference_cells`; the first one has this name."""
+    return (name, "95 %", "p", "better / same / worse")
+
+
+def difference_cells(values_of: Callable[[str], Sequence[float]], row: str, first: str) -> Cells:
+    """Compare a row with the first row; the first row itself has empty cells.
+
+    Args:
+        values_of: returns the values of a row, one for each topic in the same order.
+        row, first: names of rows.
+    """
+    return NONE if row == first else compare(values_of(first), values_of(row)).as_cells()

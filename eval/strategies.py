@@ -7,7 +7,7 @@ from typing import Any
 
 from base.amounts import counted
 from base.errors import InvalidCall
-from eval.manifest import file_record
+from eval.files import Input
 from eval.ranking import RankedTopic
 from generator.errors import ModelAnswerInvalid
 from generator.llm import LanguageModel
@@ -20,10 +20,16 @@ from retriever.strategy import Strategy, read_strategies
 
 @dataclass(frozen=True, slots=True)
 class RecordedStrategies:
-    """The strategies of a file, by query_id, and the record of the file: path, SHA-256 and origins."""
+    """The strategies of a file, by query_id, and the file, which is read once."""
 
     strategies: Mapping[str, Strategy]
-    record: Mapping[str, Any]
+    file: Input
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The record of the file: path, SHA-256 and origins."""
+        origins = sorted({strategy.origin for strategy in self.strategies.values()})
+        return {"source": "recorded", "path": self.file.path, "sha256": self.file.sha256, "origins": origins}
 
     @classmethod
     def read(cls, path: Path, topics: Iterable[str]) -> "RecordedStrategies":
@@ -32,12 +38,12 @@ class RecordedStrategies:
         Raises:
             InvalidCall: the file cannot be read, has an invalid line, or lacks a topic.
         """
-        read = read_strategies(path)
+        file = Input(path)
+        read = read_strategies(path, file.update)
         if missing := [query_id for query_id in topics if query_id not in read]:
             count = counted(len(missing), "topic")
             raise InvalidCall(f"{path} has no strategy for {count}; the first is {missing[0]}")
-        origins = sorted({strategy.origin for strategy in read.values()})
-        return cls(read, {"source": "recorded", **file_record(path), "origins": origins})
+        return cls(read, file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +84,7 @@ def strategist_record(
     `unusable` lists the questions for which statistics replaced the model.
     """
     if recorded:
-        return dict(recorded.record)
+        return recorded.record
     if settings is None:
         return {"source": "statistics"}
     prompts: dict[str, set[int]] = {}

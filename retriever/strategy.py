@@ -12,7 +12,7 @@ Its JSON, one object for a question, is the same in files, calls, traces and run
 
 import json
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
@@ -181,10 +181,13 @@ def read_strategy(path: Path) -> Strategy:
         raise InvalidCall(f"{path} is not JSON: {error}") from None
 
 
-def read_strategies(path: Path) -> dict[str, Strategy]:
-    """Read recorded strategies by `query_id`, one JSON object a line; InvalidCall names an invalid line."""
+def read_strategies(path: Path, receive: Callable[[bytes], object] | None = None) -> dict[str, Strategy]:
+    """Read recorded strategies by `query_id`, one JSON object a line; InvalidCall names an invalid line.
+
+    `receive` is called with the bytes of the file.
+    """
     found: dict[str, Strategy] = {}
-    for number, line in enumerate(_text_of(path).split("\n"), 1):
+    for number, line in enumerate(_text_of(path, receive=receive).split("\n"), 1):
         if not line.strip():
             continue
         source = f"{path}, line {number}"
@@ -203,11 +206,16 @@ def read_strategies(path: Path) -> dict[str, Strategy]:
     return found
 
 
-def _text_of(path: Path, max_bytes: int | None = None) -> str:
+def _text_of(
+    path: Path, max_bytes: int | None = None, receive: Callable[[bytes], object] | None = None
+) -> str:
     try:
         if max_bytes is not None and path.stat().st_size > max_bytes:
             raise InvalidCall(f"{path} has more than {max_bytes:,} bytes, which is too long for one strategy")
-        return path.read_text(encoding="utf-8-sig")
+        content = path.read_bytes()
+        if receive:
+            receive(content)
+        return content.decode("utf-8-sig")
     except OSError as error:
         raise InvalidCall(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:

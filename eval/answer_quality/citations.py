@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal, TypeAlias, TypedDict
 
-from eval.means import mean_of_known
+from eval.statistics import mean_of_known
 
 Verdict: TypeAlias = Literal["supported", "unsupported", "not judged"]
 Citations: TypeAlias = tuple[str, ...]  # passage_ids

@@ -26,10 +26,9 @@ from eval.experiments.collections import (
     present,
     questions,
     recorded_strategies,
+    scores_of,
 )
-from eval.experiments.measures import scores_of
-from eval.experiments.options import data_option, home_option, names_option
-from eval.experiments.rows import Row, echo_rows
+from eval.experiments.console import Row, data_option, echo_rows, home_option, names_option
 from eval.progress import question_bar
 from indexer.options import json_option
 from retriever.settings import OrderPart, RetrieverSettings

@@ -24,12 +24,11 @@ from base.terminal.output import echo_json, echo_lines
 from eval.development.logistic import fit
 from eval.experiments.bench import Bench
 from eval.experiments.collections import COLLECTIONS, OF_SAMPLE, Collection, questions
-from eval.experiments.measures import area_under_curve
-from eval.experiments.options import data_option, home_option
+from eval.experiments.console import Row, data_option, home_option, table_of
 from eval.experiments.plain import CORPORA, FOLDER, topics_of
-from eval.experiments.rows import Row, table_of
 from eval.progress import question_bar
 from eval.qrels import Qrels, read_qrels
+from eval.statistics import area_under_curve
 from retriever.answerability import EVIDENCE, answerability_features
 from retriever.index import SearchIndex
 from retriever.queries.filters import Filters

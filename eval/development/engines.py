@@ -14,11 +14,16 @@ import click
 
 from base.terminal.output import echo, echo_json, echo_lines
 from eval.experiments.bench import METHODS, PREFIX, Bench, benches
-from eval.experiments.collections import COLLECTIONS, Collection, collection_option, prefixed, questions
-from eval.experiments.measures import scores_of
-from eval.experiments.options import data_option, home_option
+from eval.experiments.collections import (
+    COLLECTIONS,
+    Collection,
+    collection_option,
+    prefixed,
+    questions,
+    scores_of,
+)
+from eval.experiments.console import Row, data_option, home_option, table_of
 from eval.experiments.ranking import FIRST
-from eval.experiments.rows import Row, table_of
 from eval.overlap import mean_overlap, mean_rank_biased_overlap
 from eval.progress import question_bar
 from eval.qrels import Qrels

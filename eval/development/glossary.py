@@ -20,8 +20,7 @@ import click
 from base.sample import SAMPLE
 from base.terminal.output import echo_lines
 from eval.experiments.collections import read_lines
-from eval.experiments.options import data_option, home_option, names_option
-from eval.experiments.rows import Row, echo_rows
+from eval.experiments.console import Row, data_option, echo_rows, home_option, names_option
 from indexer.glossary.pairs import Source
 from indexer.glossary.storage import TIER_OF, Glossary
 from indexer.ingest import IngestRequest, build_index

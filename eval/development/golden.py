@@ -41,13 +41,12 @@ from eval.experiments.collections import (
     questions,
     read_lines,
     recorded_strategies,
+    scores_of,
 )
+from eval.experiments.console import DATA, Row, home_option
 from eval.experiments.held_out import held_out_rows
 from eval.experiments.hints import hint_rows, hints_of, sample_claims
-from eval.experiments.measures import scores_of
-from eval.experiments.options import DATA, home_option
 from eval.experiments.plain import Half, ask_half, plain_rows
-from eval.experiments.rows import Row
 from eval.experiments.sample import ask_questions, question_figures
 from eval.progress import question_bar
 from eval.qrels import read_qrels

@@ -34,8 +34,7 @@ from eval.experiments.collections import (
     present,
     questions,
 )
-from eval.experiments.options import data_option, home_option
-from eval.experiments.rows import Row, table_of
+from eval.experiments.console import Row, data_option, home_option, table_of
 from eval.progress import question_bar
 from generator.finding.request import FindRequest
 from indexer.options import json_option

@@ -22,11 +22,10 @@ from base.terminal.output import echo_json, echo_lines
 from eval.development.logistic import fit
 from eval.experiments.bench import Bench
 from eval.experiments.collections import COLLECTIONS, collection_option, questions
-from eval.experiments.measures import area_under_curve
-from eval.experiments.options import data_option, home_option
-from eval.experiments.rows import Row, table_of
+from eval.experiments.console import Row, data_option, home_option, table_of
 from eval.progress import question_bar
 from eval.qrels import Qrels
+from eval.statistics import area_under_curve
 from indexer.ingest import Progress
 from retriever.index import SearchIndex
 from retriever.relevance.cascade import PASSAGES

@@ -2,18 +2,38 @@
 
 import gzip
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from base.sample import SAMPLE
 from base.terminal.output import echo
-from eval.experiments.measures import BOTH, RECALL
-from eval.experiments.options import names_option
+from eval.experiments.console import names_option
+from eval.measures import Scores, evaluate
 from eval.qrels import Qrels, read_qrels
+from eval.runs import Run
 from eval.topics import read_topics
 from retriever.strategy import Strategy, read_strategies
+
+CUTOFF = 10
+# Both: the share of questions with all their papers among the first ten.
+RECALL, BOTH = f"R@{CUTOFF}", f"both@{CUTOFF}"
+
+
+def scores_of(qrels: Qrels, run: Run, measures: Sequence[str]) -> Scores:
+    """Score a run with `evaluate`, and with `both@10` if requested."""
+    if BOTH not in measures:
+        return evaluate(qrels, run, measures)
+    found = evaluate(qrels, run, [*(measure for measure in measures if measure != BOTH), RECALL])
+    both = {query_id: float(recall == 1) for query_id, recall in found.per_query[RECALL].items()}
+    means = found.means | {BOTH: sum(both.values()) / len(both)}
+    per_query = found.per_query | {BOTH: both}
+    return replace(
+        found,
+        means={measure: means[measure] for measure in measures},
+        per_query={measure: per_query[measure] for measure in measures},
+    )
 
 
 @dataclass(frozen=True, slots=True)

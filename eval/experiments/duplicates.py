@@ -16,8 +16,7 @@ import click
 from base.sample import SAMPLE
 from base.terminal.output import echo, shortened
 from eval.experiments.collections import TRAINING, Collection, present, read_lines, records
-from eval.experiments.options import DATA, names_option
-from eval.experiments.rows import Row, echo_rows
+from eval.experiments.console import DATA, Row, echo_rows, names_option
 from indexer.files.schema import StoredPassage
 from indexer.options import json_option
 from retriever.duplicates import without_duplicates

@@ -17,10 +17,8 @@ import click
 
 from base.sample import SAMPLE
 from eval.experiments.bench import Bench
-from eval.experiments.collections import HELD_OUT, questions, read_lines, recorded_strategies
-from eval.experiments.measures import BOTH, CUTOFF
-from eval.experiments.options import home_option
-from eval.experiments.rows import Row, echo_rows
+from eval.experiments.collections import BOTH, CUTOFF, HELD_OUT, questions, read_lines, recorded_strategies
+from eval.experiments.console import Row, echo_rows, home_option
 from eval.progress import question_bar
 from eval.qrels import Qrels
 from eval.runs import Run

@@ -19,8 +19,7 @@ import click
 from base.sample import SAMPLE, SAMPLE_PAPERS
 from base.terminal.output import echo
 from eval.experiments.collections import read_lines
-from eval.experiments.options import DATA
-from eval.experiments.rows import Row, echo_rows
+from eval.experiments.console import DATA, Row, echo_rows
 from generator.answers.answer import SECTIONS
 from generator.checking.check import Hint, check_sentence
 from indexer.corpora.papers import Paper

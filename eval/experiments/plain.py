@@ -26,12 +26,11 @@ from base.terminal.output import echo, echo_lines
 from eval.accepted import read_accepted
 from eval.experiments.bench import Bench
 from eval.experiments.collections import HELD_OUT, OF_SAMPLE, Collection, read_lines
-from eval.experiments.measures import area_under_curve
-from eval.experiments.options import home_option
-from eval.experiments.rows import Row, echo_rows, table_of
+from eval.experiments.console import Row, echo_rows, home_option, table_of
 from eval.experiments.sample import Question, ask_questions, finding_figures
 from eval.progress import question_bar
 from eval.qrels import read_qrels
+from eval.statistics import area_under_curve
 from indexer.options import json_option
 from retriever.answerability import THRESHOLD
 

@@ -24,10 +24,9 @@ from eval.experiments.collections import (
     prefixed,
     questions,
     recorded_strategies,
+    scores_of,
 )
-from eval.experiments.measures import scores_of
-from eval.experiments.options import data_option, home_option
-from eval.experiments.rows import Row, table_of
+from eval.experiments.console import Row, data_option, home_option, table_of
 from eval.measures import evaluate
 from eval.overlap import mean_overlap, mean_rank_biased_overlap
 from eval.progress import question_bar

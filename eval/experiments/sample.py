@@ -19,9 +19,9 @@ import click
 
 from base.sample import SAMPLE, SAMPLE_PAPERS
 from base.terminal.output import echo, echo_json, echo_lines
-from eval.accepted import read_accepted
+from eval.accepted import contains_accepted, read_accepted
 from eval.experiments.collections import OF_SAMPLE, read_lines
-from eval.experiments.rows import Row, table_of
+from eval.experiments.console import Row, table_of
 from eval.qrels import Qrels, read_qrels
 from generator.answers.extractive import extractive_answer, searched_terms
 from generator.settings import EVIDENCE
@@ -104,7 +104,7 @@ def finding_figures(asked: Sequence[Question], strings: Mapping[str, Sequence[st
         strings: by query_id, strings one of which a sentence with a finding holds.
     """
     quoted = [
-        [any(string in sentence for string in strings[question.query_id]) for sentence in question.sentences]
+        [contains_accepted(sentence, strings[question.query_id]) for sentence in question.sentences]
         for question in asked
         if question.query_id in strings
     ]

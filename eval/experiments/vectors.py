@@ -19,8 +19,7 @@ from base.errors import ResourceError
 from base.terminal.output import echo
 from eval.experiments.bench import ENGINES, Bench, settings_of
 from eval.experiments.collections import COLLECTIONS, Collection, collection_option, questions
-from eval.experiments.options import data_option, home_option
-from eval.experiments.rows import Row, echo_rows
+from eval.experiments.console import Row, data_option, echo_rows, home_option
 from eval.measures import evaluate
 from eval.progress import question_bar
 from indexer.ingest import Progress

@@ -18,10 +18,9 @@ from typing import Any
 import click
 
 from base.sample import SAMPLE
-from eval.accepted import read_accepted
+from eval.accepted import contains_accepted, read_accepted
 from eval.experiments.collections import OF_SAMPLE, read_lines
-from eval.experiments.options import home_option
-from eval.experiments.rows import Row, echo_rows
+from eval.experiments.console import Row, echo_rows, home_option
 from eval.experiments.sample import ANSWERS
 from eval.progress import question_bar
 from eval.qrels import Qrels, read_qrels
@@ -50,11 +49,11 @@ class Outcome:
 def outcome(topic: Mapping[str, Any], asked: AskResult, qrels: Qrels, strings: Sequence[str]) -> Outcome:
     """Return the outcome of a question from its answer."""
     right = {doc_id for doc_id, grade in qrels.get(topic["query_id"], {}).items() if grade >= ANSWERS}
-    text = " ".join(sentence.text for sentence in asked.answer.sentences).casefold()
+    text = " ".join(sentence.text for sentence in asked.answer.sentences)
     return Outcome(
         answerable=topic["kind"] != "unanswerable",
         found=any(hit.doc_id in right for hit in asked.evidence),
-        holds=any(string.casefold() in text for string in strings) if strings else None,
+        holds=contains_accepted(text, strings) if strings else None,
         abstained=asked.answer.abstained,
         sentences=len(asked.answer.sentences),
         passages=len(asked.evidence),

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from base.calls import Call, Flag, Section, described
-from eval.judging.folder import ASSESSOR
 from eval.judging.records import Judge, StageName
 from retriever.calls import IndexName, SourceNames
 
@@ -14,24 +13,11 @@ METHODS = ("shrag", "or", "paper")  # default of `pool`
 NEAREST = "dense"  # a default, too, if the index has vectors
 MOST_DERIVED = 20  # questions of one seed
 RULES: Judge = "rules"
-THRESHOLDS: Mapping[StageName, Mapping[Judge, float]] = {  # defaults
+# Defaults. Rules with a cross-encoder or an encoder use the thresholds of `brief`: both score relevance.
+THRESHOLDS: Mapping[StageName, Mapping[Judge, float]] = {
     "coarse": {"rules": 0.005, "brief": 0.3, "complex": 0.2},
     "fine": {"rules": 0.02, "brief": 0.5, "complex": 0.4},
 }
-
-
-def _checked_name(name: str) -> str:
-    if not ASSESSOR.fullmatch(name):
-        raise ValueError("must start with a letter or digit; letters, digits, '.', '-' and '_', at most 64")
-    return name
-
-
-AssessorName = Annotated[
-    str,
-    Flag(metavar="NAME"),
-    AfterValidator(_checked_name),
-    Field(description="Name of the assessor: letters, digits, . - _"),
-]
 
 
 class QuestionsCall(Call):
@@ -112,45 +98,3 @@ class JudgeCall(Call):
     def judge(self) -> Judge:
         """The judge."""
         return self.by or (RULES if self.stage == "coarse" else "complex")
-
-    @property
-    def least(self) -> float:
-        """The threshold."""
-        return THRESHOLDS[self.stage][self.judge] if self.threshold is None else self.threshold
-
-
-class SelectCall(Call):
-    """Options of `select`."""
-
-    assessor: AssessorName
-    seeds: Annotated[bool, Field(description="Select seed questions too; they are kept otherwise.")] = False
-
-
-class ConfirmCall(Call):
-    """Options of `confirm`."""
-
-    assessor: AssessorName
-    sample: Annotated[
-        int | None,
-        Field(ge=1, description="Judge a random sample of this many papers, the same for all assessors."),
-    ] = None
-    dropped: Annotated[
-        bool,
-        Field(description="Judge papers that a stage dropped, for an estimate of relevant papers missed."),
-    ] = False
-    disputed: Annotated[
-        bool, Field(description="Judge papers to which other assessors gave different grades.")
-    ] = False
-
-
-class ReportCall(Call):
-    """Options of `report`."""
-
-    assessor: Annotated[
-        tuple[AssessorName, ...],
-        Flag(metavar="NAME", commas=True),
-        Field(
-            description="Assessors whose grades count first, in this order. Default: the order of their "
-            "first assessments."
-        ),
-    ] = ()

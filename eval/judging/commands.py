@@ -11,17 +11,51 @@ from base.calls import Section
 from base.terminal.call_options import call_options
 from base.terminal.output import echo, echo_lines
 from base.terminal.parameters import PathParameter, SectionedCommand, option_section
-from eval.judging.calls import ConfirmCall, JudgeCall, PoolCall, QuestionsCall, ReportCall, SelectCall
+from eval.judging.calls import JudgeCall, PoolCall, QuestionsCall
+from eval.judging.records import ASSESSOR
 from indexer.options import interruptible
 from retriever.options import COMPLETIONS
 
 if TYPE_CHECKING:
-    from eval.judging.state import Benchmark
+    from eval.judging.folder import Benchmark
+    from eval.judging.sheets import Part
     from eval.reproduction.experiment import Table
 
+ONE_OF_BOTH = "--out SHEET writes a sheet, --labels SHEET imports its labels: give one of them"
 PARTIAL = 1  # exit code if something failed
 SHOWN = 5  # failures
 
+
+def _checked_name(_: click.Context, __: click.Parameter, name: str) -> str:
+    if not ASSESSOR.fullmatch(name):
+        raise click.BadParameter(
+            "must start with a letter or digit; letters, digits, '.', '-' and '_', at most 64"
+        )
+    return name
+
+
+assessor_option = click.option(
+    "--assessor",
+    required=True,
+    metavar="NAME",
+    callback=_checked_name,
+    help="Name of the assessor: letters, digits, . - _",
+)
+sheet_options = option_section(
+    Section.OUTPUT,
+    click.option(
+        "--out",
+        type=PathParameter(dir_okay=False),
+        metavar="SHEET",
+        help="Write a sheet to fill in: CSV, for a spreadsheet program.",
+    ),
+    click.option(
+        "--labels",
+        type=PathParameter(exists=True, dir_okay=False),
+        metavar="SHEET",
+        help="Import the labels of a sheet.",
+    ),
+)
 folder_argument = click.argument("folder", type=PathParameter(file_okay=False))
 FILE = PathParameter(exists=True, dir_okay=False)
 
@@ -38,9 +72,9 @@ class Steps(click.Group):
 def benchmark() -> None:
     """Make topics and qrels for your own corpus.
 
-    Papers are pooled, judged by rules or models, and graded by persons. The steps, in this order: questions,
-    select, pool, judge, confirm, report. Each step resumes where it was interrupted, and may be repeated with
-    more questions, methods or papers. FOLDER keeps their results.
+    Papers are pooled, judged by rules or models, and graded by persons in sheets. The steps, in this order:
+    questions, select, pool, judge, confirm, report. Each step resumes where it was interrupted, and may be
+    repeated with more questions, methods or papers. FOLDER keeps their results.
     """
 
 
@@ -54,9 +88,8 @@ def questions_command(call: QuestionsCall, *, folder: Path, seeds: Path) -> None
     SEEDS has id, tab, question, or JSON lines {"query_id", "question"}. FOLDER is made if needed. With
     --extend the configured language model derives further questions, for `select`.
     """
-    from eval.judging.folder import create
-    from eval.judging.question_step import add_questions
-    from eval.judging.state import Benchmark
+    from eval.judging.folder import Benchmark, create
+    from eval.judging.questions import add_questions
 
     create(folder, call.seed)
     with interruptible():
@@ -67,22 +100,28 @@ def questions_command(call: QuestionsCall, *, folder: Path, seeds: Path) -> None
 
 @benchmark.command("select", cls=SectionedCommand)
 @folder_argument
-@call_options(SelectCall)
-def select_command(call: SelectCall, *, folder: Path) -> None:
-    """Keep or drop each derived question, with one key.
+@assessor_option
+@click.option("--seeds", is_flag=True, help="Select seed questions too; they are kept otherwise.")
+@sheet_options
+def select_command(
+    folder: Path, assessor: str, *, seeds: bool, out: Path | None, labels: Path | None
+) -> None:
+    """Keep or drop derived questions, by a sheet.
 
-    Keys: y keep, n drop, b back, q quit. Seeds are kept unless dropped with --seeds.
+    --out writes the questions to a sheet; the column `keep` takes y or n. --labels imports it. Seeds are kept
+    unless dropped with --seeds.
     """
-    from eval.judging.folder import SELECTIONS, writing
-    from eval.judging.keyboard import typed_keys
-    from eval.judging.selecting import questions_to_select, select
-    from eval.judging.state import Benchmark
+    from eval.judging.folder import Benchmark
+    from eval.judging.sheets import import_selections, write_questions
 
-    with interruptible(), writing(folder, SELECTIONS) as (append,), typed_keys() as keys:
-        benchmark = Benchmark(folder)
-        asked = questions_to_select(benchmark, seeds=call.seeds)
-        select(benchmark, asked, call.assessor, keys, append)
-    _print_questions(Benchmark(folder))
+    if labels and not out:
+        added = import_selections(Benchmark(folder), labels, assessor)
+        echo(f"{counted(added, 'new decision')}", err=True)
+        _print_questions(Benchmark(folder))
+    elif out and not labels:
+        echo(f"{out}: {counted(write_questions(Benchmark(folder), out, seeds=seeds), 'question')}")
+    else:
+        raise click.UsageError(ONE_OF_BOTH)
 
 
 @benchmark.command("pool", cls=SectionedCommand)
@@ -95,9 +134,9 @@ def pool_command(call: PoolCall, *, folder: Path) -> None:
     searched separately, and records of the same paper are merged. Repeat the command for further questions or
     methods, or a larger depth; what is pooled stays.
     """
-    from eval.judging.funnel import automatic_stages
-    from eval.judging.pool_step import pool_papers
-    from eval.judging.state import Benchmark
+    from eval.judging.folder import Benchmark
+    from eval.judging.pooling import pool_papers
+    from eval.judging.stages import automatic_stages
 
     if call.model and not call.find:
         raise click.UsageError("--model has no effect without --find")
@@ -119,7 +158,7 @@ def judge_command(call: JudgeCall, *, folder: Path) -> None:
     score of at least the threshold pass. Judgements are kept: the same command resumes, another threshold
     judges nothing again, and another judge of a stage replaces the earlier one.
     """
-    from eval.judging.judge_step import judge_papers
+    from eval.judging.judges import judge_papers
 
     with interruptible():
         failed = judge_papers(folder, call)
@@ -129,22 +168,58 @@ def judge_command(call: JudgeCall, *, folder: Path) -> None:
 
 @benchmark.command("confirm", cls=SectionedCommand)
 @folder_argument
-@call_options(ConfirmCall)
-def confirm_command(call: ConfirmCall, *, folder: Path) -> None:
-    """Grade the papers that passed, with one key per paper.
+@assessor_option
+@click.option(
+    "--sample",
+    type=click.IntRange(1),
+    help="Grade a random sample of this many papers, the same for all assessors.",
+)
+@click.option(
+    "--dropped",
+    is_flag=True,
+    help="Grade papers that a stage dropped, for an estimate of relevant papers missed.",
+)
+@click.option(
+    "--disputed",
+    is_flag=True,
+    help="Grade papers to which other assessors gave different grades.",
+)
+@sheet_options
+def confirm_command(
+    folder: Path,
+    assessor: str,
+    *,
+    sample: int | None,
+    dropped: bool,
+    disputed: bool,
+    out: Path | None,
+    labels: Path | None,
+) -> None:
+    """Grade the papers that passed, by a sheet.
 
-    Keys: 0 not relevant, 1 related, 2 relevant, 3 highly relevant, s skip, b back, q quit. Each key is saved
-    immediately; the same command resumes, and ends with the papers that were skipped.
+    --out writes the papers to a sheet; the column `grade` takes 0 not relevant, 1 related, 2 relevant, 3
+    highly relevant. --labels imports it; a paper without a grade is left out, and a changed grade replaces
+    the earlier one.
 
-    Assessors judge the same papers in the same order. They see no ranks and no grades of models or others.
+    Assessors grade the same papers in the same order. They see no ranks and no grades of models or others.
     """
-    from eval.judging.confirming import confirm_papers
+    from eval.judging.folder import Benchmark
+    from eval.judging.sheets import import_grades, pairs_to_confirm, write_papers
 
-    with interruptible():
-        session = confirm_papers(folder, call)
-    graded = len(session.pairs) - len(session.left) - len(session.skipped)
-    skipped = f", {len(session.skipped):,} skipped" if session.skipped else ""
-    echo(f"{graded:,} of {len(session.pairs):,} papers graded by {call.assessor}{skipped}")
+    if dropped and disputed:
+        raise click.UsageError("--dropped and --disputed exclude each other")
+    if labels and not out:
+        added = import_grades(Benchmark(folder), labels, assessor)
+        echo(f"{counted(added, 'new grade')}", err=True)
+    elif not out or labels:
+        raise click.UsageError(ONE_OF_BOTH)
+    benchmark = Benchmark(folder)
+    part: Part = "dropped" if dropped else "disputed" if disputed else "passed"
+    pairs = pairs_to_confirm(benchmark, assessor, part, sample)
+    if out:
+        write_papers(benchmark, out, assessor, pairs)
+    graded = sum(pair in benchmark.assessments.get(assessor, {}) for pair in pairs)
+    echo(f"{graded:,} of {counted(len(pairs), 'paper')} graded by {assessor}")
 
 
 @benchmark.command("status")
@@ -156,22 +231,28 @@ def status_command(folder: Path) -> None:
 
 @benchmark.command("report", cls=SectionedCommand)
 @folder_argument
-@call_options(ReportCall)
+@click.option(
+    "--assessor",
+    "precedence",
+    default="",
+    metavar="NAME,…",
+    help="Assessors whose grades count first, in this order. Default: the order of their first assessments.",
+)
 @option_section(
     Section.OUTPUT,
     click.option("--out", required=True, type=PathParameter(file_okay=False), help="Folder of the results."),
 )
-def report_command(call: ReportCall, *, folder: Path, out: Path) -> None:
+def report_command(folder: Path, precedence: str, *, out: Path) -> None:
     """Write topics, qrels, provenance and a report.
 
     Grades of persons are the qrels. If assessors differ, the grade of the first one named counts.
     """
+    from eval.judging.folder import Benchmark
     from eval.judging.results import write_benchmark
-    from eval.judging.state import Benchmark
     from eval.reproduction.figures import check_plots
 
     check_plots()
-    outcome, results = write_benchmark(Benchmark(folder), out, call.assessor)
+    outcome, results = write_benchmark(Benchmark(folder), out, list(filter(None, precedence.split(","))))
     _print_tables([table for table in outcome.tables if "question" not in table.title])
     for note in outcome.notes:
         echo(f"note: {note}", err=True)
@@ -192,7 +273,7 @@ def _print_questions(benchmark: "Benchmark") -> None:
 
 
 def _print_stages(folder: Path) -> None:
-    from eval.judging.state import Benchmark
+    from eval.judging.folder import Benchmark
     from eval.judging.tables import Results, agreement_table, assessors_table, stages_table
 
     results = Results.of(Benchmark(folder))

@@ -1,28 +1,41 @@
-"""Pooling: the first papers of each method in each place, and of find-papers in all places together."""
+"""Pooling: the first papers of each method in each place, and of find-papers in all places together.
 
+The places are an index, sources, or both; each is searched separately.
+"""
+
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from base.errors import InvalidCall
-from base.progress import Progress
 from base.untrusted import one_line
-from eval.judging.calls import METHODS, NEAREST
-from eval.judging.places import OpenPlaces, Place
+from eval.judging.calls import METHODS, NEAREST, PoolCall
+from eval.judging.folder import POOL, Adding, Benchmark, adding
 from eval.judging.records import Identity, Ranked
-from eval.judging.state import Benchmark
+from eval.manifest import index_record, model_record, search_record, software, sources_record
+from eval.progress import question_bar
 from eval.ranking import MOST_FAILURES, OF_A_QUESTION
-from generator.finding.finding import find_in_sources
+from eval.run_target import SourcesIndex
+from generator.finding.finding import OpenedSources, find_in_sources, index_as_source
 from generator.finding.request import FindRequest
 from generator.llm import LanguageModel
 from generator.pipeline import Settings
 from generator.tracing.steps import error_text
 from indexer.corpora.papers import Paper
-from retriever.errors import BadQuestion
-from retriever.index import SearchIndex
+from indexer.options import chosen_index
+from retriever.errors import BadQuestion, SourceFailed
+from retriever.index import OpenIndex, SearchIndex, open_index
 from retriever.methods import method_named
 from retriever.search import SearchRequest, rank
+from retriever.sources.configuration import SUFFIX, read_declared
 from retriever.sources.engine import SourcesEngine
+from retriever.sources.gathered import open_declared
 from retriever.sources.kinds.index import IndexSource
+from retriever.sources.merging import LimitedSource
+from retriever.sources.models import SharedModels
 
 FIND = "find-papers"
 MOST_FOUND = 500  # papers of find-papers
@@ -35,6 +48,124 @@ Search = Callable[[str], Awaitable[tuple[Papers, tuple[str, ...]]]]  # question 
 
 
 @dataclass(frozen=True, slots=True)
+class OpenPlaces:
+    """The open places: an index, unless only sources are searched, and sources.
+
+    Args:
+        index: the open index.
+        sources: the open sources.
+        models: of the sources.
+        record: index and sources for the record of a call.
+    """
+
+    index: SearchIndex | None
+    sources: Sequence[LimitedSource]
+    models: SharedModels
+    record: Mapping[str, Any]
+
+    def each(self) -> list[tuple[str, OpenIndex, bool]]:
+        """Return name, index, and whether it ranks papers, of each place; the index first."""
+        of_index = self.index.manifest if self.index else None
+        own = [(of_index.name, self.index, of_index.unit == "paper")] if self.index and of_index else []
+        return [*own, *((each.name, SourcesIndex([each], self.models), True) for each in self.sources)]
+
+    def together(self) -> OpenedSources:
+        """Return all places as sources for one question of find-papers."""
+        of_index = index_as_source(self.index.manifest.name, self.index) if self.index else OpenedSources([])
+        limited = [replace(each, silent=False, failed="") for each in self.sources]
+        glossary = None if limited else of_index.glossary
+        return OpenedSources([*of_index.sources, *limited], glossary, self.models)
+
+
+@asynccontextmanager
+async def open_places(name: str, sources: Sequence[str], settings: Settings) -> AsyncIterator[OpenPlaces]:
+    """Open an index, unless the name is "", and sources; the version of the index stays the same.
+
+    Raises as `open_index`, `read_declared` and `open_declared`; InvalidCall if a source has the name of the
+    index.
+    """
+    declared = read_declared(sources)
+    if name in {each.name for each in declared}:
+        raise InvalidCall(f"a source has the name of the index, {name!r}", remedy="name only one of them")
+    async with AsyncExitStack() as opened:
+        synonyms = settings.retriever.synonyms
+        models = opened.enter_context(closing(SharedModels(settings.indexer, synonyms)))
+        index = None
+        record: dict[str, Any] = {}
+        if name:
+            index = await asyncio.to_thread(open_index, settings.indexer, name, synonyms, follow=False)
+            opened.push_async_callback(asyncio.to_thread, index.close)
+            record["index"] = index_record(index.manifest)
+        limited = await opened.enter_async_context(open_declared(declared, settings.indexer))
+        if limited:
+            record["sources"] = sources_record(declared, limited)["sources"]
+        yield OpenPlaces(index, limited, models, record)
+
+
+def pool_papers(path: Path, call: PoolCall) -> list[str]:
+    """Pool the papers of all selected questions; return the rankings that failed.
+
+    Raises:
+        BadBenchmark, FileBusy: the folder.
+        InvalidCall: no question is selected, or the pool has papers of other places: their ids and merges
+            would differ.
+        ResourceError: as `open_places`.
+        BadFilter: no such method.
+    """
+    settings = Settings.from_environment()
+    with adding(path, POOL) as to:
+        return asyncio.run(_pool(to, *_places_of(to.benchmark, call, settings), call, settings))
+
+
+def _places_of(benchmark: Benchmark, call: PoolCall, settings: Settings) -> tuple[str, list[str]]:
+    """Return the name of the index, "" without one, and the sources; check that they are the usual ones."""
+    path = benchmark.path
+    if not benchmark.selected:
+        raise InvalidCall(f"{path} has no selected question", remedy="select derived ones, or add seeds")
+    only_sources = call.sources and call.index is None
+    name = "" if only_sources else chosen_index(call.index, settings.indexer)
+    # A file is found from any folder.
+    sources = [str(Path(each).resolve()) if each.endswith(SUFFIX) else each for each in call.sources]
+    known = benchmark.pooled_from.places
+    if known and known != [name] * bool(name) + [each.name for each in read_declared(sources)]:
+        raise InvalidCall(
+            f"the pool of {path} has papers of {', '.join(known)}",
+            remedy=("name the same index and sources", "start a new folder"),
+        )
+    return name, sources
+
+
+async def _pool(
+    to: Adding, name: str, sources: Sequence[str], call: PoolCall, settings: Settings
+) -> list[str]:
+    benchmark = to.benchmark
+    async with AsyncExitStack() as opened:
+        places = await opened.enter_async_context(open_places(name, sources, settings))
+        model = None
+        if call.find and call.model:
+            model = await opened.enter_async_context(settings.language_model())
+        has_vectors = places.index is not None and places.index.vectors.usable
+        methods = call.method or (METHODS + (NEAREST,) * has_vectors)
+        rankings = _rankings(places, methods, call.depth, settings)
+        if call.find:
+            found_with = settings if model else settings.with_llm(base_url=None)
+            rankings.append(_found_by_agents(places, call.depth, found_with, model))
+        if not any(_missing(benchmark.rankings.get(each, ()), rankings) for each in benchmark.selected):
+            return []
+        named = [each for each, *_ in places.each()]
+        options = {"index": name, "method": list(methods), "sources": sources, "places": named}
+        made_with = {**places.record, **software(models=False), **search_record(settings)}
+        if model:
+            made_with |= model_record(model.settings, ())
+        record = benchmark.next_call("pool", {**call.model_dump(mode="json"), **options}, made_with)
+        to.append_call(record)
+        failed: list[str] = []
+        async for made in _pooled(benchmark, rankings, record.number):
+            failed.append(made) if isinstance(made, str) else to.append(made)
+        return failed
+
+
+@dataclass(frozen=True, slots=True)
 class Ranking:
     """A ranking to pool: its place, method and depth, and the function that searches."""
 
@@ -44,86 +175,38 @@ class Ranking:
     search: Search
 
 
-@dataclass(frozen=True, slots=True)
-class FailedRanking:
-    """A ranking that failed for a question; the same command repeats it."""
-
-    query_id: str
-    ranking: Ranking
-    reason: str
-
-
-def usual_methods(places: OpenPlaces) -> tuple[str, ...]:
-    """Return the default methods: those without vectors, and `dense` if the index has usable vectors."""
-    return (*METHODS, NEAREST) if places.index and places.index.vectors.usable else METHODS
-
-
-def rankings_of(places: OpenPlaces, methods: Sequence[str], depth: int, settings: Settings) -> list[Ranking]:
-    """Return the rankings by methods, in each place.
-
-    Raises:
-        BadFilter: no such method.
-        InvalidCall: a method whose question is an expression.
-    """
-    for name in methods:
-        if method_named(name).is_expression:
-            raise InvalidCall(f"method {name!r} reads expressions, not questions", remedy="leave it out")
-    return [
-        Ranking(place.name, method, depth, _search(place, method, depth, settings))
-        for place in places.places
-        for method in methods
-    ]
-
-
-def found_by_agents(
-    places: OpenPlaces, depth: int, settings: Settings, model: LanguageModel | None
-) -> Ranking:
-    """Return the ranking of find-papers in all places together: its list, then the other papers judged."""
-
-    async def search(question: str) -> tuple[Papers, tuple[str, ...]]:
-        request = FindRequest(question, papers=min(depth, MOST_FOUND))
-        found = await find_in_sources(places.together(), request, settings, model=model)
-        if failed := [step.failure for step in found.step.walk() if step.failure]:
-            raise failed[0]
-        ids = dict.fromkeys(ranked.paper_id for ranked in found.papers)
-        ids |= dict.fromkeys(paper_id for paper_id, _ in found.state.relevant(0))
-        known = [found.state.papers[paper_id] for paper_id in ids]
-        papers = [(each.merged.ids[0][0], _with_id(each.paper, each.merged.ids[0][1])) for each in known]
-        return papers[:depth], found.notes
-
-    return Ranking(",".join(place.name for place in places.places), FIND, depth, search)
-
-
-async def pool(
-    benchmark: Benchmark, rankings: Sequence[Ranking], call: int, progress: Progress
-) -> AsyncIterator[Ranked | FailedRanking]:
-    """Yield the rankings of selected questions that the pool lacks, or has with a smaller depth.
+async def _pooled(
+    benchmark: Benchmark, rankings: Sequence[Ranking], call: int
+) -> AsyncIterator[Ranked | str]:
+    """Yield the missing rankings of selected questions, or a line for each failed one.
 
     Raises:
         Exception: of the last ranking if `MOST_FAILURES` in a row failed, or an error that affects all.
     """
     in_a_row = 0
     questions = benchmark.selected
-    for done, (query_id, question) in enumerate(questions.items()):
-        progress("questions", done, len(questions))
-        known = {paper for each in benchmark.rankings.get(query_id, ()) for paper in each.ranked}
-        for ranking in missing(benchmark.rankings.get(query_id, ()), rankings):
-            try:
-                papers, notes = await ranking.search(question)
-                in_a_row = 0
-            except BadQuestion as error:
-                papers, notes = (), (str(error).splitlines()[0],)
-            except OF_A_QUESTION as error:
-                in_a_row += 1
-                if in_a_row == MOST_FAILURES:
-                    raise
-                yield FailedRanking(query_id, ranking, one_line(error_text(error)))
-                continue
-            yield _ranked(query_id, ranking, papers, notes, known, call)
-            known |= {(source, paper.id) for source, paper in papers}
+    with question_bar() as progress:
+        for done, (query_id, question) in enumerate(questions.items()):
+            progress("questions", done, len(questions))
+            pooled = benchmark.rankings.get(query_id, ())
+            known = {paper for each in pooled for paper in each.ranked}
+            for ranking in _missing(pooled, rankings):
+                try:
+                    papers, notes = await ranking.search(question)
+                    in_a_row = 0
+                except BadQuestion as error:
+                    papers, notes = (), (str(error).splitlines()[0],)
+                except OF_A_QUESTION as error:
+                    in_a_row += 1
+                    if in_a_row == MOST_FAILURES:
+                        raise
+                    yield f"{query_id}, {ranking.method} in {ranking.place}: {one_line(error_text(error))}"
+                    continue
+                yield _ranked(query_id, ranking, papers, notes, known, call)
+                known |= {(source, paper.id) for source, paper in papers}
 
 
-def missing(pooled: Sequence[Ranked], rankings: Sequence[Ranking]) -> list[Ranking]:
+def _missing(pooled: Sequence[Ranked], rankings: Sequence[Ranking]) -> list[Ranking]:
     """Return the rankings that a question lacks, or has with a smaller depth that cut them."""
     depths = {
         (each.place, each.method): each.depth if len(each.ranked) >= each.depth else 0 for each in pooled
@@ -155,21 +238,56 @@ def _ranked(
     )
 
 
-def _search(place: Place, method: str, depth: int, settings: Settings) -> Search:
-    request = SearchRequest("", method=method, k=depth, collapse=place.unit == "paper")
+def _rankings(places: OpenPlaces, methods: Sequence[str], depth: int, settings: Settings) -> list[Ranking]:
+    for name in methods:
+        if method_named(name).is_expression:
+            raise InvalidCall(f"method {name!r} reads expressions, not questions", remedy="leave it out")
+    return [
+        Ranking(name, method, depth, _search(name, index, request, settings))
+        for name, index, of_papers in places.each()
+        for method in methods
+        for request in [SearchRequest("", method=method, k=depth, collapse=of_papers)]
+    ]
+
+
+def _search(name: str, index: OpenIndex, request: SearchRequest, settings: Settings) -> Search:
+    """Return a search that raises SourceFailed if a model failed: the ranking is incomplete."""
 
     async def search(question: str) -> tuple[Papers, tuple[str, ...]]:
-        asked = replace(request, question=question)
-
-        async def of_version(index: SearchIndex) -> tuple[Papers, tuple[str, ...]]:
-            ranked = await rank(index, asked, settings.retriever)
+        async def of_version(version: SearchIndex) -> tuple[Papers, tuple[str, ...]]:
+            ranked = await rank(version, replace(request, question=question), settings.retriever)
+            if ranked.applied.failures:
+                raise SourceFailed("; ".join(ranked.applied.failures))
             ids = [paper_id for paper_id, _ in ranked.hits]
-            found = await _records(index, place.name, ids)
-            return [(place.name, found[each]) for each in ids if each in found], ranked.applied.failures
+            found = await _records(version, name, ids)
+            return [(name, found[each]) for each in ids if each in found], ()
 
-        return await place.index.ask(of_version)
+        return await index.ask(of_version)
 
     return search
+
+
+def _found_by_agents(
+    places: OpenPlaces, depth: int, settings: Settings, model: LanguageModel | None
+) -> Ranking:
+    """Return the ranking of find-papers in all places together: its list, then the other papers judged."""
+
+    async def search(question: str) -> tuple[Papers, tuple[str, ...]]:
+        request = FindRequest(question, papers=min(depth, MOST_FOUND))
+        found = await find_in_sources(places.together(), request, settings, model=model)
+        if failed := [step.failure for step in found.step.walk() if step.failure]:
+            raise failed[0]
+        ids = dict.fromkeys(ranked.paper_id for ranked in found.papers)
+        ids |= dict.fromkeys(paper_id for paper_id, _ in found.state.relevant(0))
+        known = [found.state.papers[paper_id] for paper_id in ids]
+        papers = [
+            (source, each.paper.model_copy(update={"id": paper_id}))
+            for each in known
+            for source, paper_id in each.merged.ids[:1]
+        ]
+        return papers[:depth], found.notes
+
+    return Ranking(",".join(name for name, *_ in places.each()), FIND, depth, search)
 
 
 async def _records(index: SearchIndex, name: str, ids: Sequence[str]) -> Mapping[str, Paper]:
@@ -179,10 +297,6 @@ async def _records(index: SearchIndex, name: str, ids: Sequence[str]) -> Mapping
         return {paper_id: gathered[paper_id].paper for paper_id in ids if paper_id in gathered}
     found = await IndexSource(name, index).papers(ids)
     return {paper_id: each.paper for paper_id, each in found.items()}
-
-
-def _with_id(paper: Paper, paper_id: str) -> Paper:
-    return paper.model_copy(update={"id": paper_id})
 
 
 def _short(paper: Paper) -> Paper:

@@ -10,12 +10,14 @@
 | assessments/NAME.jsonl | `Assessment`: a judgement by the assessor NAME; the last one of a paper counts |
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
+from base.records import IF_ANY
 from indexer.corpora.papers import Paper
 
 Origin: TypeAlias = Literal["seed", "extended"]
@@ -24,10 +26,35 @@ Judge: TypeAlias = Literal["rules", "brief", "complex"]
 Identity: TypeAlias = tuple[str, str]  # the name of the index or source, and the id of a paper in it
 Pair: TypeAlias = tuple[str, Identity]  # query_id and paper
 
+ASSESSOR = re.compile(r"\w[\w.-]{0,63}")  # name of an assessor
 HIGHEST_GRADE = 3
 Grade = Annotated[int, Field(ge=0, le=HIGHEST_GRADE, strict=True)]
 Score = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 QueryId = Annotated[str, Field(pattern=r"^\S+$")]
+
+
+class Options(BaseModel):
+    """Options of a command; later commands read the declared ones."""
+
+    model_config = ConfigDict(extra="allow")
+
+    places: Annotated[list[str], IF_ANY] = []  # of `pool`: the names of the index and the sources
+    index: Annotated[str, IF_ANY] = ""
+    sources: Annotated[list[str], IF_ANY] = []
+    stage: Annotated[StageName | None, IF_ANY] = None  # of `judge`, like the next two
+    judge: Annotated[Judge | None, IF_ANY] = None
+    threshold: Annotated[Score, Field(strict=True), IF_ANY] = 0.0
+
+
+class MadeWith(BaseModel):
+    """Inputs of a command besides its options: software, models, settings, index, files."""
+
+    model_config = ConfigDict(extra="allow")
+
+    model: Annotated[str, IF_ANY] = ""
+    prompts: Annotated[dict[str, int], IF_ANY] = {}  # version of each prompt
+    encoder: Annotated[dict[str, Any], IF_ANY] = {}
+    reranker: Annotated[dict[str, Any], IF_ANY] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +64,14 @@ class CallRecord:
     number: Annotated[int, Field(ge=1)]
     step: str  # the name of the command
     started: str
-    options: Mapping[str, Any]
-    made_with: Mapping[str, Any]  # index, sources, model, versions, input files
+    options: Options
+    made_with: MadeWith
+
+    @property
+    def scale(self) -> tuple[Any, ...]:
+        """The stage, and all that decides what a score means; other scales need other thresholds."""
+        made, options = self.made_with, self.options
+        return options.stage, options.judge, made.model, made.prompts, made.encoder, made.reranker
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +141,9 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """A judgement by a person; None is a paper that was skipped."""
+    """A judgement by a person."""
 
     query_id: QueryId
     paper: Identity
-    grade: Grade | None
+    grade: Grade
     at: str

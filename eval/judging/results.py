@@ -7,12 +7,10 @@
 | provenance.jsonl | each pooled paper: method and rank, scores of the judges, grades of the assessors |
 | report.md, report.html | tables, figure and notes |
 | figures/funnel.svg, funnel.png | papers at each stage |
-| manifest.json | commands with index, models and versions; SHA-256 of each input and result |
-
-The same state of a benchmark gives the same bytes.
+| metrics.json | the values of the tables |
+| manifest.json | commands with index, models and versions; SHA-256 of each input |
 """
 
-import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,14 +20,12 @@ from typing import Any
 
 from base.amounts import counted
 from base.errors import InvalidCall
-from base.journal import locked
+from base.records import adapter
 from base.versions import checkout_commit
 from eval.judging.candidates import Candidate
-from eval.judging.folder import ASSESSMENTS, ENDING, KINDS, MARKER
-from eval.judging.funnel import assessors
-from eval.judging.missed import missed
-from eval.judging.records import Judged, Pair
-from eval.judging.state import Benchmark
+from eval.judging.folder import ASSESSMENTS, ENDING, KINDS, MARKER, Benchmark
+from eval.judging.records import CallRecord, Judged, Pair
+from eval.judging.stages import assessors, missed
 from eval.judging.tables import (
     Results,
     agreement_table,
@@ -40,9 +36,9 @@ from eval.judging.tables import (
     scores_table,
     stages_table,
 )
-from eval.manifest import software
+from eval.manifest import file_record, software
 from eval.reproduction.experiment import Outcome
-from eval.reproduction.figures import drawn, drawn_with
+from eval.reproduction.figures import drawn
 from eval.reproduction.folder import FORMAT, check_folder, write_files
 from eval.reproduction.report import markdown_of, page_of
 from eval.score_commands import first_ids
@@ -56,14 +52,11 @@ DESCRIPTION = (
 )
 
 
-def write_benchmark(
-    benchmark: Benchmark, out: Path, precedence: Sequence[str]
-) -> tuple[Outcome, dict[str, str]]:
-    """Write the finished benchmark; return its tables, and the SHA-256 of each result.
+def write_benchmark(benchmark: Benchmark, out: Path, precedence: Sequence[str]) -> tuple[Outcome, list[str]]:
+    """Write the finished benchmark; return its tables, and the names of the files.
 
     Raises:
         InvalidCall: the folder has other files or is inside that of the benchmark; or no paper is graded.
-        FileBusy: another process writes into the folder.
         OutputNotWritten: the disk is full, or permission is missing.
     """
     results = Results.of(benchmark, precedence)
@@ -78,8 +71,7 @@ def write_benchmark(
     check_folder(out, NAME, [str(benchmark.path / MARKER)])
     outcome = _outcome(results)
     record = _record(benchmark, precedence)
-    with locked(Path(os.path.realpath(out))):
-        return outcome, write_files(out, record, _files(results, outcome, record))
+    return outcome, write_files(out, record, outcome, dict(_files(results, outcome, record)))
 
 
 def _outcome(results: Results) -> Outcome:
@@ -163,7 +155,7 @@ def _qrels(results: Results) -> Iterator[str]:
 
 
 def _judged_ids(benchmark: Benchmark, candidate: Candidate) -> list[str]:
-    return candidate.judged_ids(benchmark.index, several=len(benchmark.places) > 1)
+    return candidate.judged_ids(benchmark.pooled_from.index, several=len(benchmark.pooled_from.places) > 1)
 
 
 def _provenance(results: Results) -> Iterator[dict[str, Any]]:
@@ -212,22 +204,13 @@ def _record(benchmark: Benchmark, precedence: Sequence[str]) -> dict[str, Any]:
         "format": FORMAT,
         "experiment": NAME,
         "call": {"assessor": list(precedence)},
-        "inputs": {
-            name: {"path": str(benchmark.path / name), "sha256": _digest(benchmark.path / name)}
-            for name in files
-        },
+        "inputs": {name: file_record(benchmark.path / name) for name in files},
         "seed": benchmark.marker.seed,
         "assessors": assessors(benchmark),
-        "calls": [asdict(call) for call in benchmark.calls],
+        "calls": adapter(list[CallRecord]).dump_python(benchmark.calls, mode="json"),
         **software(models=False),
         "commit": checkout_commit(),
-        "figures": drawn_with(),
     }
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _made_from(record: Mapping[str, Any]) -> dict[str, str]:

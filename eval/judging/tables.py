@@ -4,11 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from eval.judging.agreement import agreements
 from eval.judging.candidates import FoundAt
-from eval.judging.funnel import (
+from eval.judging.folder import Benchmark
+from eval.judging.records import HIGHEST_GRADE, Assessment, Judged, Pair
+from eval.judging.stages import (
     STAGES,
     Stage,
+    agreements,
     assessors,
     automatic_stages,
     confirmed_stage,
@@ -16,10 +18,8 @@ from eval.judging.funnel import (
     grades_of,
     stage_call,
 )
-from eval.judging.records import HIGHEST_GRADE, Assessment, Judged, Pair
-from eval.judging.state import Benchmark
-from eval.means import mean_of_known
 from eval.reproduction.experiment import Bar, BarPanel, Cell, Figure, Table
+from eval.statistics import mean_of_known
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +84,10 @@ def stages_table(results: Results) -> Table:
 def _judge_of(benchmark: Benchmark, name: str) -> tuple[str | None, float | None]:
     if name == "confirmed":
         return "persons", None
-    call = next((stage_call(benchmark, stage) for stage in STAGES if stage == name), None)
-    if call is None:
-        return None, None
-    model = call.made_with.get("model", "")
-    return " ".join(filter(None, (call.options["judge"], model))), call.options["threshold"]
+    for stage in STAGES:
+        if stage == name and (call := stage_call(benchmark, stage)):
+            return f"{call.options.judge} {call.made_with.model}".strip(), call.options.threshold
+    return None, None
 
 
 def methods_table(results: Results) -> Table:
@@ -133,11 +132,8 @@ def agreement_table(benchmark: Benchmark) -> Table:
     rows = [
         (
             f"{each.first}, {each.second}",
-            each.papers,
-            each.percent,
-            each.kappa,
-            each.percent_relevant,
-            each.kappa_relevant,
+            each.grades.compared,
+            *(value for of in (each.grades, each.relevant) for value in (100 * (of.share or 0.0), of.kappa)),
         )
         for each in agreements(benchmark.assessments)
     ]
@@ -151,9 +147,8 @@ def assessors_table(benchmark: Benchmark) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name in assessors(benchmark):
         counts = Counter(each.grade for each in benchmark.assessments[name].values())
-        graded = sum(counts[grade] for grade in levels)
-        rows.append((name, graded, *(counts[grade] for grade in levels), counts[None]))
-    columns = ("assessor", "graded", *(f"grade {grade}" for grade in levels), "skipped")
+        rows.append((name, counts.total(), *(counts[grade] for grade in levels)))
+    columns = ("assessor", "graded", *(f"grade {grade}" for grade in levels))
     return Table("Grades of each assessor", columns, tuple(rows))
 
 

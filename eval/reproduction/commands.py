@@ -1,22 +1,46 @@
 """The command `experiment`: one subcommand for each experiment, `repeat` and `diff`."""
 
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from base.amounts import counted
 from base.calls import Section
 from base.terminal.call_options import call_options
 from base.terminal.output import echo, echo_lines
 from base.terminal.parameters import PathParameter, SectionedCommand, option_section
-from eval.reproduction.benchmarks.import_command import import_command
+from eval.reproduction.benchmarks import LAYOUTS
 from eval.reproduction.experiment import Experiment, ExperimentCall, Outcome, experiments
 from retriever.options import COMPLETIONS
 
-if TYPE_CHECKING:
-    from eval.reproduction.folder import ReadManifest
+
+@click.command("import", short_help="Turn a published benchmark into topics, qrels and papers.")
+@click.argument("layout", type=click.Choice(list(LAYOUTS)), metavar="LAYOUT")
+@click.argument("path", type=PathParameter(exists=True), metavar="PATH")
+@click.option("--out", required=True, type=PathParameter(file_okay=False), help="Folder for the files.")
+@click.option(
+    "--split", default="test", show_default=True, help="Part of the benchmark: a file's name without ending."
+)
+def import_command(layout: str, path: Path, out: Path, split: str) -> None:
+    """Turn a published benchmark into topics, qrels and papers.
+
+    LAYOUT is autoscholar (AutoScholarQuery, RealScholarQuery), sparbench, litsearch, beir (TREC-COVID,
+    SciDocs), or miracl (Korean, English, or both with ids by language). PATH is its folder, or its file if it
+    has only one. The files written are topics.jsonl, qrels.txt, and papers.jsonl for `shrag index`; a
+    benchmark without a corpus has only its relevant papers there.
+    """
+    from eval.reproduction.benchmarks.importing import import_benchmark
+
+    made = import_benchmark(layout, path, out, split)
+    numbers = (
+        counted(made.questions, "question"),
+        counted(made.judgements, "judgement"),
+        counted(made.papers, "paper"),
+    )
+    echo(f"{out}: {', '.join(numbers)}")
+    echo_lines([f"note: {note}" for note in made.notes], err=True)
+
 
 FOLDER = PathParameter(exists=True, file_okay=False)
 
@@ -57,7 +81,7 @@ def _command(name: str, found: Experiment) -> click.Command:
 
         finished = run_experiment(name, call, out, restart=restart, parallel=parallel)
         _print_outcome(finished.outcome)
-        echo(f"{out}: {', '.join(finished.results)}", err=True)
+        echo(f"{out}: {', '.join(finished.files)}", err=True)
 
     requires = f" Requires {found.requires}." if found.requires else ""
     command.short_help = f"{found.title} ({found.source})"
@@ -70,26 +94,24 @@ def _command(name: str, found: Experiment) -> click.Command:
 @click.option("--name", "index", help="Index to use instead of the one with the same name.")
 @parallel_option
 def repeat(folder: Path, index: str | None, parallel: int | None) -> None:
-    """Repeat an experiment; exit 1 if a result differs.
+    """Repeat an experiment; exit 1 if a metric differs.
 
     The inputs are the copies in FOLDER. Differences of index, settings, models and packages are listed too:
     they are possible causes.
     """
-    from eval.reproduction.folder import call_values, changed_results, read_manifest, results_differ
+    from eval.reproduction.folder import call_values, differing, read_results
     from eval.reproduction.running import run_experiment
 
-    then = read_manifest(folder)
-    if then.experiment not in experiments():
-        raise click.UsageError(f"there is no experiment {then.experiment!r} in this version")
-    values = call_values(folder, then) | ({"index": index} if index else {})
-    call = experiments()[then.experiment].call.of(**values)
+    then = read_results(folder)
+    name = then.manifest.experiment
+    if name not in experiments():
+        raise click.UsageError(f"there is no experiment {name!r} in this version")
+    values = call_values(folder, then.manifest) | ({"index": index} if index else {})
     with tempfile.TemporaryDirectory() as place:
-        run_experiment(then.experiment, call, Path(place), parallel=parallel)
-        now = read_manifest(Path(place))
-    changed = list(changed_results(folder, then))
-    lines = _differences(then, now)
-    _print_differences([*changed, *lines])
-    if changed or results_differ(lines):
+        run_experiment(name, experiments()[name].call.of(**values), Path(place), parallel=parallel)
+        made, metrics = differing(then, read_results(Path(place)))
+    echo_lines([*made, *metrics] or ["no differences"])
+    if metrics:
         raise click.exceptions.Exit(1)
 
 
@@ -99,26 +121,14 @@ def repeat(folder: Path, index: str | None, parallel: int | None) -> None:
 def diff(first: Path, second: Path) -> None:
     """List the differences of two folders of results.
 
-    They are those of index, options, inputs, packages and results; the exit code is 1 if there are any.
+    They are those of index, options, inputs, packages and metrics; the exit code is 1 if there are any.
     """
-    from eval.reproduction.folder import changed_results, read_manifest
+    from eval.reproduction.folder import differing, read_results
 
-    manifests = [(folder, read_manifest(folder)) for folder in (first, second)]
-    changed = [line for folder, manifest in manifests for line in changed_results(folder, manifest)]
-    lines = [*changed, *_differences(*(manifest for _, manifest in manifests))]
-    _print_differences(lines)
-    if lines:
+    made, metrics = differing(read_results(first), read_results(second))
+    echo_lines([*made, *metrics] or ["no differences"])
+    if made or metrics:
         raise click.exceptions.Exit(1)
-
-
-def _differences(first: "ReadManifest", second: "ReadManifest") -> list[str]:
-    from eval.reproduction.folder import differences
-
-    return list(differences(first.model_dump(), second.model_dump()))
-
-
-def _print_differences(lines: Sequence[str]) -> None:
-    echo_lines(lines or ["no differences"])
 
 
 def _print_outcome(outcome: Outcome) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 from base.errors import LibraryMissing
 from base.extras import extra_remedy
-from base.versions import installed_version
 from eval.reproduction.experiment import BarPanel, Figure, Panel
 
 FONTS = ("Noto Sans CJK KR", "NanumGothic", "DejaVu Sans")
@@ -25,11 +24,6 @@ def check_plots() -> None:
         )
 
 
-def drawn_with() -> dict[str, Any]:
-    """Return the library and the fonts on which the bytes of a figure depend."""
-    return {"matplotlib": installed_version("matplotlib"), "fonts": _fonts()}
-
-
 def _fonts() -> list[str]:
     from matplotlib import font_manager
 
@@ -38,14 +32,13 @@ def _fonts() -> list[str]:
 
 
 def drawn(figure: Figure) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of a figure: name and content, the same bytes for the same values."""
+    """Yield the files of a figure: name and content."""
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Drawing
 
     options: dict[Any, Any] = {
         "font.family": _fonts(),
-        "svg.hashsalt": figure.name,
         "text.parse_math": False,  # a name of a model may contain $
         "svg.fonttype": "path",  # the page looks the same without the font
     }
@@ -55,9 +48,9 @@ def drawn(figure: Figure) -> Iterator[tuple[str, bytes]]:
         for place, panel in enumerate(figure.panels, 1):
             axes = drawing.add_subplot(1, len(figure.panels), place)
             _draw_bars(axes, panel) if isinstance(panel, BarPanel) else _draw(axes, panel)
-        for ending, metadata in (("svg", {"Date": None}), ("png", {"Software": None})):
+        for ending in ("svg", "png"):
             file = io.BytesIO()
-            drawing.savefig(file, format=ending, dpi=DPI, metadata=metadata)
+            drawing.savefig(file, format=ending, dpi=DPI)
             yield f"{figure.name}.{ending}", file.getvalue()
 
 

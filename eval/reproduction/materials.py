@@ -1,15 +1,15 @@
 """Inputs of an experiment: an open index, topics, judgements, settings and models."""
 
 import asyncio
-import hashlib
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from base.amounts import counted
 from base.errors import InvalidCall
+from eval.files import Input
 from eval.manifest import index_record, sources_record
 from eval.qrels import Qrels, read_qrels
 from eval.reproduction.experiment import ExperimentCall, JudgedCall
@@ -19,7 +19,7 @@ from eval.topics import read_topics
 from generator.llm import LanguageModel
 from generator.pipeline import Settings
 from indexer.options import chosen_index
-from indexer.settings import IndexerSettings
+from indexer.settings import CheckSettings, IndexerSettings
 from retriever.engines import EngineHit
 from retriever.index import SearchIndex, open_index
 from retriever.sources.configuration import DeclaredSource, read_declared
@@ -28,36 +28,6 @@ from retriever.sources.merging import LimitedSource
 from retriever.sources.models import SharedModels
 from retriever.stages.hits import Hit
 from retriever.strategy import Strategy
-
-MOST_COPIED = 32_000_000  # bytes of an input that is copied into the folder of results
-
-
-class Input:
-    """A file that is read once, with its SHA-256 and a copy of its bytes.
-
-    It has the method `update` of a hash, as the readers of topics and qrels pass on the bytes that they read.
-    """
-
-    def __init__(self, path: str | Path) -> None:
-        """`path` is the path as given."""
-        self.path = str(path)
-        self._hash, self._copy = hashlib.sha256(), bytearray()
-
-    def update(self, content: bytes | memoryview, /) -> None:
-        """Add bytes of the file."""
-        self._hash.update(content)
-        if len(self._copy) <= MOST_COPIED:
-            self._copy += content
-
-    @property
-    def sha256(self) -> str:
-        """The SHA-256 of the bytes."""
-        return self._hash.hexdigest()
-
-    @property
-    def content(self) -> bytes | None:
-        """The bytes; None for a file that is too large for a copy."""
-        return bytes(self._copy) if len(self._copy) <= MOST_COPIED else None
 
 
 class Models:
@@ -184,6 +154,14 @@ class Materials:
         return record | sources_record(self.sources.declared, [])["sources"] if self.sources else record
 
 
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Recorded strategies by query_id, and their file as an input."""
+
+    strategies: Mapping[str, Strategy] = field(default_factory=dict)
+    inputs: Mapping[str, Input] = field(default_factory=dict)
+
+
 M = TypeVar("M", bound=Materials)
 
 
@@ -194,8 +172,13 @@ def with_more(kind: type[M], materials: Materials, **more: Any) -> M:
 
 
 def settings_for(call: ExperimentCall) -> Settings:
-    """Read the settings; without a language model unless the call uses it."""
+    """Read the settings; without a language model unless the call uses it.
+
+    Answers are not checked: an experiment judges them itself, or does not use the checks.
+    """
     settings = Settings.from_environment()
+    unchecked = settings.indexer.model_copy(update={"check": CheckSettings(judge="none")})
+    settings = replace(settings, indexer=unchecked)
     return settings if call.model else settings.with_llm(base_url=None)
 
 
@@ -259,6 +242,7 @@ def opened_materials(call: JudgedCall, *, by_id: bool = True) -> Iterator[Materi
         ResourceError: as `open_index`.
     """
     judged, settings = read_judged(call.topics, call.qrels), settings_for(call)
+    recorded = recorded_strategies(call, judged.topics)
     with opened_index(call.index, settings) as index:
         qrels = judged.qrels
         notes: tuple[str, ...] = ()
@@ -269,34 +253,25 @@ def opened_materials(call: JudgedCall, *, by_id: bool = True) -> Iterator[Materi
             judged.topics,
             settings,
             qrels,
-            {**judged.inputs, **recorded_input(call)},
+            {**judged.inputs, **recorded.inputs},
             judged.unjudged,
             (*judged.gaps, *notes),
-            strategies=recorded_strategies(call, judged.topics),
+            strategies=recorded.strategies,
         )
 
 
-def recorded_strategies(call: ExperimentCall, topics: Iterable[str]) -> Mapping[str, Strategy]:
-    """Return the recorded strategies of a call; none if it names no file.
+def recorded_strategies(call: ExperimentCall, topics: Iterable[str]) -> Recorded:
+    """Read the recorded strategies of a call; none if it names no file.
 
     Raises:
         InvalidCall: as `RecordedStrategies.read`, or the call uses a language model too.
     """
     path = getattr(call, "strategies", None)
     if path is None:
-        return {}
+        return Recorded()
     if call.model:
         raise InvalidCall(
             "recorded strategies replace a language model", remedy="leave out --model or --strategies"
         )
-    return RecordedStrategies.read(Path(path), topics).strategies
-
-
-def recorded_input(call: ExperimentCall) -> dict[str, Input]:
-    """Return the file of recorded strategies of a call as an input."""
-    path = getattr(call, "strategies", None)
-    if path is None:
-        return {}
-    read = Input(path)
-    read.update(Path(path).read_bytes())
-    return {"strategies": read}
+    read = RecordedStrategies.read(Path(path), topics)
+    return Recorded(read.strategies, {"strategies": read.file})

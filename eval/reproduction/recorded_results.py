@@ -22,7 +22,8 @@ import click
 from base.sample import SAMPLE
 from base.terminal.output import echo
 from eval.experiments.collections import COLLECTIONS, supporting
-from eval.experiments.options import DATA
+from eval.experiments.console import DATA
+from eval.manifest import differences
 from eval.reproduction.experiment import experiments
 from eval.reproduction.running import run_experiment
 from indexer.errors import UnknownIndex
@@ -126,14 +127,6 @@ def main_numbers(run: Measured) -> dict[str, float]:
         return dict(run_experiment(run.experiment, call, Path(folder)).outcome.main)
 
 
-def differences(recorded: Mapping[str, float], now: Mapping[str, float]) -> Iterator[str]:
-    """Yield a line for each number that differs."""
-    for name in dict.fromkeys([*recorded, *now]):
-        before, after = recorded.get(name), now.get(name)
-        if before is None or after is None or abs(before - after) > TOLERANCE:
-            yield f"{name}: {before} recorded, {after} now"
-
-
 @click.command()
 @click.option("--home", required=True, type=click.Path(path_type=Path), help="The folder for the indexes.")
 @click.option("--data", type=click.Path(path_type=Path), default=DATA, help="The shared evaluation data.")
@@ -151,7 +144,7 @@ def main(home: Path, data: Path, only: tuple[str, ...], check: bool) -> None:
         now = main_numbers(run)
         of_experiment = results.setdefault(run.experiment, {})
         if check:
-            lines = list(differences(of_experiment.get(run.data, {}), now))
+            lines = list(differences(of_experiment.get(run.data, {}), now, tolerance=TOLERANCE))
             differing += len(lines)
             for line in lines:
                 echo(f"{run.experiment}, {run.data}: {line}")

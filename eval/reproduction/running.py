@@ -4,9 +4,8 @@ Finished topics are kept in the folder, so that the same command resumes after a
 """
 
 import asyncio
-import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,39 +13,27 @@ from typing import Any
 
 from base.progress import Progress
 from base.versions import checkout_commit
-from eval.errors import BadRun, BadTopics
-from eval.kept import KeptTopics, Shape, keeping, reporting_kept
+from eval.errors import BadTopics
+from eval.kept import KeptTopics, as_json, keeping
 from eval.manifest import made_with
 from eval.progress import question_bar
 from eval.reproduction.experiment import Experiment, ExperimentCall, Outcome, TopicResult, experiments
-from eval.reproduction.figures import check_plots, drawn_with
+from eval.reproduction.figures import check_plots
 from eval.reproduction.folder import KEPT, check_folder, input_records, write_results
 from eval.reproduction.materials import Materials, Models
 from eval.reproduction.retrieving import unusable_replies
-from eval.runs import run_lines
 from generator.side_by_side import all_of
 from retriever.errors import BadExpression, BadQuestion
 
 REPLACED = "unusable_keywords"  # key of a record: replies of the model for which statistics chose keywords
 
 
-def _check_rankings(query_id: str, topic: TopicResult) -> None:
-    """Raise BadRun if a kept ranking cannot be written; its name is that of a file."""
-    for name, ranking in topic.rankings.items():
-        if "/" in name or "\0" in name:
-            raise BadRun(f"{name!r} is not the name of a run")
-        run_lines(query_id, ranking, name)
-
-
-KEPT_TOPICS = Shape(TopicResult, check=_check_rankings)
-
-
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The outcome of an experiment, and the SHA-256 of each result in its folder."""
+    """The outcome of an experiment, and the names of the files in its folder."""
 
     outcome: Outcome
-    results: Mapping[str, str]
+    files: Sequence[str]
 
 
 def run_experiment(
@@ -65,7 +52,7 @@ def run_experiment(
         BadTopics, BadQrels, UnitsDiffer: the inputs cannot be used, with file and line.
         InvalidCall: no topic has a relevant judgement, or as `check_folder`, or the folder keeps topics of a
             call with other options.
-        RunBusy: another process writes into the folder.
+        FileBusy: another process writes into the folder.
         ModelNotConfigured: the call uses a language model, and none is configured.
         ModelFailed: the language model failed; finished topics are kept.
     """
@@ -74,15 +61,15 @@ def run_experiment(
     check_folder(out, name, filter(None, (getattr(call, file) for file in call.files)))
     with found.opened(call) as materials, question_bar() as progress:
         record = manifest_record(name, call, materials)
-        with keeping(out / KEPT, record, KEPT_TOPICS, restart=restart) as kept:
-            with reporting_kept(kept, len(materials.topics)):
-                started = time.time()
-                topics = asyncio.run(_all_topics(found, call, materials, kept, parallel, progress))
-                outcome = found.summary(call, materials, [topic.record for topic in topics.values()])
-                outcome = replace(outcome, notes=(*outcome.notes, *_replaced_keywords(topics)))
-                results = write_results(out, found, outcome, topics, materials.inputs, record, started)
+        total = len(materials.topics)
+        with keeping(out / KEPT, record, TopicResult, total, restart=restart) as kept:
+            started = time.time()
+            topics = asyncio.run(_all_topics(found, call, materials, kept, parallel, progress))
+            outcome = found.summary(call, materials, [topic.record for topic in topics.values()])
+            outcome = replace(outcome, notes=(*outcome.notes, *_replaced_keywords(topics)))
+            files = write_results(out, found, outcome, topics, materials.inputs, record, started)
             kept.discard()
-    return Finished(outcome, results)
+    return Finished(outcome, files)
 
 
 def manifest_record(name: str, call: ExperimentCall, materials: Materials) -> dict[str, Any]:
@@ -100,7 +87,6 @@ def manifest_record(name: str, call: ExperimentCall, materials: Materials) -> di
         "inputs": input_records(materials.inputs),
         **{part: value for part, value in made.items() if part not in {"request", "inputs"}},
         "commit": checkout_commit(),
-        "figures": drawn_with(),
     }
 
 
@@ -127,11 +113,11 @@ async def _all_topics(
                 unusable: list[str] = []
                 unusable_replies.set(unusable)
                 try:
-                    result = as_json(await experiment.topic(call, materials, query_id, question))
+                    result = await experiment.topic(call, materials, query_id, question)
                 except (BadQuestion, BadExpression) as error:
                     raise BadTopics(f"topic {query_id}: {error}") from None
-                if unusable:
-                    result = replace(result, record={**result.record, REPLACED: len(unusable)})
+                more = {REPLACED: len(unusable)} if unusable else {}
+                result = replace(result, record=as_json({**result.record, **more}))
                 known[query_id] = result
                 kept.keep(query_id, result)
 
@@ -150,8 +136,3 @@ def _replaced_keywords(topics: Mapping[str, TopicResult]) -> tuple[str, ...]:
     count = sum(REPLACED in topic.record for topic in topics.values())
     reason = f"the reply of the language model was unusable (`{REPLACED}` in topics.jsonl)"
     return (f"{count:,} of {len(topics):,} topics have keywords of statistics: {reason}.",) if count else ()
-
-
-def as_json(result: TopicResult) -> TopicResult:
-    """Return a result as it is read from a file, so that a resumed experiment has the same values."""
-    return replace(result, record=json.loads(json.dumps(result.record)))

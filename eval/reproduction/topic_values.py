@@ -8,8 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from base.calls import reason
 from eval.errors import BadTopics
-from eval.files import GZIP_MAGIC, MARK
-from eval.reproduction.materials import Input
+from eval.files import GZIP_MAGIC, MARK, Input
 from eval.topics import query_id_of
 from indexer.corpora.readers.jsonl import DECODER
 

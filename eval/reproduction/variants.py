@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TypedDict
 
-from eval.reproduction.differences import NONE, difference_cells, difference_columns
 from eval.reproduction.experiment import NEEDS_MODEL, Cell, Record, Table
 from eval.reproduction.retrieving import Retrieved, relevant_in
+from eval.significance import NONE, difference_cells, difference_columns
 
 NOTE = "Differences are to the first row; p: paired randomisation test."
 VARIANTS = "variants"  # key of a topic's record with the record of each variant by name

@@ -8,13 +8,13 @@ import sys
 import pytest
 
 from base.errors import DamagedFile, FileBusy, OutputNotWritten
-from base.journal import appending, locked, read_records
+from base.journal import appending, read_records
 from eval.judging.records import Assessment, Ranked
 from indexer.corpora.papers import Paper
 from tests.indexer.made_corpora import ROOT
 
 FIRST = Assessment("Q1", ("papers", "P1"), 3, "2025-01-01T00:00:00+00:00")
-SECOND = Assessment("Q1", ("papers", "P2"), None, "2025-01-01T00:00:01+00:00")
+SECOND = Assessment("Q1", ("papers", "P2"), 0, "2025-01-01T00:00:01+00:00")
 LINE = '{"query_id":"Q1","paper":["papers","P1"],"grade":3,"at":"2025-01-01T00:00:00+00:00"}\n'
 
 
@@ -95,13 +95,11 @@ def test_a_second_writer_is_refused(tmp_path):
     assert list(read_records(tmp_path / "x", Assessment)) == [FIRST, SECOND]
 
 
-def test_shared_locks_exclude_only_an_exclusive_one(tmp_path):
-    (tmp_path / "x").write_text("")
-    path = tmp_path / "x"
-    with locked(path, shared=True), locked(path, shared=True), pytest.raises(FileBusy), locked(path):
-        pass
-    with locked(path), pytest.raises(FileBusy), locked(path, shared=True):
-        pass
+def test_a_restart_removes_earlier_lines(tmp_path):
+    write(tmp_path / "x", FIRST)
+    with appending(tmp_path / "x", Assessment, restart=True) as append:
+        append(SECOND)
+    assert list(read_records(tmp_path / "x", Assessment)) == [SECOND]
 
 
 def test_a_link_and_a_folder_are_not_written(tmp_path):

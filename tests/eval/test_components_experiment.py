@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from eval.development.components import main, mean_rows
-from eval.experiments.rows import Row
+from eval.experiments.console import Row
 
 
 def test_a_row_has_the_change_without_each_part_by_statistics_and_by_recorded_strategies(tmp_path):

@@ -21,8 +21,8 @@ from eval.development.golden import (
 )
 from eval.experiments.bench import Bench
 from eval.experiments.collections import COLLECTIONS, TRAINING
+from eval.experiments.console import Row
 from eval.experiments.held_out import figures_by_kind
-from eval.experiments.rows import Row
 from tests.conftest import SHARED
 from tests.needs import mostly_nightly
 

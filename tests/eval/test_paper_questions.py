@@ -7,7 +7,7 @@ import json
 import pytest
 
 from eval.errors import BadTopics
-from eval.paper_questions import PaperQuestion, read_paper_questions
+from eval.query_lines import PaperQuestion, read_paper_questions
 
 WHOLE = {
     "query_id": "Q1",

@@ -3,8 +3,7 @@ import json
 
 from click.testing import CliRunner
 
-from eval.experiments.collections import Collection, prefixed, supporting, unseen, write_combined
-from eval.experiments.measures import scores_of
+from eval.experiments.collections import Collection, prefixed, scores_of, supporting, unseen, write_combined
 from eval.experiments.ranking import main
 
 

@@ -17,8 +17,8 @@ from eval.experiments.collections import (
     questions,
     read_lines,
     recorded_strategies,
+    scores_of,
 )
-from eval.experiments.measures import scores_of
 from retriever.strategy import LANGUAGES, Strategy
 from tests.conftest import SHARED
 from tests.needs import mostly_nightly

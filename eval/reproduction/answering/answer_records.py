@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eval.answer_quality.accepted_strings import contains_accepted
+from eval.accepted import contains_accepted
 from eval.answer_quality.judge import judge_answer
 from eval.answer_quality.rouge import rouge_l
-from eval.means import mean_of_known
-from eval.paper_questions import PaperQuestion
+from eval.query_lines import PaperQuestion
+from eval.statistics import mean_of_known
 from generator.llm import LanguageModel
 from generator.result import AskResult
 

@@ -5,7 +5,6 @@ from statistics import fmean, median
 
 from eval.answer_quality.citations import citation_scores
 from eval.answer_quality.judge import judge_name
-from eval.means import mean_of_known
 from eval.reproduction.answering.abstention import (
     MEASURES,
     abstention_table,
@@ -23,6 +22,7 @@ from eval.reproduction.answering.citation_tables import (
 from eval.reproduction.answering.judged_answers import AnswerRecord, ByName
 from eval.reproduction.experiment import SECONDS, Cell, JudgedCall, Outcome, Record, Table
 from eval.reproduction.materials import Materials
+from eval.statistics import mean_of_known
 
 Answers = Sequence[AnswerRecord]
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias, TypedDict
 
-from eval.answer_quality.accepted_strings import contains_accepted
+from eval.accepted import contains_accepted
 from eval.answer_quality.citations import Judged
 from eval.answer_quality.support import judge_sentences
 from eval.reproduction.materials import Materials

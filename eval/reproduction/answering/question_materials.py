@@ -10,9 +10,10 @@ from pydantic import Field
 
 from base.calls import Flag
 from eval.errors import BadTopics
-from eval.paper_questions import PaperQuestion, read_paper_questions
+from eval.files import Input
+from eval.query_lines import PaperQuestion, read_paper_questions
 from eval.reproduction.experiment import IndexCall
-from eval.reproduction.materials import Input, Materials, opened_index, settings_for
+from eval.reproduction.materials import Materials, opened_index, settings_for
 from retriever.errors import BadFilter, BadQuestion, UnknownPaper
 from retriever.index import SearchIndex
 from retriever.papers.topics import find_topic

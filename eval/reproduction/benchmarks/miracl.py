@@ -14,7 +14,7 @@ from eval.errors import BadBenchmark
 from eval.qrels import read_qrels
 from eval.reproduction.benchmarks.benchmark import Benchmark, BenchmarkPaper, BenchmarkQuestion
 from eval.reproduction.benchmarks.rows import rows_of
-from eval.reproduction.miracl.files import PASSAGES, MiraclFiles, corpus_name, find_files
+from eval.reproduction.miracl_files import PASSAGES, MiraclFiles, corpus_name, find_files
 from eval.topics import read_topics
 
 

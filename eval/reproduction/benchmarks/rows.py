@@ -11,7 +11,7 @@ from base.errors import LibraryMissing
 from base.extras import extra_remedy
 from base.files.regular_files import open_regular
 from eval.errors import BadBenchmark
-from eval.files import numbered_lines
+from eval.files import Digest, numbered_lines
 from indexer.corpora.readers.jsonl import DECODER
 
 R = TypeVar("R", bound=BaseModel)
@@ -20,14 +20,16 @@ PARQUET = ".parquet"
 BATCH = 100  # rows of a Parquet file in memory; a row may contain a full text
 
 
-def rows_of(path: Path, row: type[R]) -> Iterator[tuple[str, R]]:
+def rows_of(path: Path, row: type[R], digest: Digest | None = None) -> Iterator[tuple[str, R]]:
     """Yield (place, row) for each row of a file; other columns are ignored. A place is `FILE:LINE`.
+
+    `digest` hashes the bytes of JSON lines.
 
     Raises:
         BadBenchmark: with file and line; not JSON, a missing field, or a wrong type.
         LibraryMissing: for Parquet, without pyarrow.
     """
-    given = _parquet_rows(path, row) if path.suffix == PARQUET else _json_rows(path)
+    given = _parquet_rows(path, row) if path.suffix == PARQUET else _json_rows(path, digest)
     for number, values in given:
         where = f"{path}:{number}"
         try:
@@ -36,8 +38,8 @@ def rows_of(path: Path, row: type[R]) -> Iterator[tuple[str, R]]:
             raise BadBenchmark(f"{where}: {reason(error)}") from None
 
 
-def _json_rows(path: Path) -> Iterator[tuple[int, Any]]:
-    for number, line in numbered_lines(path, BadBenchmark):
+def _json_rows(path: Path, digest: Digest | None) -> Iterator[tuple[int, Any]]:
+    for number, line in numbered_lines(path, BadBenchmark, digest):
         try:
             yield number, DECODER.decode(line)
         except (ValueError, RecursionError) as error:

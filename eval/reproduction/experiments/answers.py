@@ -23,6 +23,7 @@ from pydantic_core import PydanticCustomError
 from base.calls import IN_FIELD, Flag, Section
 from base.errors import InvalidCall
 from eval.accepted import read_accepted
+from eval.files import Input
 from eval.qrels import read_qrels
 from eval.reproduction.answering.abstention import QUOTED, REMOVED
 from eval.reproduction.answering.answer_tables import summary
@@ -30,7 +31,6 @@ from eval.reproduction.answering.judged_answers import answer_record, likelihood
 from eval.reproduction.experiment import SECONDS, Experiment, JudgedCall, SampleRun, TopicResult
 from eval.reproduction.judged_ids import in_unit_of
 from eval.reproduction.materials import (
-    Input,
     Materials,
     opened_index,
     settings_for,

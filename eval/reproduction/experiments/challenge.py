@@ -13,6 +13,7 @@ strategy; with a model several questions are answered concurrently, unless `--pa
 without relevant documents in the CSV are answered, and not measured.
 """
 
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,8 +25,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from base.calls import Flag, Section, described
+from eval.files import Input
 from eval.reproduction.challenge.form import ChallengeAnswer, form_problems, laid_out, parsed, repaired
-from eval.reproduction.challenge.gpu_memory import peak_gpu_memory
 from eval.reproduction.challenge.mapping import ChallengeMapping, read_mapping
 from eval.reproduction.challenge.table import (
     AnsweredQuestion,
@@ -46,10 +47,8 @@ from eval.reproduction.experiment import (
     TopicResult,
 )
 from eval.reproduction.materials import (
-    Input,
     Materials,
     opened_index,
-    recorded_input,
     recorded_strategies,
     settings_for,
 )
@@ -64,6 +63,18 @@ from retriever.methods import method_named
 from retriever.reference import web_address
 from retriever.search import SearchRequest, search
 from retriever.stages.hits import Hit
+
+
+def peak_gpu_memory() -> int | None:
+    """Return the largest number of bytes that torch allocated on one GPU; None if it uses none.
+
+    Models of a server, such as the language model's, are in another process.
+    """
+    torch = sys.modules.get("torch")  # if it is not imported, no model of this process uses a GPU
+    if torch is None or not torch.cuda.is_available():
+        return None
+    return max(int(torch.cuda.max_memory_allocated(device)) for device in range(torch.cuda.device_count()))
+
 
 ANSWERS = "answers.csv"
 COVERAGE, RATIO, RELEVANCE = "evidence coverage", "retrieval ratio", "relevance"
@@ -118,13 +129,14 @@ def opened(call: Challenge) -> Iterator[ChallengeMaterials]:
     questions = read_questions(call.questions, mapping.questions, inputs["questions"])
     settings = settings_for(call)
     topics = {query_id: each.question for query_id, each in questions.items()}
+    recorded = recorded_strategies(call, topics)
     with opened_index(call.index, settings) as index:
         yield ChallengeMaterials(
             index,
             topics,
             settings,
-            inputs=inputs | recorded_input(call),
-            strategies=recorded_strategies(call, topics),
+            inputs={**inputs, **recorded.inputs},
+            strategies=recorded.strategies,
             mapping=mapping,
             questions=questions,
         )

@@ -23,8 +23,6 @@ from pydantic import Field
 
 from base.calls import Flag, Section
 from base.errors import InvalidCall
-from eval.means import mean_of_known
-from eval.reproduction.differences import difference_cells, difference_columns
 from eval.reproduction.experiment import (
     Cell,
     Documents,
@@ -38,6 +36,8 @@ from eval.reproduction.experiment import (
 from eval.reproduction.materials import Materials, opened_materials, with_more
 from eval.reproduction.retrieving import open_topic, ranked_by, relevant_in, retrieve, run_name, strategy_of
 from eval.runs import Ranking
+from eval.significance import difference_cells, difference_columns
+from eval.statistics import mean_of_known
 from indexer.encoders import Encoder, open_encoder
 from indexer.encoders.local import LocalEncoder
 from indexer.files.schema import StoredPassage

@@ -22,7 +22,6 @@ from pydantic import AfterValidator, ConfigDict, TypeAdapter
 
 from base.amounts import counted
 from base.errors import InvalidCall
-from eval.reproduction.differences import difference_cells, difference_columns
 from eval.reproduction.experiment import (
     NEEDS_MODEL,
     Cell,
@@ -38,6 +37,7 @@ from eval.reproduction.materials import Materials, opened_materials, with_more
 from eval.reproduction.retrieving import open_topic, ranked_by, retrieve, run_name, strategy_of
 from eval.reproduction.topic_values import topic_values
 from eval.runs import Ranking
+from eval.significance import difference_cells, difference_columns
 from retriever.queries.boolean import And, Not, Or, pattern_clause
 from retriever.query_plan import QueryPlan
 from retriever.request import SearchRequest

@@ -10,8 +10,6 @@ first five. Without a language model only RefChain is left out.
 import statistics
 from collections.abc import Mapping, Sequence
 
-from eval.means import mean_of_known
-from eval.reproduction.differences import difference_columns
 from eval.reproduction.experiment import Experiment, Outcome, Record, Table, TopicResult
 from eval.reproduction.finding.inputs import FindingCall, FindingMaterials, opened_finding
 from eval.reproduction.finding.reporting import (
@@ -32,7 +30,8 @@ from eval.reproduction.finding.topic import (
     resources_of,
 )
 from eval.reproduction.retrieving import run_name
-from eval.significance import compare
+from eval.significance import compare, difference_columns
+from eval.statistics import mean_of_known
 from generator.finding.agents.reranking import rerank
 from generator.finding.state import FindingState
 from generator.tracing.steps import Step

@@ -9,8 +9,7 @@ the paper's score in the question's ranking. All other agents are the same in ea
 from collections.abc import Sequence
 
 from eval.reproduction.experiment import Experiment, Outcome, Record, TopicResult
-from eval.reproduction.finding.inputs import FindingCall, FindingMaterials, opened_finding
-from eval.reproduction.finding.judges import JUDGES, judges_of
+from eval.reproduction.finding.inputs import JUDGES, FindingCall, FindingMaterials, judges_of, opened_finding
 from eval.reproduction.finding.reporting import (
     MEASURES,
     compared_table,

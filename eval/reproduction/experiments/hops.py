@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
 from eval.measures import evaluate
-from eval.reproduction.differences import difference_cells, difference_columns
 from eval.reproduction.experiment import (
     NEEDS_MODEL,
     SECONDS,
@@ -31,6 +30,7 @@ from eval.reproduction.experiment import (
 from eval.reproduction.materials import Materials
 from eval.reproduction.retrieving import ranked_by, run_name, strategy_of
 from eval.runs import Ranking, as_written
+from eval.significance import difference_cells, difference_columns
 from generator.hops import joined_evidence, search_in_hops
 from generator.request import AskRequest, Resources
 from generator.tracing.steps import Step

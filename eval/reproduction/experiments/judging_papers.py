@@ -25,8 +25,15 @@ from eval.reproduction.experiment import (
     Table,
     TopicResult,
 )
-from eval.reproduction.finding.inputs import THRESHOLD, FindingMaterials, PapersCall, opened_finding
-from eval.reproduction.finding.judges import JUDGES, RULES, judges_of
+from eval.reproduction.finding.inputs import (
+    JUDGES,
+    RULES,
+    THRESHOLD,
+    FindingMaterials,
+    PapersCall,
+    judges_of,
+    opened_finding,
+)
 from eval.reproduction.finding.reporting import counts_of, finding_notes, published
 from eval.reproduction.finding.set_measures import SetCounts, set_scores
 from eval.reproduction.finding.topic import FindingTopic, failures_of, open_topic, resources_of

@@ -11,11 +11,10 @@ The table counts the topics with a relevant document among the first k. Topics o
 way costs there.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from eval.reproduction.differences import NONE, difference_cells, difference_columns
 from eval.reproduction.experiment import (
     NEEDS_MODEL,
     Cell,
@@ -30,11 +29,47 @@ from eval.reproduction.experiment import (
 )
 from eval.reproduction.materials import Materials
 from eval.reproduction.retrieving import ranked_by, relevant_in, run_name, strategy_of
-from eval.reproduction.shared_words import compared_languages, documents_with_a_word
-from eval.significance import wilson
+from eval.significance import NONE, difference_cells, difference_columns
+from eval.statistics import wilson
+from indexer.analysis.word_roles import is_common
+from indexer.corpora.papers import language_of
+from retriever.queries.boolean import And, Exact, or_query
+from retriever.queries.filters import Filters
 from retriever.query_plan import NEAREST
+from retriever.question import analyse_question
 from retriever.request import SearchRequest
 from retriever.settings import OrderPart
+
+
+async def documents_with_a_word(
+    materials: Materials, question: str, documents: Collection[str]
+) -> frozenset[str]:
+    """Return the documents whose title or text contains a word of the question's subject.
+
+    Words that any paper may contain do not count.
+    """
+    analysed = analyse_question(materials.index, question, synonyms=False)
+    words = [
+        word.term()
+        for word in analysed.words()
+        if not all(is_common(word.text, token) for token in word.tokens)
+    ]
+    if not words or not documents:
+        return frozenset()
+    wanted = Exact("doc_id" if materials.collapses else "passage_id", tuple(sorted(documents)))
+    query = And((or_query(words), wanted))
+    [hits] = await materials.index.engine.search(
+        [(query, len(documents))], filters=Filters(), collapse=materials.collapses
+    )
+    return frozenset(map(materials.id_of, hits))
+
+
+async def compared_languages(materials: Materials, question: str, relevant: Collection[str]) -> str:
+    """Return "same" if a relevant document is in the language of the question, else "other"."""
+    passages, papers = await materials.index.engine.records(relevant, relevant)
+    found = papers if materials.collapses else passages
+    own = language_of(question)
+    return "same" if any(passage.lang == own for passage in found.values()) else "other"
 
 
 @dataclass(frozen=True, slots=True)

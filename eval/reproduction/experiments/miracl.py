@@ -16,9 +16,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from base.calls import Flag, Section
+from base.progress import Progress
 from base.terminal.progress_bar import progress_bar
 from eval.measures import score
-from eval.reproduction.differences import difference_cells, difference_columns
 from eval.reproduction.experiment import (
     Cell,
     Experiment,
@@ -33,19 +33,39 @@ from eval.reproduction.materials import (
     Materials,
     opened_index,
     read_judged,
-    recorded_input,
     recorded_strategies,
     settings_for,
 )
-from eval.reproduction.miracl.files import PASSAGES, find_files
-from eval.reproduction.miracl.index import made_index
+from eval.reproduction.miracl_files import PASSAGES, MiraclFiles, find_files
 from eval.reproduction.retrieving import strategy_of
 from eval.runs import Ranking, as_written
+from eval.significance import difference_cells, difference_columns
 from eval.units import grades_of_papers
+from indexer.ingest import IngestRequest, build_index, encode_passages
 from indexer.options import interruptible
+from indexer.settings import IndexerSettings
+from indexer.versions.store.engines import index_names
 from retriever.index import SearchIndex
 from retriever.methods import method_named, method_names
 from retriever.search import SearchRequest, rank
+
+HASH_CHARACTERS = 12
+
+
+def made_index(language: str, files: MiraclFiles, settings: IndexerSettings, progress: Progress) -> str:
+    """Build the index of the corpus unless there is one, with vectors if an encoder is configured.
+
+    Returns its name, such as miracl-ko-7f0c2f1b9a3e. It contains the hash of the corpus, so that an index
+    with the name has the same input. The same command resumes an interrupted build. Raises as `build_index`
+    and `encode_passages`.
+    """
+    name = f"miracl-{language}-{files.digest()[:HASH_CHARACTERS]}"
+    if name not in index_names(settings):
+        build_index(IngestRequest(name, list(map(str, files.corpus)), format="miracl"), settings, progress)
+    elif settings.encoder.provider != "none":
+        encode_passages(name, settings, progress)
+    return name
+
 
 HITS = 100  # of a ranking, as in the published runs
 NDCG, RECALL = MEASURES = ("nDCG@10", "R@100")
@@ -112,6 +132,7 @@ def opened(call: Miracl) -> Iterator[Materials]:
     """
     files = find_files(call.lang, call.split, folder=call.corpus, topics=call.topics, qrels=call.qrels)
     judged, settings = read_judged(str(files.topics), str(files.qrels)), settings_for(call)
+    recorded = recorded_strategies(call, judged.topics)
     with progress_bar() as progress, interruptible():
         name = made_index(call.lang, files, settings.indexer, progress)
     with opened_index(name, settings) as index:
@@ -120,10 +141,10 @@ def opened(call: Miracl) -> Iterator[Materials]:
             judged.topics,
             settings,
             judged.qrels,
-            {**judged.inputs, **recorded_input(call)},
+            {**judged.inputs, **recorded.inputs},
             judged.unjudged,
             judged.gaps,
-            strategies=recorded_strategies(call, judged.topics),
+            strategies=recorded.strategies,
         )
 
 

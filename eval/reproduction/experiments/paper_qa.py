@@ -15,10 +15,9 @@ from pydantic import Field
 
 from base.calls import Flag, Section
 from eval.answer_quality.judge import judge_name
-from eval.paper_questions import PaperQuestion
+from eval.query_lines import PaperQuestion
 from eval.reproduction.answering.answer_records import answer_record, judged_accuracy, mean_of
 from eval.reproduction.answering.question_materials import QuestionCall, QuestionMaterials, opened_questions
-from eval.reproduction.differences import difference_columns
 from eval.reproduction.experiment import (
     SECONDS,
     Cell,
@@ -30,7 +29,7 @@ from eval.reproduction.experiment import (
     TopicResult,
 )
 from eval.runs import as_written
-from eval.significance import compare
+from eval.significance import compare, difference_columns
 from generator.answers.answer import EXTRACTIVE
 from generator.calls import MOST_EVIDENCE
 from generator.pipeline import answer_question

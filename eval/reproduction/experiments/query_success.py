@@ -32,7 +32,7 @@ from eval.reproduction.experiment import (
 )
 from eval.reproduction.materials import DeclaredSources, Materials, declared_sources, opened_materials
 from eval.reproduction.retrieving import METHOD, open_topic, retrieve, strategy_of
-from eval.significance import wilson
+from eval.statistics import wilson
 from eval.units import paper_of
 from indexer.corpora.papers import language_of
 from retriever.calls import SourceNames

@@ -5,21 +5,20 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, Field, TypeAdapter
 
-from base.calls import Flag, Section, reason
+from base.calls import Flag, Section
 from base.errors import InvalidCall
-from eval.errors import BadBenchmark
-from eval.files import numbered_lines
+from eval.files import Input
 from eval.reproduction.benchmarks.benchmark import day_of
+from eval.reproduction.benchmarks.rows import rows_of
 from eval.reproduction.experiment import JudgedCall, Seed
-from eval.reproduction.materials import Input, Materials, declared_sources, opened_materials, with_more
+from eval.reproduction.materials import Materials, declared_sources, opened_materials, with_more
 from eval.reproduction.topic_values import topic_values
 from generator.finding.calls import FindOptions
 from indexer.corpora.papers import Paper
-from indexer.corpora.readers.jsonl import DECODER
 from retriever.calls import SourceNames
 
 DAY: TypeAdapter[date] = TypeAdapter(Annotated[date, BeforeValidator(day_of)])
@@ -94,22 +93,24 @@ def opened_finding(call: PapersCall) -> Iterator[FindingMaterials]:
         records: dict[str, Paper] = {}
         if call.papers is not None:
             inputs["papers"] = Input(call.papers)
-            records = read_papers(Path(call.papers), inputs["papers"])
+            rows = rows_of(Path(call.papers), Paper, inputs["papers"])
+            records = {paper.id: paper for _, paper in rows}
         days = topic_values(inputs["topics"], "date", DAY)
         yield with_more(
             FindingMaterials, materials, inputs=inputs, days=days, records=records, sources=sources
         )
 
 
-def read_papers(path: Path, digest: Input | None = None) -> dict[str, Paper]:
-    """Read records by id; raises BadBenchmark with file and line."""
-    papers: dict[str, Paper] = {}
-    for number, line in numbered_lines(path, BadBenchmark, digest):
-        try:
-            paper = Paper.model_validate(DECODER.decode(line))
-        except ValidationError as error:
-            raise BadBenchmark(f"{path}:{number}: {reason(error)}") from None
-        except (ValueError, RecursionError) as error:
-            raise BadBenchmark(f"{path}:{number}: not JSON ({error})") from None
-        papers[paper.id] = paper
-    return papers
+RULES = "rules"
+BRIEF, COMPLEX = "model, brief", "model, complex"
+# The options of a search for papers, by judge.
+JUDGES: Mapping[str, Mapping[str, Any]] = {
+    RULES: {"without": frozenset({"judgement"})},
+    BRIEF: {"judge": "brief"},
+    COMPLEX: {"judge": "complex"},
+}
+
+
+def judges_of(materials: FindingMaterials) -> list[str]:
+    """Return the judges of a call: the rules, and the model's if it is used."""
+    return [judge for judge in JUDGES if judge == RULES or materials.model is not None]

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from eval.reproduction.differences import NONE, difference_columns
 from eval.reproduction.experiment import NEEDS_MODEL, Cell, Record, Table
 from eval.reproduction.finding.inputs import FindingMaterials
 from eval.reproduction.finding.set_measures import COLUMNS, SetCounts, SetScores, set_scores
-from eval.significance import compare
+from eval.significance import NONE, compare, difference_columns
 
 MEASURES = (
     "F1: harmonic mean of mean recall and mean precision, as in SPAR. Mean F1: mean over the questions.",

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from eval.means import mean_of_known
+from eval.statistics import mean_of_known
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from eval.answer_quality.accepted_strings import compared_form, contains_accepted
+from eval.accepted import compared_form, contains_accepted
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,27 @@
 """Folders of benchmarks with a few papers, written by hand."""
 
 from base.journal import appending
-from eval.judging.folder import ASSESSMENTS, CALLS, JUDGEMENTS, KINDS, POOL, QUESTIONS, SELECTIONS, create
-from eval.judging.records import Assessment, CallRecord, Judged, Question, Ranked, Selection
-from eval.judging.state import Benchmark
+from eval.judging.folder import (
+    ASSESSMENTS,
+    CALLS,
+    JUDGEMENTS,
+    KINDS,
+    POOL,
+    QUESTIONS,
+    SELECTIONS,
+    Benchmark,
+    create,
+)
+from eval.judging.records import (
+    Assessment,
+    CallRecord,
+    Judged,
+    MadeWith,
+    Options,
+    Question,
+    Ranked,
+    Selection,
+)
 from indexer.corpora.papers import Paper
 
 AT = "2025-01-0{}T00:00:00+00:00"
@@ -25,8 +43,8 @@ def pooled_benchmark(folder, papers=4, queries=("Q1",)):
     """Make a benchmark whose pool has the papers P1, P2, … by the method `or`."""
     create(folder, 7)
     append(folder, QUESTIONS, *(Question(query_id, f"rice {query_id}?", "seed", 1) for query_id in queries))
-    options = {"index": "papers", "sources": [], "places": ["papers"]}
-    append(folder, CALLS, CallRecord(1, "pool", AT.format(1), options, {}))
+    options = Options(index="papers", places=["papers"])
+    append(folder, CALLS, CallRecord(1, "pool", AT.format(1), options, MadeWith()))
     records = [Paper(id=f"P{number}", title=f"Title {number} of rice") for number in range(1, papers + 1)]
     ids = tuple(("papers", each.id) for each in records)
     found = tuple(("papers", each) for each in records)
@@ -34,12 +52,12 @@ def pooled_benchmark(folder, papers=4, queries=("Q1",)):
     return Benchmark(folder)
 
 
-def judge(folder, stage, scores, *, threshold=0.5, by="rules", model="", version=0):
+def judge(folder, stage, scores, *, threshold=0.5, by="rules", model="", version=0, reranker="none"):
     """Judge papers by number, with a call of the stage."""
     number = len(Benchmark(folder).calls) + 1
-    options = {"stage": stage, "judge": by, "threshold": threshold}
+    options = Options(stage=stage, judge=by, threshold=threshold)
     prompt = f"judgement_{by}.en" if model else ""
-    made_with = {"model": model, "prompts": {prompt: version}} if model else {}
+    made_with = MadeWith(model=model, prompts={prompt: version}, reranker={"model": reranker})
     append(folder, CALLS, CallRecord(number, f"judge {stage}", AT.format(2), options, made_with))
     judged = [
         Judged("Q1", pair(paper)[1], stage, by, model or "words", score, "because", number, prompt, version)
@@ -49,7 +67,7 @@ def judge(folder, stage, scores, *, threshold=0.5, by="rules", model="", version
 
 
 def grade(folder, assessor, grades, *, day=3):
-    """Grade papers by number; None skips a paper."""
+    """Grade papers by number."""
     (folder / ASSESSMENTS).mkdir(exist_ok=True)
     lines = [Assessment("Q1", pair(paper)[1], given, AT.format(day)) for paper, given in grades.items()]
     append(folder, f"{ASSESSMENTS}/{assessor}.jsonl", *lines)

@@ -1,9 +1,12 @@
 """The commands of a benchmark on the sample: whole, resumed, refused, with a model, with sources."""
 
+import csv
 import hashlib
+import io
 import json
 import re
 import shutil
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -13,15 +16,15 @@ from click.testing import CliRunner
 
 from base.errors import FileBusy, InvalidCall
 from eval.errors import BadBenchmark, BadTopics
+from eval.judging import pooling
 from eval.judging.commands import benchmark
-from eval.judging.confirming import pairs_to_confirm
-from eval.judging.folder import writing
-from eval.judging.funnel import automatic_stages, final_grades
-from eval.judging.state import Benchmark
+from eval.judging.folder import Benchmark, adding, adding_grades
+from eval.judging.stages import automatic_stages, final_grades
 from eval.qrels import read_qrels
 from eval.topics import read_topics
 from generator.errors import ModelFailed, ModelNotConfigured
-from retriever.errors import BadFilter
+from retriever.errors import BadFilter, SourceFailed
+from retriever.search import rank
 from tests.fixture_model import fixture_model
 from tests.generator.finding_model import FindingModel, serving_model
 from tests.indexer.made_corpora import ROOT, build, write_jsonl
@@ -36,11 +39,9 @@ SOME = {"S01": "methane of rice paddies", "S05": "thermal runaway in a battery p
 SEEDS = "".join(f"{query_id}\t{question}\n" for query_id, question in SOME.items())
 
 
-def called(home, *arguments, keys=""):
-    environment = {"SHRAG_HOME": str(home)}
-    return CliRunner(env=environment).invoke(
-        benchmark, list(map(str, arguments)), input=keys, catch_exceptions=False
-    )
+def called(home, *arguments, **settings):
+    environment = {"SHRAG_HOME": str(home), **settings}
+    return CliRunner(env=environment).invoke(benchmark, list(map(str, arguments)), catch_exceptions=False)
 
 
 @pytest.fixture
@@ -78,10 +79,38 @@ def pooled(pooled_once, folder):
     return shutil.copytree(pooled_once, folder)
 
 
-def keys_of(folder, part="passed", sample=None):
-    """Return the keys of an assessor who judges as the sample's qrels do."""
-    pairs = pairs_to_confirm(Benchmark(folder), "kim", part, sample)
-    return "".join(str(JUDGED.get(query_id, {}).get(paper[1], 0)) for query_id, paper in pairs)
+def rows_of(sheet):
+    return list(csv.DictReader(io.StringIO(sheet.read_text("utf-8-sig"))))
+
+
+def fill_in(sheet, column, labels):
+    """Write labels into a column of a sheet, one for each row; "" leaves a row unlabelled."""
+    rows = rows_of(sheet)
+    filled = [row | {column: label} for row, label in zip(rows, labels, strict=True)]
+    with sheet.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.DictWriter(file, list(rows[0]))
+        lines.writeheader()
+        lines.writerows(filled)
+
+
+def grade_papers(home, folder, *options, grades=None, assessor="kim"):
+    """Grade the papers of a sheet, by default as the sample's qrels do; return the result of the import."""
+    sheet = folder.with_name(f"{folder.name}-{assessor}.csv")
+    sheet.unlink(missing_ok=True)
+    named = ("confirm", folder, "--assessor", assessor, *options)
+    assert called(home, *named, "--out", sheet).exit_code == 0
+    judged = [
+        str(JUDGED.get(row["query_id"], {}).get(row["paper"].partition(":")[2], 0)) for row in rows_of(sheet)
+    ]
+    fill_in(sheet, "grade", judged if grades is None else list(grades))
+    done = called(home, *named, "--labels", sheet)
+    assert done.exit_code == 0
+    return done
+
+
+@pytest.fixture
+def confirm(sample_home):
+    return partial(grade_papers, sample_home)
 
 
 def state_of(folder):
@@ -100,27 +129,25 @@ NAMED = (
     ("pool", "--find", "--depth", 20),
     ("judge", "coarse"),
     ("judge", "fine", "--by", "rules"),
-    ("confirm", "--assessor", "kim"),
 )
-CONFIRM = 4
 
 
 def steps(folder, seeds):
-    """Yield the arguments and the keys of each step."""
-    for number, (name, *options) in enumerate(NAMED):
-        given = (seeds,) if number == 0 else ()
-        yield (name, folder, *given, *options), keys_of(folder) if number == CONFIRM else ""
+    """Yield the arguments of each step without a person."""
+    for name, *options in NAMED:
+        yield (name, folder, *((seeds,) if name == "questions" else ()), *options)
 
 
 @pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.needs_libraries
 @pytest.mark.timeout(600)
-def test_the_sample_becomes_a_benchmark_without_a_model(call, folder, tmp_path):
-    for arguments, keys in steps(folder, SAMPLE / "topics.jsonl"):
-        assert call(*arguments, keys=keys).exit_code == 0
-    call("confirm", folder, "--assessor", "lee", "--sample", 20, keys="2" * 20)
-    call("confirm", folder, "--assessor", "kim", "--dropped", "--sample", 30, keys="0" * 30)
+def test_the_sample_becomes_a_benchmark_without_a_model(call, confirm, folder, tmp_path):
+    for arguments in steps(folder, SAMPLE / "topics.jsonl"):
+        assert call(*arguments).exit_code == 0
+    confirm(folder)
+    confirm(folder, "--sample", 20, grades="2" * 20, assessor="lee")
+    confirm(folder, "--dropped", "--sample", 30, grades="0" * 30)
     out = tmp_path / "out"
     reported = call("report", folder, "--out", out)
     assert reported.exit_code == 0
@@ -162,18 +189,12 @@ def test_the_sample_becomes_a_benchmark_without_a_model(call, folder, tmp_path):
     assert (rice["assessments"][0]["assessor"], rice["grade"]) == ("kim", 2)
 
     manifest = json.loads((out / "manifest.json").read_text("utf-8"))
-    for name, digest in manifest["results"].items():
-        assert hashlib.sha256((out / name).read_bytes()).hexdigest() == digest
     for name, given in manifest["inputs"].items():
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == given["sha256"]
     assert [each["step"] for each in manifest["calls"]] == ["questions", "pool", "judge coarse", "judge fine"]
     assert manifest["calls"][1]["made_with"]["index"]["name"] == "sample"
     assert "<svg" in (out / "report.html").read_text("utf-8")
     assert re.search(r"\| kim, lee \| 20 \|", (out / "report.md").read_text("utf-8"))
-
-    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    call("report", folder, "--out", out)
-    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
 
 
 @pytest.fixture(scope="module")
@@ -183,43 +204,40 @@ def states(sample_home, tmp_path_factory):
     (place / "seeds").write_text(SEEDS)
     folder = place / "made"
     before: list[Path] = []
-    for arguments, keys in steps(folder, place / "seeds"):
+    for arguments in steps(folder, place / "seeds"):
         before.append(place / f"state-{len(before)}")
         shutil.copytree(folder, before[-1]) if folder.exists() else before[-1].mkdir()
-        assert called(sample_home, *arguments, keys=keys).exit_code == 0
+        assert called(sample_home, *arguments).exit_code == 0
     return [*before, folder]
 
 
-FILES = ("questions.jsonl", "pool.jsonl", "judgements.jsonl", "judgements.jsonl", "assessments/kim.jsonl")
+FILES = ("questions.jsonl", "pool.jsonl", "judgements.jsonl", "judgements.jsonl")
 
 
-@pytest.mark.parametrize("share", mostly_slow([0, 0.3, 0.7, 0.99], quick={0.3}))
-@pytest.mark.parametrize("step", mostly_slow(range(5), quick={1, 4}))
+@pytest.mark.parametrize("share", mostly_slow([0, 0.3, 0.99], quick={0.3}))
+@pytest.mark.parametrize("step", mostly_slow(range(4), quick={1, 3}))
 def test_a_step_that_was_killed_resumes(call, folder, seeds, states, step, share):
     *before, whole = states
     shutil.copytree(before[step], folder)
     for name in ("benchmark.json", "calls.jsonl"):
         shutil.copy(whole / name, folder / name)
     file = folder / FILES[step]
-    file.parent.mkdir(exist_ok=True)
     size, content = file.stat().st_size if file.exists() else 0, (whole / FILES[step]).read_bytes()
     file.write_bytes(content[: size + int(share * (len(content) - size))])
 
-    for number in range(step, 5):
-        arguments = NAMED[number]
-        done = len(Benchmark(folder).assessments.get("kim", {})) if number == CONFIRM else 0
-        keys = keys_of(folder)[done:] if number == CONFIRM else ""
-        given = (seeds,) if number == 0 else ()
-        assert call(arguments[0], folder, *given, *arguments[1:], keys=keys).exit_code == 0
+    for arguments in list(steps(folder, seeds))[step:]:
+        assert call(*arguments).exit_code == 0
 
     assert state_of(folder) == state_of(whole)
 
 
-def test_a_repeated_step_adds_nothing(call, folder, seeds, states):
+def test_a_repeated_step_adds_nothing(call, confirm, folder, seeds, states):
     shutil.copytree(states[-1], folder)
+    confirm(folder)
     before = {path.name: path.read_bytes() for path in folder.rglob("*.jsonl")}
-    for arguments, _ in steps(folder, seeds):
+    for arguments in steps(folder, seeds):
         assert call(*arguments).exit_code == 0
+    confirm(folder)
     assert {path.name: path.read_bytes() for path in folder.rglob("*.jsonl")} == before
 
 
@@ -251,25 +269,96 @@ def test_a_changed_question_is_refused(call, folder, tmp_path):
         call("questions", folder, tmp_path / "seeds")
 
 
-def test_assessors_are_blind_and_resume_after_each_key(call, pooled):
-    total = len(pairs_to_confirm(Benchmark(pooled), "kim", "passed", None))
-    first = call("confirm", pooled, "--assessor", "kim", keys="3s").output
-    assert f"1 of {total} papers graded by kim, 1 skipped" in first
-    again = call("confirm", pooled, "--assessor", "kim", keys="q").output
-    assert f"3 of {total}" in again
-    other = call("confirm", pooled, "--assessor", "lee", keys="0q").output
-    assert f"1 of {total}" in other
-    assert "your grade" not in other
-    back = call("confirm", pooled, "--assessor", "kim", keys="bbq").output
-    assert "your grade: 3" in back
+def test_a_sheet_has_the_own_grades_and_nothing_of_others_or_of_the_rankings(call, confirm, pooled, tmp_path):
+    assert "2 of 4 papers graded by kim" in confirm(pooled, grades=["3", "", "0", ""]).output
+    for assessor in ("kim", "lee"):
+        call("confirm", pooled, "--assessor", assessor, "--out", tmp_path / assessor)
+    kim, lee = rows_of(tmp_path / "kim"), rows_of(tmp_path / "lee")
+    assert [row["grade"] for row in kim] == ["3", "", "0", ""]
+    assert [row | {"grade": ""} for row in kim] == lee
+    assert list(lee[0]) == [
+        *("grade", "query_id", "question", "paper", "title", "title2", "year", "journal"),
+        *("abstract", "abstract2"),
+    ]
 
 
-def test_skipped_papers_come_back_at_the_end(call, pooled):
-    assert (
-        "3 of 4 papers graded by kim, 1 skipped"
-        in call("confirm", pooled, "--assessor", "kim", keys="s111").output
-    )
-    assert "4 of 4 papers graded by kim\n" in call("confirm", pooled, "--assessor", "kim", keys="2").output
+def test_a_changed_grade_replaces_the_earlier_one(confirm, pooled):
+    confirm(pooled, grades="1111")
+    assert "1 new grade\n" in confirm(pooled, grades="1121").output
+    assert sorted(each.grade for each in Benchmark(pooled).assessments["kim"].values()) == [1, 1, 1, 2]
+
+
+@pytest.mark.parametrize(("encoding", "delimiter"), [("cp949", ","), ("utf-8-sig", ";"), ("utf-8", "\t")])
+def test_sheets_of_spreadsheet_programs_are_read(call, pooled, tmp_path, encoding, delimiter):
+    sheet = tmp_path / "sheet.csv"
+    call("confirm", pooled, "--assessor", "kim", "--out", sheet)
+    rows = [(row["query_id"], "메탄", row["paper"], "2") for row in rows_of(sheet)]
+    lines = [("query_id", "question", "paper", "grade"), *rows]
+    sheet.write_text("\r\n".join(map(delimiter.join, lines)), encoding)
+    assert "4 of 4 papers" in call("confirm", pooled, "--assessor", "kim", "--labels", sheet).output
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        ("grade,query_id\n1,S01\n", "paper"),
+        ("grade,query_id,paper\n1,S01,sample:none\n", "sheet.csv:2: "),
+        ("grade,query_id,paper\n,S01,{paper}\n4,S01,{paper}\n", "sheet.csv:3: .*'4'"),
+        ("grade,query_id,paper\nyes,S01,{paper}\n", "'yes'"),
+    ],
+)
+def test_a_sheet_with_an_error_is_named_by_line_and_adds_nothing(call, pooled, tmp_path, content, named):
+    sheet = tmp_path / "sheet.csv"
+    paper = ":".join(Benchmark(pooled).candidates["S01"][0].key)
+    sheet.write_text(content.format(paper=paper))
+    with pytest.raises(BadBenchmark, match=named):
+        call("confirm", pooled, "--assessor", "kim", "--labels", sheet)
+    assert Benchmark(pooled).assessments == {}
+
+
+def test_a_sheet_is_not_overwritten(call, pooled, tmp_path):
+    (tmp_path / "sheet.csv").write_text("grades")
+    with pytest.raises(InvalidCall, match="--labels"):
+        call("confirm", pooled, "--assessor", "kim", "--out", tmp_path / "sheet.csv")
+
+
+def test_words_do_not_judge_in_place_of_a_cross_encoder_that_fails(call, pooled, tmp_path):
+    settings = {"SHRAG_RERANKER__PROVIDER": "local", "SHRAG_RERANKER__MODEL": str(tmp_path / "none")}
+    with pytest.raises(SourceFailed, match="judged by words"):
+        call("judge", pooled, "coarse", **settings)
+    assert Benchmark(pooled).judged == []
+    assert call("judge", pooled, "coarse").exit_code == 0
+    assert {each.by for each in Benchmark(pooled).judged} == {"words"}
+
+
+def test_questions_are_selected_by_a_sheet(call, pooled, tmp_path):
+    sheet = tmp_path / "questions.csv"
+    assert "2 questions" in call("select", pooled, "--assessor", "kim", "--seeds", "--out", sheet).output
+    fill_in(sheet, "keep", ["n", "y"])
+    assert "1 question selected" in call("select", pooled, "--assessor", "kim", "--labels", sheet).output
+    assert list(Benchmark(pooled).selected) == ["S05"]
+    sheet.write_text("keep,query_id\nmaybe,S01\n")
+    with pytest.raises(BadBenchmark, match="maybe"):
+        call("select", pooled, "--assessor", "kim", "--labels", sheet)
+
+
+def test_a_ranking_whose_encoder_failed_is_reported_and_repeated(call, folder, seeds, monkeypatch):
+    call("questions", folder, seeds)
+
+    async def failing(index, request, settings):
+        ranked = await rank(index, request, settings)
+        failures = ("the encoder is down",) if "battery" in request.question else ()
+        return replace(ranked, applied=replace(ranked.applied, failures=failures))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pooling, "rank", failing)
+        partial = call("pool", folder, "--method", "or,shrag", "--depth", 2)
+    assert partial.exit_code == 1
+    assert "S05, shrag in sample: " in partial.output
+    assert "the encoder is down" in partial.output
+    assert list(Benchmark(folder).rankings) == ["S01"]
+    assert call("pool", folder, "--method", "or,shrag", "--depth", 2).exit_code == 0
+    assert {each.method for each in Benchmark(folder).rankings["S05"]} == {"or", "shrag"}
 
 
 def test_the_commands_are_refused_out_of_order(call, folder, seeds):
@@ -277,7 +366,8 @@ def test_the_commands_are_refused_out_of_order(call, folder, seeds):
         with pytest.raises(BadBenchmark):
             call(*arguments)
     call("questions", folder, seeds)
-    for step in (("judge", folder, "coarse"), ("confirm", folder, "--assessor", "kim")):
+    sheet = folder.with_name("sheet.csv")
+    for step in (("judge", folder, "coarse"), ("confirm", folder, "--assessor", "kim", "--out", sheet)):
         with pytest.raises(InvalidCall):
             call(*step)
     call("pool", folder, "--method", "or", "--depth", 2)
@@ -286,10 +376,10 @@ def test_the_commands_are_refused_out_of_order(call, folder, seeds):
 
 
 @pytest.mark.needs_libraries
-def test_a_report_needs_a_graded_paper_and_a_folder_of_its_own(call, pooled, tmp_path):
+def test_a_report_needs_a_graded_paper_and_a_folder_of_its_own(call, confirm, pooled, tmp_path):
     with pytest.raises(InvalidCall, match="graded"):
         call("report", pooled, "--out", tmp_path / "out")
-    call("confirm", pooled, "--assessor", "kim", keys="1")
+    confirm(pooled, grades=["1", "", "", ""])
     with pytest.raises(InvalidCall, match="out"):
         call("report", pooled, "--out", pooled / "out")
     (tmp_path / "out").mkdir()
@@ -301,10 +391,10 @@ def test_a_report_needs_a_graded_paper_and_a_folder_of_its_own(call, pooled, tmp
 
 
 @pytest.mark.needs_libraries
-def test_a_small_benchmark_is_reported(call, pooled, tmp_path):
+def test_a_small_benchmark_is_reported(call, confirm, pooled, tmp_path):
     assert call("judge", pooled, "coarse").exit_code == 0
     assert call("judge", pooled, "fine", "--by", "rules").exit_code == 0
-    call("confirm", pooled, "--assessor", "kim", keys="2101")
+    confirm(pooled, grades="2101")
     out = tmp_path / "out"
 
     reported = call("report", pooled, "--out", out)
@@ -334,7 +424,7 @@ def test_methods_that_cannot_be_pooled_are_refused(call, folder, seeds, options,
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "", "kim\x1b[31m", ".hidden", "x" * 65])
 def test_a_name_that_is_no_file_name_is_refused(call, pooled, name):
-    assert call("confirm", pooled, "--assessor", name, keys="1").exit_code == 2
+    assert call("confirm", pooled, "--assessor", name, "--out", pooled / "x").exit_code == 2
     assert not list(pooled.rglob("assessments/*"))
 
 
@@ -344,20 +434,16 @@ def test_bad_seeds_are_named_by_file_and_line(call, folder, tmp_path):
         call("questions", folder, tmp_path / "seeds")
 
 
-def test_a_second_writer_is_refused_and_assessors_may_work_together(call, pooled):
-    with writing(pooled):
-        for arguments in (
-            ("pool", pooled),
-            ("judge", pooled, "coarse"),
-            ("confirm", pooled, "--assessor", "kim"),
-        ):
+def test_a_second_writer_is_refused_and_assessors_may_work_together(call, confirm, pooled, tmp_path):
+    with adding(pooled, "pool.jsonl"):
+        for arguments in (("pool", pooled), ("judge", pooled, "coarse")):
             with pytest.raises(FileBusy):
                 call(*arguments)
-    (pooled / "assessments").mkdir(exist_ok=True)
-    with writing(pooled, "assessments/kim.jsonl", shared=True):
+        confirm(pooled, assessor="lee")
+    with adding_grades(pooled, "kim"):
         with pytest.raises(FileBusy):
-            call("confirm", pooled, "--assessor", "kim", keys="1")
-        assert call("confirm", pooled, "--assessor", "lee", keys="1").exit_code == 0
+            confirm(pooled)
+        confirm(pooled, assessor="lee", grades="1111")
         assert call("status", pooled).exit_code == 0
 
 
@@ -376,13 +462,14 @@ def model(monkeypatch):
         yield
 
 
-def test_a_model_derives_questions_and_judges(call, folder, seeds, model):
+def test_a_model_derives_questions_and_judges(call, folder, seeds, model, tmp_path):
     call("questions", folder, seeds, "--extend", 2)
     derived = {each.query_id: each for each in Benchmark(folder).questions.values() if each.seed}
     assert list(derived) == ["S01.1", "S01.2", "S05.1", "S05.2"]
     assert derived["S01.1"].question != SOME["S01"]
-    call("select", folder, "--assessor", "kim", keys="yn")
-    call("select", folder, "--assessor", "kim", keys="n")
+    call("select", folder, "--assessor", "kim", "--out", tmp_path / "derived.csv")
+    fill_in(tmp_path / "derived.csv", "keep", ["y", "n", "", "n"])
+    call("select", folder, "--assessor", "kim", "--labels", tmp_path / "derived.csv")
     assert list(Benchmark(folder).selected) == ["S01", "S05", "S01.1"]
     assert call("pool", folder, "--find", "--model", "--depth", 5).exit_code == 0
     assert call("judge", folder, "coarse", "--by", "brief", "--threshold", 0.2).exit_code == 0
@@ -493,8 +580,8 @@ def test_ids_of_a_single_source_are_the_source_s(call, folder, tmp_path, second)
     call("pool", folder, "--source", second, "--method", "or")
     assert call("judge", folder, "coarse").exit_code == 0
     made = Benchmark(folder)
-    assert made.places == ("library",)
-    ids = [each.judged_ids(made.index, several=False) for each in made.candidates["1"]]
+    assert made.pooled_from.places == ["library"]
+    ids = [each.judged_ids(made.pooled_from.index, several=False) for each in made.candidates["1"]]
     assert sorted(ids) == [["B1"], ["R2"]]
 
 
@@ -506,24 +593,33 @@ def test_no_title_steers_the_terminal(folder, tmp_path):
     readable = STEERING.replace("\r", "").replace("\0", "")
     (tmp_path / "seeds").write_text(f"Q\u202e1\tmethane {readable} rice\n")
     said = []
-    for arguments, keys in (
-        (("questions", folder, tmp_path / "seeds"), ""),
-        (("select", folder, "--assessor", "kim", "--seeds"), "\x1by"),
-        (("pool", folder, "--name", "x"), ""),
-        (("judge", folder, "coarse", "--threshold", 0), ""),
-        (("confirm", folder, "--assessor", "kim"), "\x1b\x9b2s"),
-        (("status", folder), ""),
+    for arguments in (
+        ("questions", folder, tmp_path / "seeds"),
+        ("pool", folder, "--name", "x"),
+        ("judge", folder, "coarse", "--threshold", 0),
+        ("confirm", folder, "--assessor", "kim", "--out", tmp_path / "sheet.csv"),
+        ("status", folder),
     ):
-        done = called(tmp_path / "home", *arguments, keys=keys)
+        done = called(tmp_path / "home", *arguments)
         assert done.exit_code == 0, done.output
         said.append(done.output)
     assert [steers(text) for text in said] == [set()] * len(said)
-    assert "\\x1b" in said[4]
+    assert grade_papers(tmp_path / "home", folder, grades="2").exit_code == 0
 
 
-def test_options_that_exclude_each_other_are_refused(call, pooled):
-    call("questions", pooled, seeds)
+def test_a_cell_is_no_formula(tmp_path, folder):
+    record = {"id": "=P1", "title": "=HYPERLINK(1) methane of rice paddies", "abstract": "+methane"}
+    build(tmp_path / "home", write_jsonl(tmp_path / "x.jsonl", [record]), name="x")
+    (tmp_path / "seeds").write_text("1\tmethane of rice paddies\n")
+    called(tmp_path / "home", "questions", folder, tmp_path / "seeds")
+    called(tmp_path / "home", "pool", folder, "--name", "x")
+    assert "1 of 1 paper graded" in grade_papers(tmp_path / "home", folder, grades="2").output
+    [row] = rows_of(folder.with_name("made-kim.csv"))
+    assert (row["title"][:2], row["abstract"][:2]) == ("'=", "'+")
+
+
+def test_options_that_exclude_each_other_are_refused(call, pooled, seeds):
     assert call("pool", pooled, "--model").exit_code == click.UsageError.exit_code
-    call("pool", pooled, "--method", "or", "--depth", 2)
-    with pytest.raises(InvalidCall):
-        call("confirm", pooled, "--assessor", "kim", "--dropped", "--disputed")
+    confirm = ("confirm", pooled, "--assessor", "kim")
+    for options in ((), ("--out", "x", "--labels", seeds), ("--dropped", "--disputed", "--out", "x")):
+        assert call(*confirm, *options).exit_code == click.UsageError.exit_code

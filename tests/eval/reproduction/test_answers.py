@@ -76,6 +76,10 @@ def topics_of(tmp_path):
     return [json.loads(line) for line in lines]
 
 
+def main_of(tmp_path):
+    return json.loads((tmp_path / "made" / "metrics.json").read_text())["main"]
+
+
 def manifest_of(tmp_path):
     return json.loads((tmp_path / "made" / "manifest.json").read_text())
 
@@ -101,7 +105,7 @@ def test_evidence_and_accepted_strings_are_counted(run, tmp_path):
     run()
     record = topics_of(tmp_path)[0]["systems"][QUOTED]
     assert (record["relevant_evidence"], record["relevant_cited"], record["right"]) == (1, 1, True)
-    assert manifest_of(tmp_path)["main"][f"right answers, {QUOTED}"] == 1
+    assert main_of(tmp_path)[f"right answers, {QUOTED}"] == 1
     assert topics_of(tmp_path)[1]["systems"][QUOTED]["right"] is None
 
 
@@ -116,7 +120,7 @@ def test_citation_measures_are_those_of_alce(run, written, monkeypatch, tmp_path
     judged = [each["judged"] for each in topics_of(tmp_path)[0]["systems"][MODEL]["sentences"]]
     assert [each["verdict"] for each in judged] == ["supported", "unsupported", "unsupported", "supported"]
     assert [each["precise"] for each in judged] == [[True], [False], [], [True]]
-    main = manifest_of(tmp_path)["main"]
+    main = main_of(tmp_path)
     assert main[f"citation recall, {MODEL}"] == 2 / 4
     assert main[f"citation precision, {MODEL}"] == pytest.approx(2 / 3)
     row = row_of(tmp_path, "Citations of the answers", MODEL)

@@ -11,9 +11,8 @@ from click.testing import CliRunner
 
 from eval.errors import BadTopics
 from eval.reproduction.challenge.form import form_problems
-from eval.reproduction.challenge.gpu_memory import peak_gpu_memory
 from eval.reproduction.commands import experiment
-from eval.reproduction.experiments.challenge import is_named, measures
+from eval.reproduction.experiments.challenge import is_named, measures, peak_gpu_memory
 from indexer.corpora.papers import language_of
 from indexer.files.schema import StoredPassage
 from retriever.stages.hits import Hit
@@ -88,7 +87,7 @@ def test_all_answers_to_the_sample_are_in_the_form(call, tmp_path):
 
 def test_every_question_of_the_sample_has_evidence(call, tmp_path):
     call(QUESTIONS, "--out", tmp_path / "out")
-    main = json.loads((tmp_path / "out" / "manifest.json").read_text())["main"]
+    main = json.loads((tmp_path / "out" / "metrics.json").read_text())["main"]
     assert main["evidence coverage"] == 100
     assert main["retrieval ratio"] > 90
 
@@ -104,7 +103,7 @@ def test_without_any_relevant_document_there_are_answers_and_no_measures(call, t
     mapping = tmp_path / "mapping.toml"
     mapping.write_text(MAPPING.read_text().replace('relevant = "relevant_titles"\n', ""))
     assert call(three, "--out", tmp_path / "out", mapping=mapping).exit_code == 0
-    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["main"] == {}
+    assert json.loads((tmp_path / "out" / "metrics.json").read_text())["main"] == {}
 
 
 def test_the_number_of_documents_is_that_of_the_columns(call, three, tmp_path):

@@ -12,11 +12,11 @@ from eval.reproduction.experiments.lexical_gap import (
     TEN,
     WORDS,
     LexicalGap,
+    documents_with_a_word,
     gap_of_topic,
     summary,
 )
 from eval.reproduction.materials import opened_materials
-from eval.reproduction.shared_words import documents_with_a_word
 
 pytest_plugins = ["tests.generator.sample_index"]
 

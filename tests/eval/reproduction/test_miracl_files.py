@@ -7,7 +7,7 @@ import json
 import pytest
 
 from base.errors import UnknownPath
-from eval.reproduction.miracl.files import find_files
+from eval.reproduction.miracl_files import find_files
 from indexer.errors import UnknownFormat
 
 CORPUS, DATA = "miracl-corpus-v1.0-ko", "miracl-v1.0-ko"

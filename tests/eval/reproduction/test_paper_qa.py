@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from eval.answer_quality.accepted_strings import contains_accepted
+from eval.accepted import contains_accepted
 from eval.errors import BadTopics
-from eval.paper_questions import read_paper_questions
+from eval.query_lines import read_paper_questions
 from eval.reproduction.answering.question_materials import QuestionMaterials
 from eval.reproduction.commands import experiment
 from eval.reproduction.experiments.paper_qa import EXPERIMENT, PUBLISHED, PaperQA, summary

@@ -6,7 +6,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from eval.errors import BadTopics
-from eval.reproduction.materials import Input
+from eval.files import Input
 from eval.reproduction.topic_values import topic_values
 
 NUMBER = TypeAdapter(int)
@@ -34,7 +34,7 @@ def test_a_value_of_another_type_is_refused_with_file_and_line():
 
 
 def test_a_file_that_is_too_large_for_a_copy_is_read_again(tmp_path, monkeypatch):
-    monkeypatch.setattr("eval.reproduction.materials.MOST_COPIED", 10)
+    monkeypatch.setattr("eval.files.MOST_COPIED", 10)
     path = tmp_path / "topics.jsonl"
     path.write_bytes(LINES)
     topics = Input(path)

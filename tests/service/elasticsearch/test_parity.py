@@ -13,8 +13,7 @@ from eval.development.engines import MEASURES, run_experiment
 from eval.development.golden import RECORDED as SCORES
 from eval.development.golden import drift_table, find_drift, ranking_row, read_rows
 from eval.experiments.bench import benches
-from eval.experiments.collections import COLLECTIONS, OF_SAMPLE
-from eval.experiments.measures import BOTH, RECALL
+from eval.experiments.collections import BOTH, COLLECTIONS, OF_SAMPLE, RECALL
 from tests.needs import mostly_nightly
 from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
 

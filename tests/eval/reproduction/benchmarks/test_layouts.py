@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from eval.errors import BadBenchmark, BadQrels
 from eval.reproduction.benchmarks import LAYOUTS
-from eval.reproduction.benchmarks.import_command import import_command
 from eval.reproduction.benchmarks.importing import import_benchmark
+from eval.reproduction.commands import import_command
 
 
 def write(path, *records):

@@ -4,13 +4,12 @@ import pytest
 
 from base.errors import DamagedFile, InvalidCall
 from eval.errors import BadBenchmark
-from eval.judging.confirming import pairs_to_confirm
-from eval.judging.folder import create
-from eval.judging.funnel import automatic_stages, final_grades
-from eval.judging.missed import missed
+from eval.judging.folder import Benchmark, create
 from eval.judging.records import Assessment, Question
-from eval.judging.state import Benchmark
+from eval.judging.sheets import pairs_to_confirm
+from eval.judging.stages import agreements, automatic_stages, final_grades, missed
 from eval.judging.tables import Results, methods_table, scores_table, stages_table
+from eval.statistics import cohens_kappa
 from tests.eval.judging.made_benchmarks import append, decide, grade, judge, pair, pooled_benchmark
 
 
@@ -56,6 +55,15 @@ def test_another_model_or_version_of_the_prompt_judges_again(folder, other):
     assert stages_of(folder)["coarse"] == [2]
 
 
+def test_scores_of_a_cross_encoder_do_not_pass_by_the_threshold_of_the_words(folder):
+    judge(folder, "coarse", {1: 0.9, 2: 0.01, 3: 0.02, 4: 0.03}, threshold=0.005)
+    judge(folder, "coarse", {}, threshold=0.3, reranker="cross-encoder")
+    [_, coarse] = automatic_stages(Benchmark(folder))
+    assert (coarse.pairs, coarse.judged) == ((), 0)
+    judge(folder, "coarse", {2: 0.8}, threshold=0.3, reranker="cross-encoder")
+    assert stages_of(folder)["coarse"] == [2]
+
+
 def test_the_table_has_counts_shares_and_reductions(folder):
     judge(folder, "coarse", {1: 0.5, 2: 0.4, 3: 1, 4: 0})
     grade(folder, "kim", {1: 0, 3: 2})
@@ -83,9 +91,9 @@ def test_scores_are_averaged_by_grade(folder):
     )
 
 
-def test_the_first_assessor_s_grade_counts_unless_the_paper_was_skipped(folder):
+def test_the_grade_of_the_first_assessor_counts(folder):
     grade(folder, "lee", {1: 3, 2: 1, 3: 0}, day=4)
-    grade(folder, "kim", {1: 0, 2: None})
+    grade(folder, "kim", {1: 0})
     grades = {pair[1][1]: each.grade for pair, each in final_grades(Benchmark(folder)).items()}
     assert grades == {"P1": 0, "P2": 1, "P3": 0}
     assert final_grades(Benchmark(folder), ["lee"])[pair(1)].grade == 3
@@ -100,7 +108,7 @@ def test_the_last_grade_of_an_assessor_counts(folder):
 def test_the_estimate_of_missed_papers_has_wilson_s_interval():
     pooled = [pair(number) for number in range(1_010)]
     passed = pooled[:10]
-    grades = {pair(number): _graded(number < 20) for number in range(110)}
+    grades = graded(*(int(number < 20) for number in range(110)))
     # 10 of 100 sampled papers are relevant: 100 of 1,000. Wilson: (.05522, .17437).
     found = missed(pooled, passed, grades)
     assert found is not None
@@ -109,12 +117,8 @@ def test_the_estimate_of_missed_papers_has_wilson_s_interval():
     assert found.high == pytest.approx(174.37, abs=0.01)
 
 
-def _graded(relevant):
-    return Assessment("Q1", ("papers", "P1"), int(relevant), "t")
-
-
 def test_without_a_graded_dropped_paper_nothing_is_estimated():
-    assert missed([pair(1), pair(2)], [pair(1)], {pair(1): _graded(True)}) is None
+    assert missed([pair(1), pair(2)], [pair(1)], graded(None, 1)) is None
 
 
 def test_seeds_count_unless_dropped_and_derived_questions_if_kept(folder):
@@ -154,7 +158,7 @@ def test_dropped_papers_are_those_that_did_not_pass(folder):
 
 
 def test_disputed_papers_have_different_grades_of_others(folder):
-    grade(folder, "kim", {1: 3, 2: 1, 3: None})
+    grade(folder, "kim", {1: 3, 2: 1})
     grade(folder, "lee", {1: 0, 2: 1, 3: 2})
     assert numbers(confirmed_by(folder, "chair", "disputed")) == [1]
     assert confirmed_by(folder, "kim", "disputed") == []
@@ -182,7 +186,7 @@ def change(folder, name, before, after):
         ("assessments/kim.jsonl", '"P1"', '"P9"'),
         ("assessments/kim.jsonl", '"grade":2', '"grade":9'),
         ("calls.jsonl", '"step"', '"stop"'),
-        ("calls.jsonl", '"places"', '"moved"'),
+        ("calls.jsonl", '"places":["papers"]', '"places":["papers"],"threshold":10.5'),
         ("questions.jsonl", '"seed"', '"none"'),
     ],
 )
@@ -192,13 +196,6 @@ def test_damage_is_named_by_file_and_line(folder, name, before, after):
     Results.of(Benchmark(folder))
     change(folder, name, before, after)
     with pytest.raises((BadBenchmark, DamagedFile), match=f"{name}:1: "):
-        Results.of(Benchmark(folder))
-
-
-def test_a_damaged_threshold_is_named_by_file_and_line(folder):
-    judge(folder, "coarse", {1: 0.5})
-    change(folder, "calls.jsonl", '"threshold":', '"threshold":1')
-    with pytest.raises(BadBenchmark, match=r"calls\.jsonl:2: .*threshold"):
         Results.of(Benchmark(folder))
 
 
@@ -235,3 +232,57 @@ def test_a_folder_keeps_its_seed(folder):
     create(folder, 7)
     with pytest.raises(InvalidCall, match="7, not 8"):
         create(folder, 8)
+
+
+# Both say relevant 20 times, the first alone 5, the second alone 10, neither 15 times. 35 of 50 are equal,
+# p_o = .7; p_e = .5 · .6 + .5 · .4 = .5, so kappa = .2 / .5 = .4.
+FIFTY = [(1, 1)] * 20 + [(1, 0)] * 5 + [(0, 1)] * 10 + [(0, 0)] * 15
+
+
+def graded(*grades):
+    return {
+        ("Q1", ("papers", f"P{number}")): Assessment("Q1", ("papers", f"P{number}"), grade, "t")
+        for number, grade in enumerate(grades)
+        if grade is not None
+    }
+
+
+def test_kappa_of_two_grades():
+    assert cohens_kappa(FIFTY) == pytest.approx(0.4)
+
+
+def test_kappa_of_four_grades():
+    # p_o = 3/6. Firsts: 0 twice, 1 once, 2 twice, 3 once; seconds: 0 twice, 1 twice, 2 once, 3 once.
+    # p_e = (2·2 + 1·2 + 2·1 + 1·1) / 36 = 9/36, kappa = (18 − 9) / (36 − 9).
+    grades = [(0, 0), (0, 1), (1, 1), (2, 2), (2, 3), (3, 0)]
+    assert cohens_kappa(grades) == pytest.approx(9 / 27)
+
+
+def test_kappa_is_1_for_equal_grades_and_negative_below_chance():
+    assert cohens_kappa([(0, 0), (3, 3)]) == 1
+    assert cohens_kappa([(0, 1), (1, 0)]) == -1
+
+
+def test_kappa_of_a_single_common_grade_is_unknown():
+    assert cohens_kappa([(2, 2)] * 5) is None
+
+
+def test_only_papers_that_both_graded_count():
+    [found] = agreements({"kim": graded(0, 1, None, 3), "lee": graded(0, 2, 1)})
+    assert (found.first, found.second) == ("kim", "lee")
+    assert (found.grades.compared, found.grades.share) == (2, 0.5)
+    assert found.grades.kappa == pytest.approx((2 * 1 - 1) / (4 - 1))  # grade 0 once by each
+    assert (found.relevant.share, found.relevant.kappa) == (1, 1)
+
+
+def test_each_two_of_three_assessors_are_compared():
+    found = agreements({"a": graded(0), "b": graded(1), "c": graded(1)})
+    assert [(each.first, each.second, each.grades.share) for each in found] == [
+        ("a", "b", 0),
+        ("a", "c", 0),
+        ("b", "c", 1),
+    ]
+
+
+def test_assessors_without_a_common_paper_are_left_out():
+    assert agreements({"kim": graded(None), "lee": graded(1)}) == []
