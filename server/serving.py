@@ -32,7 +32,7 @@ from server.settings import ServerSettings, SignInSettings
 
 KEEP_ALIVE_S = 15
 MOST_FILES = 65_536
-STARTED_WITHIN_S = 60  # a worker
+ANSWERS_WITHIN_S = 15  # a worker that does not answer its supervisor for so long is replaced
 MOST_HEAD_BYTES = 32_768  # request line and headers
 VERBOSITY = "_SHRAG_SERVER_VERBOSITY"  # environment variable with the workers' log level
 BACKLOG = 2_048  # connections that the system queues until they are accepted
@@ -77,7 +77,7 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
         workers=server.workers,
         timeout_graceful_shutdown=round(server.stop_s),
         timeout_keep_alive=KEEP_ALIVE_S,
-        timeout_worker_healthcheck=STARTED_WITHIN_S,
+        timeout_worker_healthcheck=ANSWERS_WITHIN_S,
         backlog=BACKLOG,
         proxy_headers=False,
         server_header=False,

@@ -241,6 +241,7 @@ def outcome(settings, setting, **environment):
     """Return a setting's value with such an environment, or that it is refused."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("SHRAG_HOME")
+        patch.delenv("SHRAG_CHECK__JUDGE")  # of the tests
         for name, value in environment.items():
             patch.setenv(name, value)
         try:

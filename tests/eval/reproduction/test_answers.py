@@ -133,8 +133,8 @@ def test_a_failed_judgement_is_counted_and_changes_nothing_else(run, written, mo
     assert run("--model").exit_code == 0
     sentences = topics_of(tmp_path)[0]["systems"][MODEL]["sentences"]
     verdicts = [each["judged"]["verdict"] for each in sentences]
-    assert verdicts == ["not judged", "not judged", "unsupported", "supported"]
-    assert row_of(tmp_path, "Citations of the answers", MODEL)["not judged"] == "2"
+    assert verdicts == ["not judged", "not judged", "unsupported", "not judged"]
+    assert row_of(tmp_path, "Citations of the answers", MODEL)["not judged"] == "3"
 
 
 def test_a_failed_answer_is_quoted_and_counted(run, model, monkeypatch, tmp_path):
