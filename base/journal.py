@@ -1,7 +1,8 @@
 """Files of JSON lines to which records are appended, complete after a kill.
 
-A line is written as a whole, and synced to disk within a second. A last line without an end, as from a kill
-or a full disk, is ignored by readers and removed by the next writer. Other damage is an error.
+A line is written as a whole, and synced to disk at most once a second and at the end. A last line without an
+end, as from a kill or a full disk, is ignored by readers and removed by the next writer. Other damage is an
+error.
 """
 
 import errno

@@ -169,8 +169,6 @@ def judgements_command(files: tuple[Path, ...], out: Path, place: str | None, as
     `eval run` and `eval score`, and citations.jsonl with the judged sentences of answers. The last judgement
     of each reader counts, and the majority of several readers.
     """
-    from eval.judgements_command import CITATIONS, QRELS, TOPICS, read_judgements, write_judgements
-
     votes = read_judgements(files, place)
     lines = write_judgements(votes, out)
     checks = votes.agreement()

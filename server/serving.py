@@ -1,10 +1,13 @@
 """The process of the server: its address, uvicorn, its workers, its end."""
 
+import logging
 import os
 import resource
 import signal
 import socket
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
@@ -26,13 +29,13 @@ from server.access.protection import require_protection
 from server.app import create_app
 from server.monitoring.audit import AuditLog
 from server.processes.shared_files import keys_needed_mark, shared_folder
-from server.processes.stopping import SIGNALS, stop_with_parent
+from server.processes.stopping import CLOSED_WITHIN_S, SIGNALS, stop_with_parent
 from server.processes.worker_count import default_workers
 from server.settings import ServerSettings, SignInSettings
 
 KEEP_ALIVE_S = 15
 MOST_FILES = 65_536
-ANSWERS_WITHIN_S = 15  # a worker that does not answer its supervisor for so long is replaced
+ANSWERS_WITHIN_S = 30  # a worker that does not answer its supervisor for so long is replaced
 MOST_HEAD_BYTES = 32_768  # request line and headers
 VERBOSITY = "_SHRAG_SERVER_VERBOSITY"  # environment variable with the workers' log level
 BACKLOG = 2_048  # connections that the system queues until they are accepted
@@ -73,7 +76,7 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
         factory=True,
         http="h11",  # limits the headers, unlike httptools
         h11_max_incomplete_event_size=MOST_HEAD_BYTES,
-        limit_concurrency=server.connections,
+        limit_concurrency=server.connections + 1,  # uvicorn refuses the one that reaches the limit
         workers=server.workers,
         timeout_graceful_shutdown=round(server.stop_s),
         timeout_keep_alive=KEEP_ALIVE_S,
@@ -96,10 +99,20 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
             with shared_folder():
                 _learn_whether_keys_are_needed(home)
                 workers = Multiprocess(config, [listener])
+                logging.getLogger("uvicorn.error").setLevel(logging.INFO)  # names workers that died
+                threading.Thread(target=_end_hung_workers, args=(workers, server.stop_s), daemon=True).start()
                 workers.run()
             _leave(1 if any(worker.exitcode == STARTUP_FAILURE for worker in workers.processes) else 0)
         else:
             uvicorn.Server(config).run(sockets=[listener])
+
+
+def _end_hung_workers(workers: Multiprocess, stop_s: float) -> None:
+    """Kill the workers that still run some time after a stop signal; uvicorn waits for them for ever."""
+    workers.should_exit.wait()
+    time.sleep(stop_s + 2 * CLOSED_WITHIN_S)
+    for worker in workers.processes:
+        worker.process.kill()
 
 
 def _learn_whether_keys_are_needed(home: Path) -> None:

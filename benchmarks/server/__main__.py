@@ -270,7 +270,12 @@ def measure_stop(plan: Plan) -> list[Figure]:
     """Stop the server during fifty pending answers."""
     [question, *_] = plan.sample()
     with slow_model() as url, ExitStack() as readers:
-        settings = {**UNLIMITED, "llm__base_url": url, "llm__model": "slow", "server__asks_at_once": 2 * STREAMS}
+        settings = {
+            **UNLIMITED,
+            "llm__base_url": url,
+            "llm__model": "slow",
+            "server__asks_at_once": 2 * STREAMS,
+        }
         with serving(plan.home, SAMPLE, **settings) as served:
             streams = []
             for _ in range(STREAMS):

@@ -186,6 +186,7 @@ def _read(path: Path, *names: str) -> Iterator[tuple[str, ...]]:
     except UnicodeDecodeError:
         text = content.decode("cp949", "replace")
     header = text.partition("\n")[0]
+    csv.field_size_limit(MOST_BYTES)  # an abstract may be longer than the default
     rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count))
     if missing := [name for name in names if name not in (rows.fieldnames or ())]:
         raise BadBenchmark(f"{path}: the first line has no column {missing[0]!r}")

@@ -161,21 +161,25 @@ def write_results(
                 yield _copy_of(option, given), given.content
         yield TIMES, _json(times)
 
-    made = {**drawings, **dict(files())}
-    (path / MANIFEST).unlink(missing_ok=True)
-    return write_files(path, record, outcome, made)
+    return write_files(path, record, outcome, {**drawings, **dict(files())})
 
 
 def write_files(
     path: Path, manifest: Mapping[str, Any], outcome: Outcome, files: Mapping[str, bytes]
 ) -> list[str]:
-    """Write files by name, metrics and, last, the manifest; return the names.
+    """Write files by name, metrics and, last, the manifest, which lists them; return the names.
+
+    Files of an earlier call that this one does not make are removed.
 
     Raises:
         OutputNotWritten: the disk is full, or permission is missing.
     """
     metrics = {"main": dict(outcome.main), "tables": _tables(outcome, timed=False)}
-    all_files = {**files, METRICS: _json(metrics), MANIFEST: _json(manifest)}
+    made = {**files, METRICS: _json(metrics)}
+    for name in _earlier_files(path) - made.keys():
+        (path / name).unlink(missing_ok=True)
+    (path / MANIFEST).unlink(missing_ok=True)
+    all_files = {**made, MANIFEST: _json({**manifest, "files": sorted(made)})}
     for name, content in all_files.items():
         try:
             (path / name).parent.mkdir(exist_ok=True)
@@ -183,6 +187,15 @@ def write_files(
             raise not_written((path / name).parent, error) from None
         write_output(path / name, content)
     return list(all_files)
+
+
+def _earlier_files(path: Path) -> set[str]:
+    """Return the names in the manifest of an earlier call, without any outside of the folder."""
+    try:
+        names = json.loads((path / MANIFEST).read_bytes())["files"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+    return {name for name in names if not Path(name).is_absolute() and ".." not in Path(name).parts}
 
 
 def _tables(outcome: Outcome, *, timed: bool) -> dict[str, Any]:

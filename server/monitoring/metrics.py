@@ -36,7 +36,7 @@ FIRST_EVENT = Histogram(
     "shrag_first_event_seconds", "From a call to the first event of its stream", ["route"], buckets=SHORT
 )
 REFUSED = Counter("shrag_refused", "Calls refused before any work was done", ["work", "why"])
-WAITED = Histogram("shrag_queue_wait_seconds", "Time spent waiting for a place", ["work"], buckets=SHORT)
+WAITED = Histogram("shrag_queue_wait_seconds", "Time spent waiting for a slot", ["work"], buckets=SHORT)
 RUNNING = Gauge("shrag_running", "Running calls, by kind of work", ["work"], multiprocess_mode="livesum")
 WAITING = Gauge("shrag_waiting", "Waiting calls, by kind of work", ["work"], multiprocess_mode="livesum")
 HELD = Gauge("shrag_held_refusals", "Delayed refusals", multiprocess_mode="livesum")

@@ -434,6 +434,22 @@ def test_an_interrupted_run_is_unfinished_until_it_is_resumed(call, failed, tmp_
     assert call("repeat", tmp_path).output == "no differences\n"
 
 
+def test_results_of_an_earlier_run_are_removed_and_other_files_stay(call, tmp_path, monkeypatch):
+    found, runs = experiments()["query-success"], ["old"]
+
+    async def topic(*arguments):
+        result = await found.topic(*arguments)
+        return replace(result, rankings=dict.fromkeys(runs, result.rankings["progressive"]))
+
+    changed = {"query-success": replace(found, topic=topic)}
+    monkeypatch.setattr("eval.reproduction.running.experiments", lambda: changed)
+    call("query-success", TOPICS, QRELS, "--out", tmp_path)
+    (tmp_path / "runs" / "mine.trec").write_text("mine")
+    runs[:] = ["new"]
+    call("query-success", TOPICS, QRELS, "--out", tmp_path)
+    assert {file.name for file in (tmp_path / "runs").iterdir()} == {"new.trec", "mine.trec"}
+
+
 def test_topics_kept_with_other_options_are_not_mixed(call, failed, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("eval.reproduction.folder.as_page", lambda *_: 1 / 0)

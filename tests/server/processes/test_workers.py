@@ -135,3 +135,22 @@ def alive(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text("ascii").rpartition(") ")[2][0] != "Z"
     except OSError:
         return False
+
+
+@pytest.mark.nightly
+def test_a_worker_that_hangs_does_not_hold_up_the_end(sample_home, tmp_path):
+    with serving(sample_home, tmp_path / "log", server__workers=2, server__stop_s=1) as server:
+        hung, *_ = workers_of(server)
+        os.kill(hung, signal.SIGSTOP)
+        server.process.terminate()
+        assert server.process.wait(START_S) == 0
+    wait_for(lambda: is_running(hung), lambda running: not running)
+
+
+def is_running(process):
+    """Check whether a process is there."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
