@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from eval.answer_quality.citations import NOT_JUDGED, Judged, Verdict, parts_of, precise_citations
 from generator.answers.answer import Sentence, cited_passages
 from generator.answers.judging import MOST_CLAIMS, Claim, check_step
-from generator.checking.check import Check, check_sentence
+from generator.checking.check import Check, Hint, check_sentence
 from generator.errors import ModelFailed
 from generator.llm import LanguageModel
 from indexer.corpora.papers import Language
@@ -27,14 +27,15 @@ async def judge_sentences(
 ) -> list[Judged]:
     """Judge each sentence, then the parts of the citations of supported sentences."""
     claims = [Claim(sentence.text, sentence.citations) for sentence in sentences]
-    verdicts = await _verdicts(claims, passages, language, model)
+    checked = {claim: _check(claim, passages) for claim in claims}
+    verdicts = await _verdicts(checked, passages, language, model)
     supported = [claim for claim in claims if verdicts[claim] == "supported"]
     parts = [Claim(claim.text, part) for claim in supported for part in parts_of(claim.citations)]
-    verdicts |= await _verdicts(parts, passages, language, model)
+    verdicts |= await _verdicts({part: _check(part, passages) for part in parts}, passages, language, model)
     judged = []
     for claim in claims:
         of_citations = {of.citations: verdict for of, verdict in verdicts.items() if of.text == claim.text}
-        _, hints = check_sentence(claim.text, cited_passages(claim.citations, passages))
+        _, hints = checked[claim]
         judged.append(
             Judged(
                 verdict=verdicts[claim],
@@ -45,17 +46,18 @@ async def judge_sentences(
     return judged
 
 
+def _check(claim: Claim, passages: Sequence[StoredPassage]) -> tuple[Check, tuple[Hint, ...]]:
+    return check_sentence(claim.text, cited_passages(claim.citations, passages))
+
+
 async def _verdicts(
-    claims: Sequence[Claim],
+    checked: Mapping[Claim, tuple[Check, tuple[Hint, ...]]],
     passages: Sequence[StoredPassage],
     language: Language,
     model: LanguageModel | None,
 ) -> dict[Claim, Verdict]:
-    """Return the verdict on each claim; a call of the model has at most MOST_CLAIMS."""
-    verdicts: dict[Claim, Verdict] = {}
-    for claim in claims:
-        check, _ = check_sentence(claim.text, cited_passages(claim.citations, passages))
-        verdicts[claim] = WITHOUT_MODEL.get(check, NOT_JUDGED)
+    """Return the verdict on each checked claim; a call of the model has at most MOST_CLAIMS."""
+    verdicts = {claim: WITHOUT_MODEL.get(check, NOT_JUDGED) for claim, (check, _) in checked.items()}
     if model is None:
         return verdicts
     asked = [claim for claim, verdict in verdicts.items() if verdict == NOT_JUDGED]

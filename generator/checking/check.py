@@ -10,10 +10,11 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Literal
 
+from base.patterns import lazy_regex
 from generator.checking.quantities import Quantity, quantities, quantities_in_words
 from indexer.corpora.chunking import split_sentences
 from indexer.corpora.papers import Language, language_of
@@ -26,9 +27,9 @@ HintCode = Literal["citation", "number", "unit", "name", "judge"]
 LONGEST_CLAIM, LONGEST_PASSAGE = 2_000, 20_000  # characters that are compared
 SMALL = 10  # smaller counts without a unit are often words in the passage
 # Capitals after the first letter, or a capital and a digit: PCR, LiDAR, NMC811, IL-6.
-ACRONYM = re.compile(r"(?<![A-Za-z0-9.])[A-Za-z]*[A-Z][A-Za-z]*[A-Z0-9][A-Za-z0-9]*(?:-\d+)?")
-NAME = re.compile(r"(?<=[a-z,;:)] )[A-ZÀ-Þ][a-zß-ÿ]{2,}(?![A-Za-z0-9])")  # not at the start of a sentence
-WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
+ACRONYM = lazy_regex(r"(?<![A-Za-z0-9.])[A-Za-z]*[A-Z][A-Za-z]*[A-Z0-9][A-Za-z0-9]*(?:-\d+)?")
+NAME = lazy_regex(r"(?<=[a-z,;:)] )[A-ZÀ-Þ][a-zß-ÿ]{2,}(?![A-Za-z0-9])")  # not at the start of a sentence
+WORD = lazy_regex(r"[A-Za-z0-9][A-Za-z0-9-]*")
 LEAST_STEM = 4  # letters shared by Sweden and Swedish; a shorter form is a word with a capital or a digit
 INITIALS = range(2, 9)  # letters of an abbreviation that are compared with initials
 SMALL_WORD = "(?:(?:of|the|and|for|in|with|to) )?"
@@ -52,7 +53,8 @@ def check_sentence(text: str, passages: Sequence[StoredPassage]) -> tuple[Check,
         return "unsupported", (Hint("citation", {}),)
     cited = [_cited(passage) for passage in passages]
     claim = unicodedata.normalize("NFKC", text)[:LONGEST_CLAIM]
-    if any(_plain(claim) in each.sentences for each in cited) and len(text) <= LONGEST_CLAIM:
+    plain = _plain(claim)
+    if len(text) <= LONGEST_CLAIM and any(plain in each.sentences for each in cited):
         return "supported", ()
     found = dict.fromkeys([*_numbers(claim, cited), *_names(claim, cited)])
     return "not checked", tuple(Hint(code, {"text": words}) for code, words in found)
@@ -120,7 +122,7 @@ def _names(claim: str, cited: Sequence[_Cited]) -> Iterator[tuple[HintCode, str]
         return any(form in each.squeezed for each in cited)
 
     def lacks(name: str, stem: str) -> bool:
-        return not any(map(has, ALIASES.get(_squeezed(name), (stem,))))
+        return not any(map(has, _aliases().get(_squeezed(name), (stem,))))
 
     for name in ACRONYM.findall(claim):
         spelled = any(_spells(name, each.text) for each in cited)
@@ -143,6 +145,7 @@ def _spells(name: str, text: str) -> bool:
     return len(letters) in INITIALS and re.search(rf"\b{pattern}", text) is not None
 
 
+@cache
 def _aliases() -> dict[str, tuple[str, ...]]:
     """Read the names of one thing, a line each: USA, United States, 미국."""
     rows = (
@@ -150,6 +153,3 @@ def _aliases() -> dict[str, tuple[str, ...]]:
     )
     named = [tuple(map(_squeezed, row.split("\t"))) for row in rows if not row.startswith("#")]
     return {name: names for names in named for name in names}
-
-
-ALIASES = _aliases()

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import isclose
 
+from base.patterns import lazy_regex
+
 # Names of units by dimension and factor; ~ is a space. A difference of shares is compared as a share.
 NAMES: dict[tuple[str, float], str] = {
     ("share", 1): "% percent per~cent 퍼센트 프로 %p %포인트 %~points %~point percentage~points "
@@ -52,16 +54,16 @@ def _any_of(names: Iterable[str]) -> str:
 
 _HANGUL = [name for name in UNITS if re.fullmatch("[가-힣]+", name)]
 _LATIN = UNITS.keys() - set(_HANGUL)
-UNIT = re.compile(
+UNIT = lazy_regex(
     rf"[\s-]?((?:{_any_of(_LATIN)})(?![A-Za-z0-9])(?:/[A-Za-z]+\d?)?|(?:{_any_of(_HANGUL)})(?!의\s?\d))"
 )
 DIGITS = r"\d{1,3}(?:[, ]\d{3})+(?!\d)(?:\.\d+)?|\d*\.?\d+"
 # Not the digits of CO2, KS27 and COVID-19.
-NUMBER = re.compile(rf"(?<![A-Za-z\d.])(?<![A-Za-z]-)(?:{DIGITS})")
+NUMBER = lazy_regex(rf"(?<![A-Za-z\d.])(?<![A-Za-z]-)(?:{DIGITS})")
 LARGE = {"십": 10, "백": 100, "천": 1_000, "만": 10**4, "억": 10**8, "조": 10**12}
 LARGE |= {"hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-MULTIPLIER = re.compile(r"([십백천]?[만억조]|[십백천])|\s(hundred|thousand|million|billion|trillion)\b")
-NEXT_PART = re.compile(rf"\s?({DIGITS})(?=[십백천만억조])")
+MULTIPLIER = lazy_regex(r"([십백천]?[만억조]|[십백천])|\s(hundred|thousand|million|billion|trillion)\b")
+NEXT_PART = lazy_regex(rf"\s?({DIGITS})(?=[십백천만억조])")
 # Numbers in words are read in passages only: a sentence may report them in digits.
 ONES = (
     "한 하나 one|두 둘 two|세 셋 three|네 넷 four|다섯 five|여섯 six|일곱 seven|여덟 eight|아홉 nine|열 ten|"
@@ -81,16 +83,16 @@ WITH_UNIT: dict[str, tuple[float, str]] = {
     "third": (100 / 3, "share"),
     "tripled": (3, "times"),
 }
-WORD = re.compile(
+WORD = lazy_regex(
     rf"(?<![A-Za-z가-힣])(?:({_any_of(word for words in TENS for word in words.split())})[\s-]?)?"
     rf"({_any_of([*WORDS, *WITH_UNIT])})(?![a-z])"
 )
-APPROXIMATE = re.compile(
+APPROXIMATE = lazy_regex(
     r"(?:\b(?:about|around|roughly|nearly|almost|approximately|some|over|under|above|below|exceed\w*"
     r"|(?:more|less|fewer) than)|약|거의|대략)\s?\S{0,2}$",
     re.IGNORECASE,
 )
-APPROXIMATE_AFTER = re.compile(
+APPROXIMATE_AFTER = lazy_regex(
     r"\s?[가-힣%]{0,4}\s?(?:가량|남짓|안팎|정도|내외|가까이|쯤|여\b|이상|이하|미만|초과|넘|못 미)"
 )
 MARGIN = 0.1  # relative, of an approximate number
