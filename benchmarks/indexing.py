@@ -19,7 +19,7 @@ from benchmarks.figures import Figure
 from benchmarks.plan import Plan
 from benchmarks.timing import seconds_of
 from indexer.analysis import make_analyzer
-from indexer.analysis.dictionary import open_tagger
+from indexer.analysis.korean import open_tagger
 from indexer.errors import IndexMismatch, UnknownIndex
 from indexer.ingest import build_index
 from indexer.requests import IngestRequest

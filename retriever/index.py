@@ -173,7 +173,7 @@ def _open_version(
                     if store.pointer() != pointer:
                         continue  # it may have been cleared away before it was held
                 store.check_files(manifest)
-                dictionary = _checked_dictionary(store, manifest, settings.home)
+                dictionary = _checked_dictionary(store, manifest)
                 analyzer = make_analyzer(manifest.analyzer, manifest.decompound, dictionary)
                 alike = read_synonyms(synonyms, analyzer) if synonyms else None
                 glossary = opened.enter_context(Glossary.open(store.companion_path(manifest, GLOSSARY)))
@@ -197,11 +197,11 @@ def _open_version(
             ) from error
 
 
-def _checked_dictionary(store: IndexStore, manifest: Manifest, home: Path) -> UserDictionary | None:
+def _checked_dictionary(store: IndexStore, manifest: Manifest) -> UserDictionary | None:
     """Return a version's dictionary; the version must have been built with this release's analysis."""
     try:
         dictionary = store.dictionary(manifest)
-        check_analysis(manifest, dictionary, home)
+        check_analysis(manifest, dictionary)
     except InvalidCall as error:
         raise IndexDamaged(
             f"the manifest of index {manifest.name!r} cannot be used ({error})",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Literal, get_args
 
 from base.errors import InvalidCall
-from indexer.analysis.tokens import Analyzer, Token
+from indexer.analysis.tokens import Analyzer, Token, lowercase
 from indexer.analysis.user_dictionary import UserDictionary
 
 Decompound = Literal["discard", "mixed", "none"]
@@ -32,15 +32,16 @@ def make_analyzer(
 
 
 def _bilingual(decompound: Decompound, dictionary: UserDictionary | None) -> Analyzer:
-    from indexer.analysis.bilingual import BilingualAnalyzer
+    from indexer.analysis.english import english_term
+    from indexer.analysis.korean import KoreanAnalyzer
 
-    return BilingualAnalyzer(decompound, dictionary)
+    return KoreanAnalyzer("bilingual", decompound, dictionary, english_term)
 
 
 def _korean(decompound: Decompound, dictionary: UserDictionary | None) -> Analyzer:
     from indexer.analysis.korean import KoreanAnalyzer
 
-    return KoreanAnalyzer(decompound, dictionary=dictionary)
+    return KoreanAnalyzer("korean", decompound, dictionary, lowercase)
 
 
 def _english(_decompound: Decompound, _dictionary: UserDictionary | None) -> Analyzer:

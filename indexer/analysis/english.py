@@ -5,9 +5,8 @@ from itertools import pairwise
 
 import regex
 
-from indexer.analysis.korean import lowercase
 from indexer.analysis.porter import porter_stem
-from indexer.analysis.tokens import TaggedToken, TaggedWord, Token
+from indexer.analysis.tokens import TaggedToken, TaggedWord, Token, lowercase
 
 # org.apache.lucene.analysis.en.EnglishAnalyzer.ENGLISH_STOP_WORDS_SET
 STOP_WORDS = frozenset(

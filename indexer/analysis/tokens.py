@@ -21,6 +21,13 @@ def as_indexed(title: str, text: str) -> tuple[str, str]:
     return f"{title} {text}" if title else text, title
 
 
+def lowercase(term: str) -> str:
+    """Lowercase each code point, as Lucene does (İ becomes i): the length never changes."""
+    if term.isascii():
+        return term.lower()
+    return "".join(char.lower()[0] for char in term)
+
+
 class Analyzer(Protocol):
     """Turns a text into tokens; has caches, and is used by one thread at a time."""
 

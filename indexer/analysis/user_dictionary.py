@@ -17,6 +17,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,51 +60,17 @@ class UserDictionary:
         """Return the entries in the file format, to be parsed into the same dictionary."""
         return "".join(f"{rule}\n" for rule in self.rules())
 
-
-class TermFinder:
-    """Finds the terms of a dictionary in texts."""
-
-    def __init__(self, dictionary: UserDictionary) -> None:
-        """Sort the terms by their first character and length."""
-        self._terms = frozenset(entry.term for entry in dictionary.entries)
-        lengths: dict[str, set[int]] = {}
-        for term in self._terms:
-            lengths.setdefault(term[0], set()).add(len(term))
-        self._lengths = {first: tuple(sorted(found, reverse=True)) for first, found in lengths.items()}
-
-    def longest(self, text: str) -> dict[int, int]:
-        """Map each start of a term in `text` to the end of the longest term there."""
-        found = {}
-        terms, lengths_of = self._terms, self._lengths.get
-        for start, character in enumerate(text):
-            for length in lengths_of(character, ()):
-                word = text[start : start + length]  # shorter at the text's end
-                if word in terms:
-                    found[start] = start + len(word)
-                    break
-        return found
-
-    def nested(self) -> set[str]:
-        """Return the terms contained in longer ones."""
-        inside: set[str] = set()
-        for term in self._terms:
-            for start, character in enumerate(term):
-                for length in self._lengths.get(character, ()):
-                    part = term[start : start + length]
-                    if part in self._terms and part != term:
-                        inside.add(part)
-        return inside
-
-
-def outermost(found: dict[int, int]) -> list[tuple[int, int]]:
-    """Return the spans of `TermFinder.longest` that are not within earlier ones."""
-    places = []
-    reached = 0
-    for start, end in found.items():
-        if end > reached:
-            places.append((start, end))
-            reached = end
-    return places
+    def nesting(self) -> dict[str, int]:
+        """Map each term within longer ones to the depth of its nesting: 1 within one, 2 within that."""
+        terms = {entry.term for entry in self.entries}
+        lengths = sorted(set(map(len, terms)))
+        depths: dict[str, int] = {}
+        for term in sorted(terms, key=len, reverse=True):
+            for length, start in product(lengths[: lengths.index(len(term))], range(len(term))):
+                part = term[start : start + length]
+                if part in terms:
+                    depths[part] = max(depths.get(part, 0), depths.get(term, 0) + 1)
+        return depths
 
 
 def read_user_dictionary(path: Path) -> UserDictionary:

@@ -15,7 +15,7 @@ from indexer.encoders import VectorFingerprint
 from indexer.errors import IndexDamaged, IndexMismatch
 from indexer.files.sums import SUM, FileSum, sum_of
 from indexer.settings import EngineName
-from indexer.versions.fingerprint import Fingerprint, differences, forget_fingerprints, lexical_fingerprint
+from indexer.versions.fingerprint import Fingerprint, differences, lexical_fingerprint
 
 MANIFEST = "manifest.json"
 # Format of a manifest and its files. Format 1 had no format number and no checksums of files; 2 had no
@@ -161,17 +161,10 @@ def _damaged(place: str, reason: object, index: str) -> IndexDamaged:
     )
 
 
-def check_analysis(manifest: Manifest, dictionary: UserDictionary | None, home: Path | None = None) -> None:
-    """Raise IndexMismatch if a version was built with another analysis, schema or library version.
-
-    With `home`, the token hash of the current analysis is cached there.
-    """
-    chain = manifest.analyzer, manifest.decompound, manifest.engine, dictionary
-    changed = differences(manifest.fingerprint, lexical_fingerprint(*chain, home))
-    if changed and home:  # the cached hash may be wrong
-        changed = differences(manifest.fingerprint, lexical_fingerprint(*chain))
-        forget_fingerprints(home)
-    if changed:
+def check_analysis(manifest: Manifest, dictionary: UserDictionary | None) -> None:
+    """Raise IndexMismatch if a version was built with another analysis, schema or library version."""
+    current = lexical_fingerprint(manifest.analyzer, manifest.decompound, manifest.engine, dictionary)
+    if changed := differences(manifest.fingerprint, current):
         raise IndexMismatch(
             f"index {manifest.name!r} was built with other settings or versions ({'; '.join(changed)})",
             remedy=Remedy.REBUILD,

@@ -8,7 +8,6 @@
 | .judgements/ | judgements of readers | yes |
 | .feeds/ | feeds of searches | yes |
 | .find-papers/ | kept searches | yes |
-| .analysis-hashes.json | a cache | no |
 
 Other hidden files, such as snapshots of a file system, are not the program's and are not copied.
 """

@@ -2,28 +2,19 @@
 
 import asyncio
 import time
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from elastic_transport import ObjectApiResponse
 from elasticsearch import AsyncElasticsearch
 
-from indexer.analysis import Decompound, UserDictionary, make_analyzer
-from indexer.analysis.packing import PackedTokens
-from indexer.analysis.tokens import Token
-from indexer.errors import EngineRefused, IndexMismatch
-from indexer.files.schema import TERMS
-from indexer.versions.cluster.documents import line_of
+from indexer.analysis import Decompound, UserDictionary
+from indexer.errors import EngineRefused
 from indexer.versions.cluster.mapping import WHILE_LOADING, index_body
-from indexer.versions.fingerprint import fixed_texts
 
 READY_WITHIN_S = 60
 ANSWER_LIMIT_S = 10
 FLUSH_INTERVAL_S = 3.0
 QUERY_INTERVAL_S = 0.2
-MOST_TERMS_COMPARED = 200  # of a user dictionary
-LONGEST_SHOWN = 200  # characters of a text
 IDLE_POLLS = 25  # polls without a running merge until the cluster counts as done
 
 
@@ -36,80 +27,9 @@ async def create_for_loading(
     meta: dict[str, Any],
     dictionary: UserDictionary | None = None,
 ) -> None:
-    """Create an empty index, and check that the cluster's analysis agrees with this machine's.
-
-    `meta` is part of its mapping from the start.
-
-    Raises:
-        IndexMismatch: the cluster's analysis produces other tokens for the fixed texts.
-    """
+    """Create an empty index, whose mapping has `meta` from the start."""
     body = index_body(analyzer, decompound, shards=shards, meta=meta, dictionary=dictionary)
     await create_placed(client, index, body)
-    differing = await first_difference(client, index, analyzer, decompound, dictionary)
-    if differing:
-        await client.indices.delete(index=index)
-        plugin = "the plugin analysis-nori must be the one for Elasticsearch 9"
-        term = "a dictionary term is the cause: try without the terms in this text"
-        raise IndexMismatch(
-            f"the cluster analyses text differently from this machine: other tokens for {differing!r}",
-            remedy=(plugin, term) if dictionary else plugin,
-        )
-
-
-async def first_difference(
-    client: AsyncElasticsearch,
-    index: str,
-    analyzer: str,
-    decompound: Decompound,
-    dictionary: UserDictionary | None,
-) -> str | None:
-    """Return the first of the fixed texts or user words with different tokens in the cluster.
-
-    Compares the analysis of texts and the tokenization of the lines of terms.
-    """
-    chain = make_analyzer(analyzer, decompound, dictionary)
-    texts = fixed_texts()
-    if dictionary:
-        texts += [entry.term for entry in dictionary.entries[:MOST_TERMS_COMPARED]]
-    read = [chain.analyze(text) for text in texts]
-    in_one = _joined(read)
-    for name, sent, expected in (
-        (analyzer, texts, read),
-        (TERMS, [line_of(PackedTokens.pack(in_one))], [in_one]),
-    ):
-        answer = await client.indices.analyze(index=index, analyzer=name, text=sent)
-        for text, ours, theirs in zip(sent, expected, _by_text(sent, answer["tokens"]), strict=True):
-            if _relative((token["token"], token["position"]) for token in theirs) != _relative(
-                token[:2] for token in ours
-            ):
-                return text[:LONGEST_SHOWN]
-    return None
-
-
-def _by_text(texts: Sequence[str], tokens: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    """Split the tokens of a response by text; offsets continue across texts, with a gap of one."""
-    waiting, ends = deque(tokens), 0
-    for text in texts:
-        ends += len(text.encode("utf-16-le")) // 2 + 1
-        theirs = []
-        while waiting and waiting[0]["start_offset"] < ends:
-            theirs.append(waiting.popleft())
-        yield theirs
-
-
-def _relative(tokens: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Return tokens with positions relative to the first one, as positions continue across texts."""
-    listed = list(tokens)
-    return [(term, position - listed[0][1]) for term, position in listed]
-
-
-def _joined(texts: Iterable[Sequence[Token]]) -> list[Token]:
-    """Return the tokens of all texts with positions continuing from text to text."""
-    joined: list[Token] = []
-    for tokens in texts:
-        behind = joined[-1][1] + 1 if joined else 0
-        joined += [(term, behind + position, start, end) for term, position, start, end in tokens]
-    return joined
 
 
 async def start_from(client: AsyncElasticsearch, base: str, index: str, meta: dict[str, Any]) -> None:

@@ -46,7 +46,7 @@ def test_a_name_is_the_index_of_its_first_token_and_its_length():
         ("Maps of Marta Quillon", "Basel Minster is old.", ["Marta Quillon", "Basel Minster"]),
         ("On Basel", "She went to Basel.", ["Basel"]),
         ("A map of Basel", "Minster", ["Basel"]),  # no name reaches from a title into its text
-        ("천문대와 박지원", "한라산에 있다.", ["박지원", "한라산"]),
+        ("천문대와 박지원", "허준은 의원이다.", ["박지원", "허준"]),
     ],
 )
 def test_a_title_is_a_sentence_of_its_own(title, text, found):

@@ -1,7 +1,4 @@
-"""A user's dictionary: its file, its terms in both engines' formats, the tokens that nori makes with it."""
-
-import json
-from pathlib import Path
+"""A user's dictionary: its file, and the tokens of texts with its terms."""
 
 import pytest
 from hypothesis import given
@@ -9,13 +6,7 @@ from hypothesis import strategies as st
 
 from base.errors import InvalidCall
 from indexer.analysis import make_analyzer
-from indexer.analysis.dictionary import mecab_lines
 from indexer.analysis.user_dictionary import Entry, parse_user_dictionary, read_user_dictionary
-
-GOLDEN = Path(__file__).parents[2] / "golden"
-SENTENCES = [
-    json.loads(line) for line in (GOLDEN / "dictionary.jsonl").read_text(encoding="utf-8").splitlines()
-]
 
 
 def dictionary(text):
@@ -24,18 +15,6 @@ def dictionary(text):
 
 def terms(text, sentence, decompound="discard"):
     return [token[0] for token in make_analyzer("korean", decompound, dictionary(text)).analyze(sentence)]
-
-
-@pytest.mark.parametrize("mode", ["discard", "mixed", "none"])
-def test_tokens_are_those_of_elasticsearch(mode):
-    analyzer = make_analyzer("bilingual", mode, read_user_dictionary(GOLDEN / "dictionary.txt"))
-
-    differing = [
-        one["text"] for one in SENTENCES if list(map(list, analyzer.analyze(one["text"]))) != one[mode]
-    ]
-
-    assert len(SENTENCES) >= 100
-    assert differing == []
 
 
 WITHOUT, WITH_OTHER = make_analyzer("bilingual"), make_analyzer("bilingual", dictionary=dictionary("논두렁"))
@@ -108,66 +87,36 @@ def test_a_file_that_is_not_there_is_told(tmp_path):
         read_user_dictionary(tmp_path / "terms.txt")
 
 
-def test_mecab_s_lines_have_nori_s_context_ids_by_the_last_letter():
-    lines = mecab_lines(dictionary("나비\n나방\nKISTI\n"))
-
-    assert lines == [
-        "KISTI,1781,3533,-32768,NNG,*,*,*,User,0",
-        "나방,1781,3535,-32768,NNG,*,*,*,User,1",
-        "나비,1781,3534,-32768,NNG,*,*,*,User,2",
-    ]
+@pytest.mark.parametrize(
+    ("entries", "text", "tokens"),
+    [
+        ("딥러닝모델 딥러닝 모델", "딥러닝모델을", "딥러닝 모델"),
+        # the longest term of a place, on every level of nesting
+        ("세종시\n시청\n세종시청", "세종시청에 있는 시청", "세종시청 있 시청"),
+        ("한밭정보원 한밭 정보원\n정보원\n정보", "한밭정보원의 정보원", "한밭 정보원 정보원"),
+        # capitals and signs
+        ("KoSearch", "KoSearch1 kosearch1", "kosearch 1 kosearch 1"),
+        ("C++", "C++로 c++로", "c++ c"),
+        ("(주)한밭", "시료는 (주)한밭에서 구입했다", "시료 (주)한밭 구입"),
+        # Hanja of a term is not read as Hangul
+        ("韓國學", "韓國學과 大韓民國", "韓國學 대한 민국"),
+        ("있다.\n다.", "물이 있다. 꽃이 폈다. 끝", "물 있다. 꽃 펴 다. 끝"),
+    ],
+)
+def test_terms_of_a_dictionary_are_words(entries, text, tokens):
+    assert " ".join(terms(entries, text)) == tokens
 
 
 def test_a_compound_is_cut_as_told_in_each_mode():
     text, sentence = "딥러닝모델 딥러닝 모델", "딥러닝모델을"
 
-    assert terms(text, sentence) == ["딥러닝", "모델"]
     assert terms(text, sentence, "mixed") == ["딥러닝모델", "딥러닝", "모델"]
     assert terms(text, sentence, "none") == ["딥러닝모델"]
-
-
-def test_of_terms_that_begin_at_a_place_the_longest_is_taken():
-    assert terms("세종시\n시청\n세종시청", "세종시청에 있는 시청") == ["세종시청", "있", "시청"]
-
-
-def test_a_term_that_overlaps_an_earlier_one_begins_nowhere():
-    assert terms("AB\nBCD", "ABCD") == ["ab", "cd"]  # bcd would leave A, which nori does not read at AB
-
-
-def test_a_term_ends_before_what_it_runs_into():
-    assert terms("과학기술정보\n정보시", "과학기술정보시") == ["과학기술정보", "시"]
-
-
-def test_capitals_count():
-    assert terms("KoSearch", "KoSearch1 kosearch1") == ["kosearch", "1", "kosearch", "1"]
-    assert terms("C++", "C++로 c++로") == ["c++", "c"]
-
-
-def test_a_space_behind_a_term_that_ends_in_punctuation_is_a_space():
-    assert terms("C++", "C++ 은 언어이다") == ["c++", "언어", "이"]
-
-
-def test_chinese_characters_of_a_term_are_not_read_as_hangul():
-    assert terms("韓國學", "韓國學과 大韓民國") == ["韓國學", "대한", "민국"]
-
-
-def test_no_text_is_lost_where_terms_hold_full_stops():
-    assert terms("있다.\n다.", "빛이 있다. 물이 있다. 꽃이 폈다. 끝") == [
-        *("빛", "있다.", "물", "있다.", "꽃", "펴", "다.", "끝")
-    ]
 
 
 def test_the_english_analyzer_takes_no_dictionary():
     with pytest.raises(InvalidCall, match="dictionary"):
         make_analyzer("english", dictionary=dictionary("KISTI"))
-
-
-@pytest.mark.parametrize("mode", ["discard", "mixed", "none"])
-def test_tokens_with_parts_of_speech_are_the_same_tokens(mode):
-    analyzer = make_analyzer("bilingual", mode, read_user_dictionary(GOLDEN / "dictionary.txt"))
-    for sentence in SENTENCES:
-        tagged = analyzer.tagged_tokens(sentence["text"])
-        assert [token for token, _ in tagged] == analyzer.analyze(sentence["text"])
 
 
 def test_a_users_word_and_its_parts_are_common_nouns():
