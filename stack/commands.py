@@ -11,7 +11,7 @@ from base.terminal.parameters import PathParameter
 from indexer.options import json_option
 
 if TYPE_CHECKING:
-    from stack.bundle.manifest import Extra
+    from stack.bundle import Extra
 
 
 @click.command()
@@ -40,7 +40,7 @@ def doctor(name: str | None, offline: bool, quick: bool, as_json: bool) -> None:
     with progress_bar(*columns) as progress:
         examined = Examined(Settings.from_environment(), name, quick, progress)
         if offline:
-            from stack.doctor.rehearsal import examine_offline
+            from stack.doctor.offline import examine_offline
 
             findings = examine_offline(examined)
         else:
@@ -106,7 +106,7 @@ def bundle() -> None:
 @click.option(
     "--extra",
     "extras",
-    # as stack.bundle.manifest.Extra
+    # as stack.bundle.Extra
     type=click.Choice(
         ["base", "elasticsearch", "models", "hub", "parquet", "pdf", "citing", "server", "plots", "dev"]
     ),
@@ -143,10 +143,7 @@ def make(
 
     Exit code 1 if a requested part is missing.
     """
-    from stack.bundle.images import images_of
-    from stack.bundle.making import BundleRequest, make_bundle
-    from stack.bundle.models import parse_model
-    from stack.bundle.source import CHECKOUT
+    from stack.bundle import CHECKOUT, BundleRequest, images_of, make_bundle, parse_model
 
     if stack_images:
         images += images_of((CHECKOUT / "docker-compose.yml").read_text("utf-8"))
@@ -174,17 +171,16 @@ def verify(folder: Path, as_json: bool) -> None:
 
     Exit code 1 if anything is wrong.
     """
-    from stack.bundle.verifying import verify_bundle
+    from stack.bundle import verify_bundle
 
-    checked = verify_bundle(folder, tell=lambda line: echo(f"{line} …", err=True))
+    verified = verify_bundle(folder, tell=lambda line: echo(f"{line} …", err=True))
     if as_json:
-        record = {"well": not checked.faults, "faults": checked.faults, "commands": checked.commands}
-        echo_json(record)
+        echo_json({"well": not verified.faults, "faults": verified.faults, "commands": verified.commands})
+    elif verified.faults:
+        echo_lines(verified.faults)
     else:
-        echo_lines(checked.faults)
-        if not checked.faults:
-            echo(f"{checked.manifest.files:,} files are correct. To install from them:")
-            echo()
-            echo_lines(f"    {line}" for line in checked.commands)
-    if checked.faults:
+        echo(f"{verified.manifest.files:,} files are correct. To install from them:")
+        echo()
+        echo_lines(f"    {line}" for line in verified.commands)
+    if verified.faults:
         raise SystemExit(1)

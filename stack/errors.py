@@ -1,7 +1,6 @@
 """Errors of the tools around the services.
 
 StackError
-├── BundleBusy          another process is making the same bundle
 ├── BundleIncomplete    a requested part could not be collected
 ├── BundleDamaged       not a bundle, or its manifest is unreadable
 └── BundleCallError     contradictory options, or options that name missing things
@@ -10,10 +9,6 @@ StackError
 
 class StackError(Exception):
     """Base of all errors; the message names the cause, the input, and the next step."""
-
-
-class BundleBusy(StackError):
-    """Another process is writing to this bundle."""
 
 
 class BundleIncomplete(StackError):

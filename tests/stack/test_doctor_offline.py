@@ -1,8 +1,11 @@
 """`shrag doctor --offline`: the pipeline with all other addresses refused, and proof that it would tell."""
 
+import asyncio
 import json
 import socket
+import urllib.request
 
+import httpx
 import pytest
 
 from generator.pipeline import Settings, answer_question, run
@@ -10,8 +13,7 @@ from generator.ways import make_request
 from indexer.ingest import IngestRequest, build_index
 from retriever.index import open_index
 from stack.doctor.findings import Examined, Finding
-from stack.doctor.rehearsal import addresses, examine_offline
-from stack.guard import only
+from stack.doctor.offline import AddressRefused, addresses, examine_offline, only
 from tests.generator.sample_index import ENGLISH, KOREAN, settings_of, shrag
 from tests.indexer.made_corpora import ROOT
 from tests.stack.model_server import model_server
@@ -105,7 +107,7 @@ def test_a_model_elsewhere_is_refused_and_the_answer_quoted(sample_home):
     with only([]) as watch, open_index(settings.indexer, "sample") as index:
         answered = run(answer_question(index, make_request(settings, KOREAN), settings))
     assert answered.answer.written_by == "extractive"
-    assert {attempt.target for attempt in watch.attempts} == {f"{OUTSIDE}:80"}
+    assert {target for target, _ in watch.attempts} == {f"{OUTSIDE}:80"}
 
 
 def test_the_addresses_are_those_of_the_settings_that_are_in_use(monkeypatch):
@@ -119,3 +121,32 @@ def test_the_addresses_are_those_of_the_settings_that_are_in_use(monkeypatch):
         "http://two:9200",
         "http://model:8000/v1",
     ]
+
+
+@pytest.mark.parametrize("outside", [OUTSIDE, "outside.invalid"])
+def test_no_library_connects_to_another_address_while_the_guard_is_active(outside):
+    def by_asyncio():
+        asyncio.run(asyncio.wait_for(asyncio.open_connection(outside, 443), 5))
+
+    calls = [
+        lambda: socket.create_connection((outside, 443), timeout=1),
+        lambda: urllib.request.urlopen(f"http://{outside}/", timeout=1),
+        lambda: httpx.get(f"http://{outside}/", timeout=1),
+        by_asyncio,
+    ]
+    with only(["http://localhost:1"]) as watch:
+        for call in calls:
+            with pytest.raises((AddressRefused, OSError, httpx.ConnectError)):
+                call()
+    assert len(watch.attempts) == len(calls)
+    assert all(target.startswith(outside) for target, _ in watch.attempts)
+
+
+def test_a_configured_address_is_reached_and_others_again_after_the_guard():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        with only([f"http://localhost:{port}"]) as watch, socket.create_connection(("localhost", port)):
+            assert (watch.passed, watch.attempts) == (1, [])
+        with only([]) as watch, pytest.raises(AddressRefused):
+            socket.create_connection(("127.0.0.1", port))
+        socket.create_connection(("127.0.0.1", port)).close()

@@ -52,7 +52,7 @@ def _opened(examined: Examined, name: str) -> Iterator[Finding]:
         name,
         "ok",
         f"version {manifest.version}, {manifest.passages:,} passages of {manifest.papers:,} papers, "
-        f"fingerprint {manifest.fingerprint['tokens']} as now",
+        "analysis as now",
         configured=f"{manifest.engine}, {manifest.analyzer}",
     )
     yield _vectors(manifest, name, examined.settings.indexer.encoder)

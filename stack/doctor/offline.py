@@ -1,9 +1,19 @@
-"""The checks and a whole question, with all addresses refused except the configured ones."""
+"""The checks and a whole question, with all addresses refused except the configured ones.
 
+Python's name look-ups and connections are checked, in any library. Native code that opens sockets itself and
+child processes are not; `unshare --net` isolates them too.
+"""
+
+import socket
 import tempfile
-from collections.abc import Iterator
-from dataclasses import replace
+import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+from urllib.parse import urlsplit
 
 from generator.pipeline import Settings, answer_question, run
 from generator.ways import make_request
@@ -13,12 +23,85 @@ from retriever.index import open_index
 from stack.doctor.checks import answers, examine
 from stack.doctor.checks.serving import server_settings
 from stack.doctor.findings import Examined, Finding, Status, of_check
-from stack.guard import Watch, only
 
 RECORDS = Path(__file__).with_name("rehearsal.jsonl")
 NAME = "rehearsal"
 QUESTION = "회복탄력성은 간호사의 이직 의도를 얼마나 낮추는가?"
 STACK_LINES = 12  # innermost lines shown per attempt
+PORTS = {"http": 80, "https": 443}
+
+
+class AddressRefused(ConnectionRefusedError):
+    """An address that is not in the settings."""
+
+
+@dataclass(slots=True)
+class Watch:
+    """Allowed addresses (host or number, port), refused ones with their stacks, and the number of others."""
+
+    allowed: frozenset[tuple[str, int]]
+    attempts: list[tuple[str, str]] = field(default_factory=list)
+    passed: int = 0
+
+    def look_up(self, host: Any, port: Any) -> None:
+        """Check the name of a look-up; raises AddressRefused."""
+        name = host.decode("ascii", "replace") if isinstance(host, bytes) else str(host or "")
+        if name and name not in {allowed for allowed, _ in self.allowed}:
+            self._refuse(f"{name}:{port}" if port else name)
+
+    def connect(self, sock: socket.socket, address: Any) -> None:
+        """Check the address of a connection; raises AddressRefused."""
+        if sock.family not in {socket.AF_INET, socket.AF_INET6}:
+            return  # a local socket
+        host, port = str(address[0]), int(address[1])
+        if (host, port) not in self.allowed:
+            self._refuse(f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
+        self.passed += 1
+
+    def _refuse(self, target: str) -> None:
+        self.attempts.append((target, "".join(traceback.format_stack()[-STACK_LINES - 2 : -2])))
+        raise AddressRefused(f"{target} is not in the settings; refused by shrag doctor --offline")
+
+
+@contextmanager
+def only(urls: Iterable[str]) -> Iterator[Watch]:
+    """Allow connections to these addresses only, and yield a record of other attempts.
+
+    Names are resolved before, as connections have numeric addresses.
+    """
+    watch = Watch(frozenset(address for url in urls for address in _addresses_of(url)))
+    look_up, connect, try_connect = socket.getaddrinfo, socket.socket.connect, socket.socket.connect_ex
+
+    def checked_look_up(host: Any, port: Any, *arguments: Any, **options: Any) -> Any:
+        watch.look_up(host, port)
+        return look_up(host, port, *arguments, **options)
+
+    def checked_connect(sock: socket.socket, address: Any) -> None:
+        watch.connect(sock, address)
+        connect(sock, address)
+
+    def checked_try(sock: socket.socket, address: Any) -> int:
+        watch.connect(sock, address)
+        return try_connect(sock, address)
+
+    with (
+        patch.object(socket, "getaddrinfo", checked_look_up),
+        patch.object(socket.socket, "connect", checked_connect),
+        patch.object(socket.socket, "connect_ex", checked_try),
+    ):
+        yield watch
+
+
+def _addresses_of(url: str) -> Iterator[tuple[str, int]]:
+    """Yield host and port of an address, with its name and each of its numeric addresses."""
+    parts = urlsplit(url.strip())
+    host, port = parts.hostname or "", parts.port or PORTS.get(parts.scheme, 0)
+    yield host, port
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError:  # a connection to it will raise the error
+        return
+    yield from ((str(to[0]), int(to[1])) for *_, to in found)
 
 
 def addresses(settings: Settings) -> list[str]:
@@ -86,11 +169,11 @@ def _refused(watch: Watch, settings: Settings) -> Iterator[Finding]:
     if not watch.attempts:
         found = f"no other address was tried; {watch.passed} connections to configured addresses"
         yield Finding("addresses", "ok", found, configured=named)
-    for attempt in watch.attempts:
+    for target, stack in watch.attempts:
         yield Finding(
-            attempt.target,
+            target,
             "wrong",
-            f"{attempt.event} was tried and refused, from:\n" + "\n".join(attempt.stack[-STACK_LINES:]),
+            f"a connection was tried and refused, from:\n{stack}",
             configured=named,
             mend="the stack shows the caller; SHRAG itself uses only configured addresses",
         )

@@ -1,0 +1,390 @@
+"""A bundle for a machine without internet: the source, the wheels of locks, models and container images.
+
+`make_bundle` collects it in OUT.partial with git, pip, the hub's client and docker or podman, and renames the
+folder at the end; the same command resumes. `verify_bundle` checks it where it will be used; before anything
+is installed, `sha256sum --check SHA256SUMS` does.
+"""
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from shlex import quote
+from typing import Any, Literal, NamedTuple
+from urllib.parse import quote as percent_encoded
+
+from pydantic import TypeAdapter, ValidationError
+
+from base.extras import extra_remedy
+from base.files.durable import write_durably
+from base.files.regular_files import read_regular
+from stack.errors import BundleCallError, BundleDamaged, BundleIncomplete
+
+Extra = Literal[
+    "base", "elasticsearch", "models", "hub", "parquet", "pdf", "citing", "server", "plots", "dev"
+]
+Tell = Callable[[str], None]
+CHECKOUT = Path(__file__).parents[1]
+MANIFEST, SUMS = "bundle.json", "SHA256SUMS"
+SOURCE, WHEELS, MODELS, IMAGES = "source", "wheels", "models", "images"
+DESCRIPTION_BYTES = 100_000_000  # largest description file
+PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"  # as in names of wheels
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input")
+BY_THE_LOCK = ("--quiet", "--require-hashes", "--only-binary=:all:", "--requirement")
+HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})\b")
+LAST_LINES = 5  # of a program's error output
+# Other formats of the same weights; with safetensors neither vLLM nor sentence-transformers reads them.
+OTHER_FORMS = ["onnx/*", "openvino/*", "*.onnx", "*.h5", "*.msgpack", "*.ot", "*.gguf", "original/*"]
+WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", "sentencepiece.bpe.model")
+IMAGE_LINE = re.compile(r"^\s*image:\s*(?P<name>[^\s#]+)", re.MULTILINE)
+BUILT_HERE = "shrag-"  # an image of this prefix is built by docker compose build, and in no registry
+# Docker's client is often installed without its engine, so each is called.
+ENGINES = {"docker": ("version", "--format", "{{.Server.Version}}"), "podman": ("info",)}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSource:
+    """A model: OWNER/NAME at a revision of the hub, or a folder with its name in the bundle."""
+
+    name: str
+    revision: str = ""
+    folder: Path | None = None
+
+
+class Image(NamedTuple):
+    """An image of a bundle, its digest in the registry, and its archive."""
+
+    name: str
+    digest: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class BundleRequest:
+    """The requested content of a bundle."""
+
+    out: Path
+    extras: tuple[Extra, ...] = ("base",)
+    platforms: tuple[str, ...] = ()
+    models: tuple[ModelSource, ...] = ()
+    images: tuple[str, ...] = ()
+    checkout: Path = CHECKOUT
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The table of contents of a bundle."""
+
+    shrag: str
+    commit: str  # of the source, with a + for changes that are not committed
+    python: str  # Python version of the wheels, like 3.11
+    platforms: tuple[str, ...]
+    extras: tuple[Extra, ...]
+    models: dict[str, str]  # name → revision, "" of a folder
+    images: tuple[Image, ...]
+    missing: dict[str, str]  # requested parts that are missing → reason
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """The manifest of a bundle, its faults as lines, and the commands that install from it."""
+
+    manifest: Manifest
+    faults: tuple[str, ...]
+    commands: tuple[str, ...]
+
+
+def parse_model(text: str) -> ModelSource:
+    """Parse OWNER/NAME@REVISION, or FOLDER=OWNER/NAME; raise BundleCallError for anything else."""
+    folder, equals, name = text.partition("=")
+    if folder and equals and Path(folder).is_dir() and _is_owner_and_name(name):
+        return ModelSource(name, folder=Path(folder))
+    name, _, revision = text.partition("@")
+    if equals or not _is_owner_and_name(name) or not revision:
+        raise BundleCallError(
+            f"--model {text}: write OWNER/NAME@REVISION (a commit of the hub, which never changes), "
+            "or FOLDER=OWNER/NAME for a model in a local folder"
+        )
+    return ModelSource(name, revision=revision)
+
+
+def images_of(compose: str) -> tuple[str, ...]:
+    """Return the distinct images of a compose file, in order."""
+    return tuple(dict.fromkeys(found["name"] for found in IMAGE_LINE.finditer(compose)))
+
+
+def make_bundle(request: BundleRequest, tell: Tell = lambda _: None) -> Manifest:
+    """Collect a bundle; images that no engine can save are listed in the manifest as missing.
+
+    Raises:
+        BundleCallError: `out` exists, its folder does not, or two models have the same name.
+        BundleIncomplete: wheels, a model or an image are not available; the next run resumes.
+    """
+    out = request.out.absolute()
+    if out.exists() or out.is_symlink():
+        raise BundleCallError(
+            f"{out} exists already: verify it (shrag bundle verify), or choose another folder"
+        )
+    if not out.parent.is_dir():
+        raise BundleCallError(
+            f"{out} cannot be created: the folder {out.parent} does not exist; create it first"
+        )
+    names = [model.name for model in request.models]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise BundleCallError(f"two models are called {', '.join(repeated)}; give each a different name")
+    partial = out.with_name(f"{out.name}.partial")
+    partial.mkdir(exist_ok=True)
+    commit = _collect_source(partial / SOURCE, request.checkout)
+    tell("wheels")
+    _collect_wheels(
+        [_lock_of(partial, extra) for extra in request.extras], partial / WHEELS, request.platforms
+    )
+    shutil.rmtree(partial / MODELS, ignore_errors=True)
+    for model in request.models:
+        tell(f"model {model.name}")
+        _collect_model(model, partial / MODELS / model.name)
+    images, missing = _collect_images(request.images, partial / IMAGES, tell)
+    tell("hashes")
+    sums = {name: _sha256_of(partial / name) for name in _files_below(partial) if name != MANIFEST}
+    manifest = Manifest(
+        version("shrag"),
+        commit,
+        PYTHON,
+        request.platforms,
+        request.extras,
+        {model.name: model.revision for model in request.models},
+        images,
+        missing,
+        len(sums),
+        sum((partial / name).stat().st_size for name in sums),
+    )
+    text = json.dumps(asdict(manifest), ensure_ascii=False, indent=1).encode() + b"\n"
+    sums[MANIFEST] = hashlib.sha256(text).hexdigest()
+    write_durably(partial / SUMS, "".join(f"{digest}  {name}\n" for name, digest in sums.items()))
+    write_durably(partial / MANIFEST, text)
+    partial.replace(out)
+    return manifest
+
+
+def verify_bundle(folder: Path, tell: Tell = lambda _: None) -> Verified:
+    """Verify a bundle; raise BundleDamaged if its manifest is missing or invalid."""
+    folder = folder.absolute()
+    try:
+        manifest = TypeAdapter(Manifest).validate_json(read_regular(folder / MANIFEST, DESCRIPTION_BYTES))
+    except OSError as error:
+        raise BundleDamaged(
+            f"{folder} is not a bundle ({MANIFEST}: {error.strerror}); an unfinished bundle is called "
+            "….partial, and the same shrag bundle command resumes it"
+        ) from error
+    except ValidationError as error:
+        raise BundleDamaged(
+            f"{folder / MANIFEST} cannot be read ({error.error_count()} errors); copy the bundle again"
+        ) from error
+    tell(f"{manifest.files:,} files")
+    faults = [*_file_faults(folder)]
+    tell("wheels")
+    faults += _wheel_faults(folder, manifest)
+    faults += [f"{what}: was requested and is missing ({why})" for what, why in manifest.missing.items()]
+    for name in manifest.models:
+        faults += [f"model {name}: {fault}" for fault in _model_faults(folder / MODELS / name)]
+    return Verified(manifest, tuple(faults), tuple(_commands(folder, manifest)))
+
+
+def _collect_source(target: Path, checkout: Path) -> str:
+    """Write the files of the last commit to `target`, and return the commit's id."""
+    if not (checkout / ".git").exists():
+        raise BundleCallError(f"{checkout} is not a git clone: run shrag bundle in a clone")
+    git, purpose = ["git", "-C", str(checkout)], f"the source in {checkout}"
+    commit = _run([*git, "rev-parse", "HEAD"], purpose)
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir()
+    archive = target.with_suffix(".tar")
+    _run([*git, "archive", "--format=tar", f"--output={archive}", commit], purpose)
+    _run(["tar", "-xf", str(archive), "-C", str(target)], purpose)
+    archive.unlink()
+    return commit + ("+" if _run([*git, "status", "--porcelain"], purpose) else "")
+
+
+def _collect_wheels(locks: Sequence[Path], target: Path, platforms: Sequence[str]) -> None:
+    """Download the missing wheels of locks, and remove other wheels."""
+    if absent := [lock for lock in locks if not lock.is_file()]:
+        raise BundleIncomplete(f"wheels of {absent[0].name}: the source has no requirements/{absent[0].name}")
+    target.mkdir(exist_ok=True)
+    known = {digest for lock in locks for digest in HASH.findall(lock.read_text("utf-8"))}
+    for path in target.iterdir():
+        if _sha256_of(path) not in known:
+            path.unlink()
+    other = [f"--python-version={PYTHON}", "--implementation=cp", "--no-deps"] if platforms else []
+    other += [f"--platform={tag}" for tag in platforms]
+    for lock in locks:
+        _run(
+            [*PIP, "download", *BY_THE_LOCK, str(lock), f"--dest={target}", *other], f"wheels of {lock.name}"
+        )
+
+
+def _collect_model(source: ModelSource, target: Path) -> None:
+    if source.folder:
+        try:  # without `.git` and `.env`, which may contain keys
+            shutil.copytree(source.folder, target, ignore=shutil.ignore_patterns(".*"))
+        except OSError as error:  # shutil.Error is a subclass
+            raise BundleIncomplete(
+                f"model {source.name}: {source.folder} cannot be copied: {error}"
+            ) from error
+    else:
+        try:
+            import huggingface_hub
+
+            folder = huggingface_hub.snapshot_download(
+                source.name, revision=source.revision, ignore_patterns=OTHER_FORMS
+            )
+        except ModuleNotFoundError as error:
+            raise BundleIncomplete(
+                f"model {source.name}: the hub's client is not installed; {extra_remedy('models')}"
+            ) from error
+        except Exception as error:  # the client's errors have no common base
+            line = str(error).strip().partition("\n")[0]
+            raise BundleIncomplete(
+                f"model {source.name}@{source.revision}: {type(error).__name__}: {line}; "
+                "the same command resumes"
+            ) from error
+        shutil.copytree(folder, target)  # the cache has links to its files
+    if faults := list(_model_faults(target)):
+        raise BundleIncomplete(f"model {source.name}: {'; '.join(faults)}")
+
+
+def _model_faults(folder: Path) -> Iterator[str]:
+    """Yield the files that a model lacks according to its own configuration."""
+    there = {path.name for path in folder.glob("*")}
+    if "config.json" not in there:
+        yield "config.json is missing"
+    if not there.intersection(TOKENIZERS):
+        yield f"there is no tokenizer ({', '.join(TOKENIZERS)})"
+    index = next((f"{name}.index.json" for name in WEIGHTS if f"{name}.index.json" in there), "")
+    if index:
+        try:
+            parts: Any = set(json.loads((folder / index).read_bytes())["weight_map"].values())
+        except (ValueError, TypeError, KeyError, AttributeError):
+            parts = set()
+        yield from (f"{index} names {part}, which is missing" for part in sorted(parts - there))
+    if not there.intersection(WEIGHTS) and not (index and parts):
+        yield f"there are no weights ({', '.join(WEIGHTS)}, or an index of their parts)"
+
+
+def _collect_images(
+    images: Sequence[str], target: Path, tell: Tell
+) -> tuple[tuple[Image, ...], dict[str, str]]:
+    """Save images by the first engine that works; without one they are missing."""
+    engine = next(
+        (
+            path
+            for name, probe in ENGINES.items()
+            if (path := shutil.which(name))
+            and subprocess.run([path, *probe], capture_output=True, check=False).returncode == 0  # noqa: S603
+        ),
+        None,
+    )
+    if engine is None:
+        why = f"none of {', '.join(ENGINES)} works here; install one, or save the image on another machine"
+        return (), {f"image {image}": why for image in images}
+    saved = []
+    target.mkdir(exist_ok=True)
+    for image in images:
+        tell(f"image {image}")
+        built_here, purpose = image.startswith(BUILT_HERE), f"image {image}"
+        if not built_here:
+            _run([engine, "pull", "--quiet", image], purpose)
+        digest = "{{.Id}}" if built_here else "{{index .RepoDigests 0}}"
+        digest = _run([engine, "image", "inspect", "--format", digest, image], purpose).rpartition("@")[2]
+        file = target / f"{percent_encoded(image, safe='')}.tar"
+        _run([engine, "save", "--output", str(file), image], purpose)
+        saved.append(Image(image, digest, f"{IMAGES}/{file.name}"))
+    return tuple(saved), {}
+
+
+def _file_faults(folder: Path) -> Iterator[str]:
+    """Yield the missing, damaged and unexpected files."""
+    try:
+        lines = read_regular(folder / SUMS, DESCRIPTION_BYTES).decode("utf-8", "replace").splitlines()
+    except OSError as error:
+        yield f"{SUMS}: cannot be read ({error.strerror})"
+        return
+    sums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    there = set(_files_below(folder))
+    for name, digest in sums.items():
+        if name not in there:
+            yield f"{name}: is missing"
+        elif (folder / name).is_symlink():
+            yield f"{name}: is a link"
+        elif _sha256_of(folder / name) != digest:
+            yield f"{name}: is damaged (its hash differs)"
+    yield from (f"{name}: does not belong to the bundle" for name in sorted(there - sums.keys()))
+
+
+def _wheel_faults(folder: Path, manifest: Manifest) -> Iterator[str]:
+    """Let pip resolve each lock from the wheels without installing."""
+    if manifest.python != PYTHON:
+        yield f"wheels: they are for Python {manifest.python}, and this is {PYTHON}"
+        return
+    alone = ["install", "--dry-run", "--ignore-installed", "--no-index", f"--find-links={folder / WHEELS}"]
+    for extra in manifest.extras:
+        try:
+            _run([*PIP, *alone, *BY_THE_LOCK, str(_lock_of(folder, extra))], f"wheels of {extra}")
+        except BundleIncomplete as error:
+            yield str(error)
+
+
+def _commands(folder: Path, manifest: Manifest) -> Iterator[str]:
+    """Yield the shell commands that install from the bundle."""
+    targets = " ".join("install" if extra == "base" else f"install-{extra}" for extra in manifest.extras)
+    yield f"cp -r {quote(str(folder / SOURCE))} shrag && cd shrag"
+    wheels = quote((folder / WHEELS).as_uri())  # a URI, as pip ends a path at a space
+    yield f"PIP_NO_INDEX=1 PIP_FIND_LINKS={wheels} make {targets} PYTHON=python{manifest.python}"
+    if manifest.models:
+        yield f"echo {quote(f'MODELS_FOLDER={folder / MODELS}')} >>.env  # after cp .env.example .env"
+    for image in manifest.images:
+        yield f"docker load --input {quote(str(folder / image.file))}  # {image.name}, {image.digest}"
+    yield ".venv/bin/shrag doctor --offline"
+
+
+def _run(command: Sequence[str], purpose: str) -> str:
+    """Return the output of a program; raise BundleIncomplete with the end of its error output."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    except FileNotFoundError:
+        raise BundleIncomplete(f"{purpose}: {command[0]} is not installed") from None
+    if done.returncode == 0:
+        return done.stdout.strip()
+    lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith("ERROR")]  # of pip, which are more specific
+    complaint = " ".join((errors or lines)[-LAST_LINES:]) or f"{command[0]} ended with {done.returncode}"
+    raise BundleIncomplete(f"{purpose}: {complaint}; fix that, and the same command resumes")
+
+
+def _files_below(folder: Path) -> Iterator[str]:
+    """Yield all files and links of a bundle except the list of hashes, in order."""
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if (path.is_symlink() or not path.is_dir()) and name != SUMS:
+            yield name
+
+
+def _lock_of(bundle: Path, extra: Extra) -> Path:
+    return bundle / SOURCE / "requirements" / f"{extra}.txt"
+
+
+def _sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _is_owner_and_name(name: str) -> bool:
+    return name.count("/") == 1 and all(part and not part.startswith(".") for part in name.split("/"))

@@ -1,1 +1,0 @@
-"""Bundles for machines without internet, collected on a connected one and verified there: `shrag bundle`."""
