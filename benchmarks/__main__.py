@@ -32,11 +32,7 @@ def measure_cluster(plan: Plan) -> list[Figure]:
     if not os.environ.get("SHRAG_ELASTICSEARCH__URL"):
         echo("SHRAG_ELASTICSEARCH__URL is not set: cluster skipped", err=True)
         return []
-    from benchmarks.cluster_loading import measure_build_memory, measure_loading
-    from benchmarks.cluster_vectors import measure_similarities
-
-    parts = (measure_cluster_queries, measure_loading, measure_build_memory, measure_similarities)
-    return [figure for measure in parts for figure in measure(plan)]
+    return measure_cluster_queries(plan)
 
 
 PARTS: dict[str, tuple[Callable[[Plan], list[Figure]], ...]] = {

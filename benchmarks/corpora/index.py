@@ -11,6 +11,8 @@ from benchmarks.plan import Plan
 from indexer.analysis.analysed import AnalysedPassage
 from indexer.analysis.packing import PassageTokens
 from indexer.analysis.tokens import Token
+from indexer.citation_graph.gathering import Gathered
+from indexer.citation_graph.writing import write_citations
 from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import TokenCounts, write_lexicon
@@ -18,7 +20,7 @@ from indexer.glossary.storage import write_glossary
 from indexer.settings import IndexerSettings
 from indexer.versions.fingerprint import lexical_fingerprint
 from indexer.versions.manifest import Manifest
-from indexer.versions.store.build_folder import GLOSSARY, LEXICON
+from indexer.versions.store.build_folder import CITATIONS, GLOSSARY, LEXICON
 from indexer.versions.store.engines import open_store
 from indexer.versions.store.folder import FolderStore
 from retriever.index import open_index
@@ -69,6 +71,7 @@ def build(settings: IndexerSettings, name: str, count: int, progress: Progress) 
             spent += time.perf_counter() - started
             write_lexicon(store.local.building / LEXICON, writer.terms, counts)
         write_glossary(store.local.building / GLOSSARY, [])
+        write_citations(store.local.building / CITATIONS, Gathered())
         manifest = Manifest(
             name=name,
             version=store.next_version(),

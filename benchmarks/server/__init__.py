@@ -1,1 +1,0 @@
-"""Benchmark of the server: overhead of a search, load, and shutdown."""
