@@ -19,7 +19,7 @@ def made(folder, labels=LABELS):
 
 
 def opened(folder):
-    from indexer.encoders.entailment import EntailmentModel
+    from indexer.encoders.cross_encoder import EntailmentModel
 
     return EntailmentModel(CheckSettings(model=str(folder), device="cpu"))
 
