@@ -20,7 +20,7 @@ class Pauses:
 
     seconds: Counter[float] = field(default_factory=Counter)
 
-    async def __call__(self, seconds):
+    def __call__(self, seconds):
         self.seconds[seconds] += 1
 
 

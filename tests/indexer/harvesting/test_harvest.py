@@ -9,7 +9,7 @@ import pytest
 from base.errors import InvalidCall, Remedy
 from indexer.errors import EmptyCorpus, IndexBusy, IndexDamaged, RepositoryFailed, StrictRefusal, UnknownIndex
 from indexer.harvest import harvested_indexes, harvested_repositories
-from indexer.harvesting.mirror_files import harvest_lock
+from indexer.harvesting.mirror import harvest_lock
 from indexer.ingest import remove_records
 from indexer.settings import IndexerSettings
 from indexer.versions.store.folder import FolderStore
