@@ -2,12 +2,12 @@
 
 import shutil
 import time
+import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -78,26 +78,23 @@ class ChangedRecords:
         self.bytes_read = 0
         self.sources: dict[str, tuple[str, ...]] = {}  # records are chosen by their generation
         self.skipped: frozenset[str] = frozenset()
+        self.total_bytes = mirror.bytes_changed(since)
         self._mirror, self._since = mirror, since
 
     def skip(self, names: Collection[str]) -> None:
         """Leave out some files, of which there are none."""
         self.skipped = frozenset(names)
 
-    @cached_property
-    def total_bytes(self) -> int:
-        """The bytes of the metadata."""
-        return sum(len(metadata) for _, metadata, _ in self._mirror.changed(self._since))
-
     def __iter__(self) -> Generator[Item, None, None]:
         """Yield papers and dead letters."""
         host = self._mirror.state.repository.host
         self.bytes_read = 0
-        for identifier, metadata, problem in self._mirror.changed(self._since):
-            self.bytes_read += len(metadata)
-            yield (
-                dead_letter(identifier, 0, problem) if problem else read_metadata(metadata, identifier, host)
-            )
+        for identifier, packed, problem in self._mirror.changed(self._since):
+            self.bytes_read += len(packed)
+            if problem:
+                yield dead_letter(identifier, 0, problem)
+            else:
+                yield read_metadata(zlib.decompress(packed), identifier, host)
 
 
 def harvest(

@@ -122,7 +122,7 @@ def _load(kind: str, settings: ModelSettings, variable: str) -> Any:
     of_transformers.set_verbosity_error()
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
 
-    device, precision = settings.device, settings.precision
+    device, precision = settings.device, str(settings.precision)
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     try:

@@ -10,7 +10,7 @@ import re
 import time
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from io import BytesIO
 from typing import Self
@@ -33,7 +33,6 @@ log = get_logger("harvest")
 
 MOST_REDIRECTS = 5
 LONGEST_OWN_PAUSE_S = 60.0  # between retries that the repository did not request
-FORBIDDEN_STATUSES = frozenset({401, 403})
 MOST_ELEMENTS, NESTING = 2_000_000, 50  # of an answer
 DECLARATION = re.compile(rb"""^\s*<\?xml[^>]*?(?:encoding\s*=\s*["']([\w.-]{1,40})["'][^>]*)?\?>""")
 # Characters that XML 1.0 forbids (section 2.2), and references, of which HTML knows more than XML.
@@ -42,15 +41,11 @@ REFERENCE = re.compile(r"&(?:#?\w{1,32};)?")
 
 
 class RequestFailed(Exception):
-    """A request that failed; the message is the reason."""
+    """A request that failed; if it is transient, a retry after `wait_s` seconds may succeed."""
 
-    def __init__(self, why: str, *, is_transient: bool = False, wait_s: float = 0.0, status: int = 0) -> None:
+    def __init__(self, why: str, *, transient: bool = False, wait_s: float = 0.0, status: int = 0) -> None:
         super().__init__(why)
-        self.is_transient = is_transient  # a retry may succeed, after `wait_s` seconds
-        self.wait_s = wait_s
-        # The arguments of the request may be the reason, such as an expired token.
-        waits = status in TRANSIENT_STATUSES and (status != httpx.codes.INTERNAL_SERVER_ERROR or wait_s > 0)
-        self.concerns_arguments = status > 0 and status not in FORBIDDEN_STATUSES and not waits
+        self.transient, self.wait_s, self.status = transient, wait_s, status
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +102,7 @@ class RepositoryClient:
         self._runner.close()
 
     def ask(self, arguments: dict[str, str], *, retries: int | None = None) -> Answer:
-        """Send a request and parse its answer.
-
-        Args:
-            arguments: verb and arguments of the request.
-            retries: maximum number of retries; default is the setting, which is never exceeded.
+        """Send a request and parse its answer, with at most `retries` retries, by default the setting.
 
         Raises:
             RequestFailed: the last retry failed, a retry is useless, or the requested pause is too long.
@@ -120,65 +111,60 @@ class RepositoryClient:
         most = self.settings.retries if retries is None else min(retries, self.settings.retries)
         for done, own_pause_s in enumerate(growing_pauses(longest_s=min(LONGEST_OWN_PAUSE_S, longest_s))):
             try:
-                answer = parse_answer(self._content(arguments), self.settings.record_bytes)
-                if answer.verb != arguments["verb"] and not answer.errors:
-                    raise RequestFailed(
-                        f"its answer to {arguments['verb']} has neither records nor an error of the protocol",
-                        is_transient=True,
-                    )
+                return self._answer(arguments)
             except RequestFailed as failure:
-                if not failure.is_transient or done >= most:
+                if not failure.transient or done >= most:
                     raise
                 if failure.wait_s > longest_s:
                     why = f"it requests a pause of {plain(failure.wait_s)} s ({failure})"
                     raise RequestFailed(why) from None
                 pause_s = max(failure.wait_s, own_pause_s)
                 log.info("request repeated", repository=self.repository.name, reason=str(failure))
-            else:
-                return answer
             self.retries += 1
             self.pause(pause_s)
         raise AssertionError("pauses have no end")
 
-    def _content(self, arguments: dict[str, str]) -> bytes:
-        """Return the content of an answer; follow redirects on the same host."""
+    def _answer(self, arguments: dict[str, str]) -> Answer:
+        """Return an answer; follow redirects on the same host."""
         address = self.repository.request(arguments)
         for _ in range(MOST_REDIRECTS + 1):
             response = self._get(address)
-            if not response.has_redirect_location:
-                return _content_of(response)
-            address = _redirected(address, response.headers["Location"])
+            if response.has_redirect_location:
+                address = _redirected(address, response.headers["Location"])
+                continue
+            answer = parse_answer(response.content, self.settings.record_bytes)
+            if answer.verb == arguments["verb"] or answer.errors:
+                return answer
+            raise RequestFailed(f"it does not answer to the verb {arguments['verb']}", transient=True)
         raise RequestFailed(f"it redirects more than {MOST_REDIRECTS} times")
 
     def _get(self, address: str) -> httpx.Response:
+        """Return a complete response; RequestFailed unless its status is 200 or a redirect's."""
         if self.requests:
             self.pause(self.settings.delay_s)
         self.requests += 1
         seconds, most = self.settings.timeout_s, self.settings.answer_bytes
         try:
-            return self._runner.run(exchange(self._client, "GET", address, seconds=seconds, most_bytes=most))
+            response = self._runner.run(
+                exchange(self._client, "GET", address, seconds=seconds, most_bytes=most)
+            )
         except (httpx.HTTPError, httpx.InvalidURL) as error:
+            useless = isinstance(error, (ResponseTooLarge, httpx.DecodingError, httpx.InvalidURL))
+            unreached = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout))
+            why = "it cannot be reached" if unreached else "no complete answer"
             said = one_line(str(error)) or type(error).__name__
-            if isinstance(error, (ResponseTooLarge, httpx.DecodingError, httpx.InvalidURL)):
-                raise RequestFailed(said) from None
-            is_reached = not isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout))
-            why = "the answer breaks off" if is_reached else "it cannot be reached"
-            raise RequestFailed(f"{why}: {said}", is_transient=True) from None
-
-
-def _content_of(response: httpx.Response) -> bytes:
-    status = response.status_code
-    if status == httpx.codes.OK:
-        return response.content
-    content = response.content[:10_000]
-    said = "" if b"<" in content[:200] else one_line(message_in(content))
-    wait_s = retry_after_s(response.headers.get("Retry-After", ""), datetime.now(UTC)) or 0.0
-    raise RequestFailed(
-        f"it answers {status}{said and f': {said}'}",
-        is_transient=status in TRANSIENT_STATUSES,
-        wait_s=wait_s,
-        status=status,
-    )
+            raise RequestFailed(f"{why}: {said}", transient=not useless) from None
+        status = response.status_code
+        if status == httpx.codes.OK or response.has_redirect_location:
+            return response
+        content = response.content[:10_000]
+        said = "" if b"<" in content[:200] else one_line(message_in(content))
+        raise RequestFailed(
+            f"it answers {status}{said and f': {said}'}",
+            transient=status in TRANSIENT_STATUSES,
+            wait_s=retry_after_s(response.headers.get("Retry-After", ""), datetime.now(UTC)) or 0.0,
+            status=status,
+        )
 
 
 def _redirected(address: str, location: str) -> str:
@@ -217,7 +203,7 @@ def parse_answer(content: bytes, record_bytes: int) -> Answer:
         why = f"it is not valid XML: {error}"
     if b"<html" in content[:2_000].lower():
         why = "it is a web page, not an answer of the protocol"
-    raise RequestFailed(why, is_transient=True)
+    raise RequestFailed(why, transient=True)
 
 
 def _parse(content: bytes, record_bytes: int) -> Answer:
@@ -257,19 +243,20 @@ def _record(element: Element, deepest: int, record_bytes: int) -> ListedRecord:
     parts = {_name(part): part for part in element}
     header = parts.get("header", element)
     named = {_name(part): (part.text or "").strip() for part in header}
-    identifier, datestamp = named.get("identifier", ""), named.get("datestamp", "")
-    if header.get("status") == "deleted":
-        return ListedRecord(identifier, datestamp, deleted=True)
     metadata = next(iter(parts.get("metadata", ())), None)
+    deleted = header.get("status") == "deleted"
+    written, problem = b"", ""
     if metadata is None:
-        return ListedRecord(identifier, datestamp, problem="no metadata")
-    if deepest > NESTING:
-        return ListedRecord(identifier, datestamp, problem=f"nested deeper than {NESTING} levels")
-    metadata.tail = None
-    written = tostring(metadata, encoding="utf-8")
+        problem = "no metadata"
+    elif deepest > NESTING:
+        problem = f"nested deeper than {NESTING} levels"
+    else:
+        metadata.tail = None
+        written = tostring(metadata, encoding="utf-8")
     if len(written) > record_bytes:
-        return ListedRecord(identifier, datestamp, problem=f"a record of more than {record_bytes:,} bytes")
-    return ListedRecord(identifier, datestamp, metadata=written)
+        written, problem = b"", f"a record of more than {record_bytes:,} bytes"
+    found = ListedRecord(named.get("identifier", ""), named.get("datestamp", ""), deleted)
+    return found if deleted else replace(found, metadata=written, problem=problem)
 
 
 def _name(element: Element) -> str:

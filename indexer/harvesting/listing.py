@@ -8,6 +8,7 @@ While the announced size of the list exceeds the number of listed records, and a
 another pass looks for such records.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -30,6 +31,7 @@ MOST_RESTARTS = 5  # of a list, in one call
 MOST_IDLE_PAGES = 100  # consecutive pages without a new record
 BAD_TOKEN = "badResumptionToken"  # noqa: S105 - a code of the protocol
 CODES_OF_BAD_TOKENS = frozenset({BAD_TOKEN, "badArgument", "badVerb"})
+STATUSES_OF_BAD_TOKENS = frozenset({400, 404, 410, 500})
 
 
 @dataclass(slots=True)
@@ -43,8 +45,7 @@ class ListReport:
     missing_removed: int = 0
     requests: int = 0
     retries: int = 0
-    repaired: int = 0  # pages
-    nameless: int = 0  # records without an identifier
+    oddities: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
 
 
@@ -60,7 +61,6 @@ class Listing:
     remove_missing: bool = False  # however many records a complete list lacks
     report: ListReport = field(default_factory=ListReport)
     idle_pages: int = 0
-    identity: Answer = field(default_factory=Answer)
 
     def run(self) -> None:
         """Read the records that changed since the last list, or continue an interrupted list.
@@ -70,11 +70,11 @@ class Listing:
             UnknownFormat: the repository does not have the metadata format, or no reader for it exists.
         """
         try:
-            self.identity = self._identify()
+            identity = self._identify()
             list_ = self.mirror.state.list
             if list_ is None or (self.complete and list_.from_):
                 number = self.mirror.state.passes + 1
-                list_ = ListState(self._from(), first_pass=number, pass_=number)
+                list_ = ListState(self._from(identity), first_pass=number, pass_=number)
                 self.mirror.save(replace(self.mirror.state, passes=number, list=list_))
             self.report.from_ = list_.from_
             self._read_pages()
@@ -110,19 +110,19 @@ class Listing:
             raise self._stopped(f"it has version {one_line(version) or 'none'} of the protocol, not 2.0")
         return answer
 
-    def _from(self) -> str:
+    def _from(self, identity: Answer) -> str:
         """Return `from` of a new list, "" for a complete one."""
         state, settings = self.mirror.state, self.client.settings
         complete, days = parse_datestamp(state.complete_at), settings.full_every_days
         if self.complete or complete is None:
             return ""
-        keeps_deletions = self.identity.last("deletedRecord") == "persistent"
+        keeps_deletions = identity.last("deletedRecord") == "persistent"
         if days and not keeps_deletions and self.now - complete >= timedelta(days=days):
             return ""
         return start_of_list(
             state.listed_at,
-            self.identity.last("earliestDatestamp"),
-            in_days="T" not in self.identity.last("granularity"),
+            identity.last("earliestDatestamp"),
+            in_days="T" not in identity.last("granularity"),
             overlap_hours=settings.overlap_hours,
         )
 
@@ -149,7 +149,7 @@ class Listing:
                 self.client.repository.list_arguments(from_=list_.from_, token=list_.token)
             )
         except RequestFailed as failure:
-            if not (list_.token and failure.concerns_arguments):
+            if not list_.token or failure.status not in STATUSES_OF_BAD_TOKENS:
                 raise
             self.client.ask({"verb": "Identify"}, retries=0)
             return Answer(errors=[(BAD_TOKEN, str(failure))])
@@ -190,8 +190,8 @@ class Listing:
             self.mirror.save(replace(self.mirror.state, list=replace(self._list, token="")))
         report.pages += 1
         report.records += len(page.records)
-        report.repaired += page.repaired
-        report.nameless += page.nameless
+        report.oddities["pages with invalid XML repaired"] += page.repaired
+        report.oddities["records without an identifier left out"] += page.nameless
         self.progress("harvesting", report.records, later.size)
         self.idle_pages = 0 if new else self.idle_pages + 1
         if self.idle_pages > MOST_IDLE_PAGES:
@@ -226,10 +226,7 @@ class Listing:
         list_, report, state = self._list, self.report, self.mirror.state
         if not list_.from_:
             report.missing_removed = self._remove_missing()
-        if report.repaired:
-            report.notes.append(f"{counted(report.repaired, 'page')} with invalid XML repaired")
-        if report.nameless:
-            report.notes.append(f"{counted(report.nameless, 'record')} without an identifier left out")
+        report.notes += [f"{what}: {number:,}" for what, number in report.oddities.items() if number]
         complete_at = state.complete_at if list_.from_ else list_.started
         self.mirror.save(replace(state, list=None, listed_at=list_.started, complete_at=complete_at))
 

@@ -177,11 +177,14 @@ class Mirror:
         return last
 
     def changed(self, since: int) -> Iterator[tuple[str, bytes, str]]:
-        """Yield identifier, metadata and problem of the records changed after a generation."""
-        for identifier, metadata, problem in self._select(
-            "identifier, metadata, problem", "deleted = 0 AND generation > ?", since
-        ):
-            yield identifier, zlib.decompress(metadata) if metadata else b"", problem
+        """Yield identifier, compressed metadata and problem of the records changed after a generation."""
+        what = "identifier, coalesce(metadata, x''), problem"
+        yield from self._select(what, "deleted = 0 AND generation > ?", since)
+
+    def bytes_changed(self, since: int) -> int:
+        """Return the stored bytes of the metadata changed after a generation."""
+        what = "coalesce(sum(length(metadata)), 0)"
+        return int(next(self._select(what, "deleted = 0 AND generation > ?", since))[0])
 
     def deleted(self, since: int) -> list[str]:
         """Return the identifiers of records deleted after a generation."""
