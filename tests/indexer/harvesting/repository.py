@@ -1,6 +1,5 @@
 """An OAI-PMH repository on this machine, with faults by a plan, as real repositories have them."""
 
-import random
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -272,16 +271,3 @@ FAULTS: dict[str, Callable[[OaiHandler], bool]] = {
     "bad-token": bad_token,
     "web-page": web_page,
 }
-
-
-def planned(
-    number: int, requests: int, seed: int, kinds: tuple[str, ...] = tuple(FAULTS)
-) -> dict[int, Callable[[OaiHandler], bool]]:
-    """Plan faults at random requests; bad tokens are at most five, since a list is restarted for each."""
-    draw = random.Random(seed)
-    places = draw.sample(range(2, requests + 1), number)
-    rest = [kind for kind in kinds if kind != "bad-token"]
-    chosen = ["bad-token"] * min(3, number // 4) * ("bad-token" in kinds)
-    chosen += [draw.choice(rest) for _ in range(number - len(chosen))]
-    draw.shuffle(chosen)
-    return {place: FAULTS[kind] for place, kind in zip(places, chosen, strict=True)}
