@@ -110,7 +110,7 @@ def test_vectors_have_the_order_of_the_texts_and_unit_length(written):
     ],
 )
 def test_requests_hold_prefixed_texts_of_similar_length(texts, batch_tokens, sent):
-    server, counts = Server(), []
+    server, counts = Server(), list[int]()
 
     vectors = opened(server, batch_tokens=batch_tokens, passage_prefix="p: ").encode_passages(
         texts, counts.append

@@ -41,7 +41,7 @@ def kill(home, how, path, stage, steps):
     environment = environment_of(home, workers=1, harvest__delay_s=0)
     arguments = [sys.executable, "-c", HARVESTER, how, NAME, path]
     with subprocess.Popen(arguments, env=environment, stdout=subprocess.PIPE, text=True) as process:
-        for line in process.stdout:
+        for line in process.stdout or ():
             steps -= line.strip() == stage
             if not steps:
                 process.kill()
