@@ -1,13 +1,11 @@
 """Harvesting a repository into an index: the list of changes, then one build of them."""
 
 import shutil
-import time
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,7 @@ from indexer.corpora.readers.metadata_records import read_metadata
 from indexer.corpora.readers.oai import paper_id
 from indexer.errors import EmptyCorpus, RepositoryFailed
 from indexer.harvesting.client import RepositoryClient
-from indexer.harvesting.listing import Listing, ListReport
+from indexer.harvesting.listing import HarvestOptions, Listing, ListReport
 from indexer.harvesting.mirror import ENDING, Mirror, harvest_lock, open_mirror, states_in
 from indexer.harvesting.repository import EXAMPLE, Repository
 from indexer.ingest import IngestReport, IngestRequest, create_folder, discard_folder, index_records
@@ -31,16 +29,6 @@ from indexer.versions.store.build_folder import BuildFolder
 from indexer.versions.store.engines import open_store
 
 UNKNOWN = -1  # generation of an index that contains no state of the mirror: even old deletions count
-
-
-@dataclass(frozen=True, slots=True)
-class HarvestOptions:
-    """Options of a harvest."""
-
-    complete: bool = False  # list everything, although the changes would do
-    remove_missing: bool = False  # however many records a complete list lacks
-    partial: bool = False  # index the harvested records even if the list was interrupted
-    pause: Callable[[float], None] = time.sleep
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +110,7 @@ def harvest(
         RepositoryClient(repository, settings.harvest, options.pause) as client,
     ):
         _check_first_call(mirror, request, settings)
-        listing = Listing(
-            client, mirror, progress, datetime.now(UTC), options.complete, options.remove_missing
-        )
+        listing = Listing(client, mirror, options, progress)
         try:
             listing.run()
         except RepositoryFailed as error:

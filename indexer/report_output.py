@@ -85,7 +85,5 @@ def _listed(report: HarvestReport) -> str:
     if listed.restarts:
         parts.append(f"{counted(listed.restarts, 'restart')}")
     if listed.retries:
-        parts.append(
-            f"{listed.retries:,} of {counted(listed.requests, 'request')} repeated"
-        )
+        parts.append(f"{listed.retries:,} of {counted(listed.requests, 'request')} repeated")
     return ", ".join(parts)

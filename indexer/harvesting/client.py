@@ -168,7 +168,7 @@ class RepositoryClient:
 
 
 def _redirected(address: str, location: str) -> str:
-    """Return the address of a redirect; RequestFailed if it leads to another host or port, or to plain http."""
+    """Return the address of a redirect; RequestFailed if it leads to another host or port, or from https."""
     try:
         old, new = httpx.URL(address), httpx.URL(address).join(location)
     except (httpx.InvalidURL, ValueError):

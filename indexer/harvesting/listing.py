@@ -8,7 +8,9 @@ While the announced size of the list exceeds the number of listed records, and a
 another pass looks for such records.
 """
 
+import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -34,6 +36,16 @@ CODES_OF_BAD_TOKENS = frozenset({BAD_TOKEN, "badArgument", "badVerb"})
 STATUSES_OF_BAD_TOKENS = frozenset({400, 404, 410, 500})
 
 
+@dataclass(frozen=True, slots=True)
+class HarvestOptions:
+    """Options of a harvest."""
+
+    complete: bool = False  # list everything, although the changes would do
+    remove_missing: bool = False  # however many records a complete list lacks
+    partial: bool = False  # index the harvested records even if the list was interrupted
+    pause: Callable[[float], None] = time.sleep
+
+
 @dataclass(slots=True)
 class ListReport:
     """Numbers of one call, and notes for the reader."""
@@ -55,10 +67,9 @@ class Listing:
 
     client: RepositoryClient
     mirror: Mirror
+    options: HarvestOptions
     progress: Progress
-    now: datetime
-    complete: bool = False  # everything, although the changes would do
-    remove_missing: bool = False  # however many records a complete list lacks
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
     report: ListReport = field(default_factory=ListReport)
     idle_pages: int = 0
 
@@ -72,7 +83,7 @@ class Listing:
         try:
             identity = self._identify()
             list_ = self.mirror.state.list
-            if list_ is None or (self.complete and list_.from_):
+            if list_ is None or (self.options.complete and list_.from_):
                 number = self.mirror.state.passes + 1
                 list_ = ListState(self._from(identity), first_pass=number, pass_=number)
                 self.mirror.save(replace(self.mirror.state, passes=number, list=list_))
@@ -114,7 +125,7 @@ class Listing:
         """Return `from` of a new list, "" for a complete one."""
         state, settings = self.mirror.state, self.client.settings
         complete, days = parse_datestamp(state.complete_at), settings.full_every_days
-        if self.complete or complete is None:
+        if self.options.complete or complete is None:
             return ""
         keeps_deletions = identity.last("deletedRecord") == "persistent"
         if days and not keeps_deletions and self.now - complete >= timedelta(days=days):
@@ -234,7 +245,7 @@ class Listing:
         """Mark the known records that a complete list lacks as deleted, unless they are suspiciously many."""
         missing = self.mirror.count("deleted = 0 AND pass < ?", self._list.first_pass)
         known = self.mirror.count("deleted = 0")
-        if not self.remove_missing and missing > self.client.settings.most_missing * known:
+        if not self.options.remove_missing and missing > self.client.settings.most_missing * known:
             self.report.notes.append(
                 f"its complete list lacks {missing:,} of {counted(known, 'known record')}, which are kept; "
                 "if they are deleted: shrag harvest NAME --full --remove-missing"

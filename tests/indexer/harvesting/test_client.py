@@ -274,6 +274,7 @@ BOMB = (
         (document(f"<ListRecords>{record('a')}</ListRecords>")[:-50].encode(), "XML"),
         (document("<ListRecords/>", "rss").encode(), "rss"),
         ((BOMB + document("<ListRecords>&e9;</ListRecords>")).encode(), "DOCTYPE"),
+        (b"<!DOCTYPE OAI-PMH>" + document("<ListRecords/>").encode(), "DOCTYPE"),
         (b'<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>', "DOCTYPE"),
         (b'<?xml version="1.0" encoding="no-such"?>' + document("<ListRecords/>").encode(), "encoding"),
         (("<OAI-PMH>" + "<a>" * 100_000).encode(), "nested"),
