@@ -16,8 +16,10 @@ from indexer.errors import (
     UnknownFormat,
 )
 from indexer.harvest import harvested_indexes, harvested_repositories
+from indexer.harvesting.client import ListedRecord
 from indexer.harvesting.listing import earlier_date, start_of_list
-from indexer.harvesting.mirror import harvest_lock
+from indexer.harvesting.mirror import ListState, harvest_lock, open_mirror
+from indexer.harvesting.repository import Repository
 from indexer.ingest import remove_records
 from indexer.settings import IndexerSettings
 from indexer.versions.store.folder import FolderStore
@@ -244,6 +246,13 @@ def test_another_format_or_a_lost_mirror_lists_everything_again(tmp_path):
     assert published(tmp_path) == expected(served)
 
 
+def test_the_deletion_of_an_unknown_record_is_no_change(tmp_path):
+    with open_mirror(tmp_path, Repository.of("oai:https://r.org/oai"), "x") as mirror:
+        mirror.store([ListedRecord("a", deleted=True)], ListState("", first_pass=1, pass_=1))
+
+        assert (mirror.deleted(0), mirror.deleted(-1)) == ([], ["a"])  # -1: for an index of another mirror
+
+
 def test_a_damaged_or_locked_mirror_is_refused(tmp_path):
     with repository(filled(5)) as path:
         first_harvest(tmp_path, path)
@@ -272,10 +281,9 @@ def test_invalid_records_are_dead_letters(tmp_path):
         with refusal(StrictRefusal, "oai:t:", remedies=Remedy.ALLOW_DEAD_LETTERS):
             first_harvest(tmp_path, path, strict=True, settings=settings)
         report = first_harvest(tmp_path, path, settings=settings)
-        put_later = served.put("oai:t:later", ("creator", "Kim"))
+        served.put("oai:t:later", ("creator", "Kim"))
         later = next_harvest(tmp_path, path, settings=settings)
 
-    assert put_later is None
     letters = {letter.file: letter.reason for letter in report.built.dead_letters}
     assert letters.keys() == {"oai:t:empty", "oai:t:huge"}
     assert "10,000 bytes" in letters["oai:t:huge"]
