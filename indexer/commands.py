@@ -97,7 +97,8 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     """
     from base.terminal.progress_bar import progress_bar
     from indexer.corpora.readers import parse_columns
-    from indexer.harvest import HarvestOptions, harvest
+    from indexer.harvest import harvest
+    from indexer.harvesting.listing import HarvestOptions
     from indexer.ingest import IngestRequest, build_index
     from indexer.report_output import report_record, show_report
 

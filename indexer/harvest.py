@@ -1,24 +1,26 @@
 """Harvesting a repository into an index: the list of changes, then one build of them."""
 
-import asyncio
 import shutil
-from collections.abc import Iterator, Sequence
+import zlib
+from collections import Counter
+from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from base.errors import InvalidCall, RemediableError
 from base.progress import Progress, no_progress
 from indexer.building.plan import check_request
+from indexer.corpora.papers import Unit
+from indexer.corpora.readers import LeftOut
+from indexer.corpora.readers.items import Item, dead_letter
+from indexer.corpora.readers.metadata_records import read_metadata
 from indexer.corpora.readers.oai import paper_id
 from indexer.errors import EmptyCorpus, RepositoryFailed
-from indexer.harvesting.changes import ChangedRecords
-from indexer.harvesting.client import Pause, RepositoryClient, RequestCounts
-from indexer.harvesting.listing import ListOptions, ListReport, list_changes
-from indexer.harvesting.mirror import Mirror
-from indexer.harvesting.mirror_files import ENDING, harvest_lock, open_mirror, states_in
+from indexer.harvesting.client import RepositoryClient
+from indexer.harvesting.listing import HarvestOptions, Listing, ListReport
+from indexer.harvesting.mirror import ENDING, Mirror, harvest_lock, open_mirror, states_in
 from indexer.harvesting.repository import EXAMPLE, Repository
 from indexer.ingest import IngestReport, IngestRequest, create_folder, discard_folder, index_records
 from indexer.settings import IndexerSettings
@@ -30,37 +32,57 @@ UNKNOWN = -1  # generation of an index that contains no state of the mirror: eve
 
 
 @dataclass(frozen=True, slots=True)
-class HarvestOptions:
-    """Options of a harvest."""
-
-    complete: bool = False  # list everything, although the changes would do
-    remove_missing: bool = False  # however many records a complete list lacks
-    partial: bool = False  # index the harvested records even if the list was interrupted
-    pause: Pause = asyncio.sleep
-
-
-@dataclass(frozen=True, slots=True)
 class HarvestReport:
     """Result of a harvest: what was listed, and the version that was built, None without changes."""
 
     repository: Repository
     listed: ListReport
-    requests: RequestCounts
     built: IngestReport | None = None
     failure: RemediableError | None = None  # of the repository, with the option `partial`
 
     def as_record(self) -> dict[str, Any]:
         """Return the numbers as JSON."""
-        listed = self.listed
-        names = ("pages", "records", "restarts", "missing_removed", "notes")
+        names = ("pages", "records", "restarts", "missing_removed", "notes", "requests", "retries")
         return {
             "repository": self.repository.as_record(),
-            "from": listed.from_ or None,
-            **{name: getattr(listed, name) for name in names},
-            "requests": self.requests.requests,
-            "retries": self.requests.retries,
+            "from": self.listed.from_ or None,
+            **{name: getattr(self.listed, name) for name in names},
             "published": self.built is not None,
         }
+
+
+class ChangedRecords:
+    """The papers of a mirror that changed after a generation, as a corpus for a build."""
+
+    def __init__(self, mirror: Mirror, since: int) -> None:
+        """Close the generation of the latest changes, so that `since` and `last` identify the content."""
+        repository = mirror.state.repository
+        self.last = mirror.close_generation()
+        self.files = [f"{repository.name} {mirror.state.mirror_id} {since}-{self.last}"]
+        self.format = repository.metadata_prefix
+        self.formats = Counter({self.format: 1})
+        self.left_out = LeftOut()
+        self.unit: Unit = "paper"
+        self.bytes_read = 0
+        self.sources: dict[str, tuple[str, ...]] = {}  # records are chosen by their generation
+        self.skipped: frozenset[str] = frozenset()
+        self.total_bytes = mirror.bytes_changed(since)
+        self._mirror, self._since = mirror, since
+
+    def skip(self, names: Collection[str]) -> None:
+        """Leave out some files, of which there are none."""
+        self.skipped = frozenset(names)
+
+    def __iter__(self) -> Generator[Item, None, None]:
+        """Yield papers and dead letters."""
+        host = self._mirror.state.repository.host
+        self.bytes_read = 0
+        for identifier, packed, problem in self._mirror.changed(self._since):
+            self.bytes_read += len(packed)
+            if problem:
+                yield dead_letter(identifier, 0, problem)
+            else:
+                yield read_metadata(zlib.decompress(packed), identifier, host)
 
 
 def harvest(
@@ -81,18 +103,22 @@ def harvest(
         ResourceError: the version cannot be published; the harvested records are kept.
     """
     options = options or HarvestOptions()
-    folder = BuildFolder(request.name, create_folder(request.name, settings)).harvest
-    counts, listed, failure = RequestCounts(), ListReport(), None
-    with harvest_lock(folder, request.name), _mirror(folder, repository, request.name, settings) as mirror:
+    folder, failure = BuildFolder(request.name, create_folder(request.name, settings)).harvest, None
+    with (
+        harvest_lock(folder, request.name),
+        _mirror(folder, repository, request.name, settings) as mirror,
+        RepositoryClient(repository, settings.harvest, options.pause) as client,
+    ):
         _check_first_call(mirror, request, settings)
+        listing = Listing(client, mirror, options, progress)
         try:
-            asyncio.run(_list(mirror, settings, options, counts, listed, progress))
+            listing.run()
         except RepositoryFailed as error:
             if not (options.partial and mirror.count("deleted = 0")):
                 raise
             failure = error
-        built = _publish(folder, mirror, request, settings, progress, listed.notes)
-    return HarvestReport(repository, listed, counts, built, failure)
+        built = _publish(folder, mirror, request, settings, progress, listing.report.notes)
+    return HarvestReport(repository, listing.report, built, failure)
 
 
 @contextmanager
@@ -113,20 +139,6 @@ def _mirror(folder: Path, repository: Repository, name: str, settings: IndexerSe
                 with suppress(RemediableError):
                     discard_folder(name, settings)
         raise
-
-
-async def _list(
-    mirror: Mirror,
-    settings: IndexerSettings,
-    options: HarvestOptions,
-    counts: RequestCounts,
-    report: ListReport,
-    progress: Progress,
-) -> None:
-    wanted = ListOptions(datetime.now(UTC), options.complete, options.remove_missing)
-    repository = mirror.state.repository
-    async with RepositoryClient(repository, settings.harvest, options.pause, counts) as client:
-        await list_changes(client, mirror, wanted, report, progress)
 
 
 def _check_first_call(mirror: Mirror, request: IngestRequest, settings: IndexerSettings) -> None:
@@ -150,7 +162,7 @@ def _publish(
     since = _generation_in(base, mirror) if base else UNKNOWN
     changes = ChangedRecords(mirror, since)
     removed = _removed(folder, mirror, since, request.name) if base else []
-    if base and not removed and not changes.total_bytes:
+    if base and not removed and not any(mirror.changed(since)):
         return None
     harvested = {state.repository.slug: {"mirror": state.mirror_id, "generation": changes.last}}
     given = replace(request, paths=(state.repository.path,), removed=removed, harvests=harvested)

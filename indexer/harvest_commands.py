@@ -32,7 +32,8 @@ def harvest(name: str | None, full: bool, remove_missing: bool, partial: bool, a
     are indexed, deleted ones are removed. Without changes nothing is published.
     """
     from base.terminal.progress_bar import progress_bar
-    from indexer.harvest import HarvestOptions, harvested_indexes, update
+    from indexer.harvest import harvested_indexes, update
+    from indexer.harvesting.listing import HarvestOptions
     from indexer.report_output import harvest_record, show_harvest
 
     if remove_missing and not full:

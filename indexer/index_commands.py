@@ -93,7 +93,7 @@ def show(name: str | None, as_json: bool) -> None:
 
     NAME is optional if there is only one index.
     """
-    from indexer.harvesting.mirror_files import states_in
+    from indexer.harvesting.mirror import states_in
     from indexer.versions.store.engines import open_store
 
     settings = IndexerSettings()

@@ -84,8 +84,6 @@ def _listed(report: HarvestReport) -> str:
         parts.append(f"{counted(listed.missing_removed, 'known record')} missing")
     if listed.restarts:
         parts.append(f"{counted(listed.restarts, 'restart')}")
-    if report.requests.retries:
-        parts.append(
-            f"{report.requests.retries:,} of {counted(report.requests.requests, 'request')} repeated"
-        )
+    if listed.retries:
+        parts.append(f"{listed.retries:,} of {counted(listed.requests, 'request')} repeated")
     return ", ".join(parts)

@@ -37,10 +37,7 @@ WITH_OWN_SERVER = {
     for name in ("faults_health", "faults_indexing", "faults_servers", "server", "snapshots")
 }
 WITH_MODELS = {
-    *(
-        f"indexer/encoders/test_{name}.py"
-        for name in ("cross_encoder", "entailment", "local", "real_encoder")
-    ),
+    *(f"indexer/encoders/test_{name}.py" for name in ("cross_encoder", "local")),
     "generator/answers/test_judging.py",
     "retriever/explaining/test_explaining.py",
     "retriever/relevance/test_relevance.py",

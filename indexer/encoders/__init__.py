@@ -1,15 +1,22 @@
 """Encoders: texts to unit vectors, in this process or through an endpoint; one module per kind.
 
-Also the re-ranker, which reads a question and a text together.
+Also the cross-encoders, which read two texts together. A search without vectors does not load numpy.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from base.errors import InvalidCall
-from indexer.encoders.arrays import Vectors
 from indexer.settings import EncoderSettings, RerankerSettings, StorageType
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors: TypeAlias = NDArray[np.float32]  # a row per text
+    Stored: TypeAlias = NDArray[np.float32] | NDArray[np.int8]  # a row per vector, as stored
+else:
+    Vectors = Stored = object
 
 Progress = Callable[[int], None]  # called with the number of texts encoded so far
 
@@ -71,12 +78,15 @@ def open_encoder(settings: EncoderSettings) -> Encoder | None:
     Raises:
         LibraryMissing, EncoderUnusable: it cannot be loaded or reached; the message contains the remedy.
     """
-    kind = settings.provider
-    if kind == "none":
-        return None
-    if kind not in ENCODERS:
-        raise InvalidCall(f"no encoder {kind!r}; there are {', '.join(('none', *ENCODERS))}")
-    return ENCODERS[kind](settings)
+    if settings.provider == "local":
+        from indexer.encoders.local import LocalEncoder
+
+        return LocalEncoder(settings)
+    if settings.provider == "endpoint":
+        from indexer.encoders.endpoint import EndpointEncoder
+
+        return EndpointEncoder(settings)
+    return None
 
 
 def open_reranker(settings: RerankerSettings) -> Reranker | None:
@@ -90,21 +100,3 @@ def open_reranker(settings: RerankerSettings) -> Reranker | None:
     from indexer.encoders.cross_encoder import CrossEncoderReranker
 
     return CrossEncoderReranker(settings)
-
-
-def _open_local(settings: EncoderSettings) -> Encoder:
-    from indexer.encoders.local import LocalEncoder
-
-    return LocalEncoder(settings)
-
-
-def _open_endpoint(settings: EncoderSettings) -> Encoder:
-    from indexer.encoders.endpoint import EndpointEncoder
-
-    return EndpointEncoder(settings)
-
-
-ENCODERS: dict[str, Callable[[EncoderSettings], Encoder]] = {
-    "local": _open_local,
-    "endpoint": _open_endpoint,
-}

@@ -1,44 +1,41 @@
-"""Re-ranker in this process: a cross-encoder scores question and text together."""
+"""Cross-encoders in this process, which read two texts together: the re-ranker and the entailment model."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from indexer.encoders.loading import libraries, load, token_limit
-from indexer.encoders.origin import name_and_revision
-from indexer.encoders.running import Runner
+from indexer.encoders import Vectors
+from indexer.encoders.models import LoadedModel, without_surrogates
 from indexer.errors import EncoderUnusable
-from indexer.settings import RerankerSettings
+from indexer.settings import CheckSettings, RerankerSettings
 
-VARIABLE = "SHRAG_RERANKER__"
+if TYPE_CHECKING:
+    import torch
+
+Relation = Literal["entailment", "contradiction", "neutral"]
+RELATIONS: dict[str, Relation] = {
+    "contradict": "contradiction",
+    "refute": "contradiction",
+    "entail": "entailment",
+    "support": "entailment",
+}
 
 
 class CrossEncoderReranker:
     """Scores of texts for a question; the model is in memory until `close`. Thread-safe."""
 
     def __init__(self, settings: RerankerSettings) -> None:
-        """Load the model.
-
-        Raises:
-            LibraryMissing: the libraries are missing.
-            EncoderUnusable: the model is missing, cannot be loaded, or returns several scores.
-            InvalidCall: MAX_TOKENS exceeds the model's positions.
-        """
-        with libraries():
-            from sentence_transformers import CrossEncoder
-        model: CrossEncoder = load(CrossEncoder, settings, VARIABLE)
-        if model.num_labels != 1:
+        """Load the model, as `LoadedModel`; EncoderUnusable if it returns several scores."""
+        self._loaded = LoadedModel("CrossEncoder", settings, "SHRAG_RERANKER__")
+        if (labels := self._loaded.library.num_labels) != 1:
             raise EncoderUnusable(
-                f"model {settings.model!r} returns {model.num_labels} scores per text instead of one: "
-                f"set {VARIABLE}MODEL to a re-ranker, such as BAAI/bge-reranker-v2-m3"
+                f"model {settings.model!r} returns {labels} scores per text instead of one: "
+                "set SHRAG_RERANKER__MODEL to a re-ranker, such as BAAI/bge-reranker-v2-m3"
             )
-        max_tokens = token_limit(model, settings.max_tokens, f"{VARIABLE}MAX_TOKENS")
-        self.model, self.revision = name_and_revision(settings.model, settings.revision, settings.cache)
+        self.model, self.revision = self._loaded.name, self._loaded.revision
         self._raw = settings.scores == "raw"
-        self._runner = Runner(model, "scores", settings.batch_tokens, max_tokens)
 
-    def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+    def scores(self, question: str, texts: Sequence[str]) -> Vectors:
         """Return a score for each text, in order, higher is better: float32 of shape (len(texts),).
 
         Depending on the settings, between 0 and 1 (sigmoid) or the model's raw output.
@@ -46,22 +43,66 @@ class CrossEncoderReranker:
         Raises:
             EncoderUnusable: the score of a text is not a number, or there is not enough memory.
         """
-        blocks = self._runner.run((question, text) for text in texts)
-        found = np.concatenate([np.empty(0, np.float32), *(block.reshape(-1) for block in blocks)])
-        bad = np.flatnonzero(~np.isfinite(found))
-        if len(bad):
-            raise EncoderUnusable(
-                f"model {self.model!r}: the score of text {bad[0]}, counted from 0, is not a number; with "
-                f"half precision, try {VARIABLE}PRECISION=float32"
-            )
-        return found if self._raw else _sigmoid(found)
+        import torch
+
+        activation = torch.nn.Identity() if self._raw else torch.nn.Sigmoid()
+        return _predict(self._loaded, [(question, text) for text in texts], activation)
 
     def close(self) -> None:
         """Release the model."""
-        del self._runner
+        del self._loaded
 
 
-def _sigmoid(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    # In double precision, so that high scores remain distinct as far as float32 allows.
-    result: NDArray[np.float32] = (0.5 * (1 + np.tanh(0.5 * values.astype(np.float64)))).astype(np.float32)
-    return result
+@dataclass(frozen=True, slots=True)
+class Entailed:
+    """The relation of a text to a sentence by the likeliest label, and the probability of entailment."""
+
+    relation: Relation
+    entailment: float
+
+
+class EntailmentModel:
+    """Judgements of a model for natural language inference; in memory until `close`. Thread-safe."""
+
+    def __init__(self, settings: CheckSettings) -> None:
+        """Load the model, as `LoadedModel`; EncoderUnusable if it has no label for entailment."""
+        self._loaded = LoadedModel("CrossEncoder", settings, "SHRAG_CHECK__")
+        names = self._loaded.library.config.id2label
+        labels = [str(names[number]).lower() for number in sorted(names)]
+        self._relations = list(map(_relation, labels))
+        if self._relations.count("entailment") != 1 or len(labels) == 1:
+            raise EncoderUnusable(
+                f"model {settings.model!r} has the labels {', '.join(labels)}; one must be entailment: "
+                "set SHRAG_CHECK__MODEL to a model for natural language inference"
+            )
+        self.model, self.revision = self._loaded.name, self._loaded.revision
+
+    def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Entailed]:
+        """Judge pairs of a text and a sentence, in order.
+
+        Raises:
+            EncoderUnusable: a score is not a number, or there is not enough memory.
+        """
+        import torch
+
+        likelihoods = _predict(self._loaded, pairs, torch.nn.Softmax(dim=1))
+        place = self._relations.index("entailment")
+        return [Entailed(self._relations[int(row.argmax())], float(row[place])) for row in likelihoods]
+
+    def close(self) -> None:
+        """Release the model."""
+        del self._loaded
+
+
+def _predict(loaded: LoadedModel, pairs: Sequence[tuple[str, str]], activation: "torch.nn.Module") -> Vectors:
+    def predict(batch: list[tuple[str, str]]) -> Vectors:
+        scores: Vectors = loaded.library.predict(
+            batch, activation_fn=activation, batch_size=len(batch), show_progress_bar=False
+        )
+        return scores
+
+    return loaded.compute(predict, [(without_surrogates(one), without_surrogates(two)) for one, two in pairs])
+
+
+def _relation(label: str) -> Relation:
+    return next((RELATIONS[start] for start in RELATIONS if label.startswith(start)), "neutral")

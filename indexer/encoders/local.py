@@ -1,21 +1,17 @@
 """Encoder in this process: any model of sentence-transformers, mGTE by default."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from base.errors import InvalidCall
-from indexer.encoders import Progress, VectorFingerprint
-from indexer.encoders.arrays import Vectors
-from indexer.encoders.loading import libraries, load, token_limit
-from indexer.encoders.origin import name_and_revision
+from indexer.encoders import Progress, VectorFingerprint, Vectors
+from indexer.encoders.models import LoadedModel, without_surrogates
 from indexer.encoders.rounding import of_unit_length
-from indexer.encoders.running import Runner
 from indexer.errors import EncoderUnusable
 from indexer.settings import EncoderSettings
 
-VARIABLE = "SHRAG_ENCODER__"
 # Names of prefixes in models; the first non-empty one is used.
 QUERY_PROMPTS = ("query",)
 PASSAGE_PROMPTS = ("document", "passage", "corpus")
@@ -24,91 +20,61 @@ PASSAGE_PROMPTS = ("document", "passage", "corpus")
 class LocalEncoder:
     """Texts to vectors by a model that is in memory until `close`. Thread-safe.
 
-    Guarantee: the vector of a text depends only on the fingerprint, regardless of the other texts and their
-    order; the tolerance per number is about 1e-6 in float32 and some thousandths in half precision.
+    The same texts in the same order give the same bytes. Beside other texts, a vector differs by about 1e-7
+    per number in float32 and some thousandths in half precision, because the order of sums may differ.
     """
 
     def __init__(self, settings: EncoderSettings) -> None:
-        """Load the model.
-
-        Raises:
-            LibraryMissing: the libraries are missing.
-            EncoderUnusable: the model is missing or cannot be loaded.
-            InvalidCall: the settings exceed the model's dimensions or tokens.
-        """
-        with libraries():
-            from sentence_transformers import SentenceTransformer
-        model: SentenceTransformer = load(SentenceTransformer, settings, VARIABLE)
-        self.settings = settings
-        self.model = model
-        max_tokens = token_limit(model, settings.max_tokens, f"{VARIABLE}MAX_TOKENS")
-        name, revision = name_and_revision(settings.model, settings.revision, settings.cache)
+        """Load the model, as `LoadedModel`; InvalidCall if the settings exceed its dimensions."""
+        self._loaded = LoadedModel("SentenceTransformer", settings, "SHRAG_ENCODER__")
+        self.model = self._loaded.library
         self.fingerprint = VectorFingerprint(
-            model=name,
-            revision=revision,
-            query_prefix=_prefix(settings.query_prefix, model.prompts, QUERY_PROMPTS),
-            passage_prefix=_prefix(settings.passage_prefix, model.prompts, PASSAGE_PROMPTS),
-            pooling=_pooling(model),
-            dimensions=_dimensions(model, settings),
-            max_tokens=max_tokens,
+            model=self._loaded.name,
+            revision=self._loaded.revision,
+            query_prefix=self._prefix(settings.query_prefix, QUERY_PROMPTS),
+            passage_prefix=self._prefix(settings.passage_prefix, PASSAGE_PROMPTS),
+            pooling=_pooling(self.model),
+            dimensions=_dimensions(self.model, settings),
+            max_tokens=self._loaded.max_tokens,
             storage=settings.storage,
         )
-        self.runner = Runner(model, "sentence_embedding", settings.batch_tokens, max_tokens)
+
+    def _prefix(self, asked: str | None, names: Sequence[str]) -> str:
+        if asked is not None:
+            return asked
+        return next((prompt for name in names if (prompt := self.model.prompts.get(name))), "")
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """Return a unit vector for each question: float32 of shape (len(texts), dimensions).
-
-        Raises:
-            EncoderUnusable: the vector of a text is invalid, or there is not enough memory.
-        """
-        return self._together(self._blocks(texts, self.fingerprint.query_prefix, "query", None))
+        """Return a unit vector for each question; EncoderUnusable without enough memory."""
+        return self._encode(texts, self.fingerprint.query_prefix, "query", None)
 
     def encode_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
-        """Return a unit vector for each passage, in order: float32 of shape (len(texts), dimensions).
+        """Return a unit vector for each passage; EncoderUnusable without enough memory."""
+        return self._encode(texts, self.fingerprint.passage_prefix, "document", progress)
 
-        Raises:
-            EncoderUnusable: the vector of a text is invalid, or there is not enough memory.
-        """
-        return self._together(self.encode_stream(texts, progress))
+    def _encode(self, texts: Sequence[str], prefix: str, task: str, progress: Progress | None) -> Vectors:
+        def encode(batch: list[str]) -> Vectors:
+            rows: Vectors = self.model.encode(
+                batch, prompt=prefix, task=task, batch_size=len(batch), show_progress_bar=False
+            )
+            return rows
 
-    def encode_stream(self, texts: Iterable[str], progress: Progress | None = None) -> Iterator[Vectors]:
-        """Yield the vectors of passages in blocks; texts are read at most two blocks ahead.
-
-        For more texts than fit in memory. The queue sorts each block by length and tokenises the next one in
-        parallel, which is faster than many small calls.
-        """
-        return self._blocks(texts, self.fingerprint.passage_prefix, "document", progress)
+        dimensions = self.fingerprint.dimensions
+        if not texts:
+            return np.empty((0, dimensions), np.float32)
+        rows = self._loaded.compute(encode, list(map(without_surrogates, texts)), progress)
+        try:
+            return of_unit_length(rows[:, :dimensions])
+        except ValueError as error:
+            raise EncoderUnusable(f"model {self.fingerprint.model!r}: {error}") from error
 
     def count_tokens(self, text: str) -> int:
         """Return the number of tokens of a whole passage with its prefix, also beyond the model's limit."""
-        return self.runner.count_tokens(self.fingerprint.passage_prefix + text)
+        return self._loaded.count_tokens(without_surrogates(self.fingerprint.passage_prefix + text))
 
     def close(self) -> None:
         """Release the model."""
-        del self.runner, self.model
-
-    def _blocks(
-        self, texts: Iterable[str], prefix: str, task: str, progress: Progress | None
-    ) -> Iterator[Vectors]:
-        before = 0
-        for rows in self.runner.run(texts, prompt=prefix, task=task, progress=progress):
-            try:
-                yield of_unit_length(rows[:, : self.fingerprint.dimensions], before)
-            except ValueError as error:
-                raise EncoderUnusable(
-                    f"model {self.fingerprint.model!r}: {error}; with half precision, try "
-                    f"{VARIABLE}PRECISION=float32"
-                ) from error
-            before += len(rows)
-
-    def _together(self, blocks: Iterator[Vectors]) -> Vectors:
-        return np.concatenate([np.empty((0, self.fingerprint.dimensions), np.float32), *blocks])
-
-
-def _prefix(asked: str | None, prompts: Mapping[str, str | None], names: Sequence[str]) -> str:
-    if asked is not None:
-        return asked
-    return next((prompt for name in names if (prompt := prompts.get(name))), "")
+        del self.model, self._loaded
 
 
 def _dimensions(model: Any, settings: EncoderSettings) -> int:
@@ -118,7 +84,7 @@ def _dimensions(model: Any, settings: EncoderSettings) -> int:
     if settings.dimensions is not None and settings.dimensions > whole:
         raise InvalidCall(
             f"{settings.model!r} has {whole} dimensions, less than the requested {settings.dimensions}: "
-            f"lower {VARIABLE}DIMENSIONS"
+            "lower SHRAG_ENCODER__DIMENSIONS"
         )
     return settings.dimensions or whole
 

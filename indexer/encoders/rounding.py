@@ -7,16 +7,12 @@ int8      the unit vector × 127, rounded half to even: a quarter of the size; c
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.encoders.arrays import Stored, Vectors
+from indexer.encoders import Stored, Vectors
 from indexer.settings import StorageType
 
 
-def of_unit_length(rows: Vectors, before: int = 0) -> Vectors:
+def of_unit_length(rows: Vectors) -> Vectors:
     """Divide each row by its length.
-
-    Args:
-        rows: one vector per text.
-        before: number of texts before the first one, for the message.
 
     Raises:
         ValueError: a row contains NaN or infinity, or only zeros; the message says which row.
@@ -26,7 +22,7 @@ def of_unit_length(rows: Vectors, before: int = 0) -> Vectors:
     if len(bad):
         others = f" and {len(bad) - 1:,} more" if len(bad) > 1 else ""
         what = "only zeros" if lengths[bad[0]] == 0 else "NaN or infinity"
-        raise ValueError(f"vector of text {before + int(bad[0])}{others}, counted from 0, contains {what}")
+        raise ValueError(f"vector of text {bad[0]}{others}, counted from 0, contains {what}")
     unit: Vectors = (rows / lengths[:, np.newaxis]).astype(np.float32)
     return unit
 

@@ -3,14 +3,10 @@
 | module | contents |
 |---|---|
 | `repository.py` | a repository as a value: address, set, metadata format |
-| `datestamps.py` | datestamps and their granularity |
-| `answers.py`, `answer_parser.py` | parsing of answers: pages of records, Identify, formats |
-| `repair.py` | repair of XML with forbidden characters |
-| `client.py` | requests, one at a time, with pauses and retries |
-| `mirror.py`, `mirror_files.py` | the harvested records and the state of the list, in one SQLite file |
+| `client.py` | requests with pauses and retries, and the parser of the answers |
 | `listing.py` | one list of a repository, from page to page |
-| `changes.py` | changed records as a corpus |
+| `mirror.py` | the harvested records and the state of the list, in one SQLite file |
 
-The own client is about 600 lines. The libraries for the protocol bound neither answers nor pauses and keep
-no state between processes; the most used one, sickle, has had no release since 2020.
+The client is own code. oaipmh-scythe 0.16, the maintained library, takes an answer that breaks off for the
+last page of a list, bounds neither answers nor pauses, and fails at a Retry-After date.
 """

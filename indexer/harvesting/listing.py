@@ -4,12 +4,15 @@ Every page is stored with the token of the next one before that is requested. If
 refused, another pass through the same list starts; records of earlier passes are kept and updated.
 
 A repository that counts pages by offset skips a record if an earlier one leaves the list during the harvest.
-If the announced size of the list exceeds the number of listed records, another pass looks for such records.
+While the announced size of the list exceeds the number of listed records, and a further pass finds more,
+another pass looks for such records.
 """
 
+import time
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
-from functools import partial
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from base.amounts import counted
@@ -19,9 +22,7 @@ from base.untrusted import one_line
 from indexer.corpora.readers.items import DeadLetter
 from indexer.corpora.readers.metadata_records import read_metadata
 from indexer.errors import RepositoryFailed, UnknownFormat
-from indexer.harvesting.answers import Identity, Page, parse_identity, parse_page, parse_prefixes
-from indexer.harvesting.client import RepositoryClient, RequestFailed
-from indexer.harvesting.datestamps import earlier_date, parse_datestamp, start_of_list
+from indexer.harvesting.client import Answer, RepositoryClient, RequestFailed
 from indexer.harvesting.mirror import ListState, Mirror
 from indexer.harvesting.repository import OAI_DC
 
@@ -30,18 +31,19 @@ log = get_logger("harvest")
 FIRST_RETRIES = 2  # of the first request to a new repository
 MOST_RESTARTS = 5  # of a list, in one call
 MOST_IDLE_PAGES = 100  # consecutive pages without a new record
-MOST_CHECKS = 2  # further passes, if fewer records were listed than announced
 BAD_TOKEN = "badResumptionToken"  # noqa: S105 - a code of the protocol
 CODES_OF_BAD_TOKENS = frozenset({BAD_TOKEN, "badArgument", "badVerb"})
+STATUSES_OF_BAD_TOKENS = frozenset({400, 404, 410, 500})
 
 
 @dataclass(frozen=True, slots=True)
-class ListOptions:
-    """Options of a list."""
+class HarvestOptions:
+    """Options of a harvest."""
 
-    now: datetime
-    complete: bool = False  # everything, although the changes would do
+    complete: bool = False  # list everything, although the changes would do
     remove_missing: bool = False  # however many records a complete list lacks
+    partial: bool = False  # index the harvested records even if the list was interrupted
+    pause: Callable[[float], None] = time.sleep
 
 
 @dataclass(slots=True)
@@ -53,65 +55,48 @@ class ListReport:
     records: int = 0
     restarts: int = 0
     missing_removed: int = 0
-    repaired: int = 0  # pages
-    nameless: int = 0  # records without an identifier
+    requests: int = 0
+    retries: int = 0
+    oddities: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
 
 
-async def list_changes(
-    client: RepositoryClient, mirror: Mirror, options: ListOptions, report: ListReport, progress: Progress
-) -> None:
-    """Read the records that changed since the last list into the mirror, or continue an interrupted list.
-
-    The report is filled page by page, and therefore also valid after an error.
-
-    Raises:
-        RepositoryFailed: the repository fails, or its list has no end; the pages so far are stored.
-        UnknownFormat: the repository does not have the metadata format, or no reader for it exists.
-    """
-    try:
-        # The address of a new repository may be wrong, which need not take minutes to find out.
-        retries = None if mirror.state.passes else FIRST_RETRIES
-        identity = await client.ask({"verb": "Identify"}, parse_identity, retries=retries)
-        await _Listing(client, mirror, options, identity, report, progress).run()
-    except RequestFailed as failure:
-        raise _stopped(client, mirror, str(failure)) from None
-
-
-def _stopped(client: RepositoryClient, mirror: Mirror, why: str) -> RepositoryFailed:
-    kept = counted(mirror.count("deleted = 0"), "harvested record")
-    return RepositoryFailed(
-        f"{client.repository.name}: {why} ({kept} so far)",
-        remedy="repeat the command later, which continues",
-    )
-
-
 @dataclass(slots=True)
-class _Listing:
+class Listing:
+    """A list in progress; `report` is filled page by page, and therefore also valid after an error."""
+
     client: RepositoryClient
     mirror: Mirror
-    options: ListOptions
-    identity: Identity
-    report: ListReport
+    options: HarvestOptions
     progress: Progress
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
+    report: ListReport = field(default_factory=ListReport)
     idle_pages: int = 0
 
-    async def run(self) -> None:
-        list_ = self.mirror.state.list
-        if list_ is None or (self.options.complete and list_.from_):
-            self._start()
-        self.report.from_ = self._list.from_
-        while True:
-            while not self._list.ended:
-                page = await self._request()
-                if page.errors:
-                    await self._handle_errors(page)
-                else:
-                    self._store(page)
-            if not self._is_short():
-                break
-            self._restart(checks=self._list.checks + 1)
-        self._complete()
+    def run(self) -> None:
+        """Read the records that changed since the last list, or continue an interrupted list.
+
+        Raises:
+            RepositoryFailed: the repository fails, or its list has no end; the pages so far are stored.
+            UnknownFormat: the repository does not have the metadata format, or no reader for it exists.
+        """
+        try:
+            identity = self._identify()
+            list_ = self.mirror.state.list
+            if list_ is None or (self.options.complete and list_.from_):
+                number = self.mirror.state.passes + 1
+                list_ = ListState(self._from(identity), first_pass=number, pass_=number)
+                self.mirror.save(replace(self.mirror.state, passes=number, list=list_))
+            self.report.from_ = list_.from_
+            self._read_pages()
+            while self._is_short():
+                self._restart(checked=self._list.listed)
+                self._read_pages()
+            self._complete()
+        except RequestFailed as failure:
+            raise self._stopped(str(failure)) from None
+        finally:
+            self.report.requests, self.report.retries = self.client.requests, self.client.retries
 
     @property
     def _list(self) -> ListState:
@@ -119,48 +104,72 @@ class _Listing:
             raise ValueError("no list is in progress")
         return self.mirror.state.list
 
-    def _start(self) -> None:
-        """Start a new list."""
-        number = self.mirror.state.passes + 1
-        list_ = ListState(self._from(), first_pass=number, pass_=number)
-        self.mirror.save(replace(self.mirror.state, passes=number, list=list_))
+    def _stopped(self, why: str) -> RepositoryFailed:
+        kept = counted(self.mirror.count("deleted = 0"), "harvested record")
+        return RepositoryFailed(
+            f"{self.client.repository.name}: {why} ({kept} so far)",
+            remedy="repeat the command later, which continues",
+        )
 
-    def _from(self) -> str:
+    def _identify(self) -> Answer:
+        # The address of a new repository may be wrong, which need not take minutes to find out.
+        retries = None if self.mirror.state.passes else FIRST_RETRIES
+        answer = self.client.ask({"verb": "Identify"}, retries=retries)
+        if answer.verb != "Identify":
+            raise self._stopped(f"it does not identify itself as a repository ({_said(answer)})")
+        if (version := answer.last("protocolVersion")) != "2.0":
+            raise self._stopped(f"it has version {one_line(version) or 'none'} of the protocol, not 2.0")
+        return answer
+
+    def _from(self, identity: Answer) -> str:
         """Return `from` of a new list, "" for a complete one."""
-        state, settings, identity = self.mirror.state, self.client.settings, self.identity
+        state, settings = self.mirror.state, self.client.settings
         complete, days = parse_datestamp(state.complete_at), settings.full_every_days
         if self.options.complete or complete is None:
             return ""
-        if days and not identity.keeps_deletions and self.options.now - complete >= timedelta(days=days):
+        keeps_deletions = identity.last("deletedRecord") == "persistent"
+        if days and not keeps_deletions and self.now - complete >= timedelta(days=days):
             return ""
-        hours = settings.overlap_hours
-        return start_of_list(state.listed_at, identity.earliest, identity.granularity, overlap_hours=hours)
+        return start_of_list(
+            state.listed_at,
+            identity.last("earliestDatestamp"),
+            in_days="T" not in identity.last("granularity"),
+            overlap_hours=settings.overlap_hours,
+        )
 
     def _restart(self, **changes: Any) -> None:
         """Start another pass through the list."""
         number = self.mirror.state.passes + 1
         self.idle_pages = 0
-        list_ = replace(self._list, pass_=number, token="", pages=0, size=0, new_in_pass=0)
-        list_ = replace(list_, **changes)
+        list_ = replace(self._list, pass_=number, token="", pages=0, size=0, **changes)
         self.mirror.save(replace(self.mirror.state, passes=number, list=list_))
 
-    async def _request(self) -> Page:
-        """Request the next page. A token whose request fails counts as refused if the repository answers."""
-        list_, parse = self._list, partial(parse_page, record_bytes=self.client.settings.record_bytes)
-        arguments = self.client.repository.list_arguments(from_=list_.from_, token=list_.token)
-        try:
-            return await self.client.ask(arguments, parse)
-        except RequestFailed as failure:
-            if list_.token and failure.kind in {"server", "refused"} and await self.client.answers():
-                return Page(errors=((BAD_TOKEN, str(failure)),))
-            raise
+    def _read_pages(self) -> None:
+        while not self._list.ended:
+            answer = self._request()
+            if answer.errors:
+                self._handle_errors(answer)
+            else:
+                self._store(answer)
 
-    async def _handle_errors(self, page: Page) -> None:
+    def _request(self) -> Answer:
+        """Request the next page. A token whose request fails counts as refused if the repository answers."""
+        list_ = self._list
+        try:
+            return self.client.ask(
+                self.client.repository.list_arguments(from_=list_.from_, token=list_.token)
+            )
+        except RequestFailed as failure:
+            if not list_.token or failure.status not in STATUSES_OF_BAD_TOKENS:
+                raise
+            self.client.ask({"verb": "Identify"}, retries=0)
+            return Answer(errors=[(BAD_TOKEN, str(failure))])
+
+    def _handle_errors(self, answer: Answer) -> None:
         """Continue after an error of the protocol, or raise it."""
-        list_, codes = self._list, {code for code, _ in page.errors}
-        said = "; ".join(f"{one_line(code)}: {message}" for code, message in page.errors)
+        list_, codes, said = self._list, {code for code, _ in answer.errors}, _said(answer)
         if "noRecordsMatch" in codes:
-            self._store(Page(date=page.date))
+            self._store(answer)
         elif list_.token and codes & CODES_OF_BAD_TOKENS:
             self.report.restarts += 1
             if self.report.restarts > MOST_RESTARTS:
@@ -170,78 +179,69 @@ class _Listing:
         elif "badArgument" in codes and "T" in list_.from_:  # it does not accept its own granularity
             self._restart(from_=list_.from_[:10])
         elif "cannotDisseminateFormat" in codes:
-            prefix = self.client.repository.metadata_prefix
-            known = ", ".join(await self.client.ask({"verb": "ListMetadataFormats"}, parse_prefixes))
+            formats = self.client.ask({"verb": "ListMetadataFormats"}).values["metadataPrefix"]
             raise UnknownFormat(
-                f"{self.client.repository.name} does not have the metadata format {prefix!r}, but {known}"
+                f"{self.client.repository.name} does not have the metadata format "
+                f"{self.client.repository.metadata_prefix!r}, but {', '.join(map(one_line, formats))}"
             )
         else:
             raise self._stopped(said)
 
-    def _stopped(self, why: str) -> RepositoryFailed:
-        return _stopped(self.client, self.mirror, why)
-
-    def _store(self, page: Page) -> None:
+    def _store(self, page: Answer) -> None:
         """Store a page, and count it."""
-        list_, report = self._list, self.report
+        list_, report, token = self._list, self.report, page.last("resumptionToken")
         if not list_.pages and self.client.repository.metadata_prefix != OAI_DC:
             self._check_format(page)
+        started = list_.started or earlier_date(page.last("responseDate"), self.now)
         later = replace(
-            list_,
-            token=page.token,
-            started=list_.started or earlier_date(page.date or self.identity.date, self.options.now),
-            pages=list_.pages + 1,
-            size=page.size or list_.size,
+            list_, token=token, started=started, pages=list_.pages + 1, size=page.size or list_.size
         )
-        new_in_pass = self.mirror.store(page, later)
-        if page.token and page.token == list_.token and not new_in_pass:  # as DSpace ends some lists
+        new = self.mirror.store(page.records, later)
+        if token and token == list_.token and not new:  # as DSpace ends some lists
             self.mirror.save(replace(self.mirror.state, list=replace(self._list, token="")))
         report.pages += 1
         report.records += len(page.records)
-        report.repaired += page.repaired
-        report.nameless += page.nameless
+        report.oddities["pages with invalid XML repaired"] += page.repaired
+        report.oddities["records without an identifier left out"] += page.nameless
         self.progress("harvesting", report.records, later.size)
-        self.idle_pages = 0 if new_in_pass else self.idle_pages + 1
+        self.idle_pages = 0 if new else self.idle_pages + 1
         if self.idle_pages > MOST_IDLE_PAGES:
             raise self._stopped(f"its list has no end: {self.idle_pages} pages without a new record")
         if self._list.listed > (most := self.client.settings.most_records):
             raise self._stopped(f"its list has more than {most:,} records, the limit of the settings")
 
-    def _check_format(self, page: Page) -> None:
+    def _check_format(self, page: Answer) -> None:
         """Raise UnknownFormat if there is no reader for the records of the first page."""
-        name = self.client.repository.name
+        name, prefix = self.client.repository.name, self.client.repository.metadata_prefix
         given = [record for record in page.records if record.metadata]
         read = [read_metadata(record.metadata, record.identifier, name) for record in given]
-        if given and all(isinstance(item, DeadLetter) for item in read):
-            prefix, first = self.client.repository.metadata_prefix, read[0]
-            why = first.reason if isinstance(first, DeadLetter) else ""
-            raise UnknownFormat(f"{name} in the metadata format {prefix!r}: no record can be read ({why})")
+        letters = [item for item in read if isinstance(item, DeadLetter)]
+        if given and len(letters) == len(given):
+            raise UnknownFormat(
+                f"{name} in the metadata format {prefix!r}: no record can be read ({letters[0].reason})"
+            )
 
     def _is_short(self) -> bool:
         """Check whether the list needs another pass, because it has fewer records than announced."""
         list_, state = self._list, self.mirror.state
         if not state.sizes_are_exact or list_.listed >= list_.size:
             return False
-        if list_.checks and not list_.new_in_pass:
-            self.mirror.save(replace(state, sizes_are_exact=False))
-            self.report.notes.append("it announces more records than it lists")
-            return False
-        return list_.checks < MOST_CHECKS
+        if list_.listed > list_.checked:
+            return True
+        self.mirror.save(replace(state, sizes_are_exact=False))
+        self.report.notes.append("it announces more records than it lists")
+        return False
 
     def _complete(self) -> None:
         """End the list; of a complete one, mark the records that it lacks as deleted."""
-        list_, report = self._list, self.report
+        list_, report, state = self._list, self.report, self.mirror.state
         if not list_.from_:
-            report.missing_removed = self._without_missing()
-        if report.repaired:
-            report.notes.append(f"{counted(report.repaired, 'page')} with invalid XML repaired")
-        if report.nameless:
-            report.notes.append(f"{counted(report.nameless, 'record')} without an identifier left out")
-        state = self.mirror.state
+            report.missing_removed = self._remove_missing()
+        report.notes += [f"{what}: {number:,}" for what, number in report.oddities.items() if number]
         complete_at = state.complete_at if list_.from_ else list_.started
         self.mirror.save(replace(state, list=None, listed_at=list_.started, complete_at=complete_at))
 
-    def _without_missing(self) -> int:
+    def _remove_missing(self) -> int:
         """Mark the known records that a complete list lacks as deleted, unless they are suspiciously many."""
         missing = self.mirror.count("deleted = 0 AND pass < ?", self._list.first_pass)
         known = self.mirror.count("deleted = 0")
@@ -251,6 +251,51 @@ class _Listing:
                 "if they are deleted: shrag harvest NAME --full --remove-missing"
             )
             return 0
-        if missing:
-            self.mirror.delete_missing(self._list)
+        self.mirror.delete_missing(self._list.first_pass)
         return missing
+
+
+def _said(answer: Answer) -> str:
+    return "; ".join(f"{one_line(code)}: {message}" for code, message in answer.errors)
+
+
+def parse_datestamp(text: str) -> datetime | None:
+    """Parse a datestamp or the date of a response (section 3.3) in UTC; None if it is neither."""
+    try:
+        date = datetime.fromisoformat(text.strip())
+        return date.replace(tzinfo=UTC) if date.tzinfo is None else date.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def start_of_list(listed_at: str, earliest: str, *, in_days: bool, overlap_hours: float) -> str:
+    """Return `from` of an incremental list, "" if everything must be listed.
+
+    Args:
+        listed_at: start of the previous complete list, by the clock of the repository.
+        earliest: earliest datestamp of the repository; some refuse an earlier `from`.
+        in_days: granularity of the datestamps; a day is always listed again.
+        overlap_hours: hours that are listed again.
+    """
+    listed, first = parse_datestamp(listed_at), parse_datestamp(earliest)
+    try:
+        start = listed - timedelta(hours=overlap_hours) if listed else None
+    except OverflowError:  # a date in the year 1
+        start = None
+    if start is None:
+        return ""
+    formatted = _in_seconds(max(start, first) if first else start)
+    return formatted[:10] if in_days else formatted
+
+
+def earlier_date(date: str, now: datetime) -> str:
+    """Return the date of a response, or the own time if that is earlier, or if there is no date.
+
+    A clock that is ahead would otherwise move the start of the next list beyond new records.
+    """
+    given = parse_datestamp(date)
+    return _in_seconds(min(given, now) if given else now)
+
+
+def _in_seconds(date: datetime) -> str:
+    return f"{date.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='seconds')}Z"

@@ -8,48 +8,45 @@ generation that it contains, so the changes to index are the records with a late
 a kill between indexing and the next harvest, and after a rollback.
 """
 
-import hashlib
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 from uuid import uuid4
 
-from indexer.errors import IndexDamaged
-from indexer.harvesting.answer_parser import ListedRecord
-from indexer.harvesting.answers import Page
+from base.files.locks import lock_file
+from indexer.errors import IndexBusy, IndexDamaged, IndexNotWritten
+from indexer.harvesting.client import ListedRecord
 from indexer.harvesting.repository import Repository
 
-FORMAT = 1  # PRAGMA user_version
-SCHEMA = f"""
-CREATE TABLE records (
+ENDING = ".sqlite"
+LOCK = "harvest.lock"
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS records (
     identifier TEXT NOT NULL UNIQUE,
     datestamp TEXT NOT NULL,
     deleted INTEGER NOT NULL,
-    digest BLOB NOT NULL,
     metadata BLOB,      -- XML, compressed
     problem TEXT NOT NULL,
     pass INTEGER NOT NULL,     -- the last pass through a list that contained the record
     generation INTEGER NOT NULL -- in which its content last changed
 );
-CREATE INDEX by_generation ON records (generation);
-CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-PRAGMA user_version = {FORMAT};
+CREATE INDEX IF NOT EXISTS by_generation ON records (generation);
+CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
 UPSERT = """
-INSERT INTO records
-VALUES (:identifier, :datestamp, :deleted, :digest, :metadata, :problem, :pass, :generation)
+INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (identifier) DO UPDATE SET
-    datestamp = excluded.datestamp, deleted = excluded.deleted, digest = excluded.digest,
-    metadata = excluded.metadata, problem = excluded.problem, pass = excluded.pass,
-    generation = CASE WHEN digest = excluded.digest AND deleted = excluded.deleted
+    datestamp = excluded.datestamp, deleted = excluded.deleted, metadata = excluded.metadata,
+    problem = excluded.problem, pass = excluded.pass,
+    generation = CASE WHEN metadata IS excluded.metadata AND problem = excluded.problem
+                      AND deleted = excluded.deleted
                       THEN generation ELSE excluded.generation END
 """
-PASSED = "UPDATE records SET pass = ? WHERE identifier = ?"
-LIVE = "deleted = 0 AND problem = ''"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +61,7 @@ class ListState:
     pages: int = 0  # of this pass
     size: int = 0  # as announced, 0 if it is not
     listed: int = 0  # records in all passes of this list, each once
-    new_in_pass: int = 0  # records that no earlier pass of this list had
-    checks: int = 0  # passes that look for skipped records
+    checked: int = 0  # of them before the pass that looks for skipped records
 
     @property
     def ended(self) -> bool:
@@ -100,30 +96,19 @@ class MirrorState:
 
 
 class Mirror:
-    """An open mirror, locked against other harvests of the index."""
+    """An open mirror."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, state: MirrorState) -> None:
-        self.path = path
-        self.state = state
-        self._connection = connection
-
-    @classmethod
-    def opened(cls, connection: sqlite3.Connection, path: Path, repository: Repository) -> Self:
+    def __init__(self, connection: sqlite3.Connection, repository: Repository) -> None:
         """Create the tables of a new file, or read the state of an existing one.
 
         With another metadata format, everything must be listed again.
         """
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version not in {0, FORMAT}:
-            raise IndexDamaged(f"{path} has format {version}; this version of shrag reads {FORMAT}")
-        if version == 0:
-            connection.executescript(f"BEGIN; {SCHEMA} COMMIT;")
-        stored = connection.execute("SELECT value FROM state WHERE name = 'state'").fetchone()
-        state = state_from(stored[0]) if stored else MirrorState(repository, uuid4().hex)
-        mirror = cls(connection, path, state)
-        if not stored or state.repository != repository:
-            mirror.save(replace(state, repository=repository, list=None, listed_at="", complete_at=""))
-        return mirror
+        self._connection = connection
+        connection.executescript(SCHEMA)
+        stored = _stored_state(connection)
+        self.state = stored or MirrorState(repository, uuid4().hex)
+        if stored is None or stored.repository != repository:
+            self.save(replace(self.state, repository=repository, list=None, listed_at="", complete_at=""))
 
     def save(self, state: MirrorState) -> None:
         """Store the state."""
@@ -136,120 +121,136 @@ class Mirror:
             "INSERT OR REPLACE INTO state VALUES ('state', ?)", [json.dumps(asdict(state))]
         )
 
-    def store(self, page: Page, list_: ListState) -> int:
+    def store(self, records: Sequence[ListedRecord], list_: ListState) -> int:
         """Store a page and the state of the list after it, in one transaction.
 
-        Return the number of records that are new in this pass. A record that this list already contained
-        with a later datestamp is kept, as the page is outdated.
+        Return the number of records that are new in this pass.
         """
         new_in_pass = new_in_list = 0
         with self._connection:
-            for record in page.records:
+            for record in records:
                 known = self._connection.execute(
-                    "SELECT pass, datestamp FROM records WHERE identifier = ?", [record.identifier]
+                    "SELECT pass FROM records WHERE identifier = ?", [record.identifier]
                 ).fetchone()
-                last_pass, datestamp = known or (0, "")
+                last_pass = known[0] if known else 0
                 new_in_pass += last_pass < list_.pass_
                 new_in_list += last_pass < list_.first_pass
-                if last_pass < list_.first_pass or datestamp <= record.datestamp:
-                    # A deletion of an unknown record is no change.
-                    generation = self.state.generation if known or not record.deleted else 0
-                    self._connection.execute(UPSERT, _row(record, list_.pass_, generation))
-                else:
-                    self._connection.execute(PASSED, [list_.pass_, record.identifier])
-            list_ = replace(
-                list_, listed=list_.listed + new_in_list, new_in_pass=list_.new_in_pass + new_in_list
-            )
-            state = replace(self.state, list=list_)
+                # A deletion of an unknown record is no change.
+                generation = self.state.generation if known or not record.deleted else 0
+                metadata = zlib.compress(record.metadata) if record.metadata else None
+                self._connection.execute(
+                    UPSERT,
+                    [
+                        *(record.identifier, record.datestamp, record.deleted, metadata, record.problem),
+                        *(list_.pass_, generation),
+                    ],
+                )
+            state = replace(self.state, list=replace(list_, listed=list_.listed + new_in_list))
             self._write(state)
         self.state = state
         return new_in_pass
 
+    def _select(self, what: str, condition: str, *values: int | str) -> Iterator[tuple[Any, ...]]:
+        yield from self._connection.execute(
+            f"SELECT {what} FROM records WHERE {condition} ORDER BY identifier",  # noqa: S608 - constants
+            values,
+        )
+
     def count(self, condition: str = "1", *values: int) -> int:
         """Return the number of records that satisfy a condition."""
-        found = self._connection.execute(f"SELECT count(*) FROM records WHERE {condition}", values)  # noqa: S608 - constants
-        return int(found.fetchone()[0])
+        return int(next(self._select("count(*)", condition, *values))[0])
 
-    def delete_missing(self, list_: ListState) -> None:
-        """Mark the records that a complete list does not contain as deleted."""
+    def delete_missing(self, first_pass: int) -> None:
+        """Mark the records that no pass since the first one of a complete list contains as deleted."""
         with self._connection:
             self._connection.execute(
-                "UPDATE records SET deleted = 1, digest = x'', metadata = NULL, problem = '', generation = ? "
+                "UPDATE records SET deleted = 1, metadata = NULL, problem = '', generation = ? "
                 "WHERE deleted = 0 AND pass < ?",
-                [self.state.generation, list_.first_pass],
+                [self.state.generation, first_pass],
             )
 
     def close_generation(self) -> int:
         """Return the last generation with a change; later changes belong to the next one."""
-        last = int(self._connection.execute("SELECT max(generation) FROM records").fetchone()[0] or 0)
+        last = int(next(self._select("max(generation)", "1"))[0] or 0)
         if last == self.state.generation:
             self.save(replace(self.state, generation=last + 1))
         return last
 
-    def changed(self, since: int) -> Iterator[tuple[str, bytes, int]]:
-        """Yield identifier, metadata and stored bytes of the records changed after a generation."""
-        found = self._connection.execute(
-            f"SELECT identifier, metadata FROM records WHERE {LIVE} AND generation > ? ORDER BY identifier",  # noqa: S608
-            [since],
-        )
-        for identifier, metadata in found:
-            yield identifier, zlib.decompress(metadata), len(metadata)
-
-    def problems(self, since: int) -> Iterator[tuple[str, str]]:
-        """Yield identifier and problem of unusable records changed after a generation."""
-        yield from self._connection.execute(
-            "SELECT identifier, problem FROM records "
-            "WHERE problem != '' AND generation > ? ORDER BY identifier",
-            [since],
-        )
+    def changed(self, since: int) -> Iterator[tuple[str, bytes, str]]:
+        """Yield identifier, compressed metadata and problem of the records changed after a generation."""
+        what = "identifier, coalesce(metadata, x''), problem"
+        yield from self._select(what, "deleted = 0 AND generation > ?", since)
 
     def bytes_changed(self, since: int) -> int:
         """Return the stored bytes of the metadata changed after a generation."""
-        found = self._connection.execute(
-            f"SELECT coalesce(sum(length(metadata)), 0) FROM records WHERE {LIVE} AND generation > ?",  # noqa: S608
-            [since],
-        )
-        return int(found.fetchone()[0])
+        what = "coalesce(sum(length(metadata)), 0)"
+        return int(next(self._select(what, "deleted = 0 AND generation > ?", since))[0])
 
-    def deleted(self, since: int) -> Iterator[str]:
-        """Yield the identifiers of records deleted after a generation."""
-        found = self._connection.execute(
-            "SELECT identifier FROM records WHERE deleted = 1 AND generation > ? ORDER BY identifier", [since]
-        )
-        yield from (identifier for (identifier,) in found)
+    def deleted(self, since: int) -> list[str]:
+        """Return the identifiers of records deleted after a generation."""
+        return [row[0] for row in self._select("identifier", "deleted = 1 AND generation > ?", since)]
 
     def holds(self, identifier: str) -> bool:
         """Check whether a record exists and is not deleted."""
-        found = self._connection.execute(
-            "SELECT 1 FROM records WHERE identifier = ? AND deleted = 0", [identifier]
-        )
-        return found.fetchone() is not None
+        return any(self._select("1", "identifier = ? AND deleted = 0", identifier))
 
 
-def _row(record: ListedRecord, pass_: int, generation: int) -> dict[str, Any]:
-    content = record.metadata or record.problem.encode()
-    return {
-        "identifier": record.identifier,
-        "datestamp": record.datestamp,
-        "deleted": int(record.deleted),
-        "digest": b"" if record.deleted else hashlib.sha256(content).digest(),
-        "metadata": zlib.compress(record.metadata) if record.metadata else None,
-        "problem": record.problem,
-        "pass": pass_,
-        "generation": generation,
-    }
+def _stored_state(connection: sqlite3.Connection) -> MirrorState | None:
+    stored = connection.execute("SELECT value FROM state WHERE name = 'state'").fetchone()
+    if stored is None:
+        return None
+    record = json.loads(stored[0])
+    list_, repository = record.pop("list"), Repository(**record.pop("repository"))
+    return MirrorState(repository=repository, list=ListState(**list_) if list_ else None, **record)
 
 
-class DamagedState(ValueError):
-    """The stored state of a mirror cannot be read."""
+@contextmanager
+def harvest_lock(folder: Path, index: str) -> Iterator[None]:
+    """Lock the mirrors of an index against other harvests; IndexBusy immediately if they are locked."""
+    folder.mkdir(parents=True, exist_ok=True)
+    busy = IndexBusy(f"another process is harvesting into index {index!r}", remedy="wait for it", index=index)
+    with lock_file(folder / LOCK, busy):
+        yield
 
 
-def state_from(text: str) -> MirrorState:
-    """Parse a stored state. Raises `DamagedState`."""
+@contextmanager
+def open_mirror(folder: Path, repository: Repository, index: str) -> Iterator[Mirror]:
+    """Open or create the mirror of a repository in the folder of an index's mirrors, until the block ends.
+
+    Raises:
+        IndexNotWritten: disk full, no permission.
+        IndexDamaged: the file is damaged.
+    """
+    with _connected(folder / f"{repository.slug}{ENDING}", index) as connection:
+        yield Mirror(connection, repository)
+
+
+def states_in(folder: Path) -> list[MirrorState]:
+    """Return the states of the mirrors in a folder, by name. Raises as `open_mirror`."""
+    found = []
+    for path in sorted(folder.glob(f"*{ENDING}")):
+        with _connected(path, folder.parent.name) as connection:
+            found.append(_stored_state(connection))
+    return [state for state in found if state]
+
+
+@contextmanager
+def _connected(path: Path, index: str) -> Iterator[sqlite3.Connection]:
     try:
-        record = json.loads(text)
-        list_ = record.pop("list")
-        repository = Repository(**record.pop("repository"))
-        return MirrorState(repository=repository, list=ListState(**list_) if list_ else None, **record)
-    except (ValueError, TypeError, LookupError, AttributeError) as error:
-        raise DamagedState(f"its state is damaged: {error}") from error
+        connection = sqlite3.connect(path, check_same_thread=False)
+        try:
+            yield connection
+        finally:
+            connection.close()
+    except sqlite3.OperationalError as error:
+        raise IndexNotWritten(
+            f"the harvested records {path} were not written ({error})",
+            remedy="fix the cause and repeat the command, which continues",
+            index=index,
+        ) from error
+    except (sqlite3.DatabaseError, zlib.error) as error:
+        raise IndexDamaged(
+            f"the harvested records {path} cannot be read ({error})",
+            remedy="move that file elsewhere; the next call harvests everything again",
+            index=index,
+        ) from error

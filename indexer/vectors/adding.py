@@ -15,8 +15,7 @@ import numpy as np
 
 from base.progress import Progress
 from base.windows import windows
-from indexer.encoders import Encoder
-from indexer.encoders.arrays import Stored
+from indexer.encoders import Encoder, Stored
 from indexer.encoders.rounding import rounded
 from indexer.errors import EncoderUnusable
 from indexer.files.schema import StoredPassage

@@ -20,8 +20,7 @@ from typing import Any, BinaryIO, NamedTuple, Self
 import numpy as np
 
 from base.errors import Remedy
-from indexer.encoders import VectorFingerprint
-from indexer.encoders.arrays import Stored
+from indexer.encoders import Stored, VectorFingerprint
 from indexer.errors import IndexDamaged
 from indexer.files.damage import map_damage_errors
 from indexer.files.sqlite_files import SQLiteFile

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
-from indexer.encoders.arrays import Stored
+from indexer.encoders import Stored
 from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import Lexicon, TokenCounts, lexicon_bytes
 from indexer.forward.rows import PassageRows

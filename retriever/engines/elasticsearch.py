@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from base.errors import Remedy
-from indexer.encoders.arrays import Stored
+from indexer.encoders import Stored
 from indexer.errors import IndexDamaged
 from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import Lexicon

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.encoders.arrays import Stored
+from indexer.encoders import Stored
 from indexer.encoders.rounding import cosines
 from indexer.vectors.store import VectorStore
 from retriever.engines import EngineHit

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from indexer.encoders.arrays import Stored
+from indexer.encoders import Stored
 from indexer.files.damage import map_damage_errors
 from indexer.files.schema import StoredPassage
 from indexer.files.stored import open_searcher

@@ -14,13 +14,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from base.errors import ResourceError
-from indexer.encoders import Encoder, Reranker, VectorFingerprint, open_encoder, open_reranker
-from indexer.encoders.arrays import Stored
+from indexer.encoders import Encoder, Reranker, Stored, VectorFingerprint, open_encoder, open_reranker
 from indexer.settings import CheckSettings, EncoderSettings, IndexerSettings, RerankerSettings
 from retriever.opening.worker_threads import WorkerThreads
 
 if TYPE_CHECKING:
-    from indexer.encoders.entailment import Entailed, EntailmentModel
+    from indexer.encoders.cross_encoder import Entailed, EntailmentModel
 
 COOLDOWN_S = 20.0  # after a failure
 CACHED_QUESTIONS = 1_000  # vectors kept for further searches of a question
@@ -124,7 +123,7 @@ class Entailment(LazyModel["EntailmentModel"]):
 def _open_entailment(settings: CheckSettings) -> "EntailmentModel | None":
     if settings.judge != "local":
         return None
-    from indexer.encoders.entailment import EntailmentModel
+    from indexer.encoders.cross_encoder import EntailmentModel
 
     return EntailmentModel(settings)
 

@@ -16,7 +16,7 @@ import numpy as np
 from base.errors import ResourceError
 from indexer.analysis import make_analyzer
 from indexer.corpora.papers import Paper
-from indexer.encoders.arrays import Stored
+from indexer.encoders import Stored
 from indexer.files.schema import StoredPassage
 from indexer.glossary.storage import Glossary
 from indexer.settings import IndexerSettings

@@ -11,8 +11,7 @@ import numpy as np
 
 from base.files.base_directories import base_directory
 from base.logs import get_logger
-from indexer.encoders import VectorFingerprint
-from indexer.encoders.arrays import Stored
+from indexer.encoders import Stored, VectorFingerprint
 from indexer.errors import IndexNotWritten
 from indexer.files.sums import sum_of
 from indexer.glossary.given import GENERAL, GivenPairs

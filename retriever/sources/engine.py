@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from indexer.analysis import Analyzer
-from indexer.encoders.arrays import Stored
+from indexer.encoders import Stored
 from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import LexiconBuilder
 from indexer.vectors.adding import row_of

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from base.errors import ResourceError
 from base.untrusted import one_line
-from indexer.encoders import Encoder, VectorFingerprint
-from indexer.encoders.arrays import Stored
+from indexer.encoders import Encoder, Stored, VectorFingerprint
 from indexer.encoders.rounding import rounded
 from indexer.files.schema import StoredPassage
 from indexer.settings import IndexerSettings

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from indexer.analysis import Analyzer
 from indexer.analysis.analysed import AnalysedPassage
 from indexer.corpora.papers import Paper
-from indexer.encoders.arrays import Stored
+from indexer.encoders import Stored
 from indexer.encoders.rounding import cosines
 from indexer.files.schema import StoredPassage
 from indexer.files.stored import stored_passages

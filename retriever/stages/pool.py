@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from base.errors import ResourceError
-from indexer.encoders.arrays import Stored
+from indexer.encoders import Stored
 from retriever.engines import EngineHit
 from retriever.opening.worker_threads import together
 from retriever.queries.boolean import Query, describe

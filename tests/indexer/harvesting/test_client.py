@@ -1,35 +1,78 @@
-"""Requests to a repository: polite, bounded, and to no other host."""
+"""Addresses, requests and answers of a repository: polite, bounded, to no other host, valid or refused."""
 
-import asyncio
 import gzip
 
 import pytest
 
-from indexer.harvesting.answers import parse_identity
-from indexer.harvesting.client import RepositoryClient, RequestCounts, RequestFailed
+from base.errors import UnknownPath
+from indexer.harvesting import client as client_module
+from indexer.harvesting.client import ListedRecord, RepositoryClient, RequestFailed, parse_answer
 from indexer.harvesting.repository import Repository
 from indexer.settings import HarvestSettings
 from tests.indexer.harvesting.harvests import Pauses
-from tests.indexer.harvesting.repository import FAULTS, Served, repository, unavailable
+from tests.indexer.harvesting.repository import OAI, Served, repository, reset, unavailable
 
-IDENTIFY = {"verb": "Identify"}
+RECORD_BYTES = 10_000
+
+
+@pytest.mark.parametrize(
+    ("url", "options", "request_"),
+    [
+        (
+            "https://r.org/oai",
+            {"from_": "2024-05-01T09:00:00Z"},
+            "https://r.org/oai?verb=ListRecords&metadataPrefix=oai_dc&set=col_1&from=2024-05-01T09%3A00%3A00Z",
+        ),
+        (
+            "https://r.org/oai",
+            {"token": "a b/c&d=+", "from_": "2024-05-01"},
+            "https://r.org/oai?verb=ListRecords&resumptionToken=a%20b%2Fc%26d%3D%2B",
+        ),
+        ("http://r.org/oai?db=1", {"token": "t"}, "http://r.org/oai?db=1&verb=ListRecords&resumptionToken=t"),
+    ],
+)
+def test_the_address_of_a_request(url, options, request_):
+    asked = Repository.of(f"oai:{url}", set_="col_1")
+
+    assert asked.request(asked.list_arguments(**options)) == request_
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("oai:", "oai:repository.example.ac.kr/oai", "oai:file:///etc/passwd", "oai:ftp://r.org/oai"),
+        *("oai:https://", "oai:https://user:secret@r.org/oai", "oai:https://r.org/oai?verb=Identify"),
+        *("oai:https://r.org/oai#top", "oai:https://r.org/o ai", "oai:https://r.org:0/oai"),
+        *("oai:https://r.org:99999/oai", "oai:https://[::1/oai"),
+    ],
+)
+def test_an_invalid_address_is_refused(path):
+    with pytest.raises(UnknownPath) as raised:
+        Repository.of(path)
+
+    assert "secret" not in str(raised.value)
+
+
+def test_another_set_is_another_mirror_and_another_format_is_not():
+    url = "oai:https://r.org/oai"
+    of = Repository.of
+
+    slugs = {of(url).slug, of(url, metadata_prefix="marc").slug, of(url, set_="a").slug, of(f"{url}2").slug}
+
+    assert len(slugs) == 3
 
 
 def ask(path, times=1, **settings):
-    """Ask a repository to identify itself; return the pauses and the counts."""
-    pauses, counts = Pauses(), RequestCounts()
+    """Ask a repository to identify itself; return the client and the pauses."""
+    pauses = Pauses()
     given = HarvestSettings(**{"delay_s": 0, "retries": 2} | settings)
-
-    async def run():
-        async with RepositoryClient(Repository.of(path), given, pauses, counts) as client:
-            for _ in range(times):
-                await client.ask(IDENTIFY, parse_identity)
-
-    asyncio.run(run())
-    return pauses, counts
+    with RepositoryClient(Repository.of(path), given, pauses) as client:
+        for _ in range(times):
+            client.ask({"verb": "Identify"})
+    return client, dict(pauses.seconds)
 
 
-def test_the_operators_contact_is_sent_with_every_request():
+def test_the_operators_contact_is_sent():
     served = Served()
     with repository(served) as path:
         ask(path, contact="library@example.org")
@@ -37,49 +80,23 @@ def test_the_operators_contact_is_sent_with_every_request():
     (headers,) = served.headers
     assert headers["User-Agent"].startswith("shrag/")
     assert "mailto:library@example.org" in headers["User-Agent"]
-    assert headers["From"] == "library@example.org"
-    assert headers["Accept-Encoding"] == "identity"
-
-
-def test_requests_are_separated_by_the_delay():
-    with repository(Served()) as path:
-        pauses, counts = ask(path, times=3, delay_s=2.5)
-
-    assert (pauses.seconds[2.5], counts.requests) == (2, 3)
-
-
-def test_retries_wait_longer_each_time():
-    with repository(Served(faults=dict.fromkeys(range(1, 4), FAULTS["reset"]))) as path:
-        pauses, counts = ask(path, retries=3)
-
-    assert (dict(pauses.seconds), counts.retries) == ({0.5: 1, 1.0: 1, 2.0: 1, 0: 3}, 3)
-
-
-@pytest.mark.parametrize("status", [429, 503])
-def test_a_requested_pause_is_kept(status):
-    with repository(Served(faults={1: unavailable("77", status)})) as path:
-        pauses, _ = ask(path)
-
-    assert pauses.seconds[77] == 1
-
-
-def test_the_last_retry_is_an_error_with_its_reason():
-    served = Served(faults=dict.fromkeys(range(1, 4), unavailable()))
-    with repository(served) as path, pytest.raises(RequestFailed, match="503") as raised:
-        ask(path)
-
-    assert raised.value.kind == "unreachable"
+    assert (headers["From"], headers["Accept-Encoding"]) == ("library@example.org", "identity")
 
 
 @pytest.mark.parametrize(
-    ("status", "kind"), [(400, "refused"), (404, "refused"), (401, "forbidden"), (403, "forbidden")]
+    ("faults", "times", "settings", "pauses"),
+    [
+        ([], 3, {"delay_s": 2.5}, {2.5: 2}),
+        ([reset] * 3, 1, {"retries": 3}, {0.5: 1, 1.0: 1, 2.0: 1, 0: 3}),
+        ([unavailable("77")], 1, {}, {77: 1, 0: 1}),
+        ([unavailable("77", 429)], 1, {}, {77: 1, 0: 1}),
+    ],
 )
-def test_a_refusal_is_not_repeated(status, kind):
-    served = Served(faults={1: unavailable("", status)})
-    with repository(served) as path, pytest.raises(RequestFailed, match=str(status)) as raised:
-        ask(path)
+def test_requests_are_separated_by_pauses(faults, times, settings, pauses):
+    with repository(Served(faults=dict(enumerate(faults, 1)))) as path:
+        client, taken = ask(path, times, **settings)
 
-    assert (raised.value.kind, len(served.asked)) == (kind, 1)
+    assert (taken, client.retries) == (pauses, len(faults))
 
 
 def redirecting(location):
@@ -98,83 +115,174 @@ def test_a_redirect_on_the_same_host_is_followed():
     assert len(served.asked) == 2
 
 
+def compressed(handler):
+    handler.send(gzip.compress(bytes(50_000_000)), Content_Encoding="gzip")
+    return True
+
+
+def endless(handler):
+    handler.send_response(200)
+    handler.end_headers()
+    try:
+        while True:
+            handler.wfile.write(bytes(100_000))
+    except OSError:
+        handler.close_connection = True
+    return True
+
+
+def silent(handler):
+    handler.rfile.read(1)  # until the client gives up
+    handler.close_connection = True
+    return True
+
+
+def rude(handler):
+    handler.send("no\x1b[2Jway\n" + "x" * 5_000, 404)
+    return True
+
+
 @pytest.mark.parametrize(
-    "location",
+    ("fault", "reason", "requests"),
     [
-        "http://169.254.169.254/latest/meta-data",
-        "http://localhost/oai",
-        "http://127.0.0.1:1/oai",
-        "https://127.0.0.1/oai",
-        "file:///etc/passwd",
-        "ftp://127.0.0.1/oai",
-        "//other.example.org/oai",
+        (unavailable(), "503", 3),
+        *((unavailable("", status), str(status), 1) for status in (400, 401, 403, 404)),
+        (rude, r"404: no \[2Jway x", 1),
+        (unavailable("7200"), r"7,200 s", 1),
+        (silent, r"0\.2 s", 3),
+        (compressed, "gzip", 1),
+        (endless, "1,000,000 bytes", 1),
+        (redirecting("/oai?verb=Identify"), "redirects more than", 6),
+        *(
+            (redirecting(location), "redirects to", 1)
+            for location in (
+                "http://169.254.169.254/latest/meta-data",
+                "http://localhost/oai",
+                "http://127.0.0.1:1/oai",
+                "https://127.0.0.1/oai",
+                "file:///etc/passwd",
+                "//other.example.org/oai",
+            )
+        ),
     ],
 )
-def test_a_redirect_to_another_place_is_refused(location):
-    served = Served(faults={1: redirecting(location)})
-    with repository(served) as path, pytest.raises(RequestFailed, match="redirects") as raised:
-        ask(path)
+def test_a_failure_ends_with_its_reason(fault, reason, requests):
+    served = Served(faults=dict.fromkeys(range(1, 100), fault))
+    with repository(served) as path, pytest.raises(RequestFailed, match=reason) as raised:
+        ask(path, timeout_s=0.2 if fault is silent else 20, answer_bytes=1_000_000)
 
-    assert (raised.value.kind, len(served.asked)) == ("forbidden", 1)
-
-
-def test_redirects_in_a_circle_end():
-    served = Served(faults=dict.fromkeys(range(1, 100), redirecting("/oai?verb=Identify")))
-    with repository(served) as path, pytest.raises(RequestFailed, match="redirects"):
-        ask(path)
-
-    assert len(served.asked) == 6
-
-
-def test_a_compressed_answer_is_refused_unread():
-    bomb = gzip.compress(bytes(50_000_000))
-
-    def compressed(handler):
-        handler.send(bomb, Content_Encoding="gzip")
-        return True
-
-    with repository(Served(faults={1: compressed})) as path, pytest.raises(RequestFailed, match="gzip"):
-        ask(path)
-
-
-def test_an_answer_beyond_the_limit_is_refused_and_not_repeated():
-    def endless(handler):
-        handler.send_response(200)
-        handler.end_headers()
-        try:
-            while True:
-                handler.wfile.write(bytes(100_000))
-        except OSError:
-            handler.close_connection = True
-        return True
-
-    served = Served(faults={1: endless})
-    with repository(served) as path, pytest.raises(RequestFailed, match="1,000,000 bytes"):
-        ask(path, answer_bytes=1_000_000)
-
-    assert len(served.asked) == 1
-
-
-def test_a_silent_repository_times_out():
-    def silent(handler):
-        handler.rfile.read(1)  # until the client gives up
-        handler.close_connection = True
-        return True
-
-    served = Served(faults=dict.fromkeys(range(1, 4), silent))
-    with repository(served) as path, pytest.raises(RequestFailed, match=r"0\.2 s") as raised:
-        ask(path, timeout_s=0.2)
-
-    assert (raised.value.kind, len(served.asked)) == ("unreachable", 3)
-
-
-def test_the_repositorys_words_are_one_line_of_printable_characters():
-    def refusal(handler):
-        handler.send("no\x1b[2Jway\n" + "x" * 5_000, 404)
-        return True
-
-    with repository(Served(faults={1: refusal})) as path, pytest.raises(RequestFailed) as raised:
-        ask(path)
-
+    assert len(served.asked) == requests
     assert str(raised.value).isprintable()
     assert len(str(raised.value)) < 400
+
+
+def document(content, root="OAI-PMH"):
+    return (
+        f'<{root} xmlns="{OAI}"><responseDate>2024-05-01T09:00:00Z</responseDate>'
+        f"<request>http://x</request>{content}</{root}>"
+    )
+
+
+def record(identifier, metadata="<a/>", status=""):
+    return (
+        f"<record><header{status}><identifier>{identifier}</identifier><datestamp>2024-01-01</datestamp>"
+        f"<setSpec>s</setSpec></header>{metadata and f'<metadata>{metadata}</metadata>'}</record>"
+    )
+
+
+def page_of(*records, token=""):
+    content = document(f"<ListRecords>{''.join(records)}{token}</ListRecords>")
+    return parse_answer(content.encode(), RECORD_BYTES)
+
+
+def test_a_page_has_its_records_and_the_token_of_the_next_one():
+    page = page_of(
+        record("oai:x:1", '<d:a xmlns:d="http://d">x &amp; y<d:b lang="ko">메탄</d:b></d:a>'),
+        record("oai:x:2", "", ' status="deleted"'),
+        record("", "<a/>"),
+        record("oai:x:3", f"<record><header status='deleted'/>{record('oai:y:1')}</record>"),
+        token='<resumptionToken completeListSize="20" cursor="0">a&amp;b=c</resumptionToken>',
+    )
+
+    first, second, third = page.records
+    text = '<ns0:a xmlns:ns0="http://d">x &amp; y<ns0:b lang="ko">메탄</ns0:b></ns0:a>'
+    assert first == ListedRecord("oai:x:1", "2024-01-01", metadata=text.encode())
+    assert second == ListedRecord("oai:x:2", "2024-01-01", deleted=True)
+    assert (third.identifier, third.deleted, b"oai:y:1" in third.metadata) == ("oai:x:3", False, True)
+    assert (page.last("resumptionToken"), page.size, page.nameless) == ("a&b=c", 20, 1)
+    assert (page.last("responseDate"), page.errors) == ("2024-05-01T09:00:00Z", [])
+
+
+def test_elements_without_a_namespace_and_errors_are_read():
+    content = document(f"<error code='badVerb'>no</error>{record('x')}").replace(f' xmlns="{OAI}"', "")
+
+    assert parse_answer(content.encode(), RECORD_BYTES).errors == [("badVerb", "no")]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "problem"),
+    [
+        ("", "no metadata"),
+        (f"<a>{'x' * RECORD_BYTES}</a>", "more than"),
+        ("<a>" + "<b/>" * RECORD_BYTES + "</a>", "more than"),
+        (f'<a b="{"x" * RECORD_BYTES}"/>', "more than"),
+        ("<a>" * 5_000 + "</a>" * 5_000, "nested"),
+    ],
+)
+def test_a_record_with_a_problem_does_not_stop_its_page(metadata, problem):
+    bad, good = page_of(record("oai:x:1", metadata), record("oai:x:2")).records
+
+    assert (bad.identifier, problem in bad.problem, bad.metadata) == ("oai:x:1", True, b"")
+    assert (good.identifier, good.problem) == ("oai:x:2", "")
+
+
+@pytest.mark.parametrize(
+    ("broken", "text"),
+    [
+        (b"vertical\x0btab", "verticaltab"),
+        (b"reference&#11;to it", "referenceto it"),
+        (b"reference&#xFFFF;to it", "referenceto it"),
+        (b"no&nbsp;break &lt;", "no\xa0break &lt;"),
+        (b"R&D", "R&amp;D"),
+        (b"a &unknown; b", "a &amp;unknown; b"),
+        (b"invalid \xff UTF-8", "invalid \ufffd UTF-8"),
+    ],
+)
+def test_invalid_characters_are_repaired(broken, text):
+    content = document(f"<ListRecords>{record('x', '<a>@@</a>')}</ListRecords>").encode()
+
+    page = parse_answer(content.replace(b"@@", broken), RECORD_BYTES)
+
+    assert f">{text}<" in page.records[0].metadata.decode()
+    assert page.repaired
+
+
+BOMB = (
+    "<!DOCTYPE a ["
+    + "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "ha"}">' for n in range(10))
+    + "]>"
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "XML"),
+        (b"<html><body>Sign in<br></body></html>", "web page"),
+        (b"<!DOCTYPE html><html><body>Sign in</body></html>", "web page"),
+        (b"\x1f\x8b\x08\x00", "XML"),
+        (document(f"<ListRecords>{record('a')}</ListRecords>")[:-50].encode(), "XML"),
+        (document("<ListRecords/>", "rss").encode(), "rss"),
+        ((BOMB + document("<ListRecords>&e9;</ListRecords>")).encode(), "DOCTYPE"),
+        (b"<!DOCTYPE OAI-PMH>" + document("<ListRecords/>").encode(), "DOCTYPE"),
+        (b'<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>', "DOCTYPE"),
+        (b'<?xml version="1.0" encoding="no-such"?>' + document("<ListRecords/>").encode(), "encoding"),
+        (("<OAI-PMH>" + "<a>" * 100_000).encode(), "nested"),
+        (page_text := document("<a/>" * 200).encode(), "elements"),
+    ],
+)
+def test_an_answer_that_is_not_of_the_protocol_is_refused(content, reason, monkeypatch):
+    monkeypatch.setattr(client_module, "MOST_ELEMENTS", 100 if content is page_text else 1_000)
+
+    with pytest.raises(RequestFailed, match=reason):
+        parse_answer(content, RECORD_BYTES)

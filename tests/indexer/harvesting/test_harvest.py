@@ -1,4 +1,4 @@
-"""Harvests into an index: the first one, changes, deletions, and what else happens to the index."""
+"""Harvests into an index: the first one, changes, deletions, faults, and what else happens to the index."""
 
 import shutil
 import unicodedata
@@ -7,9 +7,19 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from base.errors import InvalidCall, Remedy
-from indexer.errors import EmptyCorpus, IndexBusy, IndexDamaged, RepositoryFailed, StrictRefusal, UnknownIndex
+from indexer.errors import (
+    EmptyCorpus,
+    IndexBusy,
+    IndexDamaged,
+    RepositoryFailed,
+    StrictRefusal,
+    UnknownFormat,
+)
 from indexer.harvest import harvested_indexes, harvested_repositories
-from indexer.harvesting.mirror_files import harvest_lock
+from indexer.harvesting.client import ListedRecord
+from indexer.harvesting.listing import earlier_date, start_of_list
+from indexer.harvesting.mirror import ListState, harvest_lock, open_mirror
+from indexer.harvesting.repository import Repository
 from indexer.ingest import remove_records
 from indexer.settings import IndexerSettings
 from indexer.versions.store.folder import FolderStore
@@ -24,64 +34,63 @@ from tests.indexer.harvesting.harvests import (
     settings_of,
     version,
 )
-from tests.indexer.harvesting.repository import repository
+from tests.indexer.harvesting.repository import FAULTS, bad_token, cut_xml, repository, reset, unavailable
 from tests.indexer.made_corpora import build, paper, stored_records, write_jsonl
 from tests.refusals import refusal
 
 
-def test_a_first_harvest_indexes_all_records(tmp_path):
-    served = filled(25)
+@pytest.mark.parametrize(
+    ("listed_at", "earliest", "in_days", "overlap_hours", "start"),
+    [
+        ("2024-05-03T09:00:00Z", "2000-01-01", False, 48, "2024-05-01T09:00:00Z"),
+        ("2024-05-03T09:00:00.5+00:00", "2000-01-01", True, 48, "2024-05-01"),
+        ("2024-05-03T09:00:00Z", "2000-01-01", True, 0, "2024-05-03"),
+        ("2024-05-03T09:00:00Z", "2024-05-02T00:00:00Z", False, 48, "2024-05-02T00:00:00Z"),
+        ("2024-05-03T09:00:00Z", "unknown", False, 1, "2024-05-03T08:00:00Z"),
+        ("", "2000-01-01", False, 48, ""),
+        ("2024-13-01", "2000-01-01", False, 48, ""),
+        ("0001-01-01", "0001-01-01", False, 48, ""),
+    ],
+)
+def test_an_incremental_list_starts_before_the_previous_one(
+    listed_at, earliest, in_days, overlap_hours, start
+):
+    assert start_of_list(listed_at, earliest, in_days=in_days, overlap_hours=overlap_hours) == start
+
+
+@pytest.mark.parametrize(
+    ("given", "date"),
+    [
+        ("2024-05-01T08:00:00Z", "2024-05-01T08:00:00Z"),
+        ("2099-01-01T00:00:00Z", "2024-05-01T09:00:00Z"),
+        ("", "2024-05-01T09:00:00Z"),
+    ],
+)
+def test_a_clock_that_is_ahead_does_not_move_the_next_list(given, date):
+    assert earlier_date(given, datetime(2024, 5, 1, 9, tzinfo=UTC)) == date
+
+
+def test_changes_and_deletions_follow_a_first_harvest(tmp_path):
+    served, settings = filled(25), settings_of(tmp_path, overlap_hours=1)
     served.delete("oai:t:3")
-
     with repository(served) as path:
-        report = first_harvest(tmp_path, path)
-
-    assert published(tmp_path) == expected(served)
-    assert (report.listed.pages, report.listed.records, report.listed.from_) == (3, 25, "")
-    assert served.verbs == {"Identify": 1, "ListRecords": 3}
-
-
-def test_the_next_harvest_lists_and_indexes_the_changes(tmp_path):
-    served = filled(25)
-    settings = settings_of(tmp_path, overlap_hours=1)
-    with repository(served) as path:
-        first_harvest(tmp_path, path, settings=settings)
+        first = first_harvest(tmp_path, path, settings=settings)
+        assert published(tmp_path) == expected(served)
+        assert served.verbs == {"Identify": 1, "ListRecords": 3}
         served.pass_(days=30)
-        put(served, 3, "again")
+        put(served, 4, "again")
+        put(served, 5)  # only its datestamp changes
         put(served, 100)
         served.delete("oai:t:7")
-        report = next_harvest(tmp_path, path, settings=settings)
+        second = next_harvest(tmp_path, path, settings=settings)
+        third = next_harvest(tmp_path, path, settings=settings)
 
-    assert served.asked[-3] == {
-        "verb": "ListRecords",
-        "metadataPrefix": "oai_dc",
-        "from": "2024-05-01T08:25:00Z",
-    }
-    counts = report.built.manifest.counts
+    assert (first.listed.pages, first.listed.records, first.listed.from_) == (3, 25, "")
+    counts = second.built.manifest.counts
     assert (counts["records"], counts["replaced"], counts["removed"]) == (2, 1, 1)
+    assert second.listed.from_ == served.asked[5]["from"] == "2024-05-01T08:25:00Z"
+    assert (third.listed.records, third.built, version(tmp_path)) == (4, None, 2)
     assert published(tmp_path) == expected(served)
-
-
-def test_a_harvest_without_changes_publishes_nothing(tmp_path):
-    served = filled(25)
-    with repository(served) as path:
-        first_harvest(tmp_path, path)
-        report = next_harvest(tmp_path, path)
-
-    assert report.listed.records == 25  # the overlap
-    assert report.built is None
-    assert version(tmp_path) == 1
-
-
-def test_a_datestamp_alone_is_no_change(tmp_path):
-    served = filled(25)
-    with repository(served) as path:
-        first_harvest(tmp_path, path)
-        served.pass_(days=1)
-        put(served, 3)
-        report = next_harvest(tmp_path, path)
-
-    assert report.built is None
 
 
 def test_a_record_that_becomes_visible_later_is_found_by_the_overlap(tmp_path):
@@ -96,9 +105,8 @@ def test_a_record_that_becomes_visible_later_is_found_by_the_overlap(tmp_path):
     assert "oai:t:5" in published(tmp_path)
 
 
-def test_days_are_listed_again_although_nothing_overlaps(tmp_path):
-    served = filled(5, granularity="YYYY-MM-DD")
-    settings = settings_of(tmp_path, overlap_hours=0)
+def test_days_are_listed_again_without_an_overlap(tmp_path):
+    served, settings = filled(5, granularity="YYYY-MM-DD"), settings_of(tmp_path, overlap_hours=0)
     with repository(served) as path:
         first_harvest(tmp_path, path, settings=settings)
         put(served, 5)  # later on the same day
@@ -108,21 +116,10 @@ def test_days_are_listed_again_although_nothing_overlaps(tmp_path):
     assert published(tmp_path) == expected(served)
 
 
-def test_a_set_is_harvested_alone(tmp_path):
-    served = filled(0)
-    for number in range(25):
-        put(served, number, sets=("rice" if number % 2 else "wheat",))
-
-    with repository(served) as path:
-        first_harvest(tmp_path, path, set_="rice")
-
-    assert sorted(published(tmp_path)) == sorted(f"oai:t:{number}" for number in range(1, 25, 2))
-
-
 @pytest.mark.parametrize(
     ("deletions", "is_complete"), [("no", True), ("transient", True), ("persistent", False)]
 )
-def test_deletions_are_found_whatever_the_repository_keeps_of_them(deletions, is_complete, tmp_path):
+def test_deletions_are_found_by_records_or_by_a_complete_list(deletions, is_complete, tmp_path):
     served = filled(25, deletions=deletions)
     served.now = datetime.now(UTC) - timedelta(days=40)
     with repository(served) as path:
@@ -132,11 +129,10 @@ def test_deletions_are_found_whatever_the_repository_keeps_of_them(deletions, is
         report = next_harvest(tmp_path, path, settings=settings_of(tmp_path, full_every_days=30))
 
     assert (report.listed.from_ == "") == is_complete
-    assert report.built.manifest.counts["removed"] == 1
     assert published(tmp_path) == expected(served)
 
 
-def test_a_complete_list_that_lacks_many_records_removes_none_unless_told(tmp_path):
+def test_many_missing_records_are_removed_only_on_request(tmp_path):
     served = filled(25, deletions="no")
     with repository(served) as path:
         first_harvest(tmp_path, path)
@@ -146,43 +142,31 @@ def test_a_complete_list_that_lacks_many_records_removes_none_unless_told(tmp_pa
         assert len(published(tmp_path)) == 25
         next_harvest(tmp_path, path, complete=True, remove_missing=True)
 
-    assert kept.built is None
-    assert "10 of 25" in kept.listed.notes[0]
+    assert (kept.built, "10 of 25" in kept.listed.notes[0]) == (None, True)
     assert published(tmp_path) == expected(served)
 
 
-def test_an_empty_repository_after_a_disaster_empties_no_index(tmp_path):
-    served = filled(25, deletions="no")
+def test_an_index_may_lose_all_records_and_get_them_again(tmp_path):
+    served = filled(1)
+    decomposed = unicodedata.normalize("NFD", "oai:논문:1")
+    served.put(decomposed, ("title", "A"), ("description", "B"))
     with repository(served) as path:
         first_harvest(tmp_path, path)
-        served.records.clear()
-        next_harvest(tmp_path, path, complete=True)
-
-    assert len(published(tmp_path)) == 25
-
-
-def test_an_index_may_lose_all_records_by_deletions(tmp_path):
-    served = filled(3)
-    with repository(served) as path:
-        first_harvest(tmp_path, path)
-        for number in range(3):
-            served.delete(f"oai:t:{number}")
+        assert sorted(published(tmp_path)) == ["oai:t:0", "oai:논문:1"]
+        served.delete("oai:t:0")
+        served.delete(decomposed)
         next_harvest(tmp_path, path)
         assert published(tmp_path) == {}
-        put(served, 1)
+        put(served, 0)
         next_harvest(tmp_path, path)
 
-    assert sorted(published(tmp_path)) == ["oai:t:1"]
+    assert sorted(published(tmp_path)) == ["oai:t:0"]
 
 
-def test_an_empty_repository_is_refused_and_leaves_nothing(tmp_path):
+def test_an_empty_or_missing_repository_leaves_nothing(tmp_path):
     with repository(filled(0)) as path, refusal(EmptyCorpus, path):
         first_harvest(tmp_path, path)
-
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_repository_without_an_answer_leaves_other_harvests_alone(tmp_path):
     served = filled(5)
     with repository(served) as path:
         first_harvest(tmp_path, path)
@@ -190,95 +174,57 @@ def test_a_repository_without_an_answer_leaves_other_harvests_alone(tmp_path):
             first_harvest(tmp_path, "oai:http://127.0.0.1:9/oai")
 
     assert [each.path for each in harvested_repositories(IndexerSettings(home=tmp_path), NAME)] == [path]
-    assert published(tmp_path) == expected(served)
-
-
-def test_a_deleted_record_can_return(tmp_path):
-    served = filled(5)
-    with repository(served) as path:
-        first_harvest(tmp_path, path)
-        served.delete("oai:t:1")
-        next_harvest(tmp_path, path)
-        put(served, 1)
-        next_harvest(tmp_path, path)
-
-    assert published(tmp_path) == expected(served)
 
 
 def test_a_rollback_is_followed_by_all_later_changes(tmp_path):
     served = filled(5)
     with repository(served) as path:
         first_harvest(tmp_path, path)
-        served.pass_(days=10)
         put(served, 1, "again")
         served.delete("oai:t:2")
         next_harvest(tmp_path, path)
         FolderStore(tmp_path, NAME).rollback()
         assert "oai:t:2" in published(tmp_path)
-        served.pass_(days=10)
         next_harvest(tmp_path, path)
 
     assert published(tmp_path) == expected(served)
 
 
-def test_other_versions_in_between_keep_the_state_of_the_harvest(tmp_path):
+def test_other_changes_of_the_index_keep_the_state_of_the_harvest(tmp_path):
     served = filled(5)
-    settings = IndexerSettings(home=tmp_path, workers=1)
     with repository(served) as path:
         first_harvest(tmp_path, path)
         build(tmp_path, write_jsonl(tmp_path / "own.jsonl", [paper(1)]), NAME)
-        remove_records(NAME, ["oai:t:4"], settings)
-        report = next_harvest(tmp_path, path)
+        remove_records(NAME, ["oai:t:4"], IndexerSettings(home=tmp_path))
+        assert next_harvest(tmp_path, path).built is None
+        served.delete("oai:t:4")  # which the index lacks
+        last = next_harvest(tmp_path, path)
 
-    assert report.built is None
+    assert (last.built, last.listed.notes) == (None, [])
     assert sorted(published(tmp_path)) == ["P00001", *(f"oai:t:{number}" for number in range(4))]
-
-
-def test_a_rebuild_from_files_is_followed_by_all_records(tmp_path):
-    served = filled(5)
-    with repository(served) as path:
-        first_harvest(tmp_path, path)
-        build(tmp_path, write_jsonl(tmp_path / "own.jsonl", [paper(1)]), NAME, rebuild=True)
-        next_harvest(tmp_path, path)
-
-    assert len(published(tmp_path)) == 6
 
 
 def test_a_rebuild_requests_only_changes(tmp_path):
     served = filled(25)
     with repository(served) as path:
         first_harvest(tmp_path, path)
-        before = stored_records(tmp_path, NAME)
+        before, asked = stored_records(tmp_path, NAME), len(served.asked)
         served.pass_(days=10)
-        asked = len(served.asked)
         first_harvest(tmp_path, path, rebuild=True)
 
     assert len(served.asked) - asked == 2 + 2
-    assert stored_records(tmp_path, NAME) == before
-    assert version(tmp_path) == 2
+    assert (stored_records(tmp_path, NAME), version(tmp_path)) == (before, 2)
 
 
-def test_two_repositories_share_an_index(tmp_path):
-    one, other = filled(5), filled(0)
-    other.put("oai:other:1", ("title", "Wheat"), ("description", "Yields of wheat"))
-    with repository(one) as first, repository(other) as second:
-        first_harvest(tmp_path, first)
-        first_harvest(tmp_path, second)
-        one.delete("oai:t:1")
-        next_harvest(tmp_path, first)
-        assert next_harvest(tmp_path, second).built is None
-
-    assert published(tmp_path) == expected(one) | expected(other)
-    assert len(harvested_repositories(IndexerSettings(home=tmp_path), NAME)) == 2
-
-
-def test_a_record_deleted_in_one_set_remains_while_another_set_has_it(tmp_path):
+def test_sets_share_an_index_and_their_records(tmp_path):
     served = filled(0)
     put(served, 1, sets=("a", "b"))
     put(served, 2, sets=("a",))
+    put(served, 3, sets=("c",))
     with repository(served) as path:
         first_harvest(tmp_path, path, set_="a")
         first_harvest(tmp_path, path, set_="b")
+        assert sorted(published(tmp_path)) == ["oai:t:1", "oai:t:2"]
         put(served, 1, sets=("b",))
         del served.records["oai:t:2"]
         next_harvest(tmp_path, path, set_="a", complete=True, remove_missing=True)
@@ -286,20 +232,12 @@ def test_a_record_deleted_in_one_set_remains_while_another_set_has_it(tmp_path):
     assert sorted(published(tmp_path)) == ["oai:t:1"]
 
 
-def test_another_metadata_format_lists_everything_again(tmp_path):
+def test_another_format_or_a_lost_mirror_lists_everything_again(tmp_path):
     served = filled(5)
     with repository(served) as path:
         first_harvest(tmp_path, path)
         report = first_harvest(tmp_path, path, prefix="other")
-
-    assert (report.listed.from_, report.listed.records) == ("", 5)
-    assert served.asked[-1]["metadataPrefix"] == "other"
-
-
-def test_a_lost_mirror_is_made_again_and_indexed_again(tmp_path):
-    served = filled(5)
-    with repository(served) as path:
-        first_harvest(tmp_path, path)
+        assert (report.listed.from_, served.asked[-1]["metadataPrefix"]) == ("", "other")
         shutil.rmtree(tmp_path / NAME / "harvest")
         put(served, 1, "again")
         served.delete("oai:t:2")
@@ -308,119 +246,55 @@ def test_a_lost_mirror_is_made_again_and_indexed_again(tmp_path):
     assert published(tmp_path) == expected(served)
 
 
-def test_a_damaged_mirror_is_named(tmp_path):
-    served = filled(5)
-    with repository(served) as path:
+def test_the_deletion_of_an_unknown_record_is_no_change(tmp_path):
+    with open_mirror(tmp_path, Repository.of("oai:https://r.org/oai"), "x") as mirror:
+        mirror.store([ListedRecord("a", deleted=True)], ListState("", first_pass=1, pass_=1))
+
+        assert (mirror.deleted(0), mirror.deleted(-1)) == ([], ["a"])  # -1: for an index of another mirror
+
+
+def test_a_damaged_or_locked_mirror_is_refused(tmp_path):
+    with repository(filled(5)) as path:
         first_harvest(tmp_path, path)
         (mirror,) = (tmp_path / NAME / "harvest").glob("*.sqlite")
+        with harvest_lock(mirror.parent, NAME), pytest.raises(IndexBusy):
+            next_harvest(tmp_path, path)
         mirror.write_bytes(b"SQLite format 3\0" + b"x" * 5_000)
         with refusal(IndexDamaged, str(mirror)):
             first_harvest(tmp_path, path)
 
 
-def test_two_harvests_of_an_index_at_once_are_refused(tmp_path):
-    served = filled(5)
-    with repository(served) as path:
-        first_harvest(tmp_path, path)
-        with harvest_lock(tmp_path / NAME / "harvest", NAME), pytest.raises(IndexBusy):
-            next_harvest(tmp_path, path)
-
-
 def test_an_index_of_passages_is_refused_before_anything_is_listed(tmp_path):
     served = filled(5)
-    corpus = write_jsonl(tmp_path / "miracl.jsonl", [{"docid": "1#0", "title": "a", "text": "b"}])
-    build(tmp_path, corpus, NAME)
+    build(tmp_path, write_jsonl(tmp_path / "m.jsonl", [{"docid": "1#0", "title": "a", "text": "b"}]), NAME)
     with repository(served) as path, pytest.raises(InvalidCall):
         first_harvest(tmp_path, path)
 
     assert served.asked == []
 
 
-def test_a_strict_harvest_refuses_a_record_without_a_title(tmp_path):
-    served = filled(5)
+def test_invalid_records_are_dead_letters(tmp_path):
+    served, settings = filled(5), settings_of(tmp_path, record_bytes=10_000)
     served.put("oai:t:empty", ("creator", "Kim"))
+    served.put("oai:t:huge", ("title", "x" * 50_000))
     with repository(served) as path:
-        with refusal(StrictRefusal, "oai:t:empty", remedies=Remedy.ALLOW_DEAD_LETTERS):
-            first_harvest(tmp_path, path, strict=True)
-        report = first_harvest(tmp_path, path)
+        with refusal(StrictRefusal, "oai:t:", remedies=Remedy.ALLOW_DEAD_LETTERS):
+            first_harvest(tmp_path, path, strict=True, settings=settings)
+        report = first_harvest(tmp_path, path, settings=settings)
+        served.put("oai:t:later", ("creator", "Kim"))
+        later = next_harvest(tmp_path, path, settings=settings)
 
-    assert [letter.file for letter in report.built.dead_letters] == ["oai:t:empty"]
-    assert len(published(tmp_path)) == 5
-
-
-def test_an_update_of_invalid_records_alone_publishes_nothing_and_says_so(tmp_path):
-    served = filled(5)
-    with repository(served) as path:
-        first_harvest(tmp_path, path)
-        served.put("oai:t:empty", ("creator", "Kim"))
-        report = next_harvest(tmp_path, path)
-
-    assert report.built is None
-    assert "oai:t:empty" in report.listed.notes[0]
+    letters = {letter.file: letter.reason for letter in report.built.dead_letters}
+    assert letters.keys() == {"oai:t:empty", "oai:t:huge"}
+    assert "10,000 bytes" in letters["oai:t:huge"]
+    assert published(tmp_path).keys() == {f"oai:t:{number}" for number in range(5)}
+    assert (later.built, "oai:t:later" in later.listed.notes[0]) == (None, True)
 
 
-def test_a_deletion_of_a_record_that_the_index_lacks_publishes_nothing(tmp_path):
-    served = filled(5)
-    with repository(served) as path:
-        first_harvest(tmp_path, path)
-        remove_records(NAME, ["oai:t:1"], IndexerSettings(home=tmp_path))
-        served.delete("oai:t:1")
-        report = next_harvest(tmp_path, path)
-
-    assert (report.built, report.listed.notes) == (None, [])
-
-
-def test_identifiers_are_composed_for_deletions_too(tmp_path):
-    served = filled(1)
-    decomposed = unicodedata.normalize("NFD", "oai:논문:1")
-    served.put(decomposed, ("title", "A"), ("description", "B"))
-    with repository(served) as path:
-        first_harvest(tmp_path, path)
-        assert "oai:논문:1" in published(tmp_path)
-        served.delete(decomposed)
-        next_harvest(tmp_path, path)
-
-    assert sorted(published(tmp_path)) == ["oai:t:0"]
-
-
-def test_an_index_with_harvested_records_can_be_deleted(tmp_path):
-    served = filled(25)
-    served.expired.add("10|||oai_dc")
-    settings = IndexerSettings(home=tmp_path)
-    with repository(served) as path:
-        with pytest.raises(Exception, match="badResumptionToken"):
-            first_harvest(tmp_path, path)
-        assert harvested_indexes(settings) == [NAME]
-        FolderStore(tmp_path, NAME).delete()
-        with pytest.raises(UnknownIndex):
-            FolderStore(tmp_path, NAME).delete()
-        served.expired.clear()
-        first_harvest(tmp_path, path)
-        FolderStore(tmp_path, NAME).delete()
-
-    assert not (tmp_path / NAME).exists()
-
-
-def test_an_index_that_harvests_nothing_is_refused(tmp_path):
-    build(tmp_path, write_jsonl(tmp_path / "own.jsonl", [paper(1)]), NAME)
-
-    with refusal(InvalidCall, "harvests no repository"):
-        harvested_repositories(IndexerSettings(home=tmp_path), NAME)
-
-
-def test_a_first_harvest_that_was_interrupted_is_completed_by_its_own_command(tmp_path):
-    served = filled(25)
-    served.expired.add("10|||oai_dc")
-    with repository(served) as path, pytest.raises(Exception, match="badResumptionToken"):
-        first_harvest(tmp_path, path)
-
-    with refusal(InvalidCall, "not published"):
-        harvested_repositories(IndexerSettings(home=tmp_path), NAME)
-
-
-def test_an_interrupted_first_build_is_resumed(tmp_path):
+def test_an_interrupted_harvest_or_build_is_resumed_or_deleted(tmp_path):
     served, stages = filled(35), []
-    settings = settings_of(tmp_path, commit_every=10)
+    settings, own = settings_of(tmp_path, commit_every=10), IndexerSettings(home=tmp_path)
+    served.expired.add("10|||oai_dc")
 
     def interrupt(stage, done, total):
         stages.append(stage)
@@ -428,6 +302,13 @@ def test_an_interrupted_first_build_is_resumed(tmp_path):
             raise KeyboardInterrupt
 
     with repository(served) as path:
+        with refusal(RepositoryFailed, "badResumptionToken", "10 harvested records"):
+            first_harvest(tmp_path, path)
+        assert harvested_indexes(own) == [NAME]
+        with refusal(InvalidCall, "not published"):
+            harvested_repositories(own, NAME)
+        FolderStore(tmp_path, NAME).delete()
+        served.expired.clear()
         with pytest.raises(KeyboardInterrupt):
             first_harvest(tmp_path, path, settings=settings, progress=interrupt)
         stages.clear()
@@ -435,3 +316,135 @@ def test_an_interrupted_first_build_is_resumed(tmp_path):
 
     assert "reading" in stages  # records of the first call, which are not analysed again
     assert published(tmp_path) == expected(served)
+
+
+def tokens(requests):
+    return [request.get("resumptionToken", "")[:2] for request in requests]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_of_one_request_loses_nothing(fault, tmp_path):
+    served = filled(35, faults={3: FAULTS[fault]})
+    with repository(served) as path:
+        first_harvest(tmp_path, path)
+
+    assert published(tmp_path) == expected(served)
+
+
+@pytest.mark.parametrize("fault", [bad_token, FAULTS["500"]])
+def test_a_refused_token_restarts_the_list_without_duplicates(fault, tmp_path):
+    served = filled(35)
+    failures = 1 if fault is bad_token else 4
+    served.faults = dict.fromkeys(range(4, 4 + failures), fault)
+    with repository(served) as path:
+        report = first_harvest(tmp_path, path)
+
+    asked = [request for request in served.asked if request["verb"] == "ListRecords"]
+    assert tokens(asked) == ["", "10", *["20"] * failures, "", "10", "20", "30"]
+    assert report.listed.restarts == 1
+    counts = report.built.manifest.counts
+    assert (counts["records"], counts["duplicates"]) == (35, 0)
+
+
+@pytest.mark.parametrize(
+    ("fault", "failures", "reason"),
+    [(reset, 4, "no complete answer"), (cut_xml, 4, "XML"), (unavailable("7200"), 1, "7,200 s")],
+)
+def test_a_failing_repository_keeps_records_and_token_for_the_next_call(fault, failures, reason, tmp_path):
+    served = filled(35, faults=dict.fromkeys(range(4, 4 + failures), fault))
+    with repository(served) as path:
+        with refusal(RepositoryFailed, reason, "20 harvested records"):
+            first_harvest(tmp_path, path)
+        assert version(tmp_path) is None
+        asked = len(served.asked)
+        first_harvest(tmp_path, path)
+
+    assert tokens(served.asked[asked:]) == ["", "20", "30"]
+    assert published(tmp_path) == expected(served)
+
+
+def test_a_record_skipped_by_an_offset_is_found_by_another_pass(tmp_path):
+    served = filled(35)
+
+    def change(number):
+        if number == 3:  # all later records move up by one place
+            served.pass_(hours=1)
+            put(served, 4, "again")
+
+    served.before_answer = change
+    with repository(served) as path:
+        first_harvest(tmp_path, path)
+
+    assert published(tmp_path) == expected(served)
+
+
+def test_a_repository_that_announces_too_many_records_is_checked_once(tmp_path):
+    served = filled(15, exaggeration=7)
+    with repository(served) as path:
+        first = first_harvest(tmp_path, path)
+        second = next_harvest(tmp_path, path, complete=True)
+
+    assert (first.listed.pages, second.listed.pages, len(first.listed.notes)) == (4, 2, 1)
+    assert published(tmp_path) == expected(served)
+
+
+def with_token(token, arguments=None):
+    """Return a fault that adds a token to a last page, by default the requested one."""
+
+    def answer(handler):
+        content = handler.served.answer(arguments or handler.served.asked[-1])
+        handler.send(content.replace("</resumptionToken>", f"{token}</resumptionToken>"))
+        return True
+
+    return answer
+
+
+def test_a_list_that_repeats_its_last_token_ends(tmp_path):
+    served = filled(15, faults={number: with_token("10|||oai_dc") for number in (3, 4)})
+    with repository(served) as path:
+        first_harvest(tmp_path, path)
+
+    assert len(served.asked) == 4
+    assert published(tmp_path) == expected(served)
+
+
+def test_a_list_without_an_end_is_an_error(tmp_path):
+    first = {"verb": "ListRecords", "metadataPrefix": "oai_dc"}
+    served = filled(10, faults={each: with_token(f"{each}|||oai_dc", first) for each in range(2, 1_000)})
+    with repository(served) as path, refusal(RepositoryFailed, "no end", "10 harvested records"):
+        first_harvest(tmp_path, path)
+    assert len(served.asked) == 103
+
+    with repository(filled(25)) as path, refusal(RepositoryFailed, "more than 12 records"):
+        first_harvest(tmp_path / "other", path, settings=settings_of(tmp_path / "other", most_records=12))
+
+
+def test_seconds_that_a_repository_refuses_become_days(tmp_path):
+    served = filled(5)
+
+    def refused(handler):
+        handler.send(handler.served.error("badArgument", "from"))
+        return True
+
+    with repository(served) as path:
+        first_harvest(tmp_path, path)
+        served.pass_(days=5)
+        put(served, 5)
+        served.faults = {len(served.asked) + 2: refused}
+        next_harvest(tmp_path, path)
+
+    assert [request.get("from") for request in served.asked[-2:]] == ["2024-04-29T09:05:00Z", "2024-04-29"]
+    assert published(tmp_path) == expected(served)
+
+
+def test_a_metadata_format_that_cannot_be_read_is_refused_at_once(tmp_path):
+    served = filled(0)
+    for number in range(30):
+        served.put(f"oai:t:{number}", metadata='<mods xmlns="http://www.loc.gov/mods/v3"/>')
+    with repository(served) as path:
+        with refusal(UnknownFormat, "'marcxml'", "oai_dc"):
+            first_harvest(tmp_path, path, prefix="marcxml")
+        with refusal(UnknownFormat, "'other'", "mods"):
+            first_harvest(tmp_path, path, prefix="other")
+
+    assert served.verbs == {"Identify": 2, "ListRecords": 2, "ListMetadataFormats": 1}
