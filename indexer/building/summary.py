@@ -38,8 +38,7 @@ class CorpusSummary:
 
     def add(self, passage: StoredPassage, row: bytes, mentions: Mentions | None = None) -> None:
         """Add a passage with its row, in corpus order; `mentions` if already found."""
-        texts = texts_of(passage)
-        self.terms.add(texts, mentions or find_mentions(texts, self._analyzer))
+        self.terms.add(passage, mentions or find_mentions(texts_of(passage), self._analyzer))
         self.references.add(passage, passage.paper)
         self.tokens.add(row)
         self._papers.append(hash(passage.doc_id))  # MIRACL's passages count by article

@@ -2,9 +2,9 @@
 
 Both are written in one alphabet of sounds. A word is compared with the English words of a corpus that have
 nearly the same consonants, by a weighted edit distance (Wagner & Fischer, JACM 21:1, 1974). Nearly any short
-Korean word sounds like some English one (이론, iron), so a word must also look foreign:
-loanword_syllables.tsv contains ten times the log odds of each syllable in loanwords against other nouns. Costs
-and thresholds were fitted on the one-word terms of the general glossary.
+Korean word sounds like some English one (이론, iron), so a word must also look foreign: a table of syllables has
+ten times the log odds of each syllable in loanwords against other nouns. Costs and thresholds were
+fitted on the one-word terms of the general glossary.
 """
 
 import csv
@@ -32,9 +32,10 @@ FINAL_SOUNDS = {0: "", 1: "k", 4: "n", 8: "r", 16: "m", 17: "p", 19: "t", 21: "N
 SPELLINGS = dict(
     pair.split(":")
     for pair in (
-        "tion:sxn sion:sxn ation:eisxn tious:sxs cious:sxs ture:cx age:eji ci:si ce:se cy:sy sci:si sce:se sch:sk "
-        "ch:C tch:C sh:s c:k ck:k q:k qu:kw x:ks ph:p f:p v:b th:T z:Z gu:g gh:g ge:Ge gi:Gi gy:Gy dg:j ng:N nge:nje "
-        "nk:Nk kn:n wh:w rh:r ee:i ea:i ie:i au:o aw:o oa:o oo:u ou:u ow:u ew:yu eu:yu ae:e oe:e ai:ei ay:ei"
+        "tion:sxn sion:sxn ation:eisxn tious:sxs cious:sxs ture:cx age:eji ci:si ce:se cy:sy sci:si sce:se "
+        "sch:sk ch:C tch:C sh:s c:k ck:k q:k qu:kw x:ks ph:p f:p v:b th:T z:Z gu:g gh:g ge:Ge gi:Gi gy:Gy "
+        "dg:j ng:N nge:nje nk:Nk kn:n wh:w rh:r ee:i ea:i ie:i au:o aw:o oa:o oo:u ou:u ow:u ew:yu eu:yu "
+        "ae:e oe:e ai:ei ay:ei"
     ).split()
 )
 SPELLING = re.compile("|".join(sorted(SPELLINGS, key=len, reverse=True)) + "|[a-z]")
@@ -55,7 +56,7 @@ SECOND_I, SECOND_VOWEL, SINGLE_VOWEL, BREATH = 0.2, 0.25, 0.3, 0.4  # sounds of 
 
 SHORTEST, LONGEST, LONG = 2, 20, 4  # syllables
 FOREIGN_SHORT, FOREIGN = 40, 10  # minimal log odds of a word of two syllables, of more
-CLOSE_SHORT, CLOSE, CLOSE_LONG = 0.03, 0.055, 0.1  # maximal distance
+CLOSE_SHORT, CLOSE, CLOSE_LONG = 0.045, 0.055, 0.1  # maximal distance
 FAR = 0.2  # distances are not computed beyond this
 MARGIN, WIDE_MARGIN = 0.025, 0.06  # minimal additional distance of the second-best word
 RARITY = 0.002  # distance added for each halving of a word's passages

@@ -75,9 +75,7 @@ def texts_of(passage: StoredPassage) -> Texts:
 def find_mentions(texts: Texts, analyzer: Analyzer) -> Mentions:
     """Return what a passage mentions; later passages of a paper repeat its title."""
     parts = [texts.text, *((texts.title, texts.title2) if texts.opens else ())]
-    pairs = [
-        Sighting(*pair, "keywords") for pair in keyword_pairs(texts.keywords) if is_english_term(pair[1])
-    ]
+    pairs = [Sighting(*pair, "keywords") for pair in keyword_pairs(texts.keywords)]
     for korean, english, sure in (found for part in parts for found in bracketed_terms(part, analyzer)):
         pairs.append(Sighting(korean, english, "bracket" if sure else "unsure"))
     short_enough = (pair for pair in pairs if max(len(pair.korean), len(pair.english)) <= LONGEST_TERM)
@@ -86,13 +84,11 @@ def find_mentions(texts: Texts, analyzer: Analyzer) -> Mentions:
 
 
 def _both_titles(texts: Texts) -> tuple[str, str] | None:
-    titles = texts.title, texts.title2
-    if max(map(len, titles)) > LONGEST_TITLE:
-        return None
-    languages = tuple(map(term_language, titles))
-    if languages == ("ko", "en"):
-        return titles
-    return titles[::-1] if languages == ("en", "ko") else None
+    for korean, english in ((texts.title, texts.title2), (texts.title2, texts.title)):
+        is_short = max(len(korean), len(english)) <= LONGEST_TITLE
+        if is_short and (term_language(korean), term_language(english)) == ("ko", "en"):
+            return korean, english
+    return None
 
 
 def keyword_pairs(keywords: Sequence[str]) -> list[tuple[str, str]]:
@@ -100,18 +96,14 @@ def keyword_pairs(keywords: Sequence[str]) -> list[tuple[str, str]]:
 
     The languages alternate, or all terms of one language precede the same number of the other.
     """
-    keywords = [keyword.strip() for keyword in keywords if keyword.strip()]
-    languages = [term_language(keyword) for keyword in keywords]
-    half = len(keywords) // 2
-    if not 0 < half <= LONGEST_LIST // 2:
+    terms = [keyword.strip() for keyword in keywords if keyword.strip()]
+    half, odd = divmod(len(terms), 2)
+    if odd or half > LONGEST_LIST // 2:
         return []
-    for first, second in ((slice(0, None, 2), slice(1, None, 2)), (slice(half), slice(half, None))):
-        sides = set(languages[first]), set(languages[second])
-        pairs = list(zip(keywords[first], keywords[second], strict=False))
-        if 2 * len(pairs) == len(keywords) and sides == ({"ko"}, {"en"}):
-            return pairs
-        if 2 * len(pairs) == len(keywords) and sides == ({"en"}, {"ko"}):
-            return [(korean, english) for english, korean in pairs]
+    for first, second in ((terms[::2], terms[1::2]), (terms[:half], terms[half:])):
+        for korean, english in ((first, second), (second, first)):
+            if {*map(term_language, korean)} == {"ko"} and {*map(term_language, english)} == {"en"}:
+                return list(zip(korean, english, strict=True))
     return []
 
 
@@ -121,6 +113,13 @@ Item = TypeVar("Item", bound=Hashable)
 def commonest(counts: "Mapping[Item, int]", most: int) -> list[tuple[Item, int]]:
     """Return items with their counts: highest counts first, then in their own order."""
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]
+
+
+def _prune(counts: "Counter[Item]") -> None:
+    if len(counts) > MOST_COUNTED:
+        kept = dict(commonest(counts, MOST_COUNTED // 2))
+        counts.clear()
+        counts.update(kept)
 
 
 class Evidence:
@@ -136,19 +135,17 @@ class Evidence:
         self.words: Counter[str] = Counter()
         self.titles: list[tuple[str, str]] = []
 
-    def add(self, texts: Texts, mentions: Mentions) -> None:
+    def add(self, passage: StoredPassage, mentions: Mentions) -> None:
         """Count the mentions and the words of a passage."""
         self.pairs.update(mentions.pairs)
         self.abbreviations.update(mentions.abbreviations)
         if mentions.titles and len(self.titles) < MOST_TITLES:
             self.titles.append(mentions.titles)
-        words = WORD.findall(f"{texts.title} {texts.text} {texts.title2}")
+        words = WORD.findall(f"{passage.title} {passage.text} {passage.title2}")
         self.words.update({word.lower() for word in words if word[1:].islower()})
-        for counted in (self.pairs, self.abbreviations, self.words):
-            if len(counted) > MOST_COUNTED:
-                kept = dict(commonest(counted, MOST_COUNTED // 2))
-                counted.clear()
-                counted.update(kept)
+        _prune(self.pairs)
+        _prune(self.abbreviations)
+        _prune(self.words)
 
     def choose_pairs(self, analyzer: Analyzer) -> list[Pair]:
         """Return the pairs with enough evidence: most passages first, then by text.

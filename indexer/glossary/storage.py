@@ -112,13 +112,13 @@ def _row(number: int, item: Pair | Abbreviation) -> Row:
 def _pair(row: Row) -> Pair:
     _, korean, english, korean_tokens, english_tokens, count, sources, target = row
     return Pair(
-        korean, english, *map(_parts, (korean_tokens, english_tokens)), count, _parts(sources), target
+        korean, english, _parts(korean_tokens), _parts(english_tokens), count, _parts(sources), target
     )
 
 
 def _abbreviation(row: Row) -> Abbreviation:
     _, short, long, short_tokens, long_tokens, count, ordinary = row
-    return Abbreviation(short, long, *map(_parts, (short_tokens, long_tokens)), count, bool(ordinary))
+    return Abbreviation(short, long, _parts(short_tokens), _parts(long_tokens), count, bool(ordinary))
 
 
 def _parts(joined: str) -> Tokens:
@@ -160,8 +160,7 @@ class Glossary:
         returned, most passages first. Mined pairs do not match tokens that the user's pairs match, and
         general pairs do not match tokens that mined pairs match. A match never splits one of the `units` (CO
         of CO2). With `is_held`, pairs match only if it accepts the tokens of their other side, so that a
-        longer term contained in no passage does not displace a shorter one. A general pair of several words
-        that only joins the translations of its words (nurse burnout) never matches.
+        longer term contained in no passage does not displace a shorter one.
         """
         spans = _spans(tokens, LONGEST_TOKENS, units)
         found = [
@@ -173,7 +172,6 @@ class Glossary:
             if is_held is None or is_held(match.other_tokens)
         ]
         found.sort(key=lambda match: (match.start - match.end, match.start))
-        found = [match for match in found if not _is_composed(match, found)]
         matches = [match for target in TARGETS for match in _chosen(found, target, len(tokens))]
         return sorted(matches, key=lambda match: (match.start - match.end, match.start))
 
@@ -238,9 +236,6 @@ class Glossary:
         with map_damage_errors(self._path):
             return [make(row) for row in self._file.select(statement, *values)]
 
-    def __len__(self) -> int:
-        return int(self._file.select("SELECT count(*) FROM pairs")[0][0])
-
     def __enter__(self) -> Self:
         return self
 
@@ -261,22 +256,6 @@ def _spans(tokens: Sequence[str], longest: int, units: Collection[Unit]) -> Mapp
             if start not in inside and end not in inside:
                 spans.setdefault(tuple(tokens[start:end]), []).append((start, end))
     return spans
-
-
-def _is_composed(match: Match, found: Iterable[Match]) -> bool:
-    """Check whether a general pair of several words only joins the translations of its words."""
-    pair, span = match.pair, range(match.start, match.end)
-    if _tier(pair) != TIER_OF["general"] or " " not in pair.korean or " " not in pair.english:
-        return False
-    parts = (
-        other.other_tokens
-        for other in found
-        if other.target == match.target
-        and other.start in span
-        and other.end - 1 in span
-        and other.end - other.start < len(span)
-    )
-    return set(match.other_tokens) <= {token for tokens in parts for token in tokens}
 
 
 def _chosen(found: Sequence[Match], target: Target, size: int) -> Iterator[Match]:
