@@ -122,7 +122,8 @@ def _korean_before(before: str, english: str, analyzer: Analyzer) -> Bracketed |
     best = min(nouns, key=apart.__getitem__, default="")
     if not best or apart[best] > MOST_APART:
         return None
-    return Bracketed(best, english, nouns[best] >= needed and len(english) > FEWEST_LETTERS)
+    is_name = " " not in english and english.istitle()
+    return Bracketed(best, english, nouns[best] >= needed and len(english) > FEWEST_LETTERS and not is_name)
 
 
 def _parts_of_noun(word: str, analyzer: Analyzer, *, number: bool) -> int:

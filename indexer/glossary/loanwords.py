@@ -2,9 +2,9 @@
 
 Both are written in one alphabet of sounds. A word is compared with the English words of a corpus that have
 nearly the same consonants, by a weighted edit distance (Wagner & Fischer, JACM 21:1, 1974). Nearly any short
-Korean word sounds like some English one (이론, iron), so a word must also look foreign: a table of syllables has
-ten times the log odds of each syllable in loanwords against other nouns. Costs and thresholds were
-fitted on the one-word terms of the general glossary.
+Korean word sounds like some English one (이론, iron), so a word must also look foreign: a table has ten times
+the log odds of each syllable in loanwords against other nouns. Costs and thresholds were fitted on the
+one-word terms of the general glossary.
 """
 
 import csv

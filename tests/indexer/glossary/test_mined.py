@@ -101,12 +101,19 @@ def test_other_brackets_are_no_translations(text):
     assert mined(passage(text)) == set()
 
 
-def test_a_term_with_fewer_parts_than_the_english_needs_a_second_passage():
-    first, second = (
-        passage(f"{word} 통신(vehicle to vehicle)에서는", doc_id=word) for word in ("가까운", "느린")
-    )
-    assert mined(first) == set()
-    assert mined(first, second) == {("통신", "vehicle to vehicle")}
+@pytest.mark.parametrize(
+    ("korean", "english"),
+    [
+        ("통신", "vehicle to vehicle"),  # fewer parts than the English
+        ("식물", "Tamarind"),  # a name that is not transcribed
+        ("투자은행", "IB"),  # an abbreviation of two letters
+    ],
+)
+def test_a_doubtful_pair_needs_three_passages(korean, english):
+    texts = [f"{word} {korean}({english})에서는" for word in ("가까운", "느린", "먼")]
+    papers = [passage(text, doc_id=text[0]) for text in texts]
+    assert mined(*papers[:2]) == set()
+    assert mined(*papers) == {(korean, english)}
 
 
 @pytest.mark.parametrize("name", ["korean", "english"])
