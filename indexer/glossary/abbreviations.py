@@ -84,7 +84,7 @@ def long_form(short: str, text: str, *, whole: bool = False) -> str | None:
     for size in range(1, min(len(words), 2 * len(short)) + 1):
         long = " ".join(words[-size:])
         parts = SPLIT.split(long.lower())
-        fits = len(parts) > 1 and parts[0] not in STOP_WORDS and short.lower() not in parts
+        fits = len(parts) > 1 and parts[0] not in STOP_WORDS
         if fits and _begins(short.lower().replace("-", ""), parts) and len(long) <= LONGEST_LONG_FORM:
             return long if not whole or long == text else None
     return None

@@ -95,6 +95,8 @@ def test_an_abbreviation_and_its_full_form_are_two_pairs(order):
         "신호의 대역(guard band)은 좁다.",
         "이는 다윈(Charles Darwin)의 책이다.",
         "고객은 Solbox (주)이다.",
+        "그것은 대단한(great thing) 일이다.",
+        "종이를 길게 잘라낸다(he cuts off).",
     ],
 )
 def test_other_brackets_are_no_translations(text):
@@ -155,6 +157,11 @@ def test_phrases_that_go_together_in_five_titles_are_a_pair():
     ]
     assert mined(*reverse) == {("광합성", "Photosynthesis")}
     assert mined(*papers[:4]) == set()
+    other = [
+        passage("", f"{korean}의 성장", doc_id=title2, title2=title2)
+        for (korean, _), (_, title2) in zip(others, titles, strict=True)
+    ]
+    assert mined(*papers, *other) == set()  # in half of the titles with the English word
 
 
 def test_a_pair_has_its_tokens_sources_and_number_of_passages():
