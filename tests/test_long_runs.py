@@ -11,9 +11,8 @@ import pytest
 from indexer.analysis import make_analyzer
 from indexer.analysis.names import names_in
 from indexer.corpora.chunking import chunk_text
-from indexer.glossary.forms import Forms
+from indexer.glossary.abbreviations import Abbreviation
 from indexer.glossary.pairs import Pair
-from indexer.glossary.patterns.abbreviations import Abbreviation
 from indexer.glossary.storage import Glossary, write_glossary
 from retriever.conditions import find_conditions
 
@@ -52,7 +51,7 @@ def test_a_word_of_the_glossary_is_found_wherever_it_stands_again(tmp_path, trie
 
 def test_an_abbreviation_is_found_wherever_it_stands_again(tmp_path, tried):
     form = Abbreviation("KD", "knowledge distillation", ("kd",), ("knowledg", "distil"), 3)
-    write_glossary(tmp_path / "g", [], Forms((form,)))
+    write_glossary(tmp_path / "g", [], [form])
     began = time.process_time()
 
     with Glossary.open(tmp_path / "g") as glossary:

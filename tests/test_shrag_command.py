@@ -167,7 +167,7 @@ NOT_FOR_HELP = {"pydantic", "asyncio", "numpy", "rich", "httpx", "tantivy"}
 NOT_FOR_A_SEARCH = {
     *("httpx", "elasticsearch", "ir_measures", "torch", "transformers", "filelock", "rich", "spellchecker"),
     *("eval.commands", "generator.commands", "stack.commands"),
-    *("indexer.corpora.readers", "indexer.building", "indexer.corpora.cleaning", "indexer.glossary.mining"),
+    *("indexer.corpora.readers", "indexer.building", "indexer.corpora.cleaning", "indexer.glossary.mined"),
 }
 
 

@@ -12,12 +12,11 @@ from indexer.building.resuming import ResumePoint
 from indexer.building.summary import CorpusSummary
 from indexer.files.schema import StoredPassage
 from indexer.files.stored import key_field, key_of
-from indexer.glossary.mining import texts_of
-from indexer.glossary.patterns.brackets import PassageMentions, passage_mentions
+from indexer.glossary.mined import Mentions, find_mentions, texts_of
 from indexer.versions.writers import Writer
 
 Numbered = tuple[int, StoredPassage]  # with the record's number
-Prepared = tuple[Numbered, AnalysedPassage, PassageMentions]
+Prepared = tuple[Numbered, AnalysedPassage, Mentions]
 
 
 def analyse_passages(
@@ -27,7 +26,7 @@ def analyse_passages(
     yield from analyse_in_order(
         ((record.number, passage) for record in records for passage in record.passages),
         lambda item: texts_of(item[1]),
-        passage_mentions,
+        find_mentions,
         analyzer=plan.request.analyzer,
         decompound=plan.request.decompound,
         workers=workers,

@@ -14,13 +14,10 @@ from indexer.citation_graph.gathering import Gathered
 from indexer.citation_graph.writing import write_citations
 from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import TokenCounts, write_lexicon
-from indexer.glossary.forms import FormMiner, Forms
 from indexer.glossary.given import GivenPairs
-from indexer.glossary.mining import GlossaryMiner, passage_text, texts_of
+from indexer.glossary.mined import Evidence, Mentions, find_mentions, texts_of
 from indexer.glossary.pairs import Pair
-from indexer.glossary.patterns.brackets import PassageMentions, passage_mentions
 from indexer.glossary.storage import write_glossary
-from indexer.glossary.vocabulary import WordCounts
 from indexer.versions.manifest import Manifest
 from indexer.versions.store.build_folder import CITATIONS, GLOSSARY, LEXICON
 from indexer.versions.writers import Writer
@@ -34,20 +31,15 @@ class CorpusSummary:
     ) -> None:
         """Create a summary without passages, with the analysis of the index."""
         self._analyzer = make_analyzer(analyzer, decompound, dictionary)
-        self._words = WordCounts()
-        self._miner, self._forms = GlossaryMiner(self._analyzer), FormMiner(self._analyzer, self._words)
         self._papers = array("q")
+        self.terms = Evidence()
         self.references = Gathered()
         self.tokens = TokenCounts()
 
-    def add(self, passage: StoredPassage, row: bytes, mentions: PassageMentions | None = None) -> None:
-        """Add a passage with its row, in corpus order; `mentions` if already computed."""
-        mentions = mentions or passage_mentions(texts_of(passage), self._analyzer)
-        paper = passage.paper
-        self._miner.add(passage, mentions, paper)
-        self._forms.add(passage, mentions)
-        self._words.add(passage_text(passage))
-        self.references.add(passage, paper)
+    def add(self, passage: StoredPassage, row: bytes, mentions: Mentions | None = None) -> None:
+        """Add a passage with its row, in corpus order; `mentions` if already found."""
+        self.terms.add(passage, mentions or find_mentions(texts_of(passage), self._analyzer))
+        self.references.add(passage, passage.paper)
         self.tokens.add(row)
         self._papers.append(hash(passage.doc_id))  # MIRACL's passages count by article
 
@@ -56,13 +48,16 @@ class CorpusSummary:
         """The number of papers of the passages."""
         return len(np.unique(np.frombuffer(self._papers, np.int64))) if self._papers else 0
 
-    def pairs(self) -> list[Pair]:
-        """Return the mined pairs."""
-        return self._miner.pairs(self._words.frequencies())
+    def write_glossary(self, path: Path, own: list[Pair], general: list[Pair]) -> int:
+        """Write the given pairs, and the pairs, abbreviations and words of the passages.
 
-    def forms(self) -> Forms:
-        """Return the abbreviations and the words of the passages."""
-        return self._forms.forms()
+        Returns the number of mined pairs.
+        """
+        mined = self.terms.choose_pairs(self._analyzer)
+        forms = self.terms.choose_abbreviations(self._analyzer)
+        words = self.terms.choose_words(self._analyzer)
+        write_glossary(path, [*own, *mined, *general], forms, words)
+        return len(mined)
 
 
 def publishing_time() -> str:
@@ -91,15 +86,15 @@ def complete_manifest(
         for done, passage in enumerate(writer.stored(), 1):
             progress("glossary", done, total)
             summary.add(passage, passage.row)
-    mined, (own, general) = summary.pairs(), given.pairs(*chain)
+    own, general = given.pairs(*chain)
     terms = set(writer.terms)
     general = [pair for pair in general if _is_useful(pair, terms)]
-    write_glossary(building / GLOSSARY, [*own, *mined, *general], summary.forms())
+    mined = summary.write_glossary(building / GLOSSARY, own, general)
     citations = write_citations(building / CITATIONS, summary.references)
     write_lexicon(building / LEXICON, writer.terms, summary.tokens)
     progress("publishing", 0, 0)
     sizes = {
-        "corpus": len(mined),
+        "corpus": mined,
         "user": len({(pair.korean, pair.english) for pair in own}),
         "general": len(general),
     }

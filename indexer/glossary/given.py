@@ -10,7 +10,6 @@ limits the lookup to one direction: > from the Korean term, < from the English t
 A # at the start of a line, or after white space, starts a comment.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,7 +18,6 @@ from typing import NamedTuple
 
 from base.errors import InvalidCall
 from indexer.analysis import Decompound, UserDictionary, make_analyzer
-from indexer.analysis.porter import porter_stem
 from indexer.analysis.tokens import Analyzer
 from indexer.analysis.user_dictionary import decoded_lines, read_written
 from indexer.glossary.pairs import (
@@ -27,15 +25,16 @@ from indexer.glossary.pairs import (
     Pair,
     Source,
     Target,
+    korean_tokens,
     term_language,
+    term_tokens,
+    with_targets,
 )
-from indexer.glossary.terms import korean_tokens, term_tokens, with_targets
 
 GENERAL = Path(__file__).with_name("general.tsv")
 MOST_ENTRIES = 100_000
 MARKS: dict[str, Target | None] = {"": None, ">": "en", "<": "ko"}
 CACHED_ANALYSES = 4
-LATIN_WORD = re.compile("[a-z]+")
 
 
 class Entry(NamedTuple):
@@ -133,11 +132,3 @@ def general_korean_words() -> frozenset[str]:
     lines = GENERAL.read_text(encoding="utf-8").splitlines()
     pairs = (line.split("\t")[:2] for line in lines if "\t" in line and line[0] != "#")
     return frozenset(korean for korean, english in pairs if " " not in korean and " " not in english)
-
-
-@lru_cache(maxsize=1)
-def general_stems() -> frozenset[str]:
-    """Return the stems of the English words of the general glossary."""
-    entries = parse_glossary(GENERAL.read_bytes(), str(GENERAL))
-    words = {word for entry in entries for word in LATIN_WORD.findall(entry.english.lower())}
-    return frozenset(map(porter_stem, words))

@@ -20,8 +20,8 @@ from indexer.versions.fingerprint import Fingerprint, differences, lexical_finge
 MANIFEST = "manifest.json"
 # Format of a manifest and its files. Format 1 had no format number and no checksums of files; 2 had no
 # checksums of stored passages; 3 had only mined pairs in its glossary; 4 had no forward index; 5 had glossary
-# tokens as text; 6 had no number of tokens in its lexicon.
-FORMAT = 7
+# tokens as text; 6 had no number of tokens in its lexicon; 7 had packed tokens in its glossary.
+FORMAT = 8
 HARVESTS = "harvests"  # in `source`: mirror and generation of each harvested repository
 MOST_BYTES = 64_000_000  # limit of a manifest; real ones are smaller
 

@@ -1,0 +1,177 @@
+"""Originals in brackets: 지식 그래프(knowledge graph), Asian dust (황사).
+
+A Korean term ends at its bracket. It starts where its length fits the English term, at the latest behind a
+border: punctuation, or a word with a particle or an ending. A term with fewer parts may be incomplete. A
+transcribed name (아이작 뉴턴, Isaac Newton) starts where its consonants agree.
+"""
+
+import math
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from indexer.analysis.english import STOP_WORDS
+from indexer.analysis.tokens import Analyzer
+from indexer.glossary.loanwords import consonant_similarity
+from indexer.glossary.pairs import (
+    BRACKET,
+    HANGUL,
+    LATIN,
+    korean_tokens,
+    spell,
+)
+
+WINDOW = 90  # characters
+MOST_WORDS = 8
+BORDER = re.compile(r"[^\w\s.&–-]|\.\s|\n|\s[–-]\s")
+PARTS = re.compile(r"\s*[,;:，；]\s*")
+ARTICLE = re.compile(r"^(?:the|an?) ", re.IGNORECASE)
+TERM = re.compile(r"[A-Za-zÀ-ÖØ-öø-ſ][A-Za-zÀ-ÖØ-öø-ſ0-9₀-₉ .'’&–-]*(?<![&–-])")
+ENGLISH_RUN = re.compile(r"[A-Za-zÀ-ÖØ-öø-ſ][A-Za-zÀ-ÖØ-öø-ſ0-9'’ –-]*$")
+NO_TERM = re.compile(r"\bet al\b|\b(?:vs|Inc|Ltd|Corp|GmbH|USA)\b|\b(?:19|20)\d\d|\w\.\w\w", re.IGNORECASE)
+VERB = re.compile(r".*[가-힣](?:의|는|를|한|된|던|있다|한다|했다|된다|하다|되다)")
+NO_PART = frozenset("동안 등 등과 때 뒤 또는 및 삼아 외 위한 즉 중 통해 혹은".split())
+PARTICLES = frozenset("은는이가을를의에와과도만로나며고다지요서면게자한된인")
+FUNCTION_WORDS = STOP_WORDS | frozenset(
+    "called from has have he i its named over she that we which who you".split()
+)
+FEWEST_LETTERS, SHORTEST_WORD = 2, 4  # shorter words in small letters are units and codes
+LONGEST_SHORT_FORM = 10
+QUOTES = " \t\n\"'“”‘’.,"
+CLOSING = {"』": "『", "」": "「", "》": "《", "〉": "〈", '"': '"', "'": "'", "”": "“", "’": "‘"}
+# Letters of an English term and of an abbreviation for each syllable, measured on keyword lists.
+LETTERS_PER_SYLLABLE, LETTERS_OF_SHORT_FORM = 3.4, 0.5
+MOST_APART = 0.9  # of both lengths, in the log ratio
+SAME_NUMBER = 0.1  # bonus for as many words as in English
+FEWEST_WORDS = 2  # English words that are accepted for a Korean term of any length
+TRANSCRIBED = 0.85
+
+
+class Bracketed(NamedTuple):
+    """A term in both languages; `sure` if one passage is enough evidence."""
+
+    korean: str
+    english: str
+    sure: bool = True
+
+
+def bracketed_terms(text: str, analyzer: Analyzer) -> Iterator[Bracketed]:
+    """Yield the terms of a text that have a bracket with the term in the other language."""
+    if text.isascii():
+        return
+    for bracket in BRACKET.finditer(text):
+        before = text[max(0, bracket.start() - WINDOW) : bracket.start()].rstrip()
+        inside = bracket.group(1).strip(QUOTES)
+        if not LATIN.search(inside):
+            if found := _english_before(before, PARTS.split(inside)[0], analyzer):
+                yield found
+            continue
+        forms = english_forms(inside)
+        # An abbreviation beside a full form belongs to the same Korean term.
+        if forms and (found := _korean_before(before, forms[0], analyzer)):
+            yield from (found._replace(english=form) for form in forms)
+
+
+def english_forms(inside: str) -> list[str]:
+    """Return the full form and the abbreviation in a bracket, one of them, or nothing."""
+    parts = [part.strip(QUOTES) for part in PARTS.split(inside)]
+    terms = [ARTICLE.sub("", part) for part in parts if LATIN.search(part)]
+    if not all(map(is_english_term, terms)) or any(map(str.isdecimal, parts)):
+        return []
+    full = [term for term in terms if not is_abbreviation(term)]
+    short = [term for term in terms if is_abbreviation(term)]
+    return [*full, *short] if max(len(full), len(short)) == 1 else []
+
+
+def is_english_term(form: str) -> bool:
+    """Check for a term of at most eight words: no unit, label, number or part of a sentence."""
+    words = form.split()
+    return (
+        TERM.fullmatch(form) is not None
+        and NO_TERM.search(form) is None
+        and len(words) <= MOST_WORDS
+        and len(LATIN.findall(form)) >= (SHORTEST_WORD if form.islower() else FEWEST_LETTERS)
+        and FUNCTION_WORDS.isdisjoint(word.lower() for word in (words[0], words[-1]) if not word.isupper())
+    )
+
+
+def is_abbreviation(form: str) -> bool:
+    """Check for an abbreviation (LLM, eGFR, H2S) rather than a word."""
+    capitals, has_digit = sum(map(str.isupper, form)), any(map(str.isdecimal, form))
+    return len(form) <= LONGEST_SHORT_FORM and " " not in form and capitals + has_digit > 1
+
+
+def _korean_before(before: str, english: str, analyzer: Analyzer) -> Bracketed | None:
+    """Return the Korean term at the end of a text."""
+    if before[-1:] in CLOSING:
+        quoted = before[:-1].rpartition(CLOSING[before[-1]])[2].strip()
+        return Bracketed(quoted, english) if _distance(quoted, english) <= MOST_APART else None
+    span = BORDER.split(before)[-1]
+    ends = [span[word.start() :] for word in re.finditer(r"\S+", span)][-MOST_WORDS:][::-1]
+    alike, heard = max(((consonant_similarity(end, english), end) for end in ends), default=(0.0, ""))
+    if alike >= TRANSCRIBED:
+        return Bracketed(heard, english)
+    needed, parts, nouns = _number_of_parts(english), 0, dict[str, int]()
+    for end in ends[:needed]:
+        count = _parts_of_noun(end.split()[0], analyzer, number=any(map(str.isdecimal, english)))
+        if count == 0:
+            break
+        parts += count
+        nouns[end] = parts
+    apart = {end: _distance(end, english) - SAME_NUMBER * (len(end.split()) == needed) for end in nouns}
+    best = min(nouns, key=apart.__getitem__, default="")
+    if not best or apart[best] > MOST_APART:
+        return None
+    is_name = " " not in english and english.istitle()
+    return Bracketed(best, english, nouns[best] >= needed and len(english) > FEWEST_LETTERS and not is_name)
+
+
+def _parts_of_noun(word: str, analyzer: Analyzer, *, number: bool) -> int:
+    """Return the number of parts of a noun; 0 for a word with a particle or an ending, or with a number."""
+    if word in NO_PART or VERB.fullmatch(word) or (not number and any(map(str.isdecimal, word))):
+        return 0
+    tokens = analyzer.analyze(word)
+    if tokens:
+        last, _, start, end = tokens[-1]
+        suffix = word[end:]
+        if len(suffix) <= 1 and suffix not in PARTICLES and word[start:end].lower() == last:
+            return len(tokens) + len(suffix)
+    whole = korean_tokens(word, analyzer)
+    return len(whole) if spell(whole, word) else 0
+
+
+def _number_of_parts(english: str) -> int:
+    if is_abbreviation(english):
+        return sum(map(str.isalpha, english))
+    return sum(word.lower() not in FUNCTION_WORDS for word in english.split())
+
+
+def _distance(korean: str, english: str) -> float:
+    """Return how far the length of a Korean term is from the expected one, as a log ratio."""
+    syllables = len(HANGUL.findall(korean))
+    letters = LETTERS_OF_SHORT_FORM if is_abbreviation(english) else LETTERS_PER_SYLLABLE
+    expected = len(LATIN.findall(english)) / letters
+    return abs(math.log((syllables + 1) / (expected + 1))) if syllables > 1 else math.inf
+
+
+def _english_before(before: str, korean: str, analyzer: Analyzer) -> Bracketed | None:
+    """Return the English term before a Korean one: the words behind the last function word."""
+    run = ENGLISH_RUN.search(before)
+    tokens = korean_tokens(korean, analyzer)
+    if run is None or not spell(tokens, korean):
+        return None
+    taken: list[str] = []
+    for word in reversed(run.group().split()):
+        if word.lower() in FUNCTION_WORDS or is_abbreviation(word):
+            taken = taken or [word]
+            break
+        taken.insert(0, word)
+    english = " ".join(taken)
+    if not is_english_term(english) or _distance(korean, english) > MOST_APART:
+        return None
+    is_clear = (
+        HANGUL.search(before) is None
+        or is_abbreviation(english)
+        or consonant_similarity(korean, english) >= TRANSCRIBED
+    )
+    return Bracketed(korean, english, is_clear and len(taken) <= max(FEWEST_WORDS, len(tokens)))

@@ -1,0 +1,248 @@
+"""Pairs mined from a corpus: keyword lists and titles in both languages, originals in brackets.
+
+The mentions of a passage are counted by pair and kind, and the counts of several parts of a corpus add up.
+Pairs and abbreviations are chosen from the counts when a version is published.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from indexer.analysis.tokens import Analyzer
+from indexer.files.schema import StoredPassage
+from indexer.glossary.abbreviations import Abbreviation, Expanded, choose_long_forms, expanded_abbreviations
+from indexer.glossary.brackets import bracketed_terms, is_english_term
+from indexer.glossary.loanwords import MOST_WORDS, SpeltWord, spelt_words
+from indexer.glossary.pairs import (
+    HANGUL,
+    LONGEST_TERM,
+    Pair,
+    Source,
+    Tokens,
+    korean_tokens,
+    spell,
+    term_language,
+    with_targets,
+)
+
+Kind = Literal["keywords", "title", "bracket", "unsure"]
+WORD = re.compile(r"[A-Za-zÀ-ÖØ-öø-ſ]{2,40}")
+MOST_COUNTED = 1_000_000  # different items of a kind; beyond them the rarer half is dropped
+MOST_TITLES = 50_000
+LONGEST_LIST = 60  # keywords
+LONGEST_TITLE = 1_000  # characters
+FEWEST_UNSURE = 3  # passages with a pair whose Korean side may be incomplete
+LONGEST_PHRASE, SHORTEST_KOREAN, SHORTEST_ENGLISH = 3, 2, 3  # words, letters
+PHRASE = re.compile(r"[\w\s-]+")
+FEWEST_TITLES, LEAST_DICE = 5, 0.8
+
+
+class Texts(NamedTuple):
+    """The texts of a passage; `keywords` are those of the paper, in its first passage."""
+
+    title: str
+    text: str
+    title2: str = ""
+    keywords: tuple[str, ...] = ()
+    opens: bool = False  # the first passage of its paper
+
+
+class Sighting(NamedTuple):
+    """A pair as written, and the kind of its evidence."""
+
+    korean: str
+    english: str
+    kind: Kind
+
+
+class Mentions(NamedTuple):
+    """The evidence of a passage; each item counts once."""
+
+    pairs: tuple[Sighting, ...] = ()
+    abbreviations: tuple[Expanded, ...] = ()
+    titles: tuple[str, str] | None = None  # Korean, English
+
+
+def texts_of(passage: StoredPassage) -> Texts:
+    """Return the texts of a passage."""
+    keywords: Any = (passage.paper or {}).get("keywords")
+    listed = tuple(each for each in keywords if isinstance(each, str)) if isinstance(keywords, list) else ()
+    return Texts(passage.title, passage.text, passage.title2, listed, bool(passage.record))
+
+
+def find_mentions(texts: Texts, analyzer: Analyzer) -> Mentions:
+    """Return what a passage mentions; later passages of a paper repeat its title."""
+    parts = [texts.text, *((texts.title, texts.title2) if texts.opens else ())]
+    pairs = [Sighting(*pair, "keywords") for pair in keyword_pairs(texts.keywords)]
+    for korean, english, sure in (found for part in parts for found in bracketed_terms(part, analyzer)):
+        pairs.append(Sighting(korean, english, "bracket" if sure else "unsure"))
+    short_enough = (pair for pair in pairs if max(len(pair.korean), len(pair.english)) <= LONGEST_TERM)
+    forms = (found for part in parts for found in expanded_abbreviations(part))
+    return Mentions(tuple(dict.fromkeys(short_enough)), tuple(dict.fromkeys(forms)), _both_titles(texts))
+
+
+def _both_titles(texts: Texts) -> tuple[str, str] | None:
+    for korean, english in ((texts.title, texts.title2), (texts.title2, texts.title)):
+        is_short = max(len(korean), len(english)) <= LONGEST_TITLE
+        if is_short and (term_language(korean), term_language(english)) == ("ko", "en"):
+            return korean, english
+    return None
+
+
+def keyword_pairs(keywords: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the pairs (Korean, English) of a list with a recognisable order, otherwise nothing.
+
+    The languages alternate, or all terms of one language precede the same number of the other.
+    """
+    terms = [keyword.strip() for keyword in keywords if keyword.strip()]
+    half, odd = divmod(len(terms), 2)
+    if odd or half > LONGEST_LIST // 2:
+        return []
+    for first, second in ((terms[::2], terms[1::2]), (terms[:half], terms[half:])):
+        for korean, english in ((first, second), (second, first)):
+            if {*map(term_language, korean)} == {"ko"} and {*map(term_language, english)} == {"en"}:
+                return list(zip(korean, english, strict=True))
+    return []
+
+
+Item = TypeVar("Item", bound=Hashable)
+
+
+def commonest(counts: "Mapping[Item, int]", most: int) -> list[tuple[Item, int]]:
+    """Return items with their counts: highest counts first, then in their own order."""
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]
+
+
+def _prune(counts: "Counter[Item]") -> None:
+    if len(counts) > MOST_COUNTED:
+        kept = dict(commonest(counts, MOST_COUNTED // 2))
+        counts.clear()
+        counts.update(kept)
+
+
+class Evidence:
+    """The counted mentions of a corpus, or of a part of it, with its English words in small letters.
+
+    Words with a capital after the first letter (DNA, mRNA) are abbreviations, and not counted as words.
+    """
+
+    def __init__(self) -> None:
+        """Create evidence without passages."""
+        self.pairs: Counter[Sighting] = Counter()
+        self.abbreviations: Counter[Expanded] = Counter()
+        self.words: Counter[str] = Counter()
+        self.titles: list[tuple[str, str]] = []
+
+    def add(self, passage: StoredPassage, mentions: Mentions) -> None:
+        """Count the mentions and the words of a passage."""
+        self.pairs.update(mentions.pairs)
+        self.abbreviations.update(mentions.abbreviations)
+        if mentions.titles and len(self.titles) < MOST_TITLES:
+            self.titles.append(mentions.titles)
+        words = WORD.findall(f"{passage.title} {passage.text} {passage.title2}")
+        self.words.update({word.lower() for word in words if word[1:].islower()})
+        _prune(self.pairs)
+        _prune(self.abbreviations)
+        _prune(self.words)
+
+    def choose_pairs(self, analyzer: Analyzer) -> list[Pair]:
+        """Return the pairs with enough evidence: most passages first, then by text.
+
+        Pairs with the same tokens are one pair, in its most frequent spelling.
+        """
+        counts = dict(self.pairs)
+        for korean, english, titles in title_links(self.titles, analyzer):
+            counts[Sighting(korean, english, "title")] = titles
+        by_tokens: dict[tuple[Tokens, Tokens], list[Sighting]] = {}
+        for seen in counts:
+            sides = korean_tokens(seen.korean, analyzer), tuple(t[0] for t in analyzer.analyze(seen.english))
+            by_tokens.setdefault(sides, []).append(seen)
+        pairs = [
+            pair
+            for sides, group in by_tokens.items()
+            if (pair := _chosen(sides, {seen: counts[seen] for seen in group})) and pair.has_tokens
+        ]
+        return sorted(
+            with_targets(pairs),
+            key=lambda pair: (-pair.count, pair.korean, pair.english, pair.korean_tokens),
+        )
+
+    def choose_abbreviations(self, analyzer: Analyzer) -> list[Abbreviation]:
+        """Return the abbreviations with their most frequent long forms."""
+        return choose_long_forms(self.abbreviations, analyzer, self.words)
+
+    def choose_words(self, analyzer: Analyzer) -> list[SpeltWord]:
+        """Return the words in most passages, with their sounds."""
+        return list(spelt_words(commonest(self.words, MOST_WORDS), analyzer))
+
+
+def _chosen(sides: tuple[Tokens, Tokens], counts: dict[Sighting, int]) -> Pair | None:
+    """Return the pair of spellings with the same tokens; None without enough evidence."""
+    by_kind, written = Counter[Kind](), Counter[tuple[str, str]]()
+    for (korean, english, kind), count in counts.items():
+        by_kind[kind] += count
+        written[korean, english] += count
+    if set(by_kind) == {"unsure"} and by_kind["unsure"] < FEWEST_UNSURE:
+        return None
+    (korean, english), _ = commonest(written, 1)[0]
+    sources: set[Source] = {"bracket" if kind == "unsure" else kind for kind in by_kind}
+    is_part = len(sides[1]) == 1 and len(english.replace("-", " ").split()) > 1  # lock of lock-in
+    return Pair(
+        korean, english, *sides, max(by_kind.values()), tuple(sorted(sources)), "en" if is_part else None
+    )
+
+
+Phrases = dict[Tokens, str]
+
+
+def title_links(titles: Sequence[tuple[str, str]], analyzer: Analyzer) -> Iterator[tuple[str, str, int]]:
+    """Yield the phrases that are mutually best counterparts, with their numbers of titles.
+
+    Competitive linking (Melamed, Computational Linguistics 26:2, 2000) by Dice's coefficient of phrases of up
+    to three words, which are in at least five titles.
+    """
+    korean = _frequent([_phrases(title, analyzer) for title, _ in titles])
+    english = _frequent([_phrases(title, analyzer) for _, title in titles])
+    alone = [Counter(phrase for title in side for phrase in title) for side in (korean, english)]
+    together = Counter(pair for sides in zip(korean, english, strict=True) for pair in product(*sides))
+    dice = {
+        (left, right): 2 * count / (alone[0][left] + alone[1][right])
+        for (left, right), count in together.items()
+        if count >= FEWEST_TITLES
+    }
+    written = {phrase: shown for title in (*korean, *english) for phrase, shown in title.items()}
+    taken: set[Tokens] = set()
+    for left, right in sorted(dice, key=lambda pair: (-dice[pair], -len(pair[0]) - len(pair[1]), pair)):
+        if dice[left, right] >= LEAST_DICE and taken.isdisjoint((left, right)):
+            taken |= {left, right}
+            if is_english_term(written[right]):
+                yield written[left], written[right], together[left, right]
+
+
+def _phrases(title: str, analyzer: Analyzer) -> Phrases:
+    """Return the runs of words without a gap; of Korean words, those that the analysis leaves unchanged."""
+    tokens = analyzer.analyze(title)
+    shortest = SHORTEST_KOREAN if HANGUL.search(title) else SHORTEST_ENGLISH
+    phrases: Phrases = {}
+    for first in range(len(tokens)):
+        for last in range(first, min(first + LONGEST_PHRASE, len(tokens))):
+            run = tokens[first : last + 1]
+            written = title[run[0][2] : run[-1][3]]
+            words = tuple(token[0] for token in run)
+            inflected = shortest == SHORTEST_KOREAN and not (HANGUL.search(written) and spell(words, written))
+            if inflected or run[-1][1] - run[0][1] != last - first or not PHRASE.fullmatch(written):
+                break
+            if len(written) >= shortest:
+                phrases.setdefault(words, written)
+    return phrases
+
+
+def _frequent(titles: Iterable[Phrases]) -> list[Phrases]:
+    titles = list(titles)
+    counts = Counter(phrase for phrases in titles for phrase in phrases)
+    return [
+        {phrase: shown for phrase, shown in phrases.items() if counts[phrase] >= FEWEST_TITLES}
+        for phrases in titles
+    ]

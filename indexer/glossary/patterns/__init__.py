@@ -1,1 +1,0 @@
-"""Text patterns that contain a term in both languages, or with its abbreviation."""

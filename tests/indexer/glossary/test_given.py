@@ -1,0 +1,125 @@
+"""Given pairs: the user's file, and the general glossary."""
+
+import os
+
+import pytest
+
+from base.errors import InvalidCall
+from indexer.analysis import ANALYZERS, Decompound
+from indexer.glossary.given import GENERAL, Entry, GivenPairs, parse_glossary, read_glossary
+from indexer.glossary.pairs import Pair
+from indexer.glossary.storage import Glossary
+from indexer.ingest import IngestRequest, build_index
+from indexer.settings import IndexerSettings
+from indexer.versions.store.build_folder import GLOSSARY
+from tests.indexer.made_corpora import write_jsonl
+
+BILINGUAL: tuple[str, Decompound, None] = ("bilingual", "discard", None)
+
+
+def own_pairs(text):
+    return GivenPairs(parse_glossary(text.encode(), "own.tsv"), general=False).pairs(*BILINGUAL)[0]
+
+
+def test_a_file_has_a_pair_a_line_and_comments():
+    text = "# ours\n회복탄력성\tresilience  # x\n\n주석\ttin\t<\n납\tlead\t>\n회복탄력성\tresilience\n"
+
+    assert parse_glossary(text.encode(), "own.tsv") == (
+        Entry("회복탄력성", "resilience"),
+        Entry("주석", "tin", "ko"),
+        Entry("납", "lead", "en"),
+    )
+
+
+def test_decomposed_hangul_is_composed():
+    text = "\u1112\u1161\u11ab\u1100\u1173\u11af\tHangul\n"
+
+    assert parse_glossary(text.encode(), "own.tsv") == (Entry("한글", "Hangul"),)
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        (b"resilience\t\xed\x9a\x8c\xeb\xb3\xb5", "not a pair"),
+        ("회복탄력성 resilience".encode(), "not a pair"),
+        ("회복탄력성\t".encode(), "not a pair"),
+        ("납\tlead\tmetal".encode(), "only > or <"),
+        ("납\tlead\t>\tmore".encode(), "only > or <"),
+        (b"\xff\xfe", r"not UTF-8 \(byte 1\)"),
+        ("납\tle\x1bad".encode(), r".*U\+001B"),
+        ("납\tle\u202ead".encode(), r".*U\+202E"),
+        ("가".encode() * 81 + b"\tlong", ".*81"),
+    ],
+)
+def test_an_invalid_line_is_an_error_with_its_number(line, complaint):
+    with pytest.raises(InvalidCall, match=rf"^own\.tsv, line 2: {complaint}"):
+        parse_glossary("해안\tcoast\n".encode() + line + b"\n", "own.tsv")
+
+
+def test_a_file_without_pairs_is_an_error():
+    with pytest.raises(InvalidCall, match=r"^own\.tsv: no pairs"):
+        parse_glossary(b"# nothing yet\n", "own.tsv")
+
+
+def test_only_a_regular_file_is_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+
+    for name in ("missing", "pipe", ""):
+        with pytest.raises(InvalidCall, match="cannot be read"):
+            read_glossary(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("line", "korean", "target"),
+    [
+        ("지식 그래프\tknowledge graphs", ("지식", "그래프"), None),
+        ("비만\tobesity", ("비만",), None),  # alone, the analysis cuts it
+        ("이주\tmigration", ("이주",), None),
+        ("설사\tdiarrhea", ("설사",), None),
+        ("간호사 소진\tnurse burnout", ("간호", "사", "소진"), None),
+        ("타당성\tvalidity", ("타당",), None),
+        ("돌봄\tcare", ("돌보",), None),
+        ("고혈압\thypertension", ("혈압",), "ko"),  # 혈압 is blood pressure
+        ("수익률\trate of return\n수익\trevenue", ("수익",), "ko"),  # 수익 is another term
+    ],
+)
+def test_a_term_is_analysed_as_the_index_is_and_not_looked_up_by_a_part(line, korean, target):
+    pair = own_pairs(line)[0]
+    assert (pair.korean_tokens, pair.target, pair.sources) == (korean, target, ("user",))
+
+
+def test_a_term_of_which_a_word_is_dropped_is_left_out():
+    assert own_pairs("거꾸로 학습\tflipped learning\n") == []
+
+
+@pytest.mark.parametrize("analyzer", ANALYZERS)
+def test_the_general_glossary_serves_every_analyzer(analyzer):
+    entries = read_glossary(GENERAL)
+    _, pairs = GivenPairs().pairs(analyzer, "discard", None)
+
+    assert len(entries) >= 18_000
+    assert len(pairs) > 0.99 * len(entries)
+    assert {pair.sources for pair in pairs} == {("general",)}
+    assert GivenPairs(general=False).pairs(analyzer, "discard", None) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("title", "abstract", "kept"),
+    [
+        ("Methane of rice paddies", "Methane.", True),
+        ("논의 메탄", "메탄이다.", True),
+        ("Rice", "Rice.", False),
+    ],
+)
+def test_an_index_keeps_the_general_pairs_with_a_side_in_it(tmp_path, title, abstract, kept):
+    corpus = write_jsonl(tmp_path / "corpus.jsonl", [{"id": "P1", "title": title, "abstract": abstract}])
+    build_index(IngestRequest(name="x", paths=[str(corpus)]), IndexerSettings(home=tmp_path / "home"))
+    with Glossary.open(tmp_path / "home" / "x" / "versions" / "000001" / GLOSSARY) as glossary:
+        found = {(pair.korean, pair.english) for pair in glossary.pairs()}
+    assert (("메탄", "methane") in found) == kept
+
+
+def test_a_pair_has_its_tokens():
+    assert own_pairs("지식 그래프\tknowledge graphs\n") == [
+        Pair("지식 그래프", "knowledge graphs", ("지식", "그래프"), ("knowledg", "graph"), 0, ("user",))
+    ]
