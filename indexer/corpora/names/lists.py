@@ -55,12 +55,17 @@ def _korean(name: str) -> str:
     """Return a name in Hangul without affiliation, role and space; other names unchanged."""
     inner = IN_BRACKETS.search(name)
     bare = ROLE.sub("", IN_BRACKETS.sub("", name) if inner and is_organization(inner[1]) else name).strip()
-    joined = "".join(bare.split())
-    return joined if EAST_ASIAN_NAME.fullmatch(joined) and len(bare.split()) <= PAIR else bare
+    family, _, given = bare.partition(" ")
+    joined = family + given.strip()
+    return joined if EAST_ASIAN_NAME.fullmatch(joined) and (not given or _is_family(family)) else bare
 
 
 def _is_east_asian(name: str) -> bool:
     return EAST_ASIAN_NAME.fullmatch(IN_BRACKETS.sub("", name)) is not None
+
+
+def _is_family(name: str) -> bool:
+    return unicodedata.normalize("NFC", name) in ALL_LONG.union(FAMILY_NAMES)
 
 
 def _is_part(name: str) -> bool:
@@ -84,7 +89,7 @@ def _joined_families(names: list[str]) -> list[str]:
     """Join a family name with the given name after the comma: 박, 민수; 남궁, 민재."""
     joined: list[str] = []
     for name in names:
-        if joined and unicodedata.normalize("NFC", joined[-1]) in (*FAMILY_NAMES, *ALL_LONG):
+        if joined and _is_family(joined[-1]):
             joined[-1] += name
         else:
             joined.append(name)

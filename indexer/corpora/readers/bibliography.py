@@ -108,8 +108,7 @@ def reference_record(
     doi = doi or doi_among(urls)
     key, accession, citations = first("citation_key"), first("accession"), first("cited_by_count")
     content = (*titles[:1], *authors, *dates)
-    container = first("journal") if first("journal") != title else ""
-    is_series = kind in WITHOUT_JOURNAL
+    container, is_series = first("journal"), kind in WITHOUT_JOURNAL
     own_doi = "" if kind == "chapter" else doi
     record = {
         "id": first("id") or record_id(stream, doi=own_doi, accession=accession, key=key, content=content),
@@ -122,7 +121,7 @@ def reference_record(
         "year": next(filter(None, map(year_within, dates)), None),
         "date": date if len(date) > YEAR_DIGITS else "",
         "journal": "" if is_series else container,
-        "series": first("series") or (container if is_series else ""),
+        "series": first("series") or (container if is_series and container != title else ""),
         "keywords": split_keywords(values.get("keywords", ())),
         "doi": doi,
         "url": first("url"),

@@ -68,7 +68,7 @@ def _record_of(entry: Entry, stream: Stream) -> dict[str, Any]:
     fields = entry.fields
     own = BIBTEX_ID in fields
     texts = {
-        name: _verbatim(tex, own=own) if name in VERBATIM else text_of(tex, ligatures=not own)
+        name: _verbatim(tex) if name in VERBATIM and not own else text_of(tex, ligatures=not own)
         for name, tex in fields.items()
     }
     found: dict[str, list[str]] = {"citation_key": [text_of(entry.key)], "type": [entry.kind]}
@@ -82,13 +82,14 @@ def _record_of(entry: Entry, stream: Stream) -> dict[str, Any]:
         found[key] = [person for tex in _split(fields.get(name, ""), AND) if (person := _name(tex, own=own))]
     keywords = [text_of(part, ligatures=not own) for part in _keywords(fields, own=own)]
     if own:
+        found |= {"doi": [unquote(fields.get("doi", ""))], "url": [fields.get("url", "")]}
         found |= {"authors": found["names"], "keywords": keywords}
         found["references"] = texts.get("references", "").split()
         return exported_record(found, "" if entry.kind in OWN_KINDS else entry.kind)
     found["title"] = [": ".join(filter(None, (texts.get("title"), texts.get("subtitle"))))]
     found["other_dois"] = found["url"]
     if "\\url" in fields.get("howpublished", "") and not found["url"]:
-        found["url"] = [_verbatim(fields["howpublished"], own=False)]
+        found["url"] = [_verbatim(fields["howpublished"])]
     further: dict[str, Any] = {_key(name): text for name, text in texts.items() if name not in used}
     if texts.get("archiveprefix", texts.get("eprinttype", "")).lower() == "arxiv" and texts.get("eprint"):
         further["arxiv"] = texts["eprint"]
@@ -144,8 +145,6 @@ def _keywords(fields: dict[str, str], *, own: bool) -> list[str]:
     return [part for tex in given for part in _split(tex, SEMICOLON if ";" in tex and not own else COMMA)]
 
 
-def _verbatim(tex: str, *, own: bool) -> str:
+def _verbatim(tex: str) -> str:
     """Return a DOI or an address, in which only escaped signs and braces have a meaning."""
-    if own:
-        return unquote(tex)
     return ESCAPED.sub(lambda found: found[1] or ("~" if "tilde" in found[0] else ""), tex).strip()

@@ -44,7 +44,8 @@ class ReferenceFormat:
                     read.update(tags if key not in UNREAD else ())
                     break
         if record.first("DP") == EXPORTER:
-            return exported_record(found | {"abstract2": record.all("N2")}, "")
+            own = {"abstract": record.all("AB"), "abstract2": record.all("N2")}
+            return exported_record(found | own, "")
         chosen = {value for key in ("title", "journal") for value in found.get(key, ())}
         further = {
             tag: values[0] if len(values) == 1 else values

@@ -148,6 +148,8 @@ def record_in(cells: Sequence[str], header: Sequence[str], layout: Layout, strea
     for place, cell in enumerate(cells):
         if (text := cell.strip()) and place in layout:
             found.setdefault(layout[place], []).append(text.removeprefix(OPENALEX_ADDRESS))
+            if layout[place] == "authors" and "(" in text:  # affiliations
+                further[f"csv:{header[place]}"] = text
         elif text and header[place]:
             further[header[place]] = text
     found["authors"] = found.get("authors", [])[:1]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers import DeadLetter, read_corpus
-from indexer.corpora.readers.ris import read_ris
+from indexer.corpora.readers.references import read_ris
 from indexer.corpora.readers.streams import Stream
 from tests.indexer.corpora.readers.items import items_of
 
