@@ -8,16 +8,15 @@ from indexer.corpora.names.latin import INITIALS, KOREAN, SUFFIXES
 from indexer.corpora.names.organizations import is_organization
 
 OTHERS = re.compile(r"(?:[\s,;|]+(?:et al\b\.?|and others|외)|\s*외\s*\d+\s*[인명])\s*$", re.IGNORECASE)
-HANGUL = "[가-힣\u1100-\u11ff]"
-ROLE = re.compile(rf"(?<={HANGUL})\s+(?:저|지음|공저|편저|편|엮음|옮김|역|감수|글)$")
+ROLE = re.compile(r"(?<=[가-힣])\s+(?:저|지음|공저|편저|편|엮음|옮김|역|감수|글)$")
 IN_BRACKETS = re.compile(r"\s*\(([^()]*)\)")
 # Brackets protect the separators in them.
 SEMICOLON = re.compile(r"\s*[;；|](?![^()]*\))\s*")
 COMMA = re.compile(r"\s*[,，、](?![^()]*\))\s*")
 KOREAN_SEPARATOR = re.compile(r"\s*[,，、·ㆍ/](?![^()]*\))\s*")
-# A name in Hangul or Chinese characters. A decomposed syllable has two or three letters.
-EAST_ASIAN_NAME = re.compile(r"(?:[가-힣]|[\u1100-\u11ff]{2,3}){2,5}|[\u4e00-\u9fff\uf900-\ufaff]{2,4}")
-ONE_SYLLABLE = re.compile(r"[가-힣]|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?")
+# A whole name in Hangul or Chinese characters.
+EAST_ASIAN_NAME = re.compile(r"[가-힣]{2,5}|[\u4e00-\u9fff\uf900-\ufaff]{2,4}")
+ONE_SYLLABLE = re.compile("[가-힣]")
 PAIR = 2
 
 
@@ -28,10 +27,11 @@ def names_in(text: str) -> list[str]:
     Younghee"), or pairs of family name and initials ("Gatica, G.N., Sequeira, F.A."); otherwise it is within
     a single name.
     """
-    text = OTHERS.sub("", text)
-    parts = SEMICOLON.split(text)
-    names = [name for part in parts for name in _split_at_commas(part)]
-    return list(filter(None, (name.strip().removesuffix(",").strip() for name in names)))
+    composed = unicodedata.normalize("NFC", text)
+    parts = SEMICOLON.split(OTHERS.sub("", composed))
+    names = [name.strip().removesuffix(",").strip() for part in parts for name in _split_at_commas(part)]
+    is_decomposed = composed != text == unicodedata.normalize("NFD", text)
+    return [unicodedata.normalize("NFD", name) if is_decomposed else name for name in names if name]
 
 
 def _split_at_commas(text: str) -> list[str]:
@@ -65,7 +65,7 @@ def _is_east_asian(name: str) -> bool:
 
 
 def _is_family(name: str) -> bool:
-    return unicodedata.normalize("NFC", name) in ALL_LONG.union(FAMILY_NAMES)
+    return name in FAMILY_NAMES or name in ALL_LONG
 
 
 def _is_part(name: str) -> bool:

@@ -21,7 +21,9 @@ FREQUENT_SHARE = 0.25
 STANDARD_BYTES = 2  # of a character in EUC-KR; others are composed of several
 LONGEST_CHARACTER = 4  # bytes of UTF-8
 CARRIAGE_RETURN = re.compile(rb"\r(?!\n|$)")
-BEYOND_ASCII = re.compile(rb"[\x80-\xff]+")
+ACCENTED = re.compile(
+    rb"[A-Za-z][\x80-\xff]+[a-z]|(?<![\x80-\xff])(?:[\x80-\xff]{2})*+[\x80-\xff](?![\x80-\xff])"
+)
 BINARY = (b"%PDF-", b"\0\0\0")
 MAGIC_BYTES = 1024  # at the start of a PDF
 
@@ -50,11 +52,9 @@ def encoding_of(head: bytes) -> str:
 def conversion(line: bytes) -> str:
     """Return how to convert a file with a line that is no UTF-8.
 
-    Characters of Korean, Chinese and Japanese encodings are pairs of bytes beyond ASCII, accented letters of
-    Latin-1 are mostly single ones.
+    Korean characters are pairs of bytes beyond ASCII; accented letters are single ones, or within a word.
     """
-    pairs = all(len(run) % 2 == 0 for run in BEYOND_ASCII.findall(line))
-    return f"convert the file to UTF-8 (iconv -f {'CP949' if pairs else 'CP1252'} -t UTF-8)"
+    return f"convert the file to UTF-8 (iconv -f {'CP1252' if ACCENTED.search(line) else 'CP949'} -t UTF-8)"
 
 
 def _is_utf8(head: bytes) -> bool:
