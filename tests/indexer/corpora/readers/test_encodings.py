@@ -26,8 +26,10 @@ FILES = {
 @pytest.mark.parametrize(
     ("text", "encoding", "found"),
     [
-        *((KOREAN, "cp949", "cp949"), (KOREAN, "euc-kr", "cp949"), (KOREAN, "utf-8", ""), ("ASCII", "ascii", "")),
-        *((KOREAN, "utf-16", "utf-16"), (KOREAN, "utf-16-le", "utf-16-le"), ("A title", "utf-16-be", "utf-16-be")),
+        *((KOREAN, "cp949", "cp949"), (KOREAN, "euc-kr", "cp949"), (KOREAN, "utf-8", ""), ("ASCII", "ascii",
+        "")),
+        *((KOREAN, "utf-16", "utf-16"), (KOREAN, "utf-16-le", "utf-16-le"), ("A title", "utf-16-be",
+        "utf-16-be")),
         *((FRENCH, "cp1252", ""), (CHINESE, "gb2312", ""), (CHINESE, "gbk", ""), (JAPANESE, "shift_jis", "")),
         *((JAPANESE, "euc_jp", ""), ("가", "cp949", "")),
     ],
@@ -54,7 +56,8 @@ def test_a_paper_is_read_alike_in_each_encoding_and_with_each_line_end(tmp_path,
 
 
 @pytest.mark.parametrize(
-    ("title", "encoding", "advice"), [("논", "cp949", "CP949"), ("論文", "cp949", "CP949"), ("Größe", "latin-1", "CP1252")]
+    ("title", "encoding", "advice"), [("논", "cp949", "CP949"), ("論文", "cp949", "CP949"), ("Größe",
+     "latin-1", "CP1252")]
 )  # fmt: skip
 def test_a_file_that_is_not_recognised_is_refused_with_its_encoding(tmp_path, title, encoding, advice):
     for name, text in (

@@ -37,7 +37,8 @@ RIS = (
     "T2  - Annals &amp; Paddies\r\nAB  - Methane fell\r\nby 40%.\r\nDA  - 2023/03/01/\r\nPY  - 2023\r\n"
     "DO  - https://doi.org/10.5555/Paddy.2\r\nVL  - 12\r\nIS  - 3\r\nSP  - 101\r\nEP  - 118\r\nN2  -\r\n"
     "J2  - Ann. Paddies\r\nLA  - en\r\nSN  - 1234-5678\r\nUR  - https://example.org/2\r\nKW  - methane\r\n"
-    "R&amp;D, paddy\r\nN1  - <p>To be read</p>\r\nL1  - a.pdf\r\nL1  - b.pdf\r\nY2  - 2024/01/01\r\nER  - \r\n"
+    "R&amp;D, paddy\r\nN1  - <p>To be read</p>\r\nL1  - a.pdf\r\nL1  - b.pdf\r\n"
+    "Y2  - 2024/01/01\r\nER  - \r\n"
 )
 ENW = """%0 Journal Article
 %T Methane from rice paddies
@@ -61,7 +62,8 @@ R&D, paddy
 ENDNOTE_XML = """<?xml version="1.0" encoding="UTF-8"?><xml><records><record>
 <database name="My.enl" path="My.enl">My.enl</database>
 <rec-number>7</rec-number><ref-type name="Journal Article">17</ref-type>
-<contributors><authors><author><style>Jang, Boram</style></author><author>강가은,</author></authors></contributors>
+<contributors><authors>
+<author><style>Jang, Boram</style></author><author>강가은,</author></authors></contributors>
 <titles><title><style>Methane from </style><style face="italic">rice</style> paddies</title>
 <secondary-title>Annals</secondary-title></titles>
 <periodical><full-title>Annals &amp; Paddies</full-title></periodical>
@@ -220,8 +222,10 @@ def csl(**item):
 @pytest.mark.parametrize(
     ("format_", "text", "expected"),
     [
-        ("ris", ris("AU  - 홍길동; 김철수", "KW  - 교육, 논"), {"authors": ["홍길동", "김철수"], "keywords": ["교육", "논"]}),
-        ("ris", ris("AU  - M&uuml;ller, A.", "AU  - WHO,", "A1  - B"), {"authors": ["Müller, A.", "WHO", "B"]}),
+        ("ris", ris("AU  - 홍길동; 김철수", "KW  - 교육, 논"), {"authors": ["홍길동", "김철수"],
+         "keywords": ["교육", "논"]}),
+        ("ris", ris("AU  - M&uuml;ller, A.", "AU  - WHO,", "A1  - B"), {"authors": ["Müller, A.", "WHO",
+         "B"]}),
         ("ris", ris("TI  - 논", "AB  - Fell.", "N2  - 줄다."), {"abstract": "줄다.", "abstract2": "Fell."}),
         ("ris", ris("AB  - Same.", "N2  - Same."), {"abstract": "Same.", "abstract2": None}),
         ("ris", ris("SP  - 12-20", "EP  - 20"), {"pages": "12-20"}),
@@ -235,28 +239,35 @@ def csl(**item):
         ("ris", "TY  - BOOK\nTI  - A\nT2  - Notes\nER  - \n", {"series": "Notes", "journal": None}),
         ("ris", "TY  - CHAP\nDO  - 10.1/978-3\nID  - 5\nER  - \n", {"id": "a/5", "doi": "10.1/978-3"}),
         ("ris", "x\n  TY  - JOUR\n  TI  - Indented\n  ER  - \n", {"title": "Indented"}),
-        ("endnote", "%0 Thesis\n%A 김철수;이수\n%B Series\n%F 7\n", {"authors": ["김철수", "이수"], "series": "Series"}),
+        ("endnote", "%0 Thesis\n%A 김철수;이수\n%B Series\n%F 7\n", {"authors": ["김철수", "이수"],
+         "series": "Series"}),
         ("bibtex", bib("author={van der Berg, Jr, Jan AND {Kim and Lee, Inc.} and Ada Kim and others}"),
          {"authors": ["van der Berg, Jan, Jr", "Kim and Lee, Inc.", "Ada Kim"]}),
         ("bibtex", bib("author={A. {Delgado de M} and G. van {Old tot Old} and 김, 철수 and 남궁 민재}"),
          {"authors": ["Delgado de M, A.", "van Old tot Old, G.", "김철수", "남궁민재"]}),
         ("bibtex", bib('author={family=Dijk, given=Jan, prefix=van and "family={R and S, Inc.}"}'),
          {"authors": ["van Dijk, Jan", "R and S, Inc."]}),
-        ("bibtex", '@string{x = "Ann of "}\n@ARTICLE(a, journal = x # {P},\n year = 2020)', {"journal": "Ann of P", "year": 2020}),
+        ("bibtex", '@string{x = "Ann of "}\n@ARTICLE(a, journal = x # {P},\n year = 2020)',
+         {"journal": "Ann of P", "year": 2020}),
         ("bibtex", bib("title={제목}, subtitle={부제}, date={2019-03-01}, eprint={21}, eprinttype={arxiv}"),
          {"title": "제목: 부제", "year": 2019, "arxiv": "21"}),
         ("bibtex", bib("keywords={a, {b, c}}"), {"keywords": ["a", "b, c"]}),
         ("bibtex", bib("references={Kim}, id=3"), {"bibtex:references": "Kim", "bibtex:id": "3"}),
-        ("bibtex", bib(r"doi={10.5555/a\_b}, url={http://a.b/~x_y}"), {"id": "10.5555/a_b", "url": "http://a.b/~x_y"}),
+        ("bibtex", bib(r"doi={10.5555/a\_b}, url={http://a.b/~x_y}"), {"id": "10.5555/a_b",
+         "url": "http://a.b/~x_y"}),
         ("bibtex", bib(r"title={Law {\&}amp$\mathsemicolon$ CO<sub>2</sub>}"), {"title": "Law & CO2"}),
         ("bibtex", "@misc{Kim 2020, title={T}}", {"id": "a/Kim_2020", "title": "T"}),
         ("bibtex", "@misc{title={No key}}", {"title": "No key", "citation_key": None}),
         ("bibtex", '@misc{M{\\"u}?id=3 ,\n title={T}}', {"citation_key": "Mü?id=3", "title": "T"}),
-        ("bibtex", "@misc{a, abstract={an example:\n @misc{b}\n and more}}", {"abstract": "an example: @miscb and more"}),
-        ("csl-json", csl(editor=[{"family": "B", "given": "L", "dropping-particle": "van", "suffix": "Jr."}], issued=2019),
+        ("bibtex", "@misc{a, abstract={an example:\n @misc{b}\n and more}}",
+         {"abstract": "an example: @miscb and more"}),
+        ("csl-json", csl(editor=[{"family": "B", "given": "L", "dropping-particle": "van",
+         "suffix": "Jr."}], issued=2019),
          {"editors": ["B, L van, Jr."]}),
-        ("csl-json", csl(author=[{"literal": "Kim, 철수 lab"}], DOI="10.1/x"), {"authors": ["Kim, 철수 lab"]}),
-        ("csl-json", csl(references="Kim", language="tlh", issued=2019), {"csl:references": "Kim", "declared_language": "tlh"}),
+        ("csl-json", csl(author=[{"literal": "Kim, 철수 lab"}], DOI="10.1/x"),
+         {"authors": ["Kim, 철수 lab"]}),
+        ("csl-json", csl(references="Kim", language="tlh", issued=2019), {"csl:references": "Kim",
+         "declared_language": "tlh"}),
         *(
             ("csl-json", csl(issued=issued), {"year": 2019})
             for issued in (
@@ -287,8 +298,10 @@ def test_a_year_is_found_in_a_date(date, year):
 def test_bibtex_inherits_from_later_and_earlier_entries():
     book, child, other = read(
         "bibtex",
-        "@inbook{c, title={C}, pages={1}, crossref={b}}\n@book{b, title={B}, year=2004, editor={E. F}, doi={10.1/b}}\n"
-        "@xdata{x, publisher={P}, year=1999}\n@inproceedings{d, title={D}, year=2005, xdata={x}, crossref={d}}",
+        "@inbook{c, title={C}, pages={1}, crossref={b}}\n@book{b, title={B}, year=2004,"
+        " editor={E. F}, doi={10.1/b}}\n"
+        "@xdata{x, publisher={P}, year=1999}\n@inproceedings{d, title={D}, year=2005, xdata={x}, "
+        "crossref={d}}",
         "a.bib",
     )
 
@@ -303,7 +316,8 @@ def test_bibtex_inherits_from_later_and_earlier_entries():
     [
         ("ris", ris("ID  - a") + "TY  - JOUR\nTI  - A\n", [4], "truncated", ["a/a"]),
         ("ris", "AU  - Kim\n" + ris("ID  - b"), [1], "AU before TY", ["a/b"]),
-        ("ris", ris("ID  - a") + "TY  - JOUR\nTI  - \udcb0\udca1\nER  - \n" + ris("ID  - b"), [4], "byte 7 of line 5", ["a/a", "a/b"]),
+        ("ris", ris("ID  - a") + "TY  - JOUR\nTI  - \udcb0\udca1\nER  - \n" + ris("ID  - b"), [4],
+         "byte 7 of line 5", ["a/a", "a/b"]),
         ("ris", "TY  - JOUR\nID  - a\nTY  - JOUR\nID  - b\nER  - \n", [], "", ["a/a", "a/b"]),
         ("endnote", "%T Lost\n%0 Book\n%F b\n", [1], "%T", ["a/b"]),
         ("bibtex", "@misc{a}\n@misc{x, title = {a {b}\n@misc{b,}", [2], "not balanced", ["a/a", "a/b"]),
@@ -311,7 +325,8 @@ def test_bibtex_inherits_from_later_and_earlier_entries():
         ("bibtex", "@misc{a}\n@misc{x, title = }\n@misc{b,}", [2], "no value", ["a/a", "a/b"]),
         ("bibtex", "@misc{a}\n@misc{x, title = {a} {b}}\n@misc{b,}", [2], "{b}", ["a/a", "a/b"]),
         ("bibtex", "@misc{a}\n@misc{x, title = {\udcff}}\n@misc{b,}", [2], "CP1252", ["a/a", "a/b"]),
-        ("bibtex", '% @ {\n@comment{x {y} @misc{no}}\n@preamble{"\\x"}\n@misc{a} @misc{b}', [], "", ["a/a", "a/b"]),
+        ("bibtex", '% @ {\n@comment{x {y} @misc{no}}\n@preamble{"\\x"}\n@misc{a} @misc{b}', [], "", ["a/a",
+         "a/b"]),
         ("bibtex", "@misc{a, title = {open \\{ brace},\n}\n\n@misc{b, title={B}}", [], "", ["a/a", "a/b"]),
     ],
 )  # fmt: skip

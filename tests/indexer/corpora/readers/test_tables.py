@@ -23,7 +23,8 @@ from tests.indexer.corpora.readers.records import one, read
 KCI = {
     "유형": "학술논문", "논문 ID": "ART002345678", "저자명": "강가은;장보람", "논문명": "논의 메탄",
     "논문영어명": "Methane of paddies", "학술지명": "논 학회지", "저자키워드": "메탄, 벼, R&amp;D",
-    "참고문헌 수": "12", "인용된 총 횟수": "7", "발행기관명": "논 학회", "발행연도": "2023", "권": "12", "호": "3",
+    "참고문헌 수": "12", "인용된 총 횟수": "7", "발행기관명": "논 학회", "발행연도": "2023", "권": "12",
+    "호": "3",
     "특별호": "", "시작 페이지": "101", "끝 페이지": "118", "DOI": "http://dx.doi.org/10.5555/Paddy.2",
     "주제분야": "농학", "URL": "https://www.kci.go.kr/x",
 }  # fmt: skip
@@ -49,12 +50,15 @@ KCI_RECORD = {
     "참고문헌 수": "12",
 }
 THESIS = {
-    "서명": "논의 메탄", "저자": "강가은", "대학": "한밭대학교", "학위논문사항": "학위논문(석사)", "출판년": "2023",
-    "UCI식별코드": "I804:1", "국문 초록 (Abstract)": "메탄이 줄었다.", "다국어 초록 (Multilingual Abstract)": "Fell.",
+    "서명": "논의 메탄", "저자": "강가은", "대학": "한밭대학교", "학위논문사항": "학위논문(석사)",
+    "출판년": "2023",
+    "UCI식별코드": "I804:1", "국문 초록 (Abstract)": "메탄이 줄었다.",
+    "다국어 초록 (Multilingual Abstract)": "Fell.",
     "발행사항": "대전, 2023",
 }  # fmt: skip
 SCOPUS_ROW = {
-    "Authors": "Kim A.; Jang B.", "Title": "Methane", "Year": "2019", "Source title": "Annals", "Cited by": "7",
+    "Authors": "Kim A.; Jang B.", "Title": "Methane", "Year": "2019", "Source title": "Annals",
+    "Cited by": "7",
     "Author Keywords": "methane; rice, wet", "Page start": "1", "Page end": "9", "EID": "2-s2.0-1",
     "Language of Original Document": "Korean", "Document Type": "Article", "Funding Details": "NRF",
 }  # fmt: skip
@@ -75,7 +79,8 @@ WOS_ROW = {
 }
 PUBMED_ROW = {"PMID": "7", "Title": "Cells, big", "Authors": "Loyd AC, Kim M.", "Journal/Book": "Cell"}
 OPENALEX_ROW = {
-    "id": "https://openalex.org/W1", "title": "W", "publication_year": "2020", "doi": "https://doi.org/10.5555/o",
+    "id": "https://openalex.org/W1", "title": "W", "publication_year": "2020",
+    "doi": "https://doi.org/10.5555/o",
     "authorships.author.display_name": "Kim Minsu|Lee Dahye", "keywords.display_name": "soil|water",
 }  # fmt: skip
 
@@ -100,7 +105,8 @@ def rows(text, columns=None):
         (KCI | {"논문명": ""}, ",", {"title": "Methane of paddies", "title2": None, "lang": "en"}),
         (
             *(THESIS, "\t"),
-            {"id": "I804:1", "type": "thesis", "year": 2023, "abstract": "메탄이 줄었다.", "abstract2": "Fell."}
+            {"id": "I804:1", "type": "thesis", "year": 2023, "abstract": "메탄이 줄었다.",
+            "abstract2": "Fell."}
             | {"publisher": "한밭대학교", "thesis": "학위논문(석사)", "발행사항": "대전, 2023"},
         ),
         (
@@ -118,13 +124,15 @@ def rows(text, columns=None):
             {"id": "WOS:1", "authors": ["Jang, Boram", "Lee, Dahye"], "title": "Methane", "journal": "ANNALS"}
             | {"year": 2019, "keywords": ["methane", "rice"], "AU": "Jang, B; Lee, D"},
         ),
-        (PUBMED_ROW, ",", {"id": "7", "title": "Cells, big", "authors": ["Loyd AC", "Kim M."], "journal": "Cell"}),
+        (PUBMED_ROW, ",", {"id": "7", "title": "Cells, big", "authors": ["Loyd AC", "Kim M."],
+         "journal": "Cell"}),
         (
             *(OPENALEX_ROW, ","),
             {"id": "W1", "authors": ["Kim Minsu", "Lee Dahye"], "keywords": ["soil", "water"], "year": 2020}
             | {"doi": "10.5555/o"},
         ),
-        ({"id": "a", "제목": "논", "저자": "강"}, ",", {"id": "a", "제목": "논", "저자": "강", "title": None}),
+        ({"id": "a", "제목": "논", "저자": "강"}, ",", {"id": "a", "제목": "논", "저자": "강",
+         "title": None}),
     ],
 )  # fmt: skip
 def test_a_table_is_read_by_its_headings_with_any_ending(tmp_path, row, delimiter, expected):
