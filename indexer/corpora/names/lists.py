@@ -7,13 +7,15 @@ from indexer.corpora.names.korean import ALL_LONG, FAMILY_NAMES
 from indexer.corpora.names.latin import INITIALS, KOREAN, SUFFIXES
 from indexer.corpora.names.organizations import is_organization
 
-OTHERS = re.compile(r"(?:[\s,;|]+(?:et al\b\.?|and others|외)|\s*외\s*\d+\s*[인명])\s*$", re.IGNORECASE)
+OTHERS = re.compile(
+    r"(?:(?<![\s,;|])[\s,;|]++(?:et al\b\.?|and others|외)|(?<!\s)\s*+외\s*\d+\s*[인명])\s*$", re.IGNORECASE
+)
 ROLE = re.compile(r"(?<=[가-힣])\s+(?:저|지음|공저|편저|편|엮음|옮김|역|감수|글)$")
 IN_BRACKETS = re.compile(r"\s*\(([^()]*)\)")
 # Brackets protect the separators in them.
-SEMICOLON = re.compile(r"\s*[;；|](?![^()]*\))\s*")
-COMMA = re.compile(r"\s*[,，、](?![^()]*\))\s*")
-KOREAN_SEPARATOR = re.compile(r"\s*[,，、·ㆍ/](?![^()]*\))\s*")
+SEMICOLON = re.compile(r"\s*[;；|](?![^()]{0,100}\))\s*")
+COMMA = re.compile(r"\s*[,，、](?![^()]{0,100}\))\s*")
+KOREAN_SEPARATOR = re.compile(r"\s*[,，、·ㆍ/](?![^()]{0,100}\))\s*")
 # A whole name in Hangul or Chinese characters.
 EAST_ASIAN_NAME = re.compile(r"[가-힣]{2,5}|[\u4e00-\u9fff\uf900-\ufaff]{2,4}")
 ONE_SYLLABLE = re.compile("[가-힣]")

@@ -5,7 +5,6 @@ data.go.kr, the export of theses by RISS, the labels of papers at RISS and DBpia
 Zotero, PubMed and OpenAlex, the tab-delimited files of Web of Science.
 """
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -127,7 +126,7 @@ Layout = Mapping[int, str]
 
 def layout_of(header: Sequence[str]) -> dict[int, str]:
     """Return the keys of the columns of a known layout by their places; none for another table."""
-    names = ["".join(unicodedata.normalize("NFC", name).split()).lower() for name in header]
+    names = ["".join(name.split()).lower() for name in header]
     for keys, required in LAYOUTS:
         if all(not set(group.split()).isdisjoint(names) for group in required):
             layout: dict[int, str] = {}

@@ -237,7 +237,7 @@ def csl(**item):
         ("ris", ris("LA  - fre", "TI  - Un titre"), {"lang": "other", "declared_language": "fre"}),
         ("ris", ris("LA  - Korean", "TI  - A title"), {"lang": "en", "declared_language": "Korean"}),
         ("ris", "TY  - BOOK\nTI  - A\nT2  - Notes\nER  - \n", {"series": "Notes", "journal": None}),
-        ("ris", "TY  - CHAP\nDO  - 10.1/978-3\nID  - 5\nER  - \n", {"id": "a/5", "doi": "10.1/978-3"}),
+        ("ris", "TY  - CHAP\nDO  - 10.5555/978-3\nID  - 5\nER  - \n", {"id": "a/5", "doi": "10.5555/978-3"}),
         ("ris", "x\n  TY  - JOUR\n  TI  - Indented\n  ER  - \n", {"title": "Indented"}),
         ("endnote", "%0 Thesis\n%A 김철수;이수\n%B Series\n%F 7\n", {"authors": ["김철수", "이수"],
          "series": "Series"}),
