@@ -24,7 +24,6 @@ from indexer.corpora.readers.csl_json import read_csl_json
 from indexer.corpora.readers.csv import header_of, parse_columns, read_csv
 from indexer.corpora.readers.detection import OWN_FORMAT, PASSAGE_FORMATS
 from indexer.corpora.readers.dublin_core import read_dublin_core
-from indexer.corpora.readers.endnote import read_endnote
 from indexer.corpora.readers.folders import ENDINGS, ENDINGS_OF_FORMAT, PARQUET_ENDINGS, ending_of
 from indexer.corpora.readers.items import DeadLetter, Item, dead_letter, name_in_letters
 from indexer.corpora.readers.jats import read_jats
@@ -36,7 +35,13 @@ from indexer.corpora.readers.openalex import read_openalex
 from indexer.corpora.readers.parquet import check_parquet_library
 from indexer.corpora.readers.pdf import check_pdf_library, read_pdfs
 from indexer.corpora.readers.pubmed import read_pubmed
-from indexer.corpora.readers.ris import read_ris
+from indexer.corpora.readers.references import (
+    read_endnote,
+    read_medline,
+    read_refworks,
+    read_ris,
+    read_wos,
+)
 from indexer.corpora.readers.scienceon import read_scienceon
 from indexer.corpora.readers.streams import CountedFile, Stream, why_not_opened
 from indexer.corpora.readers.text import read_text
@@ -56,6 +61,9 @@ READERS: dict[str, Reader] = {
     "ris": read_ris,
     "bibtex": read_bibtex,
     "endnote": read_endnote,
+    "medline": read_medline,
+    "wos": read_wos,
+    "refworks": read_refworks,
     "crossref": read_crossref,
     "openalex": read_openalex,
     "arxiv": read_arxiv,

@@ -1,12 +1,13 @@
-"""Entries of BibTeX files as fields of TeX, read in pieces.
+"""Entries of BibTeX files as fields of TeX, read in pieces, with inherited fields.
 
 The grammar is that of BibTeX 0.99d (`btxdoc`): braces balance, text outside of entries is a comment, values
-are joined with #, and names without quotes are numbers or abbreviations of @string.
+are joined with #, and names without quotes are numbers or abbreviations of @string. On reported files,
+bibtexparser 2.1 and pybtex 0.26 lose five of eleven entries with odd keys.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from indexer.corpora.readers.items import HEAD_BYTES, DeadLetter, dead_letter
 from indexer.corpora.readers.lines import LINE_BYTES, numbered_lines
@@ -17,16 +18,23 @@ BEGINS = re.compile(r"(?<![\w.])@\s*([A-Za-z][\w-]*)\s*([{(])")
 BEGINS_LINE = re.compile(r"@[A-Za-z]+\s*[{(]\s*[^\s,{}=\"]*,")  # an entry, not a line of a value
 NO_ENTRIES = frozenset({"comment", "preamble"})
 BRACES = re.compile(r"[{}]")
-BRACES_OR_END = re.compile(r"[{})]")
 BRACES_OR_QUOTE = re.compile(r'[{}"]')
 ESCAPED_BRACE = re.compile(r"(?<!\\)\\([{}])")
 COMMANDS = {"{": "{\\textbraceleft}", "}": "{\\textbraceright}"}
-KEY = re.compile(r"\s*([^\s,{}=\"]*)\s*(?=,|$)")
+# A key may have spaces, TeX and equals signs, but is no field (an entry without a key).
+KEY = re.compile(r"\s*+(?![A-Za-z][\w-]*\s*=)((?:[^,{}\"]|\{[^{}]*\}){0,300}?)\s{0,80}(?=[,}])")
 FIELD = re.compile(r"[\s,]*([^\s=,{}\"]+)\s*=\s*")
-BARE = re.compile(r"[^\s,#{}\"=]+")
+BARE = re.compile(r"[^\s,#{}()\"=]+")
 JOINED = re.compile(r"\s*#\s*")
+END = re.compile(r"[\s,]*[})]")
 MONTHS = {name: name.capitalize() for name in "jan feb mar apr may jun jul aug sep oct nov dec".split()}
 MOST_STRINGS = 100_000
+CHILDREN = frozenset({"article", "inproceedings", "misc", "phdthesis", "mastersthesis", "online"})
+# Fields of the parent itself (BibLaTeX manual, appendix B).
+NOT_INHERITED = frozenset(
+    "title subtitle author abstract annotation keywords doi url urldate pages note crossref xdata ids file "
+    "shorttitle sortkey".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,39 +49,34 @@ class Entry:
 
 
 @dataclass(slots=True)
-class _Unfinished:
-    """An entry up to the current line; `depth` is the number of open braces."""
+class _Chunk:
+    """Lines with whole entries; `depth` is the number of open braces at their end."""
 
     line: int
-    kind: str
-    opening: str
-    depth: int
+    is_open: bool = True  # an entry in parentheses, which no line has ended
     pieces: list[str] = field(default_factory=list)
+    depth: int = 0
     size: int = 0
     head: bytes = b""
     problem: str = ""
 
-    def add(self, text: str) -> None:
-        self.size += len(text)
+    def add(self, text: str, line: bytes, problem: str) -> None:
+        self.depth += text.count("{") - text.count("}")
+        self.is_open = self.is_open and not text.rstrip().endswith(")")
+        self.size += len(line)
+        self.problem = self.problem or problem
+        if len(self.head) < HEAD_BYTES:
+            self.head += line + b"\n"
         if self.size > LINE_BYTES:
             self.problem, self.pieces = f"an entry of more than {LINE_BYTES} bytes", []
-        elif not self.problem:
+        else:
             self.pieces.append(text)
 
-    def end_in(self, text: str, place: int) -> int:
-        """Return the place of the end of the entry in a line, -1 if it goes on; count the braces."""
-        opened, closed = text.count("{", place), text.count("}", place)
-        if self.opening == "{" and closed < self.depth:
-            self.depth += opened - closed
-            return -1
-        for found in (BRACES if self.opening == "{" else BRACES_OR_END).finditer(text, place):
-            if found[0] == "{":
-                self.depth += 1
-            elif found[0] == "}":
-                self.depth -= 1
-            if self.depth <= 0 and found[0] == ("}" if self.opening == "{" else ")"):
-                return found.start()
-        return -1
+    @property
+    def text(self) -> str:
+        """The text, with escaped braces as commands if the braces are not balanced otherwise."""
+        text = "\n".join(self.pieces)
+        return text if self.depth == 0 else ESCAPED_BRACE.sub(lambda found: COMMANDS[found[1]], text)
 
 
 class _Malformed(ValueError):
@@ -83,108 +86,131 @@ class _Malformed(ValueError):
 def entries(stream: Stream) -> Iterator[Entry | DeadLetter]:
     """Yield the entries of a file, with the abbreviations of @string replaced."""
     strings = dict(MONTHS)
-    for entry in _unfinished(stream):
+    for chunk in _chunks(stream):
+        if isinstance(chunk, DeadLetter):
+            yield chunk
+            continue
+        try:
+            yield from _parsed(chunk, strings)
+        except _Malformed as error:
+            yield dead_letter(stream.name, chunk.line, str(error), chunk.head)
+
+
+def inherited(found: Iterable[Entry | DeadLetter]) -> Iterator[Entry | DeadLetter]:
+    """Yield the entries with the fields that they inherit by `crossref` and `xdata`.
+
+    An entry that refers to a later one is yielded after all others. Entries of xdata are left out.
+    """
+    parents: dict[str, Entry] = {}
+    waiting: list[Entry] = []
+    for entry in found:
         if isinstance(entry, DeadLetter):
             yield entry
-        elif entry.problem:
-            yield dead_letter(stream.name, entry.line, entry.problem, entry.head)
-        else:
-            try:
-                yield from _parsed(entry, strings)
-            except _Malformed as error:
-                yield dead_letter(stream.name, entry.line, str(error), entry.head)
+            continue
+        if entry.kind not in CHILDREN:
+            parents[entry.key] = entry
+        if any(name not in parents for name in _referred(entry)):
+            waiting.append(entry)
+        elif entry.kind != "xdata":
+            yield _with_inherited(entry, parents, ())
+    yield from (_with_inherited(entry, parents, ()) for entry in waiting if entry.kind != "xdata")
 
 
-def _unfinished(stream: Stream) -> Iterator[_Unfinished | DeadLetter]:
-    """Yield the texts of the entries."""
-    entry: _Unfinished | None = None
+def _referred(entry: Entry) -> list[str]:
+    names = f"{entry.fields.get('xdata', '')},{entry.fields.get('crossref', '')}".split(",")
+    return list(filter(None, map(str.strip, names)))
+
+
+def _with_inherited(entry: Entry, parents: Mapping[str, Entry], below: tuple[str, ...]) -> Entry:
+    """Return an entry with the fields of its parents, whose title is the title of its book."""
+    fields = entry.fields
+    for name in _referred(entry):
+        if name not in parents or name in below:
+            continue
+        parent = _with_inherited(parents[name], parents, (*below, name))
+        own = parent.fields
+        if parent.kind != "xdata":
+            own = {key: value for key, value in own.items() if key not in NOT_INHERITED}
+            own["booktitle"] = own.get("booktitle") or parent.fields.get("title", "")
+        fields = own | fields
+    return replace(entry, fields=fields)
+
+
+def _chunks(stream: Stream) -> Iterator[_Chunk | DeadLetter]:
+    """Yield lines that hold whole entries; an entry without an end goes on to the next one."""
+    chunk: _Chunk | None = None
     for number, line, unread in numbered_lines(stream):
         text, problem = decoded(line, number, unread)
-        if problem and entry is None and not BEGINS.search(text):
-            yield dead_letter(stream.name, number, problem, line)
-        if entry and BEGINS_LINE.match(text):
-            yield _closed(entry)
-            entry = None
-        place = 0
-        while place >= 0:
-            if entry is None:
-                if not (begin := BEGINS.search(text, place)):
-                    break
-                entry = _Unfinished(number, begin[1].lower(), begin[2], int(begin[2] == "{"))
-                place = begin.end()
-            entry.problem = entry.problem or problem
-            if len(entry.head) < HEAD_BYTES:
-                entry.head += line + b"\n"
-            end = entry.end_in(text, place)
-            entry.add(text[place : end if end >= 0 else None] + "\n")
-            place = end + 1 if end >= 0 else -1
-            if end >= 0:
-                yield entry
-                entry = None
-    if entry:
-        yield _closed(entry)
+        if chunk and (BEGINS_LINE.match(text) or (chunk.depth <= 0 and not chunk.is_open)):
+            yield chunk
+            chunk = None
+        if chunk is None:
+            begin = BEGINS.search(text)
+            if begin is None:
+                if problem:
+                    yield dead_letter(stream.name, number, problem, line)
+                continue
+            chunk = _Chunk(number, is_open=begin[2] == "(")
+        chunk.add(text, line, problem)
+    if chunk:
+        yield chunk
 
 
-def _closed(entry: _Unfinished) -> _Unfinished:
-    """Return an entry without an end; it counts as complete if only escaped braces are unbalanced."""
-    text = "".join(entry.pieces).rstrip()
-    balanced = ESCAPED_BRACE.sub(lambda found: COMMANDS[found[1]], text)
-    if balanced.endswith("}") and balanced.count("}") == balanced.count("{") + 1:
-        entry.pieces = [balanced[:-1]]
-    else:
-        entry.problem = entry.problem or "its braces are not balanced: the file may be truncated"
-    return entry
+def _parsed(chunk: _Chunk, strings: dict[str, str]) -> Iterator[Entry]:
+    """Yield the entries of a chunk."""
+    if chunk.problem:
+        raise _Malformed(chunk.problem)
+    text, place = chunk.text, 0
+    while begin := BEGINS.search(text, place):
+        kind, place = begin[1].lower(), begin.end()
+        if kind in NO_ENTRIES:
+            if (place := _end_of_part(text, place - 1)) < 0:
+                return
+            continue
+        key = None if kind == "string" else KEY.match(text, place)
+        fields, place = _fields(text, key.end() if key else place, strings)
+        if kind != "string":
+            yield Entry(chunk.line, chunk.head, kind, key[1] if key else "", fields)
+        elif len(strings) < MOST_STRINGS:
+            strings |= fields
 
 
-def _parsed(entry: _Unfinished, strings: dict[str, str]) -> Iterator[Entry]:
-    body = "".join(entry.pieces)
-    if entry.kind in NO_ENTRIES:
-        return
-    if entry.kind == "string":
-        if len(strings) < MOST_STRINGS:
-            strings |= _fields(body, 0, strings)
-        return
-    key = KEY.match(body)
-    fields = _fields(body, key.end() if key else 0, strings)
-    yield Entry(entry.line, entry.head, entry.kind, key[1] if key else "", fields)
-
-
-def _fields(body: str, place: int, strings: dict[str, str]) -> dict[str, str]:
-    """Parse the fields of an entry; the first of two with the same name counts."""
+def _fields(text: str, place: int, strings: dict[str, str]) -> tuple[dict[str, str], int]:
+    """Return the fields of an entry and the place after it; the first of two with the same name counts."""
     fields: dict[str, str] = {}
-    while found := FIELD.match(body, place):
+    while found := FIELD.match(text, place):
         name, place = found[1].lower(), found.end()
         parts: list[str] = []
         while True:
-            part, place = _part(body, place, strings, name)
+            part, place = _part(text, place, strings, name)
             parts.append(part)
-            if not (joined := JOINED.match(body, place)):
+            if not (joined := JOINED.match(text, place)):
                 break
             place = joined.end()
         fields.setdefault(name, "".join(parts))
-    if rest := body[place:].strip(" \t\r\n,"):
-        raise _Malformed(f"no field at {rest[:40]!r}")
-    return fields
+    if end := END.match(text, place):
+        return fields, end.end()
+    rest = text[place:].strip(" \t\r\n,")
+    raise _Malformed(f"no field at {rest[:40]!r}" if rest else "its braces are not balanced: truncated?")
 
 
-def _part(body: str, place: int, strings: dict[str, str], name: str) -> tuple[str, int]:
+def _part(text: str, place: int, strings: dict[str, str], name: str) -> tuple[str, int]:
     """Return a part of a value and the place after it."""
-    start = body[place : place + 1]
-    if start in {"{", '"'}:
-        end = _end_of_part(body, place)
+    if text[place : place + 1] in {"{", '"'}:
+        end = _end_of_part(text, place)
         if end < 0:
-            raise _Malformed(f"the value of {name[:40]!r} has no end")
-        return body[place + 1 : end], end + 1
-    if not (bare := BARE.match(body, place)):
+            raise _Malformed(f"the value of {name[:40]!r} has no end: its braces are not balanced")
+        return text[place + 1 : end], end + 1
+    if not (bare := BARE.match(text, place)):
         raise _Malformed(f"the field {name[:40]!r} has no value")
     return strings.get(bare[0].lower(), bare[0]), bare.end()
 
 
-def _end_of_part(body: str, place: int) -> int:
+def _end_of_part(text: str, place: int) -> int:
     """Return the place of the brace or quote that ends the part at `place`, -1 without one."""
-    quoted = body[place] == '"'
+    quoted = text[place] == '"'
     depth = 0
-    for found in (BRACES_OR_QUOTE if quoted else BRACES).finditer(body, place + (1 if quoted else 0)):
+    for found in (BRACES_OR_QUOTE if quoted else BRACES).finditer(text, place + (1 if quoted else 0)):
         depth += {"{": 1, "}": -1, '"': 0}[found[0]]
         if depth == 0 and found[0] == ('"' if quoted else "}"):
             return found.start()

@@ -10,10 +10,10 @@ from typing import Any
 
 from indexer.corpora.normal_forms import whole_doi
 from indexer.corpora.readers.bibliography import languages, person, present, type_named, year_within
-from indexer.corpora.readers.cells import without_markup
 from indexer.corpora.readers.items import Item
 from indexer.corpora.readers.json_values import citations, first, items, table, text
 from indexer.corpora.readers.jsonl import read_records
+from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Stream
 
 # Keys that no other format has.

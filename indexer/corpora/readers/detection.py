@@ -9,16 +9,19 @@ from base.errors import Remedy
 from indexer.corpora.readers.arxiv import is_arxiv
 from indexer.corpora.readers.crossref import is_crossref
 from indexer.corpora.readers.csl_json import is_csl, may_be_csl
+from indexer.corpora.readers.csv import is_table
 from indexer.corpora.readers.folders import (
     BIBTEX_ENDINGS,
     ENDINGS,
     ENDNOTE_ENDINGS,
     JSON_ENDINGS,
     MARKDOWN_ENDINGS,
+    MEDLINE_ENDINGS,
     PDF_ENDINGS,
     RIS_ENDINGS,
     TABLE_ENDINGS,
     TEXT_ENDINGS,
+    WOS_ENDINGS,
     XML_ENDINGS,
 )
 from indexer.corpora.readers.json_arrays import ARRAY_OF_RECORDS, HEAD_BYTES
@@ -43,9 +46,18 @@ FORMAT_OF_ENDINGS = {
     "markdown": MARKDOWN_ENDINGS,
 }
 # Endings of references, which some programs confuse: the beginning of the file comes first.
-LIKELY_FORMAT_OF_ENDINGS = {"ris": RIS_ENDINGS, "bibtex": BIBTEX_ENDINGS, "endnote": ENDNOTE_ENDINGS}
+LIKELY_FORMAT_OF_ENDINGS = {
+    "ris": RIS_ENDINGS,
+    "bibtex": BIBTEX_ENDINGS,
+    "endnote": ENDNOTE_ENDINGS,
+    "medline": MEDLINE_ENDINGS,
+    "wos": WOS_ENDINGS,
+}
 FORMAT_OF_BEGINNING = {
-    "ris": re.compile(rb"(?:[^\n]{0,200}\n){0,20}?TY {1,2}- ?[A-Z]{2,8}\s"),
+    "ris": re.compile(rb"(?:[^\n]{0,200}\n){0,20}?[ \t]*TY {1,2}- ?[A-Z]{2,8}\s"),
+    "medline": re.compile(rb"PMID ?- ?\d"),
+    "wos": re.compile(rb"FN [^\n]{0,200}\n(?:VR|PT) |PT [A-Z]\r?\n[A-Z]{2} "),
+    "refworks": re.compile(rb"RT [A-Z][A-Za-z, ]{2,40}\r?\n(?:SR|ID|A1|T1) "),
     "endnote": re.compile(rb"%0 [A-Z]"),
     "bibtex": re.compile(rb"(?:%[^\n]*\n|\s)*@[A-Za-z]+\s*[{(]"),
     "pdf": re.compile(PDF_MAGIC),
@@ -98,6 +110,8 @@ def format_of(stream: Stream) -> str | None:
             return format_
     is_json = content[:1] in {b"{", b""} or ARRAY_OF_RECORDS.match(content)
     if not is_json and stream.ending not in JSON_ENDINGS:
+        if is_table(content):
+            return "csv"
         if stream.ending in TEXT_ENDINGS:
             return "text"
         raise UnknownFormat(

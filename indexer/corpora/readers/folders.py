@@ -14,13 +14,15 @@ TABLE_ENDINGS = frozenset({".csv", ".tsv"})
 RIS_ENDINGS = frozenset({".ris"})
 BIBTEX_ENDINGS = frozenset({".bib", ".bibtex"})
 ENDNOTE_ENDINGS = frozenset({".enw"})
+MEDLINE_ENDINGS = frozenset({".nbib"})
+WOS_ENDINGS = frozenset({".ciw"})
 PDF_ENDINGS = frozenset({".pdf"})
 MARKDOWN_ENDINGS = frozenset({".md", ".markdown"})
 TEXT_ENDINGS = frozenset({".txt", ".text"})
 COPIES = (PDF_ENDINGS, MARKDOWN_ENDINGS, TEXT_ENDINGS)  # endings of copies of a paper, best first
 RANK_OF_COPY = {ending: rank for rank, endings in enumerate(COPIES) for ending in endings}
 DOCUMENT_ENDINGS = MARKDOWN_ENDINGS | TEXT_ENDINGS
-REFERENCE_ENDINGS = RIS_ENDINGS | BIBTEX_ENDINGS | ENDNOTE_ENDINGS
+REFERENCE_ENDINGS = RIS_ENDINGS | BIBTEX_ENDINGS | ENDNOTE_ENDINGS | MEDLINE_ENDINGS | WOS_ENDINGS
 ENDINGS = JSON_ENDINGS | XML_ENDINGS | TABLE_ENDINGS | REFERENCE_ENDINGS | PDF_ENDINGS | DOCUMENT_ENDINGS
 # In reading order: the later of two records with the same id wins, which is the paper's own file.
 ENDINGS_OF_FORMAT: dict[str, frozenset[str]] = {
@@ -33,6 +35,9 @@ ENDINGS_OF_FORMAT: dict[str, frozenset[str]] = {
     "ris": RIS_ENDINGS,
     "bibtex": BIBTEX_ENDINGS,
     "endnote": ENDNOTE_ENDINGS | XML_ENDINGS,
+    "medline": MEDLINE_ENDINGS,
+    "wos": WOS_ENDINGS,
+    "refworks": frozenset(),  # without an ending of its own
     "crossref": JSON_ENDINGS,
     "openalex": JSON_ENDINGS,
     "arxiv": JSON_ENDINGS | XML_ENDINGS,

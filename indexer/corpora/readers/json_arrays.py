@@ -54,20 +54,20 @@ def _after_space(text: str, place: int) -> int:
 
 
 def elements(stream: Stream, start: int) -> Iterator[tuple[int, bytes, str]]:
-    """Yield (line from 1, element, problem or '') for each element of the array at `start`.
+    """Yield (line from 1, element, problem or '') for each element of the arrays or objects at `start`.
 
     After a problem the rest of the file is not read. Around an array inside an object nothing is read.
     """
     text = _Text(stream)
     try:
         inside = text.skip(start).strip("\xef\xbb\xbf \t\r\n") != ""
-        while text.character() == "[":
-            text.skip(1)
-            while text.character() != "]":
+        while (opening := text.character()) in {"[", "{"}:
+            text.skip(1 if opening == "[" else 0)
+            while text.character() not in ({"]"} if opening == "[" else {"", "["}):
                 end = text.end_of_value()
                 line = text.line
                 yield line, text.skip(end).encode("latin-1"), ""
-            text.skip(1)
+            text.skip(1 if opening == "[" else 0)
             if inside:
                 return
         if text.character():
@@ -122,7 +122,7 @@ class _Text:
                 if self._read_more():
                     continue
                 if at_end or error.msg.startswith("Unterminated"):
-                    raise _Unreadable("the array has no end: the file may be truncated") from None
+                    raise _Unreadable("the file ends within a record: it may be truncated") from None
                 where = f"character {character} of the element"
                 raise _Unreadable(f"not JSON: {error.msg} at {where}; reading stops here") from None
             if end < len(self._text) or self._text[end - 1] in CLOSED or not self._read_more():

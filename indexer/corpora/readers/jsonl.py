@@ -2,19 +2,20 @@
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain
+import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn, TypeAlias
 
 from indexer.corpora.readers.folders import LINES_ENDINGS
 from indexer.corpora.readers.items import Item, admitted, dead_letter
 from indexer.corpora.readers.json_arrays import HEAD_BYTES, array_in, elements
-from indexer.corpora.readers.lines import BLANK_LINES, LINE_BYTES, numbered_lines
+from indexer.corpora.readers.lines import BLANK_LINES, numbered_lines
 from indexer.corpora.readers.streams import Damaged, Stream
 
 # Renames the keys of a corpus to Paper's.
 Renaming: TypeAlias = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
+INDENTED = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{[ \t\r]*\n")
 LONGEST_NUMBER = 4_000  # digits, slightly below Python's limit
 KIND_OF_VALUE = {list: "a list", str: "a string", int: "a number", float: "a number", bool: "a truth value"}
 
@@ -62,44 +63,24 @@ def parse_record(line: bytes) -> dict[str, Any]:
 def record_lines(stream: Stream) -> Iterator[tuple[int, bytes, str]]:
     """Yield the records as (line from 1, bytes, problem or ''): non-blank lines, or elements of an array.
 
-    In a `.json` file that starts with a single `{`, the lines up to a single `}` count as one: indented
-    objects. A file that starts with `[`, or a response of an API with an array of records, has its elements
-    as records, unless its ending means lines.
+    A file that starts with `[`, or a response of an API with an array of records, has its elements as
+    records, a `.json` file whose first line is a single `{` has objects, unless its ending means lines.
     """
     if stream.ending not in LINES_ENDINGS:
         try:
-            start = array_in(stream.peek(HEAD_BYTES))
+            head = stream.peek(HEAD_BYTES)
         except Damaged as error:
             yield 1, b"", str(error)
             return
+        start = array_in(head)
+        if start is None and stream.ending == ".json" and INDENTED.match(head):
+            start = 0
         if start is not None:
             yield from elements(stream, start)
             return
-    numbered = numbered_lines(stream, BLANK_LINES)
-    lines = ((number, line.rstrip(), problem) for number, line, problem in numbered)
-    lines = ((number, line, problem) for number, line, problem in lines if line or problem)
-    first = next(lines, None)
-    if first is None:
-        return
-    all_lines = chain([first], lines)
-    is_indented = stream.ending == ".json" and first[1] == b"{"
-    yield from _indented_objects(all_lines) if is_indented else all_lines
-
-
-def _indented_objects(lines: Iterable[tuple[int, bytes, str]]) -> Iterator[tuple[int, bytes, str]]:
-    begun: list[bytes] = []
-    start = length = 0
-    for number, line, problem in lines:
-        start = start if begun else number
-        length = length + len(line) if begun else len(line)
-        begun.append(line)
-        if not problem and length > LINE_BYTES:
-            problem = f"an object of more than {LINE_BYTES} bytes"  # noqa: PLW2901
-        if problem or line == b"}":
-            yield start, b"\n".join(begun), problem
-            begun = []
-    if begun:
-        yield start, b"\n".join(begun), ""
+    for number, raw, problem in numbered_lines(stream, BLANK_LINES):
+        if (line := raw.rstrip()) or problem:
+            yield number, line, problem
 
 
 def _finite(number: str) -> float:

@@ -14,7 +14,8 @@ from xml.etree.ElementTree import Element
 from indexer.corpora.normal_forms import whole_doi
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Language, language_of
 from indexer.corpora.readers.bibliography import person_named, type_named
-from indexer.corpora.readers.cells import language_named, parts_of, without_markup
+from indexer.corpora.readers.cells import language_named, parts_of
+from indexer.corpora.readers.markup import without_markup
 
 NAMESPACES = ("http://purl.org/dc/elements/1.1/", "http://purl.org/dc/terms/")
 IN_FILES = ""  # the readers of files drop namespaces

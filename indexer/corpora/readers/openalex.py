@@ -9,10 +9,10 @@ from typing import Any
 
 from indexer.corpora.normal_forms import DOI_PREFIX
 from indexer.corpora.readers.bibliography import languages, present, type_named, year_within
-from indexer.corpora.readers.cells import without_markup
 from indexer.corpora.readers.items import Item
 from indexer.corpora.readers.json_values import at, citations, items, table, text
 from indexer.corpora.readers.jsonl import read_records
+from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Stream
 
 TELLING = frozenset("abstract_inverted_index referenced_works authorships cited_by_api_url".split())

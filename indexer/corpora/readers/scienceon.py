@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from indexer.corpora.readers.cells import language_named, parts_of, without_markup, year_in
+from indexer.corpora.readers.cells import language_named, parts_of, year_in
 from indexer.corpora.readers.items import DeadLetter, Item, admitted, dead_letter
 from indexer.corpora.readers.jsonl import read_records
 from indexer.corpora.readers.lines import BYTE_ORDER_MARK
+from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Damaged, Stream
 from indexer.corpora.readers.xml_records import Refused, parsed
 

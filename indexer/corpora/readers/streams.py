@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
 from base.files.regular_files import open_descriptor
-from indexer.corpora.readers.encodings import Transcoder, encoding_of
+from indexer.corpora.readers.encodings import Transcoder
 from indexer.corpora.readers.folders import PARQUET_ENDINGS, corpus_names, ending_of, is_archive
 from indexer.corpora.readers.items import DeadLetter, dead_letter
 from indexer.corpora.readers.parquet import ParquetLines
@@ -106,9 +106,9 @@ class Stream:
 
     @property
     def is_transcoded(self) -> bool:
-        """Whether the file is not UTF-8, and converted to it."""
+        """Whether the file is in another encoding, and converted to UTF-8."""
         self._begin()
-        return self._transcoder is not None
+        return self._transcoder is not None and self._transcoder.encoding != ""
 
     def read(self) -> bytes:
         """Return the next block in UTF-8; b'' at the end."""
@@ -147,8 +147,8 @@ class Stream:
                 self._ahead += block
         except Damaged as damage:
             self._damage = damage
-        if encoding := encoding_of(self._ahead):
-            self._transcoder = Transcoder(encoding)
+        if transcoder := Transcoder.of(self._ahead):
+            self._transcoder = transcoder
             self._ahead = self._transcoder.converted(self._ahead)
 
     def _next_block(self) -> bytes:

@@ -1,10 +1,13 @@
 """Names of authors, split into their parts."""
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from indexer.corpora.names.author_name import AuthorName, split_name
+from indexer.corpora.names.lists import names_in
 from tests.hostile import TEXTS
 
 LATIN = {
@@ -117,6 +120,47 @@ def test_a_name_is_written_inverted_or_in_its_natural_order(text, inverted, natu
 
 def test_decomposed_hangul_is_split_by_syllables():
     assert split_name("\u1100\u116a\u11a8\u1109\u1169\u110b\u1172\u11af") == AuthorName("곽", "소율")
+
+
+LISTS = {
+    "김철수, 이영희": ["김철수", "이영희"],
+    "김 철수·이 영희": ["김철수", "이영희"],
+    "김철수 / 이영희;박민수|정수": ["김철수", "이영희", "박민수", "정수"],
+    "김철수(서울대학교), 이영희 (부산대학교)": ["김철수", "이영희"],
+    "김철수(Kim, Chulsoo); 이영희(Lee, Younghee)": ["김철수(Kim, Chulsoo)", "이영희(Lee, Younghee)"],
+    "김철수, Lee Younghee": ["김철수", "Lee Younghee"],
+    "김철수, 이영희 외 3명": ["김철수", "이영희"],
+    "김철수 외": ["김철수"],
+    "이외수": ["이외수"],
+    "김철수 저": ["김철수"],
+    "김철수, 박, 민수, 남궁, 민재": ["김철수", "박민수", "남궁민재"],
+    "金哲洙, 李英姬": ["金哲洙", "李英姬"],
+    "李, 舜臣": ["李, 舜臣"],
+    "논 학회지": ["논 학회지"],
+    "Kim, Ada; Jang, B.": ["Kim, Ada", "Jang, B."],
+    "Kim, Ada": ["Kim, Ada"],
+    "Ortega y Gasset, José Luis": ["Ortega y Gasset, José Luis"],
+    "Gatica, G.N., Kim, C.-S.": ["Gatica, G.N.", "Kim, C.-S."],
+    "Kim, Ada, Lee, Bob": ["Kim, Ada", "Lee, Bob"],
+    "Kim Chulsoo, Lee Younghee": ["Kim Chulsoo", "Lee Younghee"],
+    "Loyd AC, Müller M, et al.": ["Loyd AC", "Müller M"],
+    "King, Jr., Martin Luther": ["King, Jr., Martin Luther"],
+    "University of Seoul, Department of Physics": ["University of Seoul, Department of Physics"],
+    "World Health Organization,": ["World Health Organization"],
+    "Kim,, Lee A,": ["Kim,, Lee A"],
+}
+
+
+@pytest.mark.parametrize(("text", "names"), LISTS.items())
+def test_a_list_of_names_is_split_composed_or_decomposed(text, names):
+    decomposed = [unicodedata.normalize("NFC", name) for name in names_in(unicodedata.normalize("NFD", text))]
+
+    assert (names_in(text), decomposed) == (names, [unicodedata.normalize("NFC", name) for name in names])
+
+
+@given(TEXTS | st.text(st.sampled_from("김철수,;|·() ABae.외저박")))
+def test_no_text_stops_the_splitting_of_names(text):
+    assert all(name.strip() for name in names_in(text))
 
 
 @given(st.sampled_from([*LATIN, *KOREAN, *WHOLE]) | TEXTS)

@@ -1,10 +1,9 @@
-"""Files in other encodings than UTF-8: what is recognised, converted, or refused."""
+"""Files in other encodings than UTF-8 and with other line ends: what is recognised, converted, or refused."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.corpora.papers import Paper
 from indexer.corpora.readers import read_corpus
 from indexer.corpora.readers.encodings import encoding_of
 from indexer.corpora.readers.streams import Stream
@@ -14,26 +13,29 @@ KOREAN = "논에서 나오는 메탄(methane)이 두 해 동안 줄었다고 보
 CHINESE = "本研究采用问卷调查方法对农业温室气体排放进行了分析结果表明甲烷排放量显著下降"
 FRENCH = "L’été dernier, “Ébène” naïve à la plage; Äpfel don’t won’t "
 JAPANESE = "日本語のテキストは研究のために使われるデータ"
+FILES = {
+    "a.csv": f"id,title\na,{KOREAN}\n",
+    "a.ris": f"TY  - JOUR\nTI  - {KOREAN}\nDP  - SHRAG\nID  - a\nER  - \n",
+    "a.jsonl": f'{{"id": "a", "title": "{KOREAN}"}}\n',
+    "a.bib": f"@misc{{a,\n title = {{{KOREAN}}},\n}}\n",
+    "a.xml": f'<?xml version="1.0" encoding="EUC-KR"?><dc><title>{KOREAN}</title></dc>',
+    "a.txt": f"{KOREAN}\nText.",
+}
 
 
 @pytest.mark.parametrize(
     ("text", "encoding", "found"),
     [
-        (KOREAN, "cp949", "cp949"),
-        (KOREAN, "euc-kr", "cp949"),
-        (KOREAN, "utf-16", "utf-16"),
-        (KOREAN, "utf-8", ""),
-        ("ASCII", "ascii", ""),
-        (FRENCH, "cp1252", ""),
-        (CHINESE, "gb2312", ""),
-        (CHINESE, "gbk", ""),
-        (JAPANESE, "shift_jis", ""),
-        (JAPANESE, "euc_jp", ""),
-        ("가나다", "cp949", ""),
+        *((KOREAN, "cp949", "cp949"), (KOREAN, "euc-kr", "cp949"), (KOREAN, "utf-8", ""), ("ASCII", "ascii",
+        "")),
+        *((KOREAN, "utf-16", "utf-16"), (KOREAN, "utf-16-le", "utf-16-le"), ("A title", "utf-16-be",
+        "utf-16-be")),
+        *((FRENCH, "cp1252", ""), (CHINESE, "gb2312", ""), (CHINESE, "gbk", ""), (JAPANESE, "shift_jis", "")),
+        *((JAPANESE, "euc_jp", ""), ("가", "cp949", "")),
     ],
-)
+)  # fmt: skip
 def test_only_korean_text_is_taken_for_cp949(text, encoding, found):
-    assert encoding_of(text.encode(encoding) * (1 if text == "가나다" else 5)) == found
+    assert encoding_of(text.encode(encoding) * 5) == found
 
 
 @pytest.mark.parametrize("end", range(1, 12))
@@ -41,23 +43,32 @@ def test_a_cut_character_of_utf8_at_the_end_is_no_other_encoding(end):
     assert encoding_of(KOREAN.encode()[:-end]) == ""
 
 
-@pytest.mark.parametrize("encoding", ["cp949", "utf-16"])
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("a.csv", f"id,title\na,{KOREAN}\n"),
-        ("a.ris", f"TY  - JOUR\r\nTI  - {KOREAN}\r\nDP  - SHRAG\r\nID  - a\r\nER  - \r\n"),
-        ("a.jsonl", f'{{"id": "a", "title": "{KOREAN}"}}'),
-        ("a.xml", f'<?xml version="1.0" encoding="EUC-KR"?><dc><title>{KOREAN}</title></dc>'),
-        ("a.txt", f"{KOREAN}\nText."),
-    ],
-)
-def test_files_of_all_formats_are_converted(tmp_path, name, content, encoding):
-    (tmp_path / name).write_bytes(content.encode(encoding))
+@pytest.mark.parametrize("encoding", ["utf-8", "cp949", "utf-16", "utf-16-le", "utf-8-sig"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("name", FILES)
+def test_a_paper_is_read_alike_in_each_encoding_and_with_each_line_end(tmp_path, name, line_end, encoding):
+    content = FILES[name].replace("EUC-KR", "UTF-8") if encoding.startswith("utf-8") else FILES[name]
+    (tmp_path / name).write_bytes(content.replace("\n", line_end).encode(encoding))
 
     (paper,) = items_of(read_corpus([tmp_path]))
 
     assert paper.title == KOREAN
+
+
+@pytest.mark.parametrize(
+    ("title", "encoding", "advice"), [("논", "cp949", "CP949"), ("論文", "cp949", "CP949"), ("Größe",
+     "latin-1", "CP1252")]
+)  # fmt: skip
+def test_a_file_that_is_not_recognised_is_refused_with_its_encoding(tmp_path, title, encoding, advice):
+    for name, text in (
+        ("a.ris", f"TY  - JOUR\nTI  - {title}\nER  - \n"),
+        ("b.csv", f"id,title\na,{title}\n"),
+    ):
+        (tmp_path / name).write_bytes(text.encode(encoding))
+
+    letters = items_of(read_corpus([tmp_path]))
+
+    assert [(letter.line, f"-f {advice}" in letter.reason) for letter in letters] == [(2, True), (1, True)]
 
 
 def test_invalid_bytes_of_a_converted_file_are_a_dead_letter_with_their_line(tmp_path):
@@ -71,7 +82,9 @@ def test_invalid_bytes_of_a_converted_file_are_a_dead_letter_with_their_line(tmp
     assert "UTF-8" in dead.reason
 
 
-@given(st.binary(max_size=200), st.sampled_from([KOREAN.encode("cp949"), b"\xff\xfe", b"\xfe\xff", b""]))
+@given(
+    st.binary(max_size=200), st.sampled_from([KOREAN.encode("cp949"), b"\xff\xfe", b"\xfe\xff", b"\r", b""])
+)
 def test_no_bytes_stop_the_conversion(content, head):
     blocks = [head, content[:3], content[3:]]
 
@@ -82,14 +95,3 @@ def test_no_bytes_stop_the_conversion(content, head):
     stream = Stream("a.jsonl", Bytes())
     while stream.read():
         pass
-
-
-def test_a_paper_is_read_alike_in_each_encoding(tmp_path):
-    for encoding in ("utf-8", "cp949", "utf-16", "utf-8-sig"):
-        (tmp_path / f"{encoding}.csv").write_bytes(f"id,title\na,{KOREAN}\n".encode(encoding))
-
-    papers = items_of(read_corpus([tmp_path]))
-
-    assert [item.record() for item in papers if isinstance(item, Paper)] == [
-        {"id": "a", "title": KOREAN, "lang": "ko"}
-    ] * 4
