@@ -1,137 +1,107 @@
-"""Corpora on the Hugging Face hub: `hub:OWNER/NAME/FOLDER`. Requires the optional extra `hub`.
+"""Files of a data set on the Hugging Face hub, streamed: `hub:OWNER/NAME/FOLDER`. Requires the extra `hub`.
 
-Such a path opens a connection, through the library `datasets`, which is only imported here.
-
-Each row is converted to a JSON line, and read like a line of a file. JSON lines are fetched as text, because
-the library's JSON reader guesses a type for each key (it changes dates) and rejects the whole file for one
-line that does not fit.
+Such a path opens connections, through the library `huggingface_hub`, which is only imported here. Its files of
+JSON lines or Parquet are read like those of a folder.
 """
 
-import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import chain, count, islice
-from typing import Any
+import io
+from typing import IO, Any
 
-from base.errors import LibraryMissing, ResourceError, UnknownPath
+from base.errors import LibraryMissing, UnknownPath
 from base.extras import extra_remedy
-from indexer.corpora.readers.items import Item, admitted, dead_letter
-from indexer.corpora.readers.jsonl import NoRecord, Renaming, parse_record
-from indexer.corpora.readers.lines import BYTE_ORDER_MARK
 
 PREFIX = "hub:"
 ADDRESS = "hf://datasets"
 PARTS = 3
-EXAMINED_LINES = 1000
+KINDS = (".jsonl", ".parquet")  # of a folder, the first kind with files is read
+BUFFER_BYTES = 1 << 18
 
 
-def _as_line(row: Mapping[str, Any]) -> bytes:
-    present = {key: value for key, value in row.items() if value is not None}
-    return json.dumps(present, ensure_ascii=False, default=str).encode()
+def on_hub(path: str) -> bool:
+    """Check whether a path names files of the hub."""
+    return path.startswith(PREFIX)
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of file: the library's loader, and the conversion of a row to a JSON line."""
+def hub_files(path: str) -> dict[str, int]:
+    """Return the files at a path `hub:OWNER/NAME/FOLDER`, or of a pattern in a folder, with their sizes.
 
-    loader: str
-    line: Callable[[Mapping[str, Any]], bytes] = _as_line
-    options: Mapping[str, str] = field(default_factory=dict)
-
-
-# By patterns in file names; of a folder, the first kind with files is read.
-KINDS: dict[str, Kind] = {
-    ".jsonl": Kind(
-        "text",
-        lambda row: str(row["text"]).encode().removeprefix(BYTE_ORDER_MARK),
-        {"encoding_errors": "backslashreplace"},
-    ),
-    ".parquet": Kind("parquet"),
-    ".arrow": Kind("arrow"),
-}
-
-
-def place_of(path: str) -> str:
-    """Return the address of a path `hub:OWNER/NAME/FOLDER`; raise UnknownPath if it has another form."""
+    Raises:
+        UnknownPath: the path has another form, or there is no file, or the hub does not answer.
+        LibraryMissing: the client of the hub is not installed.
+    """
     parts = path.removeprefix(PREFIX).strip("/").split("/")
     if len(parts) < PARTS or not all(parts):
         raise UnknownPath(
             f"{path}: a corpus on the hub is named hub:OWNER/NAME/FOLDER, "
             "for example hub:miracl/miracl-corpus/miracl-corpus-v1.0-ko"
         )
-    return f"{ADDRESS}/{'/'.join(parts)}"
-
-
-def lines_of(path: str, place: str) -> Iterator[bytes]:
-    """Stream the rows of a folder or file as JSON lines, in the order of file names.
-
-    Empty columns of Parquet or Arrow rows are omitted; dates and similar values are written as text. Raises
-    `LibraryMissing` if the library is not installed, `UnknownPath` if there is no row.
-    """
+    system, root = _file_system(path)
+    place = "/".join((root, *parts))
+    is_file = any(kind in parts[-1] for kind in KINDS)
+    patterns = [place] if is_file else [f"{place}/*{kind}*" for kind in KINDS]
     try:
-        from datasets import config, load_dataset
+        found = next(filter(None, (system.glob(pattern, detail=True) for pattern in patterns)), {})
+    except Exception as error:  # the client and its network layers have no common error
+        raise UnknownPath(f"{path}: nothing to read at {place}: {_first_line(error)}") from error
+    if not found:
+        raise UnknownPath(f"{path}: nothing to read at {place}: there are no {' or '.join(KINDS)} files")
+    return {
+        f"{PREFIX}{name.removeprefix(f'{root}/')}": found[name].get("size") or 0 for name in sorted(found)
+    }
+
+
+def open_hub_file(name: str) -> io.BufferedReader:
+    """Open a file by its name in `hub_files`; read errors are OSErrors."""
+    system, root = _file_system(name)
+    try:
+        opened = system.open(f"{root}/{name.removeprefix(PREFIX)}", "rb")
+    except Exception as error:
+        raise OSError(_first_line(error)) from error
+    return io.BufferedReader(_HubFile(opened), BUFFER_BYTES)
+
+
+class _HubFile(io.RawIOBase):
+    """An open file of the client, whose errors become OSErrors."""
+
+    def __init__(self, opened: IO[bytes]) -> None:
+        self._opened = opened
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        return self._opened.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._opened.tell()
+
+    def readinto(self, buffer: Any, /) -> int:
+        try:
+            block = self._opened.read(len(buffer))
+        except Exception as error:
+            raise OSError(f"the stream broke off: {_first_line(error)}") from error
+        buffer[: len(block)] = block
+        return len(block)
+
+    def close(self) -> None:
+        self._opened.close()
+        super().close()
+
+
+def _file_system(path: str) -> tuple[Any, str]:
+    """Return the file system of the hub, and its folder of data sets."""
+    try:
+        import huggingface_hub  # noqa: F401
         from fsspec.core import url_to_fs
     except ImportError:
         raise LibraryMissing(
-            f"{path}: reading from the hub needs the library `datasets`",
-            remedy=extra_remedy("hub"),
+            f"{path}: reading from the hub needs the library `huggingface_hub`", remedy=extra_remedy("hub")
         ) from None
-    config.HF_UPDATE_DOWNLOAD_COUNTS = False  # avoids requests to other addresses
-    try:
-        system, _ = url_to_fs(place)
-        kind, files = next(filter(lambda found: system.glob(found[1]), _patterns_of(place)))
-        rows = iter(
-            load_dataset(kind.loader, data_files=files, split="train", streaming=True, **kind.options)
-        )
-        first = next(rows)
-    except StopIteration:
-        raise UnknownPath(
-            f"{path}: nothing to read at {place}: there are no rows in {', '.join(KINDS)} files"
-        ) from None
-    except Exception as error:  # the library and its network layers have no common error
-        raise UnknownPath(f"{path}: nothing to read at {place}: {_first_line(error)}") from error
-    yield from map(kind.line, chain([first], rows))
-
-
-def first_record(path: str, place: str) -> Mapping[str, Any]:
-    """Return the first record of the rows, an empty one if none of the first 1,000 rows is a record."""
-    for line in islice(lines_of(path, place), EXAMINED_LINES):
-        try:
-            return parse_record(line)
-        except NoRecord:
-            continue
-    return {}
-
-
-def read_rows(path: str, place: str, renamed: Renaming) -> Iterator[Item]:
-    """Read one record per row, with its keys `renamed`; an interrupted stream is a dead letter."""
-    lines = lines_of(path, place)
-    for number in count(1):
-        try:
-            line = next(lines, None)
-        except ResourceError:
-            raise
-        except Exception as error:  # noqa: BLE001  (as above; earlier rows are kept)
-            yield dead_letter(path, number, f"the stream ends early here: {_first_line(error)}")
-            return
-        if line is None:
-            return
-        if line.strip():
-            yield _item(path, number, line, renamed)
-
-
-def _item(path: str, number: int, line: bytes, renamed: Renaming) -> Item:
-    try:
-        return admitted(renamed(parse_record(line)), path, number, line)
-    except NoRecord as error:
-        return dead_letter(path, number, str(error), line)
-
-
-def _patterns_of(place: str) -> list[tuple[Kind, str]]:
-    """Return the file name patterns of each possible kind at the place."""
-    last = place.rpartition("/")[2]
-    named = [(kind, place) for ending, kind in KINDS.items() if ending in last]
-    return named or [(kind, f"{place}/*{ending}*") for ending, kind in KINDS.items()]
+    system, root = url_to_fs(ADDRESS)
+    return system, root
 
 
 def _first_line(error: Exception) -> str:

@@ -6,98 +6,46 @@ PMID.
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element
 
 from indexer.corpora.readers.bibliography import languages, person, present, year_within
+from indexer.corpora.readers.cells import without_markup
 from indexer.corpora.readers.items import DeadLetter, Item, admitted
+from indexer.corpora.readers.mapping import Table, mapped
 from indexer.corpora.readers.streams import Stream
 from indexer.corpora.readers.xml_records import elements_named, start_of, text_in, texts_in
 
 TRANSLATED = re.compile(r"\[(.*)\]\.?", re.DOTALL)  # a title translated into English
-NAMES = {"PubmedArticle", "PubmedBookArticle"}
-ADDRESS = "https://pubmed.ncbi.nlm.nih.gov"
-ARTICLE = "MedlineCitation/Article"
-BOOK = "BookDocument"
 
 
 def read_pubmed(stream: Stream) -> Iterator[Item]:
     """Read the articles and chapters of books in a file; deleted citations are skipped."""
-    for found in elements_named(stream, NAMES):
+    for found in elements_named(stream, TABLES):
         if isinstance(found, DeadLetter):
             yield found
-        else:
-            line, element = found
-            record = _article(element) if element.tag == "PubmedArticle" else _book(element)
-            yield admitted(record, stream.name, line, start_of(element))
+            continue
+        line, element = found
+        record = mapped(element, TABLES[element.tag] | COMMON, texts_in)
+        spoken = languages(
+            text_in(element, ".//Language"), record.get("title", "") or record.get("abstract", "")
+        )
+        yield admitted(record | spoken, stream.name, line, start_of(element))
 
 
-def _article(element: Element) -> dict[str, Any]:
-    citation, article = element.find("MedlineCitation"), element.find(ARTICLE)
-    journal = article.find("Journal") if article is not None else None
-    dates = [text_in(journal, "JournalIssue/PubDate"), text_in(article, "ArticleDate")]
-    identifiers = _identifiers(element.find("PubmedData/ArticleIdList"))
-    doi = text_in(article, "ELocationID[@EIdType='doi']") or identifiers.get("doi", "")
-    values = {
-        "title2": text_in(article, "VernacularTitle"),
-        "abstract2": _abstract(citation, "OtherAbstract"),
-        "year": next(filter(None, map(year_within, dates)), None),
-        "journal": text_in(journal, "Title"),
-        "journal_abbreviation": text_in(journal, "ISOAbbreviation"),
-        "volume": text_in(journal, "JournalIssue/Volume"),
-        "issue": text_in(journal, "JournalIssue/Issue"),
-        "pages": text_in(article, "Pagination/MedlinePgn"),
-        "issn": text_in(journal, "ISSN"),
-        "keywords": list(dict.fromkeys(texts_in(citation, "KeywordList/Keyword"))),
-        "mesh": texts_in(citation, "MeshHeadingList/MeshHeading/DescriptorName"),
-        "doi": doi,
-        "pmcid": identifiers.get("pmc", ""),
-        "publication_types": texts_in(article, "PublicationTypeList/PublicationType"),
-        "type": "article-journal" if journal is not None else "",
-        **_references(element.findall("PubmedData/ReferenceList//Reference")),
-    }
-    title = TRANSLATED.sub(r"\1", text_in(article, "ArticleTitle"))
-    return _common(article, text_in(citation, "PMID"), title, values)
+def _title(element: Element) -> str:
+    title = text_in(element, ".//ArticleTitle") or text_in(element, "BookDocument/Book/BookTitle")
+    return without_markup(TRANSLATED.sub(r"\1", title))
 
 
-def _book(element: Element) -> dict[str, Any]:
-    document = element.find(BOOK)
-    values = {
-        "year": year_within(text_in(document, "Book/PubDate")),
-        "journal": text_in(document, "Book/BookTitle") if text_in(document, "ArticleTitle") else "",
-        "publisher": text_in(document, "Book/Publisher/PublisherName"),
-        "keywords": list(dict.fromkeys(texts_in(document, "KeywordList/Keyword"))),
-        "doi": _identifiers(document.find("ArticleIdList") if document is not None else None).get("doi", ""),
-        "type": "chapter" if text_in(document, "ArticleTitle") else "book",
-        **_references(element.findall(f"{BOOK}/ReferenceList//Reference")),
-    }
-    title = text_in(document, "ArticleTitle") or text_in(document, "Book/BookTitle")
-    return _common(document, text_in(document, "PMID"), title, values)
-
-
-def _common(article: Element | None, pmid: str, title: str, values: dict[str, Any]) -> dict[str, Any]:
-    """Add the values that articles and books have in the same places."""
-    abstract = _abstract(article, "Abstract")
-    shared = {
-        "id": pmid,
-        "title": title,
-        "abstract": abstract,
-        "authors": _authors(article),
-        "url": f"{ADDRESS}/{pmid}/" if pmid else "",
-        "pmid": pmid,
-    }
-    return present(shared | values) | languages(text_in(article, "Language"), title or abstract)
-
-
-def _abstract(element: Element | None, name: str) -> str:
+def _abstract(element: Element, *, path: str) -> str:
     """Join the parts of an abstract, each after its label."""
-    parts = [] if element is None else element.findall(f"{name}/AbstractText")
-    labelled = ((part.get("Label", ""), text_in(part)) for part in parts)
-    return " ".join(f"{label}: {text}" if label else text for label, text in labelled if text)
+    labelled = [(part.get("Label", ""), text_in(part)) for part in element.iterfind(f"{path}/AbstractText")]
+    return without_markup(" ".join(f"{label}: {text}" if label else text for label, text in labelled if text))
 
 
-def _authors(article: Element | None) -> list[str]:
-    authors = [] if article is None else article.findall("AuthorList/Author")
+def _authors(element: Element) -> list[str]:
     names = (
         text_in(author, "CollectiveName")
         or person(
@@ -105,29 +53,84 @@ def _authors(article: Element | None) -> list[str]:
             text_in(author, "ForeName") or text_in(author, "Initials"),
             text_in(author, "Suffix"),
         )
-        for author in authors
+        for author in element.iterfind(".//AuthorList[1]/Author")
     )
-    return list(filter(None, names))
+    return list(filter(None, map(without_markup, names)))
 
 
-def _identifiers(listed: Element | None) -> dict[str, str]:
-    """Return the identifiers of an ArticleIdList by their types."""
-    found = [] if listed is None else listed.findall("ArticleId")
-    return {identifier.get("IdType", ""): text_in(identifier) for identifier in reversed(found)}
+def _first_year(element: Element) -> int | None:
+    dates = ("Journal/JournalIssue/PubDate", "ArticleDate")
+    years = (year_within(text_in(element, f"MedlineCitation/Article/{date}")) for date in dates)
+    return next(filter(None, years), None)
 
 
-def _references(references: list[Element]) -> dict[str, Any]:
-    """Return the PMIDs and DOIs of references, and their texts."""
-    identified = [_identifiers(reference.find("ArticleIdList")) for reference in references]
-    entries = [
-        present({"text": text_in(reference, "Citation"), "doi": identifiers.get("doi", "")})
-        for reference, identifiers in zip(references, identified, strict=True)
-    ]
-    ids = (
-        identifiers.get("pubmed", "") or "".join(identifiers.get("doi", "").split())
-        for identifiers in identified
-    )
-    return {
-        "references": list(dict.fromkeys(filter(None, ids))),
-        "reference_list": list(filter(None, entries)),
-    }
+def _listed(element: Element) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the text of each reference, and its identifiers by type."""
+    for reference in element.iterfind(".//ReferenceList//Reference"):
+        ids = reversed(reference.findall("ArticleIdList/ArticleId"))
+        yield text_in(reference, "Citation"), {each.get("IdType", ""): text_in(each) for each in ids}
+
+
+def _references(element: Element) -> list[str]:
+    """Return the PMIDs or DOIs of the references."""
+    ids = (found.get("pubmed", "") or "".join(found.get("doi", "").split()) for _, found in _listed(element))
+    return list(dict.fromkeys(filter(None, ids)))
+
+
+def _entries(element: Element) -> list[dict[str, Any]]:
+    entries = (present({"text": text, "doi": ids.get("doi", "")}) for text, ids in _listed(element))
+    return list(filter(None, entries))
+
+
+COMMON: Table = {
+    "title": _title,
+    "authors": _authors,
+    "references": _references,
+    "reference_list": _entries,
+}
+ARTICLE: Table = {
+    "id": "MedlineCitation/PMID",
+    "title2": "MedlineCitation/Article/VernacularTitle",
+    "abstract": partial(_abstract, path="MedlineCitation/Article/Abstract"),
+    "abstract2": partial(_abstract, path="MedlineCitation/OtherAbstract"),
+    "year": _first_year,
+    "journal": "MedlineCitation/Article/Journal/Title",
+    "journal_abbreviation": "MedlineCitation/Article/Journal/ISOAbbreviation",
+    "volume": "MedlineCitation/Article/Journal/JournalIssue/Volume",
+    "issue": "MedlineCitation/Article/Journal/JournalIssue/Issue",
+    "pages": "MedlineCitation/Article/Pagination/MedlinePgn",
+    "issn": "MedlineCitation/Article/Journal/ISSN",
+    "keywords": ("MedlineCitation/KeywordList/Keyword",),
+    "mesh": ("MedlineCitation/MeshHeadingList/MeshHeading/DescriptorName",),
+    "doi": "MedlineCitation/Article/ELocationID[@EIdType='doi']|PubmedData/ArticleIdList/ArticleId[@IdType='doi']",
+    "pmid": "MedlineCitation/PMID",
+    "pmcid": "PubmedData/ArticleIdList/ArticleId[@IdType='pmc']",
+    "url": lambda element: _address(text_in(element, "MedlineCitation/PMID")),
+    "publication_types": ("MedlineCitation/Article/PublicationTypeList/PublicationType",),
+    "type": lambda element: (
+        "article-journal" if element.find("MedlineCitation/Article/Journal") is not None else ""
+    ),
+}
+BOOK: Table = {
+    "id": "BookDocument/PMID",
+    "abstract": partial(_abstract, path="BookDocument/Abstract"),
+    "year": lambda element: year_within(text_in(element, "BookDocument/Book/PubDate")),
+    "journal": lambda element: (
+        text_in(element, "BookDocument/Book/BookTitle") if _is_chapter(element) else ""
+    ),
+    "publisher": "BookDocument/Book/Publisher/PublisherName",
+    "keywords": ("BookDocument/KeywordList/Keyword",),
+    "doi": "BookDocument/ArticleIdList/ArticleId[@IdType='doi']",
+    "pmid": "BookDocument/PMID",
+    "url": lambda element: _address(text_in(element, "BookDocument/PMID")),
+    "type": lambda element: "chapter" if _is_chapter(element) else "book",
+}
+TABLES = {"PubmedArticle": ARTICLE, "PubmedBookArticle": BOOK}
+
+
+def _is_chapter(element: Element) -> bool:
+    return bool(text_in(element, "BookDocument/ArticleTitle"))
+
+
+def _address(pmid: str) -> str:
+    return f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid else ""
