@@ -1,6 +1,5 @@
 """Conversion of a table cell or a field of a ScienceON record to a value of Paper."""
 
-import html
 import re
 
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Language
@@ -11,23 +10,6 @@ LANGUAGES: dict[str, Language] = {
     "other": "other",
 }
 YEAR = re.compile(r"\s*(\d{4})(?:\d{2}){0,2}(?!\d)")
-
-SPACES = re.compile(r"\s+")
-# Only known HTML tags, with attribute values: "p <0.05" and "a <b and c> d" are text.
-INLINE_TAGS = "a|abbr|b|big|cite|code|em|font|i|mark|q|s|small|span|strike|strong|sub|sup|tt|u|var"
-BLOCK_TAGS = "blockquote|br|center|dd|div|dl|dt|h[1-6]|hr|img|li|ol|p|pre|table|tbody|td|th|thead|tr|ul"
-ATTRIBUTES = r"""(?:\s++[\w:-]++\s*+=\s*+(?:"[^"<>]*+"|'[^'<>]*+'|[^\s"'<>]++))*+\s*+"""
-INLINE_TAG = re.compile(rf"</?+(?:{INLINE_TAGS}){ATTRIBUTES}/?+>", re.IGNORECASE)
-BLOCK_TAG = re.compile(rf"</?+(?:{BLOCK_TAGS}){ATTRIBUTES}/?+>", re.IGNORECASE)
-
-
-def without_markup(text: str) -> str:
-    """Remove HTML tags, including escaped ones, resolve entities, and collapse white space."""
-    return SPACES.sub(" ", _without_tags(html.unescape(_without_tags(text)))).strip()
-
-
-def _without_tags(text: str) -> str:
-    return BLOCK_TAG.sub(" ", INLINE_TAG.sub("", text)) if "<" in text else text
 
 
 def parts_of(text: str, separator: re.Pattern[str]) -> list[str]:

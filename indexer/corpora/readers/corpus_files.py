@@ -148,7 +148,10 @@ def recognise(files: Sequence[CorpusFile]) -> list[CorpusFile]:
             found.append(replace(file, format=format_, problem=problem))
     if unknown and not any(file.format for file in found):
         raise unknown[0]
-    seen = {file.format: file for file in reversed(found) if file.format}
+    seen: dict[str, CorpusFile] = {}
+    for file in found:
+        if file.format:
+            seen.setdefault(file.format, file)
     _check_units(seen)
     named = [replace(file, format=file.format or _likely_format(file.name, seen)) for file in found]
     return sorted(named, key=lambda file: ORDER.index(file.format))

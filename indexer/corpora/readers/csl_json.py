@@ -16,9 +16,9 @@ from indexer.corpora.readers.bibliography import (
     type_named,
     year_within,
 )
-from indexer.corpora.readers.cells import without_markup
 from indexer.corpora.readers.items import Item
 from indexer.corpora.readers.jsonl import read_records
+from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Stream
 
 TEXTS = {

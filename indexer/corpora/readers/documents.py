@@ -18,8 +18,8 @@ from indexer.corpora.readers.streams import Damaged, Stream
 
 TEXT_BYTES = 8 << 20
 PDF_BYTES = 256 << 20
-# Front matter: lines `key: value`, lists in brackets or one value per line, and blocks of lines (`>-`, `|`), the
-# subset of YAML used in such files.
+# Front matter: lines `key: value`, lists in brackets or one value per line, and blocks of lines (`>-`, `|`),
+# the subset of YAML used in such files.
 FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<lines>.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
 ENTRY = re.compile(r"(?P<key>[A-Za-z_][\w-]*)\s*:\s*(?P<value>.*)")
 ITEM = re.compile(r"\s*-\s+(?P<value>.*)")

@@ -14,8 +14,9 @@ from xml.etree.ElementTree import Element
 from indexer.corpora.normal_forms import whole_doi
 from indexer.corpora.papers import Language, language_of
 from indexer.corpora.readers.bibliography import person_named, present, record_id, type_named, year_within
-from indexer.corpora.readers.cells import language_named, parts_of, without_markup
+from indexer.corpora.readers.cells import language_named, parts_of
 from indexer.corpora.readers.items import Item
+from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.oai import payloads
 from indexer.corpora.readers.streams import Stream
 from indexer.corpora.readers.xml_records import text_in
@@ -29,8 +30,8 @@ AFTER_JOURNAL = re.compile(
     r"\s*(?:;|,\s*(?:v|vol|no|pp?|제)\.?\s*\d|\s\d+\s*\(|,\s*\d|\s제\d).*", re.IGNORECASE
 )
 NAMES = frozenset(
-    "title alternative abstract description language creator contributor subject issued date created isPartOf "
-    "source publisher identifier type rights relation".split()
+    "title alternative abstract description language creator contributor subject issued date created "
+    "isPartOf source publisher identifier type rights relation".split()
 )
 ABSTRACT_CHARACTERS = 200  # shorter descriptions beside a longer one are notes ("Thesis (Ph.D.)")
 

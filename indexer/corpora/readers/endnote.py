@@ -20,9 +20,9 @@ from indexer.corpora.readers.bibliography import (
     type_named,
     year_within,
 )
-from indexer.corpora.readers.cells import without_markup
 from indexer.corpora.readers.items import DeadLetter, Item, admitted, dead_letter
 from indexer.corpora.readers.lines import BYTE_ORDER_MARK
+from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Damaged, Stream
 from indexer.corpora.readers.tagged import Layout, TaggedRecord, tagged_records
 from indexer.corpora.readers.xml_records import elements_named, start_of, text_in, texts_in

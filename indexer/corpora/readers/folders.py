@@ -1,4 +1,4 @@
-"""Names of corpus files, and the files below a folder. Links out of the folder are followed only on request."""
+"""Names of corpus files, and the files below a folder."""
 
 import os
 import re

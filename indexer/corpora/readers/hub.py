@@ -1,7 +1,7 @@
 """Files of a data set on the Hugging Face hub, streamed: `hub:OWNER/NAME/FOLDER`. Requires the extra `hub`.
 
-Such a path opens connections, through the library `huggingface_hub`, which is only imported here. Its files of
-JSON lines or Parquet are read like those of a folder.
+Such a path opens connections, through the library `huggingface_hub`, which is only imported here. Its
+files of JSON lines or Parquet are read like those of a folder.
 """
 
 import io

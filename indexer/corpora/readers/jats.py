@@ -6,9 +6,9 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from indexer.corpora.readers.bibliography import languages, person, record_id, year_within
-from indexer.corpora.readers.cells import without_markup
 from indexer.corpora.readers.items import Item
 from indexer.corpora.readers.mapping import Table, mapped
+from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.oai import payloads
 from indexer.corpora.readers.streams import Stream
 from indexer.corpora.readers.xml_records import text_in, texts_in

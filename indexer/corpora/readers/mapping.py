@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from indexer.corpora.readers.bibliography import present
-from indexer.corpora.readers.cells import without_markup
+from indexer.corpora.readers.markup import without_markup
 
-# "a/b" is the first text at a path, "a/b|c" the first one at several paths, ("a/b", "c") are the different texts
-# at all paths; a function gets the record.
+# "a/b" is the first text at a path, "a/b|c" the first one at several paths, ("a/b", "c") are the different
+# texts at all paths; a function gets the record.
 Rule: TypeAlias = str | tuple[str, ...] | Callable[[Any], Any]
 Table: TypeAlias = Mapping[str, Rule]
 VERBATIM = frozenset({"id", "doi", "url"})  # keys whose texts have no markup

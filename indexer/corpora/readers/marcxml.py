@@ -1,7 +1,7 @@
 """MARCXML, with the fields of MARC 21 and KORMARC: books, theses and articles of a library's catalogue.
 
-The fields are documented in "MARC 21 Format for Bibliographic Data". Their ISBD punctuation is removed. A field
-880 contains another field in the original script.
+The fields are documented in "MARC 21 Format for Bibliographic Data". Their ISBD punctuation is removed. A
+field 880 contains another field in the original script.
 """
 
 import re
@@ -164,7 +164,7 @@ def _dois(marc: Marc) -> list[str]:
 
 def _year(marc: Marc) -> int | None:
     """Return the year of publication, of production or of copyright."""
-    written = (text for path in _published("c") + ("264/4$c",) for text in _texts(marc, path))
+    written = (text for path in (*_published("c"), "264/4$c") for text in _texts(marc, path))
     dates = (*written, marc.controls.get("008", "")[YEAR_PLACE], *_texts(marc, "773$g"))
     return next(filter(None, map(year_within, dates)), None)
 

@@ -11,12 +11,13 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from indexer.corpora.readers.bibliography import languages, person, present, year_within
-from indexer.corpora.readers.cells import without_markup
+from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.items import DeadLetter, Item, admitted
 from indexer.corpora.readers.mapping import Table, mapped
 from indexer.corpora.readers.streams import Stream
 from indexer.corpora.readers.xml_records import elements_named, start_of, text_in, texts_in
 
+ARTICLE = "MedlineCitation/Article"
 TRANSLATED = re.compile(r"\[(.*)\]\.?", re.DOTALL)  # a title translated into English
 
 
@@ -60,7 +61,7 @@ def _authors(element: Element) -> list[str]:
 
 def _first_year(element: Element) -> int | None:
     dates = ("Journal/JournalIssue/PubDate", "ArticleDate")
-    years = (year_within(text_in(element, f"MedlineCitation/Article/{date}")) for date in dates)
+    years = (year_within(text_in(element, ff"{ARTICLE}/{date}")) for date in dates)
     return next(filter(None, years), None)
 
 
@@ -88,27 +89,27 @@ COMMON: Table = {
     "references": _references,
     "reference_list": _entries,
 }
-ARTICLE: Table = {
+CITATION: Table = {
     "id": "MedlineCitation/PMID",
-    "title2": "MedlineCitation/Article/VernacularTitle",
-    "abstract": partial(_abstract, path="MedlineCitation/Article/Abstract"),
+    "title2": f"{ARTICLE}/VernacularTitle",
+    "abstract": partial(_abstract, path=f"{ARTICLE}/Abstract"),
     "abstract2": partial(_abstract, path="MedlineCitation/OtherAbstract"),
     "year": _first_year,
-    "journal": "MedlineCitation/Article/Journal/Title",
-    "journal_abbreviation": "MedlineCitation/Article/Journal/ISOAbbreviation",
-    "volume": "MedlineCitation/Article/Journal/JournalIssue/Volume",
-    "issue": "MedlineCitation/Article/Journal/JournalIssue/Issue",
-    "pages": "MedlineCitation/Article/Pagination/MedlinePgn",
-    "issn": "MedlineCitation/Article/Journal/ISSN",
+    "journal": f"{ARTICLE}/Journal/Title",
+    "journal_abbreviation": f"{ARTICLE}/Journal/ISOAbbreviation",
+    "volume": f"{ARTICLE}/Journal/JournalIssue/Volume",
+    "issue": f"{ARTICLE}/Journal/JournalIssue/Issue",
+    "pages": f"{ARTICLE}/Pagination/MedlinePgn",
+    "issn": f"{ARTICLE}/Journal/ISSN",
     "keywords": ("MedlineCitation/KeywordList/Keyword",),
     "mesh": ("MedlineCitation/MeshHeadingList/MeshHeading/DescriptorName",),
-    "doi": "MedlineCitation/Article/ELocationID[@EIdType='doi']|PubmedData/ArticleIdList/ArticleId[@IdType='doi']",
+    "doi": f"{ARTICLE}/ELocationID[@EIdType='doi']|PubmedData/ArticleIdList/ArticleId[@IdType='doi']",
     "pmid": "MedlineCitation/PMID",
     "pmcid": "PubmedData/ArticleIdList/ArticleId[@IdType='pmc']",
     "url": lambda element: _address(text_in(element, "MedlineCitation/PMID")),
-    "publication_types": ("MedlineCitation/Article/PublicationTypeList/PublicationType",),
+    "publication_types": (f"{ARTICLE}/PublicationTypeList/PublicationType",),
     "type": lambda element: (
-        "article-journal" if element.find("MedlineCitation/Article/Journal") is not None else ""
+        "article-journal" if element.find(f"{ARTICLE}/Journal") is not None else ""
     ),
 }
 BOOK: Table = {
@@ -125,7 +126,7 @@ BOOK: Table = {
     "url": lambda element: _address(text_in(element, "BookDocument/PMID")),
     "type": lambda element: "chapter" if _is_chapter(element) else "book",
 }
-TABLES = {"PubmedArticle": ARTICLE, "PubmedBookArticle": BOOK}
+TABLES = {"PubmedArticle": CITATION, "PubmedBookArticle": BOOK}
 
 
 def _is_chapter(element: Element) -> bool:

@@ -21,8 +21,8 @@ from indexer.corpora.readers.bibliography import (
     type_named,
     year_within,
 )
-from indexer.corpora.readers.cells import without_markup
 from indexer.corpora.readers.items import Item, admitted, dead_letter
+from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Damaged, Stream
 from indexer.corpora.readers.tagged import Layout, TaggedRecord, tagged_records
 

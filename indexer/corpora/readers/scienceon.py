@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from indexer.corpora.readers.cells import language_named, parts_of, without_markup, year_in
+from indexer.corpora.readers.cells import language_named, parts_of, year_in
 from indexer.corpora.readers.items import DeadLetter, Item, admitted, dead_letter
 from indexer.corpora.readers.jsonl import read_records
+from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Stream
 from indexer.corpora.readers.xml_records import elements_named
 

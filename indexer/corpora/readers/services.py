@@ -1,9 +1,9 @@
 """Records of services and benchmarks in JSON: Crossref, OpenAlex, arXiv, MIRACL and BEIR.
 
-Crossref: "Crossref REST API format" (api_format.md), responses and the annual public data file. OpenAlex: "Work
-object" of the technical documentation, responses and the snapshot. arXiv: the public data set of Cornell
-University (Kaggle), and OAI-PMH responses in `arXiv` and `arXivRaw`. MIRACL:
-https://huggingface.co/datasets/miracl/miracl-corpus. BEIR: Thakur et al. (NeurIPS 2021).
+Crossref: "Crossref REST API format" (api_format.md), responses and the annual public data file. OpenAlex:
+"Work object" of the technical documentation, responses and the snapshot. arXiv: the public data set of Cornell
+University (Kaggle), and OAI-PMH responses in `arXiv` and `arXivRaw`. MIRACL: the data set
+miracl/miracl-corpus of Hugging Face. BEIR: Thakur et al. (NeurIPS 2021).
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,10 +14,10 @@ from xml.etree.ElementTree import Element
 from indexer.corpora.normal_forms import DOI_PREFIX, whole_doi
 from indexer.corpora.papers import MOST_CITATIONS
 from indexer.corpora.readers.bibliography import languages, person, present, type_named, year_within
-from indexer.corpora.readers.cells import without_markup
 from indexer.corpora.readers.items import Item
 from indexer.corpora.readers.jsonl import read_records
 from indexer.corpora.readers.mapping import Table, json_text, json_texts, mapped
+from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.oai import payloads
 from indexer.corpora.readers.streams import Stream
 from indexer.corpora.readers.tex import text_of
@@ -48,7 +48,7 @@ def read_openalex(stream: Stream) -> Iterator[Item]:
 
 
 def read_arxiv(stream: Stream) -> Iterator[Item]:
-    """Read one record per line, or the records of OAI-PMH responses. The id is arXiv's, such as 2101.00001."""
+    """Read one record per line, or the records of OAI-PMH responses. The id is arXiv's (2101.00001)."""
     if not stream.is_xml:
         return read_records(stream, arxiv_paper)
     return payloads(stream, ("arXiv", "arXivRaw"), lambda element, *_: arxiv_paper(_arxiv_values(element)))

@@ -20,7 +20,7 @@ from indexer.corpora.readers.bibliography import (
     type_named,
     year_within,
 )
-from indexer.corpora.readers.cells import without_markup
+from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Stream
 
 # Headings without spaces, in lower case, by the key of their values. Several headings of a key are joined.

@@ -92,7 +92,7 @@ def elements_named(
             unfinished_bytes = unfinished_bytes + len(block) if target.is_inside else 0
             # The parser holds unfinished comments and tags.
             if max(unfinished_bytes, read_bytes - parser.parser.CurrentByteIndex) > LINE_BYTES:
-                raise _Refused(f"a record, comment or tag of more than {LINE_BYTES} bytes")
+                raise _Refused(f"a record, comment or tag of more than {LINE_BYTES} bytes")  # noqa: TRY301
         parser.close()
     except DefusedXmlException:
         what = "a DOCTYPE or custom entities" if forbid_doctype else "custom entities"
