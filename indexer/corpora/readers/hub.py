@@ -1,11 +1,15 @@
-"""Files of a data set on the Hugging Face hub, streamed: `hub:OWNER/NAME/FOLDER`. Requires the extra `hub`.
+"""Files of a data set on the Hugging Face hub, through the library `huggingface_hub` (extra `hub`).
 
-Such a path opens connections, through the library `huggingface_hub`, which is only imported here. Its
-files of JSON lines or Parquet are read like those of a folder.
+A path `hub:OWNER/NAME/FOLDER` opens connections: its files of JSON lines or Parquet are streamed, and read
+like those of a folder. An interrupted stream ends a file early. A download is complete or fails, the next one
+resumes it, and the files stay in the client's cache (`HF_HOME`), from which they are read without internet
+(`HF_HUB_OFFLINE=1`). `HF_ENDPOINT` names another hub, `HF_TOKEN` a token.
 """
 
 import io
-from typing import IO, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from base.errors import LibraryMissing, UnknownPath
 from base.extras import extra_remedy
@@ -14,7 +18,6 @@ PREFIX = "hub:"
 ADDRESS = "hf://datasets"
 PARTS = 3
 KINDS = (".jsonl", ".parquet")  # of a folder, the first kind with files is read
-BUFFER_BYTES = 1 << 18
 
 
 def on_hub(path: str) -> bool:
@@ -51,44 +54,9 @@ def hub_files(path: str) -> dict[str, int]:
 
 
 def open_hub_file(name: str) -> io.BufferedReader:
-    """Open a file by its name in `hub_files`; read errors are OSErrors."""
+    """Open a file by its name in `hub_files`."""
     system, root = _file_system(name)
-    try:
-        opened = system.open(f"{root}/{name.removeprefix(PREFIX)}", "rb")
-    except Exception as error:
-        raise OSError(_first_line(error)) from error
-    return io.BufferedReader(_HubFile(opened), BUFFER_BYTES)
-
-
-class _HubFile(io.RawIOBase):
-    """An open file of the client, whose errors become OSErrors."""
-
-    def __init__(self, opened: IO[bytes]) -> None:
-        self._opened = opened
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        return self._opened.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._opened.tell()
-
-    def readinto(self, buffer: Any, /) -> int:
-        try:
-            block = self._opened.read(len(buffer))
-        except Exception as error:
-            raise OSError(f"the stream broke off: {_first_line(error)}") from error
-        buffer[: len(block)] = block
-        return len(block)
-
-    def close(self) -> None:
-        self._opened.close()
-        super().close()
+    return io.BufferedReader(system.open(f"{root}/{name.removeprefix(PREFIX)}", "rb"))
 
 
 def _file_system(path: str) -> tuple[Any, str]:
@@ -97,11 +65,38 @@ def _file_system(path: str) -> tuple[Any, str]:
         import huggingface_hub  # noqa: F401
         from fsspec.core import url_to_fs
     except ImportError:
-        raise LibraryMissing(
-            f"{path}: reading from the hub needs the library `huggingface_hub`", remedy=extra_remedy("hub")
-        ) from None
+        raise _library_missing(f"reading {path}") from None
     system, root = url_to_fs(ADDRESS)
     return system, root
+
+
+def downloaded(repository: str, patterns: Sequence[str], *, remedy: str) -> Path:
+    """Download the files of a data set that match a pattern (`*` is any text); return their folder.
+
+    The files of the folder may be links into the cache.
+
+    Raises:
+        LibraryMissing: the client of the hub is not installed.
+        UnknownPath: the hub does not answer or refuses, and the files are not in the cache; or no file
+            matches. `remedy` is the next step.
+    """
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError:
+        raise _library_missing(f"downloading {repository}") from None
+    try:
+        folder = Path(snapshot_download(repository, repo_type="dataset", allow_patterns=list(patterns)))
+    except Exception as error:  # as above
+        raise UnknownPath(
+            f"hub:{repository} cannot be downloaded: {_first_line(error)}", remedy=remedy
+        ) from error
+    if not any(path for pattern in patterns for path in folder.glob(pattern)):
+        raise UnknownPath(f"hub:{repository} has no file {' or '.join(patterns)}", remedy=remedy)
+    return folder
+
+
+def _library_missing(what: str) -> LibraryMissing:
+    return LibraryMissing(f"{what} needs the library `huggingface_hub`", remedy=extra_remedy("hub"))
 
 
 def _first_line(error: Exception) -> str:

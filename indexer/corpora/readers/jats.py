@@ -5,20 +5,19 @@ from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from indexer.corpora.readers.bibliography import languages, person, record_id, year_within
+from indexer.corpora.readers.bibliography import present, record_id, year_within
 from indexer.corpora.readers.items import Item
-from indexer.corpora.readers.mapping import Table, mapped
+from indexer.corpora.readers.mapping import Table, first, mapped, paper_record, people, texts
 from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.oai import payloads
 from indexer.corpora.readers.streams import Stream
-from indexer.corpora.readers.xml_records import text_in, texts_in
+from indexer.corpora.readers.xml_records import text_in
 
 META = "front/article-meta"
+JOURNAL = "front/journal-meta"
 CITATIONS = frozenset({"mixed-citation", "element-citation", "citation", "nlm-citation"})
 NO_ABSTRACTS = frozenset({"graphical", "teaser", "toc", "highlights", "key-points", "video"})
-ORDINARY_TYPES = frozenset(
-    {"research-article", "review-article", "case-report", "letter", "brief-report", ""}
-)
+TYPES = dict.fromkeys(("research-article", "review-article", "case-report", "letter", "brief-report"), "")
 # Elements without sentences, elements of the text, and marks of footnotes.
 NO_TEXT = frozenset(
     "fig fig-group table-wrap table-wrap-group disp-formula supplementary-material graphic".split()
@@ -35,19 +34,17 @@ def read_jats(stream: Stream) -> Iterator[Item]:
 
 def record_of(article: Element, identifier: str, stream: Stream) -> dict[str, Any]:
     """Return the record of an article, in Paper's keys; `identifier` is that of OAI-PMH, or ""."""
-    record = mapped(article, ARTICLE, texts_in)
-    record["sections"], record["body"] = _body(article.find("body"))
-    title, key = record.get("title", ""), _identifier(article, "pmcid", "pmc", "pmid", "publisher-id")
-    accession = f"PMC{key}" if key.isdigit() and key == _identifier(article, "pmc") else key
-    content = (title, record["body"][:1000])
+    record = paper_record(article, ARTICLE)
+    sections, body = _body(article.find("body"))
+    key = record.get("pmcid", "") or record.get("pmid", "") or first(article, _id("publisher-id"))
+    accession = f"PMC{key}" if key.isdigit() and key == first(article, _id("pmc")) else key
+    content = (record.get("title", ""), body[:1000])
     number = record_id(stream, doi=record.get("doi", ""), accession=accession, content=content)
-    present = {name: value for name, value in record.items() if value}
-    return {"id": identifier or number} | present | languages(article.get("lang", ""), title)
+    return {"id": identifier or number} | record | present({"sections": sections, "body": body})
 
 
-def _identifier(article: Element, *kinds: str) -> str:
-    found = (text_in(article, f"{META}/article-id[@pub-id-type='{kind}']") for kind in kinds)
-    return next(filter(None, found), "")
+def _id(kind: str) -> str:
+    return f"{META}/article-id[@pub-id-type='{kind}']"
 
 
 def _title(article: Element, *, paths: tuple[str, ...]) -> str:
@@ -104,21 +101,11 @@ def _blocks(element: Element, level: int) -> Iterator[tuple[bool, str, int]]:
 def _authors(article: Element) -> list[str]:
     """Return the authors, each by the first name of several in different scripts."""
     names = (
-        _name(each.find(".//name")) or text_in(each, ".//string-name") or text_in(each, "collab")
+        next(iter(_persons(each)), "") or text_in(each, ".//string-name") or text_in(each, "collab")
         for each in article.iterfind(f"{META}/contrib-group/contrib")
         if each.get("contrib-type", "author") in {"author", "collab"}
     )
     return list(dict.fromkeys(filter(None, names)))
-
-
-def _name(name: Element | None) -> str:
-    return person(text_in(name, "surname"), text_in(name, "given-names"), text_in(name, "suffix"))
-
-
-def _year(article: Element) -> int | None:
-    """Return the first year of publication."""
-    years = map(year_within, texts_in(article, f"{META}/pub-date/year"))
-    return min(filter(None, years), default=None)
 
 
 def _license(article: Element) -> str:
@@ -128,9 +115,12 @@ def _license(article: Element) -> str:
 
 def _type(article: Element) -> str:
     type_ = article.get("article-type", "")
-    return (
-        "article-journal" if type_ in ORDINARY_TYPES else "review-book" if type_ == "book-review" else type_
-    )
+    return "review-book" if type_ == "book-review" else TYPES.get(type_, type_) or "article-journal"
+
+
+def _pages(article: Element) -> str:
+    pages = (first(article, f"{META}/fpage"), first(article, f"{META}/lpage"))
+    return "-".join(dict.fromkeys(filter(None, pages))) or first(article, f"{META}/elocation-id")
 
 
 def _citations(article: Element) -> Iterator[Element]:
@@ -142,31 +132,27 @@ def _citations(article: Element) -> Iterator[Element]:
             yield from below or [within]
 
 
-def _entries(article: Element) -> list[dict[str, Any]]:
-    return [entry for each in _citations(article) if (entry := mapped(each, CITATION, texts_in))]
-
-
 def _cited_ids(article: Element) -> list[str]:
-    ids = (_cited(each, "doi") or _cited(each, "pmid") for each in _citations(article))
-    return list(dict.fromkeys(filter(None, ("".join(each.split()) for each in ids))))
-
-
-def _cited(citation: Element, kind: str) -> str:
-    return text_in(citation, f".//pub-id[@pub-id-type='{kind}']")
+    paths = "|".join(f".//pub-id[@pub-id-type='{kind}']" for kind in ("doi", "pmid"))
+    ids = ("".join(first(each, paths).split()) for each in _citations(article))
+    return list(dict.fromkeys(filter(None, ids)))
 
 
 def _citation_text(citation: Element) -> str:
-    """Return the text of a reference; the elements of an `element-citation` have none between them."""
-    is_text = citation.tag in {"mixed-citation", "citation", "ref"}
-    return text_in(citation) if is_text else " ".join(" ".join(citation.itertext()).split())
+    """Return the text of a reference; the parts of an `element-citation` have none between them."""
+    parts = (
+        citation.itertext() if citation.tag in {"element-citation", "nlm-citation"} else [text_in(citation)]
+    )
+    return " ".join(" ".join(parts).split())
 
 
+_persons = people(".//name", "surname", "given-names", "suffix")
 CITATION: Table = {
     "text": _citation_text,
     "title": ".//article-title",
-    "year": lambda citation: year_within(text_in(citation, ".//year")),
+    "year": ".//year",
     "doi": ".//pub-id[@pub-id-type='doi']",
-    "authors": lambda citation: list(filter(None, map(_name, citation.iter("name")))),
+    "authors": _persons,
 }
 ARTICLE: Table = {
     "title": partial(_title, paths=("article-title", "subtitle")),
@@ -176,27 +162,25 @@ ARTICLE: Table = {
     ),
     "abstract": lambda article: _abstracts(article)[0],
     "abstract2": lambda article: _abstracts(article)[1],
+    "language": lambda article: article.get("lang", ""),
     "authors": _authors,
-    "year": _year,
-    "journal": "front/journal-meta//journal-title",
-    "publisher": "front/journal-meta/publisher/publisher-name",
+    "year": lambda article: min(
+        filter(None, map(year_within, texts(article, f"{META}/pub-date/year"))), default=None
+    ),
+    "journal": f"{JOURNAL}//journal-title",
+    "publisher": f"{JOURNAL}/publisher/publisher-name",
     "keywords": (f"{META}/kwd-group//kwd",),
     "subjects": (f"{META}/article-categories//subject",),
     "volume": f"{META}/volume",
     "issue": f"{META}/issue",
-    "pages": lambda article: (
-        "-".join(
-            dict.fromkeys(texts_in(article, f"{META}/fpage")[:1] + texts_in(article, f"{META}/lpage")[:1])
-        )
-        or text_in(article, f"{META}/elocation-id")
-    ),
-    "issn": "front/journal-meta/issn",
-    "doi": f"{META}/article-id[@pub-id-type='doi']",
-    "pmid": f"{META}/article-id[@pub-id-type='pmid']",
-    "pmcid": f"{META}/article-id[@pub-id-type='pmcid']|{META}/article-id[@pub-id-type='pmc']",
-    "arxiv": f"{META}/article-id[@pub-id-type='arxiv']",
+    "pages": _pages,
+    "issn": f"{JOURNAL}/issn",
+    "doi": _id("doi"),
+    "pmid": _id("pmid"),
+    "pmcid": f"{_id('pmcid')}|{_id('pmc')}",
+    "arxiv": _id("arxiv"),
     "license": _license,
     "type": _type,
     "references": _cited_ids,
-    "reference_list": _entries,
+    "reference_list": lambda article: [mapped(each, CITATION) for each in _citations(article)],
 }

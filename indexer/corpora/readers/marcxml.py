@@ -12,14 +12,13 @@ from xml.etree.ElementTree import Element
 from indexer.corpora.normal_forms import whole_doi
 from indexer.corpora.readers.bibliography import (
     in_language,
-    languages,
     person_named,
     present,
     record_id,
     year_within,
 )
 from indexer.corpora.readers.items import Item
-from indexer.corpora.readers.mapping import Table, mapped
+from indexer.corpora.readers.mapping import Table, find, paper_record
 from indexer.corpora.readers.oai import payloads
 from indexer.corpora.readers.streams import Stream
 from indexer.corpora.readers.xml_records import text_in
@@ -68,10 +67,8 @@ def record_of(element: Element, identifier: str, stream: Stream) -> dict[str, An
     controls = {field.get("tag", ""): field.text or "" for field in element.iterfind("controlfield")}
     controls["leader"] = text_in(element, "leader")
     fields = sorted(map(_field, element.iterfind("datafield")), key=lambda field: field.is_original)
-    marc = Marc(controls, fields)
-    record = mapped(marc, FIELDS, _texts)
-    spoken = languages(record.pop("language", ""), record.get("title", ""))
-    abstract, abstract2 = in_language(record.pop("abstracts", []), spoken["lang"])
+    record = paper_record(Marc(controls, fields), FIELDS)
+    abstract, abstract2 = in_language(record.pop("abstracts", []), record["lang"])
     number, agency = controls.get("001", "").strip(), controls.get("003", "").strip()
     accession = f"({agency}){number}" if agency and number else number
     identifier = identifier or record_id(
@@ -81,7 +78,7 @@ def record_of(element: Element, identifier: str, stream: Stream) -> dict[str, An
         key=number,
         content=(record.get("title", ""), record.get("year", "")),
     )
-    return {"id": identifier} | record | present({"abstract": abstract, "abstract2": abstract2}) | spoken
+    return {"id": identifier} | record | present({"abstract": abstract, "abstract2": abstract2})
 
 
 def _field(element: Element) -> Field:
@@ -91,6 +88,7 @@ def _field(element: Element) -> Field:
     return Field(link[:3] if original else tag, element.get("ind2", " "), link[4:6], original, parts)
 
 
+@find.register
 def _texts(marc: Marc, path: str) -> list[str]:
     """Return the texts at a path such as `264/1$b`: tag, second indicator, codes of subfields.
 

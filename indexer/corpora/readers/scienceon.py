@@ -14,7 +14,7 @@ from indexer.corpora.readers.items import DeadLetter, Item, admitted, dead_lette
 from indexer.corpora.readers.jsonl import read_records
 from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Stream
-from indexer.corpora.readers.xml_records import elements_named
+from indexer.corpora.readers.xml_records import elements_named, start_of
 
 TEXT_FIELDS = {
     "CN": "id",
@@ -54,8 +54,8 @@ def _read_response(stream: Stream) -> Iterator[Item]:
         if element.tag == STATUS:
             status = (element.text or "").strip()
         if status != STATUS_OK:
-            reason = f"the search API answered with {STATUS} {status[:80]!r}, not {STATUS_OK}"
-            yield dead_letter(stream.name, 0, reason)
+            reason = f"the search API answered with {STATUS} {status[:80] or 'nothing'}, not {STATUS_OK}"
+            yield dead_letter(stream.name, 0, reason, start_of(element))
             return
         if element.tag != STATUS:
             fields = fields_of(element)

@@ -3,16 +3,13 @@
 import codecs
 import gzip
 import io
-import lzma
 import re
-import struct
 import zipfile
-import zlib
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol, Self, cast
+from typing import Any, Self
 
 from base.files.regular_files import open_descriptor
 from indexer.corpora.readers.encodings import Transcoder, encoding_of
@@ -28,32 +25,10 @@ BOMB_BYTES = 256 << 20
 BOMB_RATIO = 200
 ENCRYPTED = 0x1
 GZIP_MAGIC = b"\x1f\x8b"
-# Errors of the decompressors and the zip directory for damaged input.
-DAMAGE = (
-    OSError,
-    EOFError,
-    RuntimeError,
-    ValueError,
-    LookupError,
-    OverflowError,
-    struct.error,
-    zlib.error,
-    lzma.LZMAError,
-    zipfile.BadZipFile,
-    zipfile.LargeZipFile,
-)
 
 
 class Damaged(Exception):
     """The data ends early; the message is the reason."""
-
-
-class Readable(Protocol):
-    """A binary file with `read1`, a single read of the layer below."""
-
-    def read1(self, size: int, /) -> bytes:
-        """Return at most `size` bytes, b'' at the end."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +52,8 @@ class CorpusFile:
 class Stream:
     """The decompressed bytes of one corpus file in UTF-8. Raises `Damaged` once if they end early."""
 
-    def __init__(self, name: str, opened: Readable, packed_bytes: int = 0, *, root: str = "") -> None:
-        """Wrap an open file, which the caller closes.
+    def __init__(self, name: str, opened: Any, packed_bytes: int = 0, *, root: str = "") -> None:
+        """Wrap an open file with `read1`, which the caller closes.
 
         `packed_bytes` limits the decompressed size; `root` is the folder or archive of the corpus.
         """
@@ -153,7 +128,7 @@ class Stream:
         while True:
             try:
                 block = self._opened.read1(BLOCK_BYTES)
-            except DAMAGE as error:
+            except Exception as error:  # noqa: BLE001  (zlib, zipfile, pyarrow, the hub's client)
                 raise Damaged(f"the file ends early here: {reason(error)}") from None
             if not block:
                 return
@@ -166,7 +141,7 @@ class Stream:
 
 
 class CountedFile(io.FileIO):
-    """A regular file that counts the bytes read; opening anything else raises OSError."""
+    """A regular file that counts the bytes read. Opening anything else raises OSError."""
 
     consumed = 0
 
@@ -210,7 +185,7 @@ class Streams:
             self._path, self._raw, self._archive = "", None, None
         try:
             return self._stream(file)
-        except DAMAGE as error:
+        except Exception as error:  # noqa: BLE001  (as above)
             raise Damaged(f"the file cannot be read: {reason(error)}") from None
 
     def _stream(self, file: CorpusFile) -> Stream:
@@ -233,7 +208,7 @@ class Streams:
             packed_bytes = file.size
         if ending_of(file.name) in PARQUET_ENDINGS:
             opened = ParquetLines(opened)
-        return Stream(file.name, cast(Readable, opened), packed_bytes, root=file.root)
+        return Stream(file.name, opened, packed_bytes, root=file.root)
 
     def _close_file(self) -> None:
         self._inner.close()
@@ -248,7 +223,7 @@ def with_members(file: CorpusFile, endings: Collection[str]) -> list[CorpusFile]
     try:
         with CountedFile(file.path) as opened, zipfile.ZipFile(opened) as archive:
             members = {member.filename: member for member in archive.infolist() if not member.is_dir()}
-    except DAMAGE as error:
+    except Exception as error:  # noqa: BLE001  (as above)
         return [replace(file, problem=f"the archive cannot be opened: {reason(error)}")]
     unsafe = sorted(filter(_leads_outside, members))
     found = [replace(file, member=name, problem="the path leads out of the archive") for name in unsafe]
@@ -285,8 +260,6 @@ def _leads_outside(member_name: str) -> bool:
     return parts[0] == "" or parts[0].endswith(":") or ".." in parts
 
 
-def reason(error: BaseException) -> str:
-    """Describe an error of the system or of a decompressor."""
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    return str(error) or type(error).__name__
+def reason(error: Exception) -> str:
+    """Describe an error of the system or of a decompressor in one line."""
+    return getattr(error, "strerror", None) or (str(error) or type(error).__name__).splitlines()[0]
