@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -37,7 +38,7 @@ from indexer.corpora.readers.pubmed import read_pubmed
 from indexer.corpora.readers.ris import read_ris
 from indexer.corpora.readers.scienceon import read_scienceon
 from indexer.corpora.readers.services import read_arxiv, read_beir, read_crossref, read_miracl, read_openalex
-from indexer.corpora.readers.streams import CorpusFile, Damaged, Stream, Streams
+from indexer.corpora.readers.streams import CorpusFile, Progress, Stream, open_streams
 from indexer.errors import UnknownFormat
 
 __all__ = ["FORMATS", "READERS", "Corpus", "DeadLetter", "Item", "LeftOut", "parse_columns", "read_corpus"]
@@ -79,16 +80,14 @@ class Corpus:
         complete: Complete | None = None,
     ) -> None:
         self.files = list(dict.fromkeys(each.path for file in files for each in (file, *file.copies)))
-        self.formats = Counter(
-            name for _, name in {(each.path, each.format) for each in files if not each.problem}
-        )
+        self.formats = Counter(file.format for file in files if not file.problem)
         self.left_out = left_out
         self.skipped: frozenset[str] = frozenset()  # paths of files that are not read
         self._files = files
         self._readers = READERS | {"csv": partial(read_csv, columns=columns)}
         self._workers, self._complete = workers, complete
         self._copies = {name_in_letters(file.name): file.copies for file in files if file.copies}
-        self._streams: Streams | None = None
+        self._progress = Progress()
 
     @property
     def sources(self) -> dict[str, tuple[str, ...]]:
@@ -111,7 +110,7 @@ class Corpus:
     @property
     def bytes_read(self) -> int:
         """The bytes read by the last iteration, in compressed form for archives."""
-        return self._streams.bytes_read if self._streams else 0
+        return self._progress.bytes
 
     @property
     def format(self) -> str:
@@ -124,13 +123,20 @@ class Corpus:
         return "passage" if self.formats.keys() & PASSAGE_FORMATS else "paper"
 
     def __iter__(self) -> Generator[Item, None, None]:
+        self._progress = Progress()
         wanted = [file for file in self._files if file.path not in self.skipped]
-        with Streams() as self._streams:
-            for format_, files in groupby(wanted, key=lambda file: file.format):
-                for item in self._read(format_, _opened(files, self._streams)):
+        for format_, files in groupby(wanted, key=lambda file: file.format):
+            with closing(self._read(format_, files, self._progress)) as items:
+                for item in items:
                     yield from self._or_copy(item)
 
-    def _read(self, format_: str, streams: Iterable[Stream | DeadLetter]) -> Iterator[Item]:
+    def _read(
+        self, format_: str, files: Iterable[CorpusFile], progress: Progress
+    ) -> Generator[Item, None, None]:
+        streams = (
+            dead_letter(file.name, 0, stream) if isinstance(stream, str) else stream
+            for file, stream in open_streams(map(_not_empty, files), progress)
+        )
         if format_ == "pdf":
             yield from read_pdfs(streams, self._workers, self._complete)
             return
@@ -144,9 +150,8 @@ class Corpus:
         """Yield the item, or the best valid copy of a refused document (the OCR text of a scanned PDF)."""
         letters = [item]
         for copy in self._copies.get(item.file, ()) if isinstance(item, DeadLetter) else ():
-            with Streams() as streams:
-                format_ = DOCUMENT_FORMATS[RANK_OF_COPY[ending_of(copy.name)]]
-                (read,) = self._read(format_, _opened([replace(copy, format=format_)], streams))
+            format_ = DOCUMENT_FORMATS[RANK_OF_COPY[ending_of(copy.name)]]
+            (read,) = self._read(format_, [replace(copy, format=format_)], Progress())
             if isinstance(read, Paper):
                 yield read
                 return
@@ -154,19 +159,10 @@ class Corpus:
         yield from letters
 
 
-def _opened(files: Iterable[CorpusFile], streams: Streams) -> Iterator[Stream | DeadLetter]:
-    """Yield the stream of each file that has content; it is closed when the next one is requested."""
-    for file in files:
-        problem = file.problem
-        if not problem and not file.size:
-            problem = "the file is empty" if file.format in DOCUMENT_FORMATS else ""
-        elif not problem:
-            try:
-                yield streams.open(file)
-            except Damaged as damage:
-                problem = str(damage)
-        if problem:
-            yield dead_letter(file.name, 0, problem)
+def _not_empty(file: CorpusFile) -> CorpusFile:
+    """Return a file; an empty document has a problem, any other empty file has no records."""
+    is_document = file.format in DOCUMENT_FORMATS
+    return replace(file, problem="the file is empty") if is_document and not file.size else file
 
 
 def read_corpus(
@@ -214,11 +210,11 @@ def read_corpus(
 def _check_columns(corpus: Corpus, files: Sequence[CorpusFile], columns: Mapping[str, str]) -> None:
     if "csv" not in corpus.formats:
         raise UnknownFormat(f"column names are given, but this corpus is {corpus.format}, not csv")
-    with Streams() as streams:
-        for stream in _opened((file for file in files if file.format == "csv"), streams):
-            header = [] if isinstance(stream, DeadLetter) else [name.strip() for name in header_of(stream)]
-            missing = [column for column in columns.values() if column not in header]
-            if header and missing:
-                raise UnknownFormat(
-                    f"{stream.name} has no column {missing[0]!r}. Its columns are {', '.join(header)[:500]}."
-                )
+    tables = (file for file in files if file.format == "csv")
+    for file, stream in open_streams(tables, Progress()):
+        header = [] if isinstance(stream, str) else [name.strip() for name in header_of(stream)]
+        missing = [column for column in columns.values() if column not in header]
+        if header and missing:
+            raise UnknownFormat(
+                f"{file.name} has no column {missing[0]!r}. Its columns are {', '.join(header)[:500]}."
+            )

@@ -11,7 +11,7 @@ from base.errors import Remedy, UnknownPath
 from indexer.corpora.readers.detection import OWN_FORMAT, PASSAGE_FORMATS, format_of
 from indexer.corpora.readers.folders import ENDINGS_OF_FORMAT, JSON_ENDINGS, corpus_names, ending_of, walk
 from indexer.corpora.readers.hub import hub_files, on_hub
-from indexer.corpora.readers.streams import CorpusFile, Damaged, Streams, with_members
+from indexer.corpora.readers.streams import CorpusFile, Damaged, Progress, Stream, open_streams, with_members
 from indexer.errors import UnknownFormat
 
 ORDER = list(ENDINGS_OF_FORMAT)  # reading order
@@ -132,28 +132,29 @@ def recognise(files: Sequence[CorpusFile]) -> list[CorpusFile]:
         UnknownFormat: some files contain passages, others papers; or no file has a known format. Among other
             files, a file of unknown format becomes one with a problem.
     """
-    found: list[CorpusFile] = []
+    found = {file.name: file for file in files}
     unknown: list[UnknownFormat] = []
-    with Streams() as streams:
-        for file in files:
-            format_, problem = next((one.format for one in found if on_hub(file.path)), ""), file.problem
-            try:
-                if not problem and not format_ and file.size:
-                    format_ = format_of(streams.open(file)) or ""
-            except Damaged as damage:
-                problem = str(damage)
-            except UnknownFormat as error:
-                problem = str(error)
-                unknown.append(error)
-            found.append(replace(file, format=format_, problem=problem))
-    if unknown and not any(file.format for file in found):
+    of_hub = ""
+    for file, stream in open_streams(files, Progress()):
+        format_, problem = "", stream if isinstance(stream, str) else ""
+        try:
+            if isinstance(stream, Stream):
+                format_ = (on_hub(file.path) and of_hub) or format_of(stream) or ""
+        except Damaged as damage:
+            problem = str(damage)
+        except UnknownFormat as error:
+            problem = str(error)
+            unknown.append(error)
+        of_hub = format_ if on_hub(file.path) else of_hub
+        found[file.name] = replace(file, format=format_, problem=problem)
+    if unknown and not any(file.format for file in found.values()):
         raise unknown[0]
     seen: dict[str, CorpusFile] = {}
-    for file in found:
+    for file in found.values():
         if file.format:
             seen.setdefault(file.format, file)
     _check_units(seen)
-    named = [replace(file, format=file.format or _likely_format(file.name, seen)) for file in found]
+    named = [replace(file, format=file.format or _likely_format(file.name, seen)) for file in found.values()]
     return sorted(named, key=lambda file: ORDER.index(file.format))
 
 

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from indexer.corpora.readers.bibliography import present, record_id, year_within
+from indexer.corpora.readers.bibliography import record_id, year_within
 from indexer.corpora.readers.items import Item
 from indexer.corpora.readers.mapping import Table, first, mapped, paper_record, people, texts
 from indexer.corpora.readers.markup import without_markup
@@ -24,7 +24,6 @@ NO_TEXT = frozenset(
 )
 PARAGRAPHS = frozenset("p disp-quote list-item def-item boxed-text verse-group statement".split())
 MARKS = frozenset({"xref", "fn"})
-MOST_SECTIONS = 10_000
 
 
 def read_jats(stream: Stream) -> Iterator[Item]:
@@ -35,12 +34,11 @@ def read_jats(stream: Stream) -> Iterator[Item]:
 def record_of(article: Element, identifier: str, stream: Stream) -> dict[str, Any]:
     """Return the record of an article, in Paper's keys; `identifier` is that of OAI-PMH, or ""."""
     record = paper_record(article, ARTICLE)
-    sections, body = _body(article.find("body"))
     key = record.get("pmcid", "") or record.get("pmid", "") or first(article, _id("publisher-id"))
     accession = f"PMC{key}" if key.isdigit() and key == first(article, _id("pmc")) else key
-    content = (record.get("title", ""), body[:1000])
+    content = (record.get("title", ""), record.get("body", "")[:1000])
     number = record_id(stream, doi=record.get("doi", ""), accession=accession, content=content)
-    return {"id": identifier or number} | record | present({"sections": sections, "body": body})
+    return {"id": identifier or number} | record
 
 
 def _id(kind: str) -> str:
@@ -76,15 +74,12 @@ def _abstract(element: Element) -> str:
     return without_markup(" ".join(parts) or text_in(element))
 
 
-def _body(body: Element | None) -> tuple[list[dict[str, Any]], str]:
-    """Return the headings with their levels, and the text with headings on separate lines."""
-    sections: list[dict[str, Any]] = []
-    parts: list[str] = []
-    for is_title, text, level in _blocks(body, 0) if body is not None else ():
-        if is_title and text and len(sections) < MOST_SECTIONS:
-            sections.append({"title": text, "level": level})
-        parts.append(f"{'#' * (level + 1)} {text}" if is_title and text else text)
-    return sections, "\n\n".join(filter(None, parts))
+def _body(article: Element) -> str:
+    """Return the text of the body, with headings on separate lines."""
+    body = article.find("body")
+    blocks = _blocks(body, 0) if body is not None else ()
+    parts = (f"{'#' * (level + 1)} {text}" if is_title else text for is_title, text, level in blocks if text)
+    return "\n\n".join(parts)
 
 
 def _blocks(element: Element, level: int) -> Iterator[tuple[bool, str, int]]:
@@ -181,6 +176,7 @@ ARTICLE: Table = {
     "arxiv": _id("arxiv"),
     "license": _license,
     "type": _type,
+    "body": _body,
     "references": _cited_ids,
     "reference_list": lambda article: [mapped(each, CITATION) for each in _citations(article)],
 }

@@ -2,16 +2,16 @@
 
 import codecs
 import gzip
-import io
 import re
 import zipfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-from base.files.regular_files import open_descriptor
+from base.files.regular_files import open_regular
 from indexer.corpora.readers.encodings import Transcoder, encoding_of
 from indexer.corpora.readers.folders import PARQUET_ENDINGS, corpus_names, ending_of, is_archive
 from indexer.corpora.readers.hub import on_hub, open_hub_file
@@ -140,79 +140,63 @@ class Stream:
             yield block
 
 
-class CountedFile(io.FileIO):
-    """A regular file that counts the bytes read. Opening anything else raises OSError."""
+@dataclass(slots=True)
+class Progress:
+    """The bytes read from disk, as stored."""
 
-    consumed = 0
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name, opener=lambda path, _: open_descriptor(Path(path)))
-
-    def readinto(self, buffer: Any) -> int | None:
-        """Read into the buffer, and count the bytes."""
-        count = super().readinto(buffer)
-        self.consumed += count or 0
-        return count
-
-
-class Streams:
-    """Opens corpus files, one at a time. An archive stays open until a file elsewhere is opened."""
-
-    def __init__(self) -> None:
-        self._finished_bytes = self._size = self._start = 0  # sizes as stored
-        self._path = ""
-        self._raw: CountedFile | None = None
-        self._archive: zipfile.ZipFile | None = None
-        self._outer, self._inner = ExitStack(), ExitStack()  # the file or archive, and what is open in it
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._close_file()
-        self._outer.close()
+    finished: int = 0
+    size: int = 0  # of the open file
+    start: int = 0  # place of a member in its archive
+    raw: Any = None  # the open file or archive
 
     @property
-    def bytes_read(self) -> int:
-        """The bytes of the files opened so far that were read, as stored."""
-        return self._finished_bytes + (min(self._raw.consumed - self._start, self._size) if self._raw else 0)
+    def bytes(self) -> int:
+        """The bytes of the finished files and of the open one."""
+        place = self.raw.tell() - self.start if self.raw and not self.raw.closed else 0
+        return self.finished + max(0, min(place, self.size))
 
-    def open(self, file: CorpusFile) -> Stream:
-        """Open a file, and close the last one. Raises `Damaged` for a file that cannot be opened."""
-        self._close_file()
-        if self._path != file.path:
-            self._outer.close()
-            self._path, self._raw, self._archive = "", None, None
-        try:
-            return self._stream(file)
-        except Exception as error:  # noqa: BLE001  (as above)
-            raise Damaged(f"the file cannot be read: {reason(error)}") from None
 
-    def _stream(self, file: CorpusFile) -> Stream:
-        if on_hub(file.path):
-            opened: Any = self._inner.enter_context(open_hub_file(file.path))
-        elif file.member:
-            if self._archive is None:
-                self._raw = CountedFile(file.path)
-                packed = self._outer.enter_context(io.BufferedReader(self._raw, BLOCK_BYTES))
-                self._archive = self._outer.enter_context(zipfile.ZipFile(packed))
-                self._path = file.path
-            opened = self._inner.enter_context(self._archive.open(file.member))
-        else:
-            self._raw = CountedFile(file.path)
-            opened = self._inner.enter_context(io.BufferedReader(self._raw, BLOCK_BYTES))
-        self._size, self._start = file.size, self._raw.consumed if self._raw else 0
-        packed_bytes = 0
-        if not file.member and (file.name.lower().endswith(".gz") or opened.peek(2)[:2] == GZIP_MAGIC):
-            opened = self._inner.enter_context(gzip.GzipFile(fileobj=opened, mode="rb"))
-            packed_bytes = file.size
-        if ending_of(file.name) in PARQUET_ENDINGS:
-            opened = ParquetLines(opened)
-        return Stream(file.name, opened, packed_bytes, root=file.root)
+def open_streams(
+    files: Iterable[CorpusFile], progress: Progress
+) -> Iterator[tuple[CorpusFile, Stream | str]]:
+    """Yield each file that is not empty with its stream, or with the reason why it cannot be read.
 
-    def _close_file(self) -> None:
-        self._inner.close()
-        self._finished_bytes, self._size = self._finished_bytes + self._size, 0
+    A stream is closed when the next one is requested. An archive stays open for its members.
+    """
+    for path, group in groupby((file for file in files if file.size or file.problem), lambda file: file.path):
+        with ExitStack() as outer:
+            archive: zipfile.ZipFile | None = None
+            for file in group:
+                if file.problem:
+                    yield file, file.problem
+                    continue
+                with ExitStack() as inner:
+                    try:
+                        opened: Any = inner.enter_context(open_hub_file(path)) if on_hub(path) else None
+                        if opened is None and archive is None:
+                            opened = outer.enter_context(open_regular(Path(path)))
+                            progress.raw = opened.raw
+                        if file.member:
+                            archive = archive or outer.enter_context(zipfile.ZipFile(opened))
+                            opened = inner.enter_context(archive.open(file.member))
+                        progress.size, progress.start = file.size, progress.raw.tell() if file.member else 0
+                        stream: Stream | str = _stream(file, opened, inner)
+                    except Exception as error:  # noqa: BLE001  (as above)
+                        stream = f"the file cannot be read: {reason(error)}"
+                    yield file, stream
+                progress.finished, progress.size = progress.finished + file.size, 0
+        progress.raw = None
+
+
+def _stream(file: CorpusFile, opened: Any, stack: ExitStack) -> Stream:
+    """Return the stream of an open file, decompressed."""
+    packed_bytes = 0
+    if not file.member and (file.name.lower().endswith(".gz") or opened.peek(2)[:2] == GZIP_MAGIC):
+        opened = stack.enter_context(gzip.GzipFile(fileobj=opened, mode="rb"))
+        packed_bytes = file.size
+    if ending_of(file.name) in PARQUET_ENDINGS:
+        opened = ParquetLines(opened)
+    return Stream(file.name, opened, packed_bytes, root=file.root)
 
 
 def with_members(file: CorpusFile, endings: Collection[str]) -> list[CorpusFile]:
@@ -221,7 +205,7 @@ def with_members(file: CorpusFile, endings: Collection[str]) -> list[CorpusFile]
     if file.problem or not is_zip or not file.size:
         return [file]
     try:
-        with CountedFile(file.path) as opened, zipfile.ZipFile(opened) as archive:
+        with open_regular(Path(file.path)) as opened, zipfile.ZipFile(opened) as archive:
             members = {member.filename: member for member in archive.infolist() if not member.is_dir()}
     except Exception as error:  # noqa: BLE001  (as above)
         return [replace(file, problem=f"the archive cannot be opened: {reason(error)}")]
