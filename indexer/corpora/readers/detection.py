@@ -17,20 +17,14 @@ from indexer.errors import UnknownFormat
 PASSAGE_FORMATS = frozenset({"miracl", "beir"})
 OWN_FORMAT = "jsonl"
 EXAMINED_LINES = 1000
-# Keys that only one format has, in order of precedence; one of the first set and all of the second.
-KEYS_OF_FORMAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
-    "miracl": (frozenset({"docid"}), frozenset()),
-    "beir": (frozenset({"_id"}), frozenset()),
-    "scienceon": (frozenset({"CN"}), frozenset()),
-    "crossref": (
-        frozenset({"member", "deposited", "is-referenced-by-count", "reference-count", "prefix"}),
-        frozenset({"DOI"}),
-    ),
-    "openalex": (
-        frozenset({"abstract_inverted_index", "referenced_works", "authorships", "cited_by_api_url"}),
-        frozenset(),
-    ),
-    "arxiv": (frozenset({"authors_parsed", "submitter"}), frozenset({"categories"})),
+# Keys that only one format has, in order of precedence: one of the first, and all of the second ones.
+KEYS_OF_FORMAT = {
+    "miracl": ("docid", ""),
+    "beir": ("_id", ""),
+    "scienceon": ("CN", ""),
+    "crossref": ("member deposited is-referenced-by-count reference-count prefix", "DOI"),
+    "openalex": ("abstract_inverted_index referenced_works authorships cited_by_api_url", ""),
+    "arxiv": ("authors_parsed submitter", "categories"),
 }
 BY_ENDING = ("csv", "pdf", "markdown")
 # Endings of references, which some programs confuse: the beginning of the file comes first.
@@ -59,7 +53,7 @@ def format_of_record(record: Mapping[str, Any]) -> str:
     if "message-type" in record and "message" in record:
         return "crossref"
     for format_, (one_of, all_of) in KEYS_OF_FORMAT.items():
-        if not one_of.isdisjoint(record) and all_of <= record.keys():
+        if any(key in record for key in one_of.split()) and all(key in record for key in all_of.split()):
             return format_
     return "csl-json" if is_csl(record) else OWN_FORMAT
 

@@ -86,17 +86,20 @@ def paper_record(element: Element) -> dict[str, Any]:
     titles = [*_parallel(values.get("title", ())), *values.get("alternative", ())]
     abstracts = values.get("abstract") or values.get("description", [])
     lang = _language(texts("language")) or (titles or abstracts or [Value("", "other")])[0].lang
-    title, title2, other_titles = _by_language(titles, lang)
-    abstract, abstract2, notes = _abstracts(abstracts, lang, translated=bool(title2))
+    own, other = _by_language(titles, lang)
+    long = [value for value in abstracts if len(value.text) >= ABSTRACT_CHARACTERS] or abstracts
+    own_abstracts, other_abstracts = _by_language(long, lang)
+    if other and own_abstracts and not other_abstracts and all(value.lang != lang for value in long):
+        own_abstracts, other_abstracts = [], own_abstracts  # belongs to the other title
     identifiers = texts("identifier")
     addresses = [text for text in identifiers if WEB_ADDRESS.fullmatch(text)]
     dates = map(year_within, texts("issued", "date", "created"))
     return present(
         {
-            "title": title,
-            "title2": title2,
-            "abstract": abstract,
-            "abstract2": abstract2,
+            "title": next(iter(own), ""),
+            "title2": next(iter(other), ""),
+            "abstract": "\n".join(own_abstracts),
+            "abstract2": "\n".join(other_abstracts),
             "lang": lang,
             "authors": list(map(person_named, texts("creator"))),
             "keywords": parts_of(";".join(texts("subject")), BETWEEN_KEYWORDS),
@@ -105,8 +108,9 @@ def paper_record(element: Element) -> dict[str, Any]:
             "publisher": next(iter(texts("publisher")), ""),
             "doi": next(filter(None, map(_doi, identifiers)), ""),
             "url": min(addresses, key=lambda text: "doi.org/" in text, default=""),
-            "other_titles": other_titles,
-            "notes": notes + (texts("description") if "abstract" in values else []),
+            "other_titles": [title.text for title in titles if title.text not in (*own[:1], *other[:1])],
+            "notes": [value.text for value in abstracts if value not in long]
+            + (texts("description") if "abstract" in values else []),
             "identifiers": [text for text in identifiers if text not in addresses],
             "type": type_named(next(iter(texts("type")), "").rpartition("/")[2]),
             "rights": texts("rights"),
@@ -137,29 +141,11 @@ def _parallel(titles: Iterable[Value]) -> list[Value]:
     return found
 
 
-def _by_language(titles: Sequence[Value], lang: Language) -> tuple[str, str, list[str]]:
-    """Return the first title in the paper's language, the first in another one, and the rest."""
-    own = next((title for title in titles if title.lang == lang), None) or next(iter(titles), None)
-    if own is None:
-        return "", "", []
-    other = next((title for title in titles if title.lang != own.lang), None)
-    rest = [title.text for title in titles if title not in (own, other)]
-    return own.text, other.text if other else "", rest
-
-
-def _abstracts(values: Sequence[Value], lang: Language, *, translated: bool) -> tuple[str, str, list[str]]:
-    """Return the abstract in the paper's language, the one in another language, and the notes.
-
-    An abstract in another language alone is the paper's, unless a title in that language belongs to it.
-    """
-    long = [value for value in values if len(value.text) >= ABSTRACT_CHARACTERS]
-    joined = defaultdict[Language, list[str]](list)
-    for value in long or values:
-        joined[value.lang].append(value.text)
-    texts = {each: "\n".join(parts) for each, parts in joined.items()}
-    notes = [value.text for value in values if long and value not in long]
-    own, other = texts.pop(lang, ""), next(iter(texts.values()), "")
-    return (own, other, notes) if own or translated else (other, "", notes)
+def _by_language(values: Sequence[Value], lang: Language) -> tuple[list[str], list[str]]:
+    """Return the texts in a language, or in that of the first text, and those in the next language."""
+    order = sorted(dict.fromkeys(value.lang for value in values), key=lambda each: each != lang)
+    own, other, *_ = *([value.text for value in values if value.lang == each] for each in order), [], []
+    return own, other
 
 
 def _journal(values: Iterable[Value], lang: Language) -> str:

@@ -52,10 +52,6 @@ class Marc(NamedTuple):
     controls: dict[str, str]
     fields: list[Field]
 
-    def originals(self) -> dict[tuple[str, str], Field]:
-        """Return the fields in the original script by tag and link."""
-        return {(field.tag, field.link): field for field in self.fields if field.is_original}
-
 
 def read_marcxml(stream: Stream) -> Iterator[Item]:
     """Read the records of a collection or of OAI-PMH responses."""
@@ -134,15 +130,14 @@ def _names(marc: Marc, *, romanized: bool = False) -> list[str]:
 
     Without any name, the statement of responsibility is the author.
     """
-    originals, names = marc.originals(), list[str]()
-    for tag, codes in PEOPLE.items():
-        for field in (field for field in marc.fields if field.tag == tag):
-            original = None if field.is_original else originals.get((tag, field.link))
-            if field.is_original and field.link != "00":
-                continue  # beside its romanized form
-            shown = original if original and not romanized else field
-            if original or not romanized:
-                names.append(person_named(_stripped(shown.text(codes))))
+    originals = {(field.tag, field.link): field for field in marc.fields if field.is_original}
+    named = [field for tag in PEOPLE for field in marc.fields if field.tag == tag]
+    fields = [field for field in named if not field.is_original or field.link == "00"]
+    if romanized:
+        fields = [field for field in fields if not field.is_original and (field.tag, field.link) in originals]
+    else:
+        fields = [originals.get((field.tag, field.link), field) for field in fields]
+    names = [person_named(_stripped(field.text(PEOPLE[field.tag]))) for field in fields]
     statement = [] if romanized else _texts(marc, "245$cd")[:1]
     return list(dict.fromkeys(filter(None, names))) or statement
 
