@@ -143,7 +143,12 @@ def language_of(text: str) -> Language:
 
 def why_invalid(error: ValidationError) -> str:
     """Describe the first validation error of a record in one line, with its location."""
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    first = error.errors(include_url=False, include_context=False)[0]
     where = ".".join(str(part) for part in first["loc"])
-    message = first["msg"].removeprefix("Value error, ")
+    is_null = first["input"] is None and first["type"] != "missing"
+    message = (
+        "null; leave the key out if it has no value"
+        if is_null
+        else first["msg"].removeprefix("Value error, ")
+    )
     return f"{where}: {message}" if where else message

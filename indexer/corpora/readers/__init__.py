@@ -19,7 +19,6 @@ from indexer.corpora.readers.csv import header_of, parse_columns, read_csv
 from indexer.corpora.readers.detection import OWN_FORMAT, PASSAGE_FORMATS
 from indexer.corpora.readers.documents import check_pdf_library, read_markdown, read_pdfs, read_text
 from indexer.corpora.readers.dublin_core import read_dublin_core
-from indexer.corpora.readers.endnote import read_endnote
 from indexer.corpora.readers.folders import (
     DOCUMENT_FORMATS,
     ENDINGS,
@@ -35,7 +34,13 @@ from indexer.corpora.readers.jsonl import read_jsonl
 from indexer.corpora.readers.marcxml import read_marcxml
 from indexer.corpora.readers.parquet import check_parquet_library
 from indexer.corpora.readers.pubmed import read_pubmed
-from indexer.corpora.readers.ris import read_ris
+from indexer.corpora.readers.references import (
+    read_endnote,
+    read_medline,
+    read_refworks,
+    read_ris,
+    read_wos,
+)
 from indexer.corpora.readers.scienceon import read_scienceon
 from indexer.corpora.readers.services import read_arxiv, read_beir, read_crossref, read_miracl, read_openalex
 from indexer.corpora.readers.streams import CorpusFile, Progress, Stream, open_streams
@@ -55,6 +60,9 @@ READERS: dict[str, Reader] = {
     "ris": read_ris,
     "bibtex": read_bibtex,
     "endnote": read_endnote,
+    "medline": read_medline,
+    "wos": read_wos,
+    "refworks": read_refworks,
     "crossref": read_crossref,
     "openalex": read_openalex,
     "arxiv": read_arxiv,

@@ -1,15 +1,20 @@
-"""Values of bibliographic records, which the readers of all reference formats share.
+"""Bibliographic records, which the readers of all reference formats and tables share.
 
+A reader maps the names of its format to the keys of `reference_record`, which cleans and converts the values.
 Their ids: the id that SHRAG's export wrote; else the DOI; else the accession number of a database; else the
-record's own key below the name of its file, as keys such as `kim2020` are unique only in one library.
+record's own key below the name of its file, as keys such as `kim2020` are unique only in one library. The
+DOI of a chapter may be that of its book, which several records share; it is kept, but is no id.
 """
 
 import hashlib
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from indexer.corpora.normal_forms import whole_doi
+from indexer.corpora.names.korean import ALL_LONG, FAMILY_NAMES
+from indexer.corpora.names.lists import names_in
+from indexer.corpora.normal_forms import DOI_PREFIX, whole_doi
 from indexer.corpora.papers import (
     FIRST_YEAR,
     FORBIDDEN_IN_IDENTIFIERS,
@@ -20,10 +25,11 @@ from indexer.corpora.papers import (
 )
 from indexer.corpora.readers.cells import language_named, year_in
 from indexer.corpora.readers.documents import document_id
+from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Stream
 
 HASH_DIGITS = 12
-HANGUL_NAME = re.compile("[가-힣]{1,4}")
+HANGUL_NAME = re.compile("[가-힣\u1100-\u11ff]{1,12}")
 YEAR_INSIDE = re.compile(r"(?<!\d)(\d{4})(?!\d)")
 # Names and codes (ISO 639) of frequent languages other than Korean and English.
 OTHER_LANGUAGES = frozenset(
@@ -32,6 +38,19 @@ OTHER_LANGUAGES = frozenset(
 )
 BETWEEN_KEYWORDS = re.compile(r"\s*[;；]\s*")
 BETWEEN_ONLY_KEYWORDS = re.compile(r"\s*[,，]\s*")
+RANGE = re.compile(r"\s*[-–—]+\s*")  # of pages
+COUNT = re.compile(r"[\d,]{1,15}")
+YEAR_DIGITS = 4
+# Keys of `reference_record` with one value, which is kept as text.
+TEXTS = (
+    *("publisher", "volume", "issue", "host", "issn", "isbn", "edition", "place", "source", "subjects"),
+    *("affiliation", "thesis", "pmid", "pmcid", "journal_abbreviation"),
+)
+EXPORTED_TEXTS = (
+    *("title", "title2", "abstract", "abstract2", "journal", "publisher", "doi", "url", "source", "volume"),
+    *("issue", "pages"),
+)
+WITHOUT_JOURNAL = frozenset({"book", "thesis", "report", "edited-book"})  # their container is a series
 
 # Types of CSL 1.0.2, by the names of other formats in lower case, without spaces and hyphens.
 TYPES = {
@@ -60,6 +79,89 @@ def type_named(name: str) -> str:
     return TYPE_OF_NAME.get(re.sub(r"[\s_-]", "", named), named.replace(" ", "-"))
 
 
+def reference_record(
+    found: Mapping[str, Sequence[str]], stream: Stream, further: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return a record in Paper's keys from the values of each key as they are in the file.
+
+    Further keys: `dates`, `other_dois` (texts that may be one), `first_page` and `last_page`, `names` (of
+    authors that are split already), `language`, `accession`, `citation_key`, `note`, `type`, and `TEXTS`.
+    `further` values are kept under their own names.
+    """
+    values = {key: [text for raw in given if (text := without_markup(raw))] for key, given in found.items()}
+
+    def first(*keys: str) -> str:
+        return next((text for key in keys for text in values.get(key, ())), "")
+
+    kind = "thesis" if first("thesis") else type_named(first("type"))
+    titles = [*values.get("title", ()), *values.get("title2", ())]
+    title, title2 = first("title", "title2"), first("title2") if first("title") else ""
+    abstracts = list(dict.fromkeys(values.get("abstract", ())))
+    spoken = languages(first("language"), title, *([] if title else abstracts))
+    abstract, abstract2 = in_language(abstracts, spoken["lang"])
+    authors = [*map(person_named, values.get("names", ()))]
+    authors += [person_named(name) for text in values.get("authors", ()) for name in names_in(text)]
+    dates = [*values.get("year", ()), *values.get("dates", ())]
+    date = max(dates, key=len, default="")
+    urls = values.get("url", [])
+    doi = doi_among(values.get("doi", ())) or first("doi") or doi_among(values.get("other_dois", ()))
+    doi = doi or doi_among(urls)
+    key, accession, citations = first("citation_key"), first("accession"), first("cited_by_count")
+    content = (*titles[:1], *authors, *dates)
+    container = first("journal") if first("journal") != title else ""
+    is_series = kind in WITHOUT_JOURNAL
+    own_doi = "" if kind == "chapter" else doi
+    record = {
+        "id": first("id") or record_id(stream, doi=own_doi, accession=accession, key=key, content=content),
+        "title": title,
+        "title2": title2,
+        "abstract": abstract,
+        "abstract2": abstract2,
+        "authors": authors,
+        "editors": [person_named(name) for text in values.get("editors", ()) for name in names_in(text)],
+        "year": next(filter(None, map(year_within, dates)), None),
+        "date": date if len(date) > YEAR_DIGITS else "",
+        "journal": "" if is_series else container,
+        "series": first("series") or (container if is_series else ""),
+        "keywords": split_keywords(values.get("keywords", ())),
+        "doi": doi,
+        "url": first("url"),
+        "urls": urls[1:],
+        "pages": _pages(first("pages"), first("first_page"), first("last_page")),
+        "note": " ".join(values.get("note", ())),
+        "cited_by_count": int(citations.replace(",", "")) if COUNT.fullmatch(citations) else None,
+        "accession_number": accession,
+        "citation_key": key,
+        "type": kind,
+        **{key: first(key) for key in TEXTS},
+    }
+    return present({**(further or {}), **present(record)}) | spoken
+
+
+def exported_record(found: Mapping[str, Sequence[str]], kind: str) -> dict[str, Any]:
+    """Return the record of an entry that `--export` wrote, with exactly its values."""
+    record: dict[str, Any] = {key: next(iter(found.get(key, ())), "") for key in EXPORTED_TEXTS}
+    first, last = (next(iter(found.get(key, ())), "") for key in ("first_page", "last_page"))
+    language = next(iter(found.get("language", ())), "")
+    record |= {
+        "id": next(iter((*found.get("id", ()), *found.get("citation_key", ()))), ""),
+        "authors": list(map(person_named, found.get("authors", ()))),
+        "keywords": list(found.get("keywords", ())),
+        "references": list(found.get("references", ())),
+        "year": next(filter(None, map(year_within, found.get("dates", ()))), None),
+        "lang": language_of_code(language),
+        "pages": _pages(record["pages"], first, last),
+        "type": kind,
+    }
+    return present(record)
+
+
+def _pages(pages: str, first: str, last: str) -> str:
+    """Return a range with a hyphen; the first page may be a range already."""
+    ends = [pages] if pages else [first] if RANGE.search(first) else dict.fromkeys((first, last))
+    return RANGE.sub("-", "-".join(filter(None, ends)))
+
+
 def record_id(
     stream: Stream, *, doi: str = "", accession: str = "", key: str = "", content: Iterable[object] = ()
 ) -> str:
@@ -83,8 +185,9 @@ def _as_identifier(text: str) -> str:
 
 
 def doi_among(values: Iterable[str]) -> str:
-    """Return the first value that is a DOI, without resolver; "" if none is."""
-    return next(filter(None, map(whole_doi, values)), "")
+    """Return the first value that is a DOI, as it is written, without resolver; "" if none is."""
+    texts = (value.removesuffix(" [doi]").strip() for value in values)
+    return next((DOI_PREFIX.sub("", text) for text in texts if whole_doi(text)), "")
 
 
 def year_within(text: str) -> int | None:
@@ -97,7 +200,7 @@ def year_within(text: str) -> int | None:
 
 def language_of_code(text: str) -> Language | None:
     """Return the language of a name or code, also of other languages; None if it is unknown."""
-    name = text.strip().lower()
+    name = unicodedata.normalize("NFC", text).strip().lower()
     if named := language_named(name) or language_named(re.split(r"[-_;, ]", name)[0]):
         return named
     return "other" if re.split(r"[-_;, ]", name)[0] in OTHER_LANGUAGES else None
@@ -131,7 +234,7 @@ def split_keywords(values: Iterable[str]) -> list[str]:
 
 def in_language(texts: Sequence[str], language: str) -> tuple[str, str]:
     """Return the text in a language, or the first, and the other texts joined."""
-    first = next((text for text in texts if language_of(text) == language), texts[0] if texts else "")
+    first = next((text for text in texts if language_of(text) == language), next(iter(texts), ""))
     return first, " ".join(text for text in texts if text != first)
 
 
@@ -143,9 +246,12 @@ def person(family: str, given: str = "", suffix: str = "") -> str:
 
 
 def person_named(name: str) -> str:
-    """Return a name of the form "Family, Given" as `person` does; other names unchanged."""
-    family, _, given = (part.strip() for part in name.partition(","))
-    return person(family, given) if HANGUL_NAME.fullmatch(family) and given else name
+    """Return a Korean name with a comma or space after the family name without it; other names unchanged."""
+    family, comma, given = (part.strip() for part in name.partition("," if "," in name else " "))
+    if not (HANGUL_NAME.fullmatch(family) and HANGUL_NAME.fullmatch(given)):
+        return name
+    is_family = comma or unicodedata.normalize("NFC", family) in ALL_LONG.union(FAMILY_NAMES)
+    return family + given if is_family else name
 
 
 def present(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,8 +5,8 @@ are joined with #, and names without quotes are numbers or abbreviations of @str
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from indexer.corpora.readers.items import HEAD_BYTES, DeadLetter, dead_letter
 from indexer.corpora.readers.lines import LINE_BYTES, numbered_lines
@@ -21,11 +21,18 @@ BRACES_OR_END = re.compile(r"[{})]")
 BRACES_OR_QUOTE = re.compile(r'[{}"]')
 ESCAPED_BRACE = re.compile(r"(?<!\\)\\([{}])")
 COMMANDS = {"{": "{\\textbraceleft}", "}": "{\\textbraceright}"}
-KEY = re.compile(r"\s*([^\s,{}=\"]*)\s*(?=,|$)")
+# A key may have spaces, TeX and equals signs, but is no field (an entry without a key).
+KEY = re.compile(r"\s*+(?![A-Za-z][\w-]*\s*=)((?:[^,{}\"]|\{[^{}]*\})*+)(?=,|$)")
 FIELD = re.compile(r"[\s,]*([^\s=,{}\"]+)\s*=\s*")
 BARE = re.compile(r"[^\s,#{}\"=]+")
 JOINED = re.compile(r"\s*#\s*")
 MONTHS = {name: name.capitalize() for name in "jan feb mar apr may jun jul aug sep oct nov dec".split()}
+CHILDREN = frozenset({"article", "inproceedings", "misc", "phdthesis", "mastersthesis", "online"})
+# Fields of the parent itself (BibLaTeX manual, appendix B).
+NOT_INHERITED = frozenset(
+    "title subtitle author abstract annotation keywords doi url urldate pages note crossref xdata ids file "
+    "shorttitle sortkey".split()
+)
 MOST_STRINGS = 100_000
 
 
@@ -95,6 +102,47 @@ def entries(stream: Stream) -> Iterator[Entry | DeadLetter]:
                 yield dead_letter(stream.name, entry.line, str(error), entry.head)
 
 
+def inherited(found: Iterable[Entry | DeadLetter]) -> Iterator[Entry | DeadLetter]:
+    """Yield the entries with the fields that they inherit by `crossref` and `xdata`.
+
+    An entry that refers to a later one is yielded after all others. Entries of xdata are left out.
+    """
+    parents: dict[str, Entry] = {}
+    waiting: list[Entry] = []
+    for entry in found:
+        if isinstance(entry, DeadLetter):
+            yield entry
+            continue
+        if entry.kind not in CHILDREN:
+            parents[entry.key] = entry
+        names = _referred(entry)
+        if any(name not in parents for name in names):
+            waiting.append(entry)
+        elif entry.kind != "xdata":
+            yield _with_inherited(entry, parents, ())
+    yield from (_with_inherited(entry, parents, ()) for entry in waiting if entry.kind != "xdata")
+
+
+def _referred(entry: Entry) -> list[str]:
+    names = f"{entry.fields.get('xdata', '')},{entry.fields.get('crossref', '')}".split(",")
+    return [name for part in names if (name := part.strip())]
+
+
+def _with_inherited(entry: Entry, parents: Mapping[str, Entry], below: tuple[str, ...]) -> Entry:
+    """Return an entry with the fields of its parents, whose title is the title of its book."""
+    fields = dict(entry.fields)
+    for name in _referred(entry):
+        if name not in parents or name in below:
+            continue
+        parent = _with_inherited(parents[name], parents, (*below, name))
+        own = parent.fields
+        if parent.kind != "xdata":
+            own = {key: value for key, value in own.items() if key not in NOT_INHERITED}
+            own["booktitle"] = own.get("booktitle") or parent.fields.get("title", "")
+        fields = own | fields
+    return replace(entry, fields={key: value for key, value in fields.items() if value})
+
+
 def _unfinished(stream: Stream) -> Iterator[_Unfinished | DeadLetter]:
     """Yield the texts of the entries."""
     entry: _Unfinished | None = None
@@ -146,7 +194,7 @@ def _parsed(entry: _Unfinished, strings: dict[str, str]) -> Iterator[Entry]:
         return
     key = KEY.match(body)
     fields = _fields(body, key.end() if key else 0, strings)
-    yield Entry(entry.line, entry.head, entry.kind, key[1] if key else "", fields)
+    yield Entry(entry.line, entry.head, entry.kind, key[1].strip() if key else "", fields)
 
 
 def _fields(body: str, place: int, strings: dict[str, str]) -> dict[str, str]:

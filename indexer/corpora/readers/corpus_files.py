@@ -176,4 +176,4 @@ def _likely_format(name: str, seen: Collection[str]) -> str:
     possible = [format_ for format_, endings in ENDINGS_OF_FORMAT.items() if ending in endings]
     beside = (format_ for format_ in seen if not ending or format_ in possible)
     by_ending = [OWN_FORMAT] if ending in JSON_ENDINGS else possible
-    return next(beside, next(iter(by_ending), OWN_FORMAT))
+    return next(beside, next(reversed(by_ending), OWN_FORMAT))

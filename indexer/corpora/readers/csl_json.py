@@ -6,22 +6,14 @@ from typing import Any
 
 from indexer.corpora.own_exports import CSL_ID
 from indexer.corpora.papers import Paper
-from indexer.corpora.readers.bibliography import (
-    language_of_code,
-    languages,
-    person,
-    present,
-    record_id,
-    split_keywords,
-    type_named,
-    year_within,
-)
+from indexer.corpora.readers.bibliography import exported_record, person, present, reference_record
 from indexer.corpora.readers.items import Item
 from indexer.corpora.readers.jsonl import read_records
-from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Stream
 
-TEXTS = {
+# Variables by the keys of `reference_record`.
+VARIABLES = {
+    "id": "citation_key",
     "title": "title",
     "abstract": "abstract",
     "container-title": "journal",
@@ -40,9 +32,12 @@ TEXTS = {
     "URL": "url",
     "source": "source",
     "note": "note",
+    "type": "type",
+    "language": "language",
+    "keyword": "keywords",
 }
-NAMES = {"author": "authors", "editor": "editors"}
-READ = frozenset((*TEXTS, *NAMES, "id", "type", "issued", "keyword", "language", "custom"))
+NAMES = {"author": "names", "editor": "editors"}
+READ = frozenset((*VARIABLES, *NAMES, "issued", "custom"))
 RESERVED = frozenset((*Paper.model_fields, "_id", "docid", "text", "contents"))
 OWN_TYPES = frozenset({"article-journal", "document"})
 # Keys of CSL items that no record of another format has beside `type`.
@@ -68,36 +63,24 @@ def read_csl_json(stream: Stream) -> Iterator[Item]:
 
 
 def named_as_paper(item: Mapping[str, Any], stream: Stream) -> Mapping[str, Any]:
-    """Convert an item to Paper's keys; unknown variables keep their names."""
-    custom = item.get("custom")
-    own = custom if isinstance(custom, Mapping) and CSL_ID in custom else None
-    texts = {key: _text(item.get(name)) for name, key in TEXTS.items()}
-    values: dict[str, Any] = texts if own else {key: without_markup(text) for key, text in texts.items()}
+    """Convert an item to Paper's keys; unknown variables, and names of Paper's fields, are kept apart."""
+    found = {key: [text] for name, key in VARIABLES.items() if (text := _text(item.get(name)))}
     for name, key in NAMES.items():
         people = item.get(name)
-        values[key] = [_person(one) for one in people] if isinstance(people, list) else []
-    values["year"] = year_within(_date(item.get("issued")))
-    language = _text(item.get("language"))
+        found[key] = [_person(one) for one in people] if isinstance(people, list) else []
+    found["dates"] = [_date(item.get("issued"))]
+    other = {name: value for name, value in item.items() if name not in READ}
+    further = {f"csl:{name}" if name in RESERVED else name: value for name, value in other.items()}
+    custom = item.get("custom")
+    if not isinstance(custom, Mapping) or CSL_ID not in custom:
+        record = reference_record(found, stream, further)
+        return {key: value for key, value in record.items() if key != "date"}
     keywords = _text(item.get("keyword"))
     kind = _text(item.get("type"))
-    if own:
-        values["lang"] = language_of_code(language)
-        values["keywords"] = keywords.split(", ") if keywords else []
-        values |= {key: value for key, value in own.items() if key != CSL_ID}
-        values |= {"id": own[CSL_ID], "type": "" if kind in OWN_TYPES else kind}
-        return present(_further(item) | values)
-    key = _text(item.get("id"))
-    content = (values["title"], *values["authors"], values["year"])
-    values["id"] = record_id(stream, doi=values["doi"], key=key, content=content)
-    values |= {"keywords": split_keywords([keywords]), "type": type_named(kind), "citation_key": key}
-    values |= languages(language, values["title"] or values["abstract"])
-    return present(_further(item) | values)
-
-
-def _further(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the other variables; the names of Paper's fields have another meaning in CSL."""
-    further = {name: value for name, value in item.items() if name not in READ}
-    return {f"csl:{name}" if name in RESERVED else name: value for name, value in further.items()}
+    found |= {"authors": found["names"], "keywords": keywords.split(", ") if keywords else []}
+    record = exported_record(found, "" if kind in OWN_TYPES else kind)
+    own = {key: value for key, value in custom.items() if key != CSL_ID}
+    return present(further | record | own | {"id": custom[CSL_ID]})
 
 
 def _text(value: Any) -> str:
@@ -121,10 +104,12 @@ def _person(name: Any) -> str:
 
 
 def _date(date: Any) -> str:
-    """Return the text or the first part of a date."""
+    """Return the text or the first part of a date; older files have a list of objects with a year."""
+    if isinstance(date, list) and date:
+        return _date(date[0])
     if not isinstance(date, Mapping):
         return _text(date)
     parts = date.get("date-parts")
     if isinstance(parts, list) and parts and isinstance(parts[0], list) and parts[0]:
         return _text(parts[0][0])
-    return _text(date.get("raw")) or _text(date.get("literal"))
+    return next(filter(None, (_text(date.get(key)) for key in ("year", "raw", "literal"))), "")

@@ -1,18 +1,23 @@
 """Tables: CSV and TSV with a header, one paper per row."""
 
 import csv
+import json
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
 from base.errors import InvalidCall
-from indexer.corpora.own_exports import CSV_COLUMNS, CSV_FURTHER
+from indexer.corpora.names.lists import names_in
+from indexer.corpora.own_exports import CSV_COLUMNS, CSV_FURTHER, CSV_SEPARATOR, FORMULA
 from indexer.corpora.papers import Paper
-from indexer.corpora.readers.cells import language_named, parts_of, year_in
-from indexer.corpora.readers.exported_rows import LIST_FIELDS, restored
+from indexer.corpora.readers.bibliography import person_named, year_within
+from indexer.corpora.readers.cells import language_named, parts_of
+from indexer.corpora.readers.encodings import conversion
 from indexer.corpora.readers.items import Item, admitted, dead_letter
 from indexer.corpora.readers.lines import LINE_BYTES, numbered_lines
+from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Stream
 from indexer.corpora.readers.table_layouts import layout_of, record_in
 
@@ -20,6 +25,8 @@ CELL_CHARACTERS = 16 << 20
 DELIMITERS = (",", "\t", ";")
 FIELDS = tuple(Paper.model_fields)
 ALIASES = {"_id": "id", "docid": "id", "text": "abstract", "contents": "abstract", "language": "lang"}
+LISTS = frozenset({"authors", "keywords", "references"})
+NUMBERS = frozenset({"year", "cited_by_count", "score"})
 BETWEEN_PARTS = re.compile(r"[;|]")
 # Suffix of a column whose field is already given by another column.
 SECOND_COLUMN = "csv:"
@@ -49,9 +56,16 @@ def header_of(stream: Stream) -> list[str]:
     """Return the column names of a table; none if the file is empty or has no header."""
     rows = _Rows(stream)
     try:
-        return next(rows.cells, [])
+        return _header(next(rows.cells, []))
     except (csv.Error, _Unreadable):
         return []
+
+
+def is_table(head: bytes) -> bool:
+    """Check whether the first line of a text is the header of a table with an id, or of a known layout."""
+    line = head.partition(b"\n")[0].decode("utf-8", "replace")
+    header = _header(next(csv.reader([line], delimiter=_delimiter(line.encode())), []))
+    return len(header) > 1 and ("id" in _fields_of(header, {}).values() or bool(layout_of(header)))
 
 
 def read_csv(stream: Stream, columns: Mapping[str, str] | None = None) -> Iterator[Item]:
@@ -62,8 +76,8 @@ def read_csv(stream: Stream, columns: Mapping[str, str] | None = None) -> Iterat
     restored exactly. Tables of known layouts need no column for the id.
     """
     rows = _Rows(stream)
-    header: list[str] | None = None
-    read_row: RowReader = restored
+    header: list[str] = []
+    read_row: RowReader | None = None
     while True:
         problem = ""
         cells: list[str] = []
@@ -73,34 +87,48 @@ def read_csv(stream: Stream, columns: Mapping[str, str] | None = None) -> Iterat
         except StopIteration:
             return
         except csv.Error as error:
-            problem = f"not a row of a table: {error}"
+            reason = "a carriage return outside of quotes" if "new-line" in str(error) else error
+            problem = f"not a row of a table: {reason}"
         except _Unreadable as error:
             problem = str(error)
         if not problem and not any(cells):
             continue
-        problem = problem or _why_refused(cells, header)
+        if read_row:
+            while len(cells) > len(header) and not cells[-1]:
+                cells.pop()
+            problem = problem or _why_refused(cells, rows.raw, header)
+        else:
+            header = _header(cells)
+            problem = problem or _why_refused(header, rows.raw)
+            read_row = _reader_of_rows(header, columns or {}, stream)
+            if problem or read_row is None:
+                reason = f"no column for the id among {', '.join(header)}; name it with --columns id=COLUMN"
+                yield dead_letter(stream.name, rows.line, problem or reason, rows.raw)
+                return
+            continue
         if problem:
             yield dead_letter(stream.name, rows.line, problem, rows.raw)
-        elif header is None:
-            header = [name.strip() for name in cells]
-            if (reader := _reader_of_rows(header, columns or {}, stream)) is None:
-                reason = f"no column for the id among {', '.join(header)}; name it with --columns id=COLUMN"
-                yield dead_letter(stream.name, rows.line, reason[:500], rows.raw)
-                return
-            read_row = reader
         else:
             yield admitted(read_row(cells, header), stream.name, rows.line, rows.raw)
+
+
+def _header(cells: Sequence[str]) -> list[str]:
+    """Return the column names, composed; a separator at the end of the line starts no column."""
+    names = [unicodedata.normalize("NFC", name.strip()) for name in cells]
+    while names and not names[-1]:
+        names.pop()
+    return names
 
 
 def _reader_of_rows(header: Sequence[str], columns: Mapping[str, str], stream: Stream) -> RowReader | None:
     """Return the reader of rows below a header, None without a column for the id in an unknown layout."""
     if header[: len(CSV_COLUMNS)] == list(CSV_COLUMNS) and header[-1] == CSV_FURTHER and not columns:
-        return restored
+        return _restored
     fields = _fields_of(header, columns)
-    if "id" in fields.values():
-        return partial(_record_of, fields=fields)
     layout = {} if columns else layout_of(header)
-    return partial(record_in, layout=layout, stream=stream) if layout else None
+    if layout and ("id" in layout.values() or "id" not in fields.values()):
+        return partial(record_in, layout=layout, stream=stream)
+    return partial(_record_of, fields=fields) if "id" in fields.values() else None
 
 
 class _Unreadable(Exception):
@@ -149,7 +177,7 @@ def _delimiter(header: bytes) -> str:
     return max(DELIMITERS, key=lambda delimiter: header.count(delimiter.encode()))
 
 
-def _why_refused(cells: Sequence[str], header: Sequence[str] | None) -> str:
+def _why_refused(cells: Sequence[str], raw: bytes, header: Sequence[str] | None = None) -> str:
     if header is not None and len(cells) != len(header):
         return f"{len(cells)} cells under a header of {len(header)}"
     if header is None and len(set(cells)) < len(cells):
@@ -157,7 +185,7 @@ def _why_refused(cells: Sequence[str], header: Sequence[str] | None) -> str:
     if any("\0" in cell for cell in cells):
         return "a NUL byte"
     if not all(cell.isascii() or _is_utf8(cell) for cell in cells):
-        return "invalid UTF-8"
+        return f"invalid UTF-8: {conversion(raw)}"
     return ""
 
 
@@ -182,7 +210,7 @@ def _fields_of(header: Sequence[str], columns: Mapping[str, str]) -> dict[int, s
 def _record_of(cells: Sequence[str], header: Sequence[str], fields: Mapping[int, str]) -> dict[str, Any]:
     record: dict[str, Any] = {}
     for place, cell in enumerate(cells):
-        text, name = cell.strip(), header[place]
+        text, name = _cleaned(cell.strip()), header[place]
         if not text:
             continue
         if place not in fields:
@@ -197,12 +225,50 @@ def _record_of(cells: Sequence[str], header: Sequence[str], fields: Mapping[int,
 
 def _value(field: str, text: str) -> Any:
     """Convert a cell to a value; invalid text is unchanged, and reported by the validation of Paper."""
-    if field in LIST_FIELDS:
+    if field == "authors":
+        return [person_named(name) for name in names_in(text)]
+    if field in LISTS:
         return parts_of(text, BETWEEN_PARTS)
     if field == "year":
-        return year_in(text) or text
+        return year_within(text) or text
     if field == "cited_by_count" and COUNT.fullmatch(text):
         return int(text)
     if field == "lang":
         return language_named(text)
     return text
+
+
+def _cleaned(text: str) -> str:
+    return without_markup(text) if "&" in text or "<" in text else text
+
+
+def _restored(cells: Sequence[str], header: Sequence[str]) -> dict[str, Any]:
+    """Return the record of a row that `--export csv` wrote.
+
+    A value that cannot be restored stays text, which is refused later.
+    """
+    record: dict[str, Any] = {}
+    for name, cell in zip(header, cells, strict=True):
+        text = cell[1:] if cell.startswith("'") and FORMULA.match(cell[1:]) else cell
+        if not text:
+            continue
+        if name == CSV_FURTHER:
+            further = _parsed(text)
+            record |= further if isinstance(further, dict) else {name: text}
+        elif name in LISTS:
+            parts = _parsed(text) if text.startswith("[") else None
+            record[name] = parts if isinstance(parts, list) else text.split(CSV_SEPARATOR)
+        elif name in NUMBERS:
+            number = _parsed(text)
+            record[name] = number if isinstance(number, int | float) else text
+        else:
+            record[name] = text
+    return record
+
+
+def _parsed(text: str) -> Any:
+    """Return the value of JSON text, None if it is not JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

@@ -7,7 +7,14 @@ from typing import Any
 
 from base.errors import Remedy
 from indexer.corpora.readers.csl_json import is_csl, may_be_csl
-from indexer.corpora.readers.folders import ENDINGS, ENDINGS_OF_FORMAT, JSON_ENDINGS, XML_ENDINGS
+from indexer.corpora.readers.csv import is_table
+from indexer.corpora.readers.folders import (
+    ENDINGS,
+    ENDINGS_OF_FORMAT,
+    JSON_ENDINGS,
+    TEXT_ENDINGS,
+    XML_ENDINGS,
+)
 from indexer.corpora.readers.json_arrays import ARRAY_OF_RECORDS, HEAD_BYTES
 from indexer.corpora.readers.jsonl import NoRecord, parse_record, record_lines
 from indexer.corpora.readers.lines import BYTE_ORDER_MARK
@@ -26,10 +33,18 @@ KEYS_OF_FORMAT = {
     "openalex": ("abstract_inverted_index referenced_works authorships cited_by_api_url", ""),
     "arxiv": ("authors_parsed submitter", "categories"),
 }
-BY_ENDING = ("csv", "pdf", "markdown")
-# Endings of references, which some programs confuse: the beginning of the file comes first.
+BY_ENDING = frozenset({"csv", "pdf", "markdown"})
+# Endings that only one format has. Some programs confuse those of references: the beginning comes first.
+FORMAT_OF_ENDING = {
+    ending: formats[0]
+    for ending in ENDINGS
+    if len(formats := [name for name, endings in ENDINGS_OF_FORMAT.items() if ending in endings]) == 1
+}
 BY_BEGINNING = {
-    "ris": re.compile(rb"(?:[^\n]{0,200}\n){0,20}?TY {1,2}- ?[A-Z]{2,8}\s"),
+    "ris": re.compile(rb"(?:[^\n]{0,200}\n){0,20}?[ \t]*TY {1,2}- ?[A-Z]{2,8}\s"),
+    "medline": re.compile(rb"PMID ?- ?\d"),
+    "wos": re.compile(rb"FN [^\n]{0,200}\n(?:VR|PT) |PT [A-Z]\r?\n[A-Z]{2} "),
+    "refworks": re.compile(rb"RT [A-Z][A-Za-z, ]{2,40}\r?\n(?:SR|ID|A1|T1) "),
     "endnote": re.compile(rb"%0 [A-Z]"),
     "bibtex": re.compile(rb"(?:%[^\n]*\n|\s)*@[A-Za-z]+\s*[{(]"),
     "pdf": re.compile(rb"%PDF-"),
@@ -64,10 +79,9 @@ def format_of(stream: Stream) -> str | None:
     Raises `UnknownFormat` if ending and beginning of the file identify no format, `Damaged` if nothing of it
     can be read.
     """
-    by_ending = [name for name, endings in ENDINGS_OF_FORMAT.items() if stream.ending in endings]
-    for format_ in BY_ENDING:
-        if format_ in by_ending:
-            return format_
+    by_ending = FORMAT_OF_ENDING.get(stream.ending)
+    if by_ending in BY_ENDING:
+        return by_ending
     content = stream.peek(HEAD_BYTES).removeprefix(BYTE_ORDER_MARK).lstrip()
     if stream.ending in XML_ENDINGS or (stream.ending not in JSON_ENDINGS and content.startswith(b"<")):
         return _format_of_xml(stream.name, content)
@@ -75,11 +89,12 @@ def format_of(stream: Stream) -> str | None:
         for format_, beginning in BY_BEGINNING.items():
             if beginning.match(content):
                 return format_
-        for format_ in BY_BEGINNING:
-            if format_ in by_ending:
-                return format_
+        if by_ending:
+            return by_ending
         if not (content[:1] in {b"{", b""} or ARRAY_OF_RECORDS.match(content)):
-            if "text" in by_ending:
+            if is_table(content):
+                return "csv"
+            if stream.ending in TEXT_ENDINGS:
                 return "text"
             raise UnknownFormat(
                 f"{stream.name}: its format cannot be recognised. A corpus has the ending "

@@ -12,6 +12,7 @@ PARQUET_ENDINGS = frozenset({".parquet"})
 LINES_ENDINGS = PARQUET_ENDINGS | {".jsonl", ".ndjson"}  # JSON lines, also those made of rows
 JSON_ENDINGS = LINES_ENDINGS | {".json"}
 XML_ENDINGS = frozenset({".xml", ".nxml"})
+TEXT_ENDINGS = frozenset({".txt", ".text"})
 # In reading order: the later of two records with the same id wins, which is the paper's own file.
 ENDINGS_OF_FORMAT: dict[str, frozenset[str]] = {
     "miracl": JSON_ENDINGS,
@@ -19,10 +20,13 @@ ENDINGS_OF_FORMAT: dict[str, frozenset[str]] = {
     "scienceon": XML_ENDINGS | JSON_ENDINGS,
     "csl-json": JSON_ENDINGS,
     "jsonl": JSON_ENDINGS,
-    "csv": frozenset({".csv", ".tsv"}),
+    "csv": TEXT_ENDINGS | {".csv", ".tsv"},
     "ris": frozenset({".ris"}),
     "bibtex": frozenset({".bib", ".bibtex"}),
     "endnote": XML_ENDINGS | {".enw"},
+    "medline": TEXT_ENDINGS | {".nbib"},
+    "wos": TEXT_ENDINGS | {".ciw"},
+    "refworks": TEXT_ENDINGS,
     "crossref": JSON_ENDINGS,
     "openalex": JSON_ENDINGS,
     "arxiv": JSON_ENDINGS | XML_ENDINGS,
@@ -30,7 +34,7 @@ ENDINGS_OF_FORMAT: dict[str, frozenset[str]] = {
     "dublin-core": XML_ENDINGS,
     "marcxml": XML_ENDINGS,
     "jats": XML_ENDINGS,
-    "text": frozenset({".txt", ".text"}),
+    "text": TEXT_ENDINGS,
     "markdown": frozenset({".md", ".markdown"}),
     "pdf": frozenset({".pdf"}),
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from base.files.regular_files import open_regular
-from indexer.corpora.readers.encodings import Transcoder, encoding_of
+from indexer.corpora.readers.encodings import Transcoder
 from indexer.corpora.readers.folders import PARQUET_ENDINGS, corpus_names, ending_of, is_archive
 from indexer.corpora.readers.hub import on_hub, open_hub_file
 from indexer.corpora.readers.parquet import ParquetLines
@@ -72,9 +72,9 @@ class Stream:
 
     @property
     def is_transcoded(self) -> bool:
-        """Whether the file is not UTF-8, and converted to it."""
+        """Whether the file is in another encoding, and converted to UTF-8."""
         self._look_ahead(1)
-        return self._transcoder is not None
+        return self._transcoder is not None and self._transcoder.encoding != ""
 
     @property
     def is_xml(self) -> bool:
@@ -110,9 +110,8 @@ class Stream:
                 head += block
         except Damaged as error:
             damage = error
-        if encoding := encoding_of(head):
-            self._transcoder = Transcoder(encoding)
-            head = self._transcoder.converted(head)
+        if transcoder := Transcoder.of(head):
+            self._transcoder, head = transcoder, transcoder.converted(head)
         if head:
             yield head
         if damage:

@@ -1,26 +1,26 @@
-"""Records of tagged lines, as in RIS and EndNote's format: a tag and a value, and lines that continue it."""
+"""Records of tagged lines, as in RIS: a tag and a value, and lines that continue it."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from indexer.corpora.readers.encodings import conversion
 from indexer.corpora.readers.items import HEAD_BYTES, DeadLetter, dead_letter
 from indexer.corpora.readers.lines import LINE_BYTES, numbered_lines
 from indexer.corpora.readers.streams import Stream
-
-CONVERT = "convert the file to UTF-8 (iconv -f CP949 -t UTF-8)"
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """The lines of a format: the tag and value of a line, the tags that start and end a record.
 
-    Without `last`, only the next record ends a record.
+    Without `last`, only the next record ends a record. Lines `outside` of records are skipped.
     """
 
     line: re.Pattern[str]  # groups: tag, value
     first: str
     last: str = ""
+    outside: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -57,9 +57,9 @@ class TaggedRecord:
         found = (lines for tag in tags for lines in self.values.get(tag, ()))
         return list(filter(None, (" ".join(filter(None, lines)) for lines in found)))
 
-    def lines(self, tag: str) -> list[str]:
-        """Return the lines of all values of a tag."""
-        return [line for lines in self.values.get(tag, ()) for line in lines if line]
+    def lines(self, *tags: str) -> list[str]:
+        """Return the lines of all values of some tags."""
+        return [line for tag in tags for lines in self.values.get(tag, ()) for line in lines if line]
 
     def first(self, *tags: str) -> str:
         """Return the first value of the first tag that has one, otherwise ""."""
@@ -79,7 +79,7 @@ def tagged_records(stream: Stream, layout: Layout) -> Iterator[TaggedRecord | De
         if tag == layout.first:
             record = TaggedRecord(number)
         elif record is None:
-            if tag or problem:
+            if problem or (tag and tag not in layout.outside):
                 reason = problem or f"{tag} before {layout.first}, which starts a record"
                 yield dead_letter(stream.name, number, reason, line)
             continue
@@ -103,7 +103,7 @@ def decoded(line: bytes, number: int, problem: str) -> tuple[str, str]:
     try:
         return line.decode("utf-8").strip("\r\n"), problem
     except UnicodeDecodeError as error:
-        reason = problem or f"invalid UTF-8 at byte {error.start + 1} of line {number}: {CONVERT}"
+        reason = problem or f"invalid UTF-8 at byte {error.start + 1} of line {number}: {conversion(line)}"
         return line.decode("utf-8", "replace").strip("\r\n"), reason
 
 

@@ -1,0 +1,91 @@
+"""Names of several authors in one text, as tables and some databases write them."""
+
+import re
+import unicodedata
+
+from indexer.corpora.names.korean import ALL_LONG, FAMILY_NAMES
+from indexer.corpora.names.latin import INITIALS, KOREAN, SUFFIXES
+from indexer.corpora.names.organizations import is_organization
+
+OTHERS = re.compile(r"(?:[\s,;|]+(?:et al\b\.?|and others|외)|\s*외\s*\d+\s*[인명])\s*$", re.IGNORECASE)
+HANGUL = "[가-힣\u1100-\u11ff]"
+ROLE = re.compile(rf"(?<={HANGUL})\s+(?:저|지음|공저|편저|편|엮음|옮김|역|감수|글)$")
+IN_BRACKETS = re.compile(r"\s*\(([^()]*)\)")
+# Brackets protect the separators in them.
+SEMICOLON = re.compile(r"\s*[;；|](?![^()]*\))\s*")
+COMMA = re.compile(r"\s*[,，、](?![^()]*\))\s*")
+KOREAN_SEPARATOR = re.compile(r"\s*[,，、·ㆍ/](?![^()]*\))\s*")
+# A name in Hangul or Chinese characters. A decomposed syllable has two or three letters.
+EAST_ASIAN_NAME = re.compile(r"(?:[가-힣]|[\u1100-\u11ff]{2,3}){2,5}|[\u4e00-\u9fff\uf900-\ufaff]{2,4}")
+ONE_SYLLABLE = re.compile(r"[가-힣]|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?")
+PAIR = 2
+
+
+def names_in(text: str) -> list[str]:
+    """Split a list of names, without "et al." and affiliations of Korean names.
+
+    Semicolons and bars always separate. A comma separates whole names ("김철수, 이영희", "Kim Chulsoo, Lee
+    Younghee"), or pairs of family name and initials ("Gatica, G.N., Sequeira, F.A."); otherwise it is within
+    a single name.
+    """
+    text = OTHERS.sub("", text)
+    parts = SEMICOLON.split(text)
+    names = [name for part in parts for name in _split_at_commas(part)]
+    return list(filter(None, (name.strip().removesuffix(",").strip() for name in names)))
+
+
+def _split_at_commas(text: str) -> list[str]:
+    korean = [_korean(name) for name in KOREAN_SEPARATOR.split(text)]
+    if any(map(_is_east_asian, korean)) and not any(map(_is_part, korean)):
+        return _joined_families(korean)
+    names = list(filter(None, COMMA.split(text)))
+    if len(names) < PAIR or any(name in SUFFIXES for name in names):
+        return [text]
+    given = names[1::PAIR]
+    one_word = not any(map(_is_whole, names))
+    if len(names) > PAIR and len(names) % PAIR == 0 and (one_word or all(map(_is_initials, given))):
+        return [f"{family}, {initials}" for family, initials in zip(names[::PAIR], given, strict=True)]
+    if is_organization(text) or not all(map(_is_whole, names)):
+        return [text]
+    certain = len(names) > PAIR or all(_ends_in_initials(name) or name.split()[0] in KOREAN for name in names)
+    return names if certain else [text]
+
+
+def _korean(name: str) -> str:
+    """Return a name in Hangul without affiliation, role and space; other names unchanged."""
+    inner = IN_BRACKETS.search(name)
+    bare = ROLE.sub("", IN_BRACKETS.sub("", name) if inner and is_organization(inner[1]) else name).strip()
+    joined = "".join(bare.split())
+    return joined if EAST_ASIAN_NAME.fullmatch(joined) and len(bare.split()) <= PAIR else bare
+
+
+def _is_east_asian(name: str) -> bool:
+    return EAST_ASIAN_NAME.fullmatch(IN_BRACKETS.sub("", name)) is not None
+
+
+def _is_part(name: str) -> bool:
+    """Check for a single Latin word, which is a part of a name."""
+    return not (_is_east_asian(name) or _is_whole(name) or ONE_SYLLABLE.fullmatch(name))
+
+
+def _is_whole(name: str) -> bool:
+    return len(name.split()) > 1
+
+
+def _is_initials(name: str) -> bool:
+    return INITIALS.fullmatch(name.replace(" ", "")) is not None
+
+
+def _ends_in_initials(name: str) -> bool:
+    return _is_initials(name.rsplit(maxsplit=1)[-1])
+
+
+def _joined_families(names: list[str]) -> list[str]:
+    """Join a family name with the given name after the comma: 박, 민수; 남궁, 민재."""
+    joined: list[str] = []
+    for name in names:
+        if joined and unicodedata.normalize("NFC", joined[-1]) in (*FAMILY_NAMES, *ALL_LONG):
+            joined[-1] += name
+        else:
+            joined.append(name)
+    return joined
