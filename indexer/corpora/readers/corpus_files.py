@@ -88,8 +88,7 @@ def files_at(path: str, endings: frozenset[str], *, follow_links: bool) -> tuple
     except (OSError, ValueError) as error:
         raise UnknownPath(f"{path}: {getattr(error, 'strerror', None) or error}.") from None
     if is_file:
-        members = with_members(CorpusFile(path, size, root=str(place.parent)), endings)
-        return [replace(file, root=path) if file.member else file for file in members], LeftOut()
+        return with_members(CorpusFile(path, size), endings), LeftOut()
     if not place.is_dir():
         raise UnknownPath(f"{path}: it is neither a file nor a folder.")
     found, left_out = _files_below(place, endings, follow_links=follow_links)

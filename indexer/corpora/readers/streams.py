@@ -202,7 +202,8 @@ def with_members(file: CorpusFile, endings: Collection[str]) -> list[CorpusFile]
     """Return the corpus members of a zip archive, refused ones with a problem; any other file alone."""
     is_zip = is_archive(file.path) or (not ending_of(file.path) and zipfile.is_zipfile(file.path))
     if file.problem or not is_zip or not file.size:
-        return [file]
+        return [replace(file, root=file.root or str(Path(file.path).parent))]
+    file = replace(file, root=file.root or file.path)
     try:
         with open_regular(Path(file.path)) as opened, zipfile.ZipFile(opened) as archive:
             members = {member.filename: member for member in archive.infolist() if not member.is_dir()}
