@@ -37,11 +37,10 @@ def payloads(
         if header is not None and header.get("status") == "deleted":
             continue
         inner = next((each for name in names for each in element.iterfind(f".//{name}")), None)
-        if inner is None and header is not None:
-            yield dead_letter(
-                stream.name, line, f"no <{'> or <'.join(names)}> in the record", start_of(element)
-            )
-            continue
         payload = element if inner is None or element.tag in {*names} - {RECORD} else inner
         record = record_of(payload, paper_id(text_in(header, "identifier")), stream)
-        yield admitted(record, stream.name, line, start_of(element))
+        if record.keys() <= {"id", "lang"}:
+            reason = f"the record has no values: <{'> or <'.join(names)}> is expected"
+            yield dead_letter(stream.name, line, reason, start_of(element))
+        else:
+            yield admitted(record, stream.name, line, start_of(element))
