@@ -37,9 +37,11 @@ def values(inner):
 
 DC = dc(
     "<dc:title>Methane of paddies</dc:title><dc:title xml:lang='ko'>논의 메탄</dc:title>"
-    "<dc:creator>강, 가은</dc:creator><dc:creator>Jang, Boram</dc:creator><dc:contributor>지도교수</dc:contributor>"
+    "<dc:creator>강, 가은</dc:creator><dc:creator>Jang, Boram</dc:creator>"
+    "<dc:contributor>지도교수</dc:contributor>"
     "<dc:subject>메탄; 벼</dc:subject><dc:subject>methane</dc:subject>"
-    "<dc:description>Methane &lt;b&gt;fell&lt;/b&gt;.</dc:description><dc:description>메탄이 줄었다.</dc:description>"
+    "<dc:description>Methane &lt;b&gt;fell&lt;/b&gt;.</dc:description>"
+    "<dc:description>메탄이 줄었다.</dc:description>"
     "<dc:publisher>한밭대학교</dc:publisher><dc:date>2024-02-01T10:00:00Z</dc:date><dc:date>2023-08</dc:date>"
     "<dc:type>Thesis</dc:type><dc:identifier>https://repository.example.ac.kr/handle/1/2</dc:identifier>"
     "<dc:identifier>https://doi.org/10.5555/Paddy.2</dc:identifier><dc:identifier>000012345</dc:identifier>"
