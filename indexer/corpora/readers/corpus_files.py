@@ -85,6 +85,8 @@ def files_at(path: str, endings: frozenset[str], *, follow_links: bool) -> tuple
     place = Path(path)
     try:
         is_file, size = place.is_file(), place.stat().st_size
+    except (FileNotFoundError, NotADirectoryError):
+        raise UnknownPath(f"{path}: there is no such file or folder.") from None
     except (OSError, ValueError) as error:
         raise UnknownPath(f"{path}: {getattr(error, 'strerror', None) or error}.") from None
     if is_file:

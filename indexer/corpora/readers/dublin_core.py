@@ -144,8 +144,8 @@ def _parallel(titles: Iterable[Value]) -> list[Value]:
 def _by_language(values: Sequence[Value], lang: Language) -> tuple[list[str], list[str]]:
     """Return the texts in a language, or in that of the first text, and those in the next language."""
     order = sorted(dict.fromkeys(value.lang for value in values), key=lambda each: each != lang)
-    own, other, *_ = *([value.text for value in values if value.lang == each] for each in order), [], []
-    return own, other
+    groups = [[value.text for value in values if value.lang == each] for each in order] + [[], []]
+    return groups[0], groups[1]
 
 
 def _journal(values: Iterable[Value], lang: Language) -> str:

@@ -43,7 +43,9 @@ def hub_files(path: str) -> dict[str, int]:
     is_file = any(kind in parts[-1] for kind in KINDS)
     patterns = [place] if is_file else [f"{place}/*{kind}*" for kind in KINDS]
     try:
-        found = next(filter(None, (system.glob(pattern, detail=True) for pattern in patterns)), {})
+        found: dict[str, Any] = next(
+            filter(None, (system.glob(pattern, detail=True) for pattern in patterns)), {}
+        )
     except Exception as error:  # the client and its network layers have no common error
         raise UnknownPath(f"{path}: nothing to read at {place}: {_first_line(error)}") from error
     if not found:

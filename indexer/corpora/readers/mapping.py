@@ -95,7 +95,9 @@ def text_of_value(value: Any) -> str:
     return " ".join(str(value).split()) if is_text else ""
 
 
-def people(path: str, family: str, given: str = "", suffix: str = "", name: str = "") -> Rule:
+def people(
+    path: str, family: str, given: str = "", suffix: str = "", name: str = ""
+) -> Callable[[Any], list[str]]:
     """Return a rule for the names at a path: of persons by their parts, or else whole names."""
 
     def names(record: Any) -> list[str]:

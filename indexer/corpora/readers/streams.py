@@ -213,11 +213,11 @@ def with_members(file: CorpusFile, endings: Collection[str]) -> list[CorpusFile]
     found = [replace(file, member=name, problem="the path leads out of the archive") for name in unsafe]
     unpacked_bytes = 0
     for name, copies in corpus_names(members.keys() - unsafe, endings).items():
-        unpacked_bytes += members[name].file_size
+        first, *others = (_member(file, members[each]) for each in (name, *copies))
+        unpacked_bytes += 0 if first.problem else members[name].file_size
         if is_bomb(unpacked_bytes, file.size):
             problem = f"the archive unpacks to more than {BOMB_RATIO} times its size; reading stops here"
             return [*found, replace(file, member=name, problem=problem)]
-        first, *others = (_member(file, members[each]) for each in (name, *copies))
         found.append(replace(first, copies=tuple(others)))
     return found
 
