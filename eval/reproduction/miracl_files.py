@@ -20,7 +20,7 @@ from pathlib import Path
 
 from base.errors import UnknownPath
 from base.files.durable import cause_of
-from indexer.corpora.hub_files import downloaded
+from indexer.corpora.readers.hub import downloaded
 from indexer.corpora.readers.jsonl import NoRecord, parse_record
 from indexer.errors import UnknownFormat
 

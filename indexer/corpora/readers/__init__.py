@@ -5,35 +5,34 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator,
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from itertools import chain, groupby
-from operator import itemgetter
+from itertools import groupby
 from pathlib import Path
 from typing import TypeAlias
 
 from base.errors import LibraryMissing, Remedy
 from indexer.corpora.full_text.parser_pool import Complete
-from indexer.corpora.papers import Unit
-from indexer.corpora.readers import arxiv, beir, crossref, hub, miracl, openalex, scienceon
-from indexer.corpora.readers.arxiv import read_arxiv
-from indexer.corpora.readers.beir import read_beir
+from indexer.corpora.papers import Paper, Unit
 from indexer.corpora.readers.bibtex import read_bibtex
-from indexer.corpora.readers.copies import copies_by_letter, naming_copies, or_copy
-from indexer.corpora.readers.corpus_files import CorpusFile, LeftOut, files_at, on_hub, recognise, streams_in
-from indexer.corpora.readers.crossref import read_crossref
+from indexer.corpora.readers.corpus_files import LeftOut, files_at, recognise
 from indexer.corpora.readers.csl_json import read_csl_json
 from indexer.corpora.readers.csv import header_of, parse_columns, read_csv
 from indexer.corpora.readers.detection import OWN_FORMAT, PASSAGE_FORMATS
+from indexer.corpora.readers.documents import check_pdf_library, read_markdown, read_pdfs, read_text
 from indexer.corpora.readers.dublin_core import read_dublin_core
-from indexer.corpora.readers.folders import ENDINGS, ENDINGS_OF_FORMAT, PARQUET_ENDINGS, ending_of
+from indexer.corpora.readers.folders import (
+    DOCUMENT_FORMATS,
+    ENDINGS,
+    ENDINGS_OF_FORMAT,
+    PARQUET_ENDINGS,
+    RANK_OF_COPY,
+    ending_of,
+)
+from indexer.corpora.readers.hub import on_hub
 from indexer.corpora.readers.items import DeadLetter, Item, dead_letter, name_in_letters
 from indexer.corpora.readers.jats import read_jats
-from indexer.corpora.readers.jsonl import Renaming, read_jsonl
+from indexer.corpora.readers.jsonl import read_jsonl
 from indexer.corpora.readers.marcxml import read_marcxml
-from indexer.corpora.readers.markdown import read_markdown
-from indexer.corpora.readers.miracl import read_miracl
-from indexer.corpora.readers.openalex import read_openalex
 from indexer.corpora.readers.parquet import check_parquet_library
-from indexer.corpora.readers.pdf import check_pdf_library, read_pdfs
 from indexer.corpora.readers.pubmed import read_pubmed
 from indexer.corpora.readers.references import (
     read_endnote,
@@ -43,8 +42,8 @@ from indexer.corpora.readers.references import (
     read_wos,
 )
 from indexer.corpora.readers.scienceon import read_scienceon
-from indexer.corpora.readers.streams import CountedFile, Stream, why_not_opened
-from indexer.corpora.readers.text import read_text
+from indexer.corpora.readers.services import read_arxiv, read_beir, read_crossref, read_miracl, read_openalex
+from indexer.corpora.readers.streams import CorpusFile, Progress, Stream, open_streams
 from indexer.errors import UnknownFormat
 
 __all__ = ["FORMATS", "READERS", "Corpus", "DeadLetter", "Item", "LeftOut", "parse_columns", "read_corpus"]
@@ -75,18 +74,6 @@ READERS: dict[str, Reader] = {
     "text": read_text,
 }
 FORMATS = (*READERS, "pdf")  # PDFs are parsed concurrently, not by a stream reader
-# Formats with one paper per file.
-DOCUMENT_FORMATS = frozenset({"pdf", "markdown", "text"})
-# Formats of rows on the hub.
-RENAMINGS: dict[str, Renaming] = {
-    "miracl": miracl.named_as_paper,
-    "beir": beir.named_as_paper,
-    "scienceon": scienceon.named_as_paper,
-    "jsonl": lambda record: record,
-    "crossref": crossref.named_as_paper,
-    "openalex": openalex.named_as_paper,
-    "arxiv": arxiv.named_as_paper,
-}
 
 
 class Corpus:
@@ -96,37 +83,42 @@ class Corpus:
         self,
         files: Sequence[CorpusFile],
         left_out: LeftOut,
-        columns: Mapping[str, str] | None,
-        workers: int,
+        columns: Mapping[str, str] | None = None,
+        workers: int = 1,
         complete: Complete | None = None,
     ) -> None:
-        self.files = list(dict.fromkeys(name for file in files for name in (file.name, *file.copies)))
-        self.formats = Counter(chain.from_iterable(map(_formats_read, files)))
+        self.files = list(dict.fromkeys(each.path for file in files for each in (file, *file.copies)))
+        self.formats = Counter(file.format for file in files if not file.problem)
         self.left_out = left_out
-        self.total_bytes = 0 if any(on_hub(file.name) for file in files) else sum(file.size for file in files)
+        self.skipped: frozenset[str] = frozenset()  # paths of files that are not read
         self._files = files
-        self.skipped: frozenset[str] = frozenset()  # names of files that are not read
-        self._columns = columns
-        self._workers = workers
-        self._complete = complete
-        self._copies = copies_by_letter(files)
-        self._member_copies: dict[str, tuple[str, ...]] = {}  # copies in archives, collected while reading
-        self._finished_bytes = 0
-        self._open: CountedFile | None = None
-        self._open_size = 0
+        self._readers = READERS | {"csv": partial(read_csv, columns=columns)}
+        self._workers, self._complete = workers, complete
+        self._copies = {name_in_letters(file.name): file.copies for file in files if file.copies}
+        self._progress = Progress()
 
     @property
     def sources(self) -> dict[str, tuple[str, ...]]:
-        """The files in their order, each with the copies of its paper; none if the corpus is on the hub."""
-        if any(on_hub(file.name) for file in self._files):
-            return {}
-        return {file.name: file.copies for file in self._files}
+        """The files of this machine in their order, each with the copies of its paper."""
+        return {
+            file.path: () if file.member else tuple(copy.path for copy in file.copies)
+            for file in self._files
+            if not on_hub(file.path)
+        }
 
     def skip(self, names: Collection[str]) -> None:
         """Leave out some files in further iterations."""
         self.skipped = frozenset(names)
-        read = [file for file in self._files if file.name not in self.skipped]
-        self.total_bytes = 0 if any(on_hub(file.name) for file in read) else sum(file.size for file in read)
+
+    @property
+    def total_bytes(self) -> int:
+        """The bytes to read, in compressed form for archives."""
+        return sum(file.size for file in self._files if file.path not in self.skipped and not file.problem)
+
+    @property
+    def bytes_read(self) -> int:
+        """The bytes read by the last iteration, in compressed form for archives."""
+        return self._progress.bytes
 
     @property
     def format(self) -> str:
@@ -138,60 +130,47 @@ class Corpus:
         """The kind of a record: a passage of an article, or a paper."""
         return "passage" if self.formats.keys() & PASSAGE_FORMATS else "paper"
 
-    @property
-    def bytes_read(self) -> int:
-        """The bytes read from disk by the last iteration, in compressed form for archives."""
-        return self._finished_bytes + (min(self._open.consumed, self._open_size) if self._open else 0)
-
     def __iter__(self) -> Generator[Item, None, None]:
-        self._finished_bytes, self._open = 0, None
-        with closing(self._streams()) as streams:
-            for format_, group in groupby(streams, key=itemgetter(0)):
-                for item in self._read(format_, (stream for _, stream in group)):
-                    yield from or_copy(naming_copies(item, self._member_copies), self._copies)
+        self._progress = Progress()
+        wanted = [file for file in self._files if file.path not in self.skipped]
+        for format_, files in groupby(wanted, key=lambda file: file.format):
+            with closing(self._read(format_, files, self._progress)) as items:
+                for item in items:
+                    yield from self._or_copy(item)
 
-    def _read(self, format_: str, streams: Iterable[Stream | DeadLetter | CorpusFile]) -> Iterator[Item]:
+    def _read(
+        self, format_: str, files: Iterable[CorpusFile], progress: Progress
+    ) -> Generator[Item, None, None]:
+        streams = (
+            dead_letter(file.name, 0, stream) if isinstance(stream, str) else stream
+            for file, stream in open_streams(map(_not_empty, files), progress)
+        )
         if format_ == "pdf":
-            yield from read_pdfs(
-                (stream for stream in streams if not isinstance(stream, CorpusFile)),
-                self._workers,
-                self._complete,
-            )
+            yield from read_pdfs(streams, self._workers, self._complete)
             return
-        read = partial(read_csv, columns=self._columns) if format_ == "csv" else READERS[format_]
         for stream in streams:
             if isinstance(stream, DeadLetter):
                 yield stream
-            elif isinstance(stream, CorpusFile):
-                yield from hub.read_rows(stream.name, hub.place_of(stream.name), RENAMINGS[format_])
             else:
-                yield from read(stream)
+                yield from self._readers[format_](stream)
 
-    def _streams(self) -> Generator[tuple[str, Stream | DeadLetter | CorpusFile], None, None]:
-        """Yield (format, stream or file of the hub); a stream is closed when the next one is requested."""
-        for file in self._files:
-            if file.name in self.skipped:
-                continue
-            for stream in [file] if on_hub(file.name) else self._streams_of(file):
-                if isinstance(stream, Stream) and stream.copies:
-                    self._member_copies[name_in_letters(stream.name)] = stream.copies
-                yield file.format, stream
+    def _or_copy(self, item: Item) -> Iterator[Item]:
+        """Yield the item, or the best valid copy of a refused document (the OCR text of a scanned PDF)."""
+        letters = [item]
+        for copy in self._copies.get(item.file, ()) if isinstance(item, DeadLetter) else ():
+            format_ = DOCUMENT_FORMATS[RANK_OF_COPY[ending_of(copy.name)]]
+            (read,) = self._read(format_, [replace(copy, format=format_)], Progress())
+            if isinstance(read, Paper):
+                yield read
+                return
+            letters.append(read)
+        yield from letters
 
-    def _streams_of(self, file: CorpusFile) -> Iterator[Stream | DeadLetter]:
-        is_empty = file.format in DOCUMENT_FORMATS and file.size == 0
-        if problem := file.problem or ("the file is empty" if is_empty else ""):
-            yield dead_letter(file.name, 0, problem)
-            return
-        try:
-            opened = CountedFile(file.name)
-        except OSError as error:
-            yield why_not_opened(file.name, error)
-            return
-        with opened:
-            self._open, self._open_size = opened, file.size
-            yield from file.streams(opened)
-            self._open = None
-            self._finished_bytes += file.size
+
+def _not_empty(file: CorpusFile) -> CorpusFile:
+    """Return a file; an empty document has a problem, any other empty file has no records."""
+    is_document = file.format in DOCUMENT_FORMATS
+    return replace(file, problem="the file is empty") if is_document and not file.size else file
 
 
 def read_corpus(
@@ -223,18 +202,8 @@ def read_corpus(
     found = [file for files_found, _ in at_paths for file in files_found]
     if any(ending_of(file.name) in PARQUET_ENDINGS for file in found):
         check_parquet_library()
-    files = (
-        recognise(found)
-        if format is None
-        else [replace(file, format=format, endings=endings) for file in found]
-    )
-    corpus = Corpus(files, LeftOut.joined([left_out for _, left_out in at_paths]), columns, workers, complete)
-    tables = [file for file in files if file.format == "csv"]
-    if columns and not tables:
-        raise UnknownFormat(f"column names are given, but this corpus is {corpus.format}, not csv")
-    for file in files:
-        if on_hub(file.name) and file.format not in RENAMINGS:
-            raise UnknownFormat(f"only rows of records are read from the hub, not {file.format}.")
+    files = recognise(found) if format is None else [replace(file, format=format) for file in found]
+    corpus = Corpus(files, LeftOut.joined(left_out for _, left_out in at_paths), columns, workers, complete)
     if "pdf" in corpus.formats:
         try:
             check_pdf_library()
@@ -242,23 +211,18 @@ def read_corpus(
             error.remedies += (Remedy.NAME_FORMAT,) if len(corpus.formats) > 1 else ()
             raise
     if columns:
-        _check_columns(tables, columns)
+        _check_columns(corpus, files, columns)
     return corpus
 
 
-def _formats_read(file: CorpusFile) -> list[str]:
-    """Return the formats of the file's streams, or of a file without content."""
-    if file.problem or (file.problems and not file.formats):
-        return []
-    return [format_ for format_ in file.formats.values() if format_ == file.format] or [file.format]
-
-
-def _check_columns(files: Sequence[CorpusFile], columns: Mapping[str, str]) -> None:
-    for file in files:
-        for stream in streams_in(file):
-            header = [name.strip() for name in header_of(stream)]
-            missing = [column for column in columns.values() if column not in header]
-            if header and missing:
-                raise UnknownFormat(
-                    f"{stream.name} has no column {missing[0]!r}. Its columns are {', '.join(header)[:500]}."
-                )
+def _check_columns(corpus: Corpus, files: Sequence[CorpusFile], columns: Mapping[str, str]) -> None:
+    if "csv" not in corpus.formats:
+        raise UnknownFormat(f"column names are given, but this corpus is {corpus.format}, not csv")
+    tables = (file for file in files if file.format == "csv")
+    for file, stream in open_streams(tables, Progress()):
+        header = [] if isinstance(stream, str) else [name.strip() for name in header_of(stream)]
+        missing = [column for column in columns.values() if column not in header]
+        if header and missing:
+            raise UnknownFormat(
+                f"{file.name} has no column {missing[0]!r}. Its columns are {', '.join(header)[:500]}."
+            )

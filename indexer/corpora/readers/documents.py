@@ -1,13 +1,36 @@
-"""Corpora of documents: one paper per file, with the file name as id."""
+"""Corpora of documents: one paper per file, with the file name as id. PDF, Markdown and plain text."""
 
+import re
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from pathlib import PurePosixPath
+from typing import Any
 
-from indexer.corpora.papers import FORBIDDEN_IN_IDENTIFIERS
+from base.errors import LibraryMissing
+from base.extras import extra_remedy
+from indexer.corpora.full_text.parser_pool import Complete, ParserPool
+from indexer.corpora.full_text.plain import record_of_text
+from indexer.corpora.papers import FORBIDDEN_IN_IDENTIFIERS, Paper
 from indexer.corpora.readers.folders import ENDINGS
+from indexer.corpora.readers.items import DeadLetter, Item, admitted, dead_letter
 from indexer.corpora.readers.lines import BYTE_ORDER_MARK
 from indexer.corpora.readers.streams import Damaged, Stream
 
 TEXT_BYTES = 8 << 20
+PDF_BYTES = 256 << 20
+# Front matter: lines `key: value`, lists in brackets or one value per line, and blocks of lines (`>-`, `|`),
+# the subset of YAML used in such files.
+FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<lines>.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
+ENTRY = re.compile(r"(?P<key>[A-Za-z_][\w-]*)\s*:\s*(?P<value>.*)")
+ITEM = re.compile(r"\s*-\s+(?P<value>.*)")
+BLOCK = re.compile(r"[|>][-+\d]{0,2}")
+ALIASES = {"author": "authors", "tags": "keywords", "language": "lang", "date": "year", "summary": "abstract"}
+LISTS = frozenset({"authors", "keywords", "references"})
+YEAR = re.compile(r"\d{4}")
+UNDERLINED = re.compile(r"^(?P<name>\S.*)\n(?P<line>=+|-{2,})[ \t]*$", re.MULTILINE)
+FIRST_HEADING = re.compile(r"\s*#[ \t]+(?P<name>\S.*)(?:\n|$)")
+LINK = re.compile(r"!?\[(?P<text>[^\[\]\n]*)\]\((?P<target>[^()\s]*)(?:[ \t]+\"[^\"\n]*\")?\)")
+COMMENT = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)
 
 
 class NoDocument(ValueError):
@@ -22,7 +45,65 @@ def document_id(stream: Stream) -> str:
     return FORBIDDEN_IN_IDENTIFIERS.sub("_", stem)
 
 
-def read_whole(stream: Stream, most_bytes: int) -> bytes:
+def read_text(stream: Stream) -> Iterator[Item]:
+    """Read one paper, whose title is the first line."""
+    try:
+        text = _decoded(stream)
+    except NoDocument as error:
+        yield dead_letter(stream.name, 0, str(error))
+        return
+    title, _, rest = text.strip().partition("\n")
+    record = {"id": document_id(stream), "title": " ".join(title.split()), **record_of_text(rest)}
+    yield admitted(record, stream.name, 0, text[:200].encode())
+
+
+def read_markdown(stream: Stream) -> Iterator[Item]:
+    """Read one paper, with fields in its front matter; the first heading is the default title."""
+    try:
+        text = _decoded(stream)
+    except NoDocument as error:
+        yield dead_letter(stream.name, 0, str(error))
+        return
+    yield admitted({"id": document_id(stream)} | markdown_record(text), stream.name, 0, text[:200].encode())
+
+
+def check_pdf_library() -> None:
+    """Raise `LibraryMissing` if the PDF library is not installed."""
+    if find_spec("pypdfium2") is None:
+        raise LibraryMissing(
+            "reading PDFs requires the library pypdfium2, which is not installed",
+            remedy=extra_remedy("pdf"),
+        )
+
+
+def read_pdfs(
+    streams: Iterable[Stream | DeadLetter], workers: int, complete: Complete | None = None
+) -> Iterator[Item]:
+    """Yield a paper or a dead letter for each PDF, in order; they are parsed concurrently in processes."""
+    with ParserPool(workers, complete=complete) as pool:
+        for file, parsed in pool.parse_in_order(_contents(streams)):
+            if isinstance(file, DeadLetter):
+                yield file
+            elif parsed is None or "record" not in parsed:
+                yield dead_letter(file.name, 0, parsed["problem"] if parsed else "")
+            else:
+                yield admitted({"id": document_id(file)} | parsed["record"], file.name, 0, b"%PDF-")
+
+
+def _contents(
+    streams: Iterable[Stream | DeadLetter],
+) -> Iterator[tuple[Stream | DeadLetter, bytes | None]]:
+    for stream in streams:
+        if isinstance(stream, DeadLetter):
+            yield stream, None
+            continue
+        try:
+            yield stream, _read_whole(stream, PDF_BYTES)
+        except NoDocument as error:
+            yield dead_letter(stream.name, 0, str(error)), None
+
+
+def _read_whole(stream: Stream, most_bytes: int) -> bytes:
     """Return all bytes of a file. Raises `NoDocument` for larger or damaged files."""
     blocks: list[bytes] = []
     length = 0
@@ -37,9 +118,9 @@ def read_whole(stream: Stream, most_bytes: int) -> bytes:
     return b"".join(blocks)
 
 
-def read_utf8(stream: Stream) -> str:
+def _decoded(stream: Stream) -> str:
     """Return a text. Raises `NoDocument`."""
-    data = read_whole(stream, TEXT_BYTES).removeprefix(BYTE_ORDER_MARK)
+    data = _read_whole(stream, TEXT_BYTES).removeprefix(BYTE_ORDER_MARK)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -49,3 +130,64 @@ def read_utf8(stream: Stream) -> str:
     if not text.strip():
         raise NoDocument("the file is empty")
     return text
+
+
+def markdown_record(text: str) -> dict[str, Any]:
+    """Return a record in Paper's keys; its id is optional and taken from the front matter."""
+    text = text.replace("\r\n", "\n")
+    given: dict[str, Any] = {}
+    if found := FRONT_MATTER.match(text):
+        given, text = _front_matter(found["lines"]), text[found.end() :]
+    # After the last end mark, unclosed comment starts would each be searched to the end.
+    before, mark, behind = text.rpartition("-->")
+    text = COMMENT.sub("", before + mark) + behind
+    text = UNDERLINED.sub(lambda found: f"{'#' if found['line'][0] == '=' else '##'} {found['name']}", text)
+    if heading := FIRST_HEADING.match(text):
+        given.setdefault("title", heading["name"].rstrip().rstrip("#").rstrip() or heading["name"].strip())
+        text = text[heading.end() :]
+    return record_of_text(LINK.sub(_link, text)) | given
+
+
+def _link(found: re.Match[str]) -> str:
+    """Return the text of a link, and its address, which cleaning replaces."""
+    shown = found["target"].startswith(("http://", "https://")) and not found[0].startswith("!")
+    return (
+        f"{found['text']} {found['target']}" if shown and found["text"] != found["target"] else found["text"]
+    )
+
+
+def _front_matter(text: str) -> dict[str, Any]:
+    values: dict[str, list[list[str]]] = {}  # lines of each value
+    listed: set[str] = set()
+    key, in_block = "", False
+    for line in text.split("\n"):
+        item, entry = ITEM.fullmatch(line), ENTRY.fullmatch(line)
+        if key and line[:1].isspace() and (in_block or not item):
+            values[key][-1].append(line.strip())
+        elif key and item:
+            values[key].append([item["value"]])
+            listed.add(key)
+        elif entry:
+            key, value = ALIASES.get(entry["key"].lower(), entry["key"].lower()), entry["value"].strip()
+            in_block = BLOCK.fullmatch(value) is not None
+            is_list = value.startswith("[") and value.endswith("]")
+            values[key] = [[part] for part in (value[1:-1].split(",") if is_list else [value])]
+            if in_block:
+                values[key] = [[]]
+            elif is_list:
+                listed.add(key)
+    joined = {key: [_unquoted(" ".join(lines).strip()) for lines in found] for key, found in values.items()}
+    present = {key: [value for value in found if value] for key, found in joined.items()}
+    return {key: _value(key, found, listed=key in listed) for key, found in present.items() if found}
+
+
+def _value(key: str, values: list[str], *, listed: bool) -> Any:
+    if key in LISTS:
+        return values if listed else [part.strip() for part in re.split(r";|,\s", values[0]) if part.strip()]
+    if key == "year" and (year := YEAR.search(values[0])):
+        return int(year[0])
+    return values if listed and key not in Paper.model_fields else " ".join(values)
+
+
+def _unquoted(value: str) -> str:
+    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value

@@ -1,29 +1,18 @@
-"""Selection of corpus files in a folder or zip archive."""
+"""Names of corpus files, and the files below a folder."""
 
+import os
 import re
-from collections.abc import Collection, Iterable, Sequence
-from pathlib import PurePosixPath
-
-from indexer.corpora.readers.walking import is_hidden
+import stat
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path, PurePosixPath
 
 PARQUET_ENDINGS = frozenset({".parquet"})
 LINES_ENDINGS = PARQUET_ENDINGS | {".jsonl", ".ndjson"}  # JSON lines, also those made of rows
 JSON_ENDINGS = LINES_ENDINGS | {".json"}
 XML_ENDINGS = frozenset({".xml", ".nxml"})
-TABLE_ENDINGS = frozenset({".csv", ".tsv"})
-RIS_ENDINGS = frozenset({".ris"})
-BIBTEX_ENDINGS = frozenset({".bib", ".bibtex"})
-ENDNOTE_ENDINGS = frozenset({".enw"})
-MEDLINE_ENDINGS = frozenset({".nbib"})
-WOS_ENDINGS = frozenset({".ciw"})
-PDF_ENDINGS = frozenset({".pdf"})
-MARKDOWN_ENDINGS = frozenset({".md", ".markdown"})
 TEXT_ENDINGS = frozenset({".txt", ".text"})
-COPIES = (PDF_ENDINGS, MARKDOWN_ENDINGS, TEXT_ENDINGS)  # endings of copies of a paper, best first
-RANK_OF_COPY = {ending: rank for rank, endings in enumerate(COPIES) for ending in endings}
-DOCUMENT_ENDINGS = MARKDOWN_ENDINGS | TEXT_ENDINGS
-REFERENCE_ENDINGS = RIS_ENDINGS | BIBTEX_ENDINGS | ENDNOTE_ENDINGS | MEDLINE_ENDINGS | WOS_ENDINGS
-ENDINGS = JSON_ENDINGS | XML_ENDINGS | TABLE_ENDINGS | REFERENCE_ENDINGS | PDF_ENDINGS | DOCUMENT_ENDINGS
 # In reading order: the later of two records with the same id wins, which is the paper's own file.
 ENDINGS_OF_FORMAT: dict[str, frozenset[str]] = {
     "miracl": JSON_ENDINGS,
@@ -31,13 +20,13 @@ ENDINGS_OF_FORMAT: dict[str, frozenset[str]] = {
     "scienceon": XML_ENDINGS | JSON_ENDINGS,
     "csl-json": JSON_ENDINGS,
     "jsonl": JSON_ENDINGS,
-    "csv": TABLE_ENDINGS,
-    "ris": RIS_ENDINGS,
-    "bibtex": BIBTEX_ENDINGS,
-    "endnote": ENDNOTE_ENDINGS | XML_ENDINGS,
-    "medline": MEDLINE_ENDINGS,
-    "wos": WOS_ENDINGS,
-    "refworks": frozenset(),  # without an ending of its own
+    "csv": TEXT_ENDINGS | {".csv", ".tsv"},
+    "ris": frozenset({".ris"}),
+    "bibtex": frozenset({".bib", ".bibtex"}),
+    "endnote": XML_ENDINGS | {".enw"},
+    "medline": TEXT_ENDINGS | {".nbib"},
+    "wos": TEXT_ENDINGS | {".ciw"},
+    "refworks": TEXT_ENDINGS,
     "crossref": JSON_ENDINGS,
     "openalex": JSON_ENDINGS,
     "arxiv": JSON_ENDINGS | XML_ENDINGS,
@@ -46,19 +35,23 @@ ENDINGS_OF_FORMAT: dict[str, frozenset[str]] = {
     "marcxml": XML_ENDINGS,
     "jats": XML_ENDINGS,
     "text": TEXT_ENDINGS,
-    "markdown": MARKDOWN_ENDINGS,
-    "pdf": PDF_ENDINGS,
+    "markdown": frozenset({".md", ".markdown"}),
+    "pdf": frozenset({".pdf"}),
+}
+ENDINGS = frozenset(chain.from_iterable(ENDINGS_OF_FORMAT.values()))
+# Formats with one paper per file, best first: of files with the same name, the best one is read.
+DOCUMENT_FORMATS = ("pdf", "markdown", "text")
+RANK_OF_COPY = {
+    ending: rank for rank, name in enumerate(DOCUMENT_FORMATS) for ending in ENDINGS_OF_FORMAT[name]
 }
 
-# Texts about a corpus: README.md, README.ko.md, LICENSE.txt.
+# Texts about a corpus (README.ko.md, LICENSE.txt), and the topics and qrels beside it.
 NOTICE_NAME = re.compile(
-    r"(?:README|LICEN[CS]E|COPYING|NOTICE|CHANGELOG|CONTRIBUTING)(?:[._-][a-z]{2})?", re.IGNORECASE
+    r"(?:README|LICEN[CS]E|COPYING|NOTICE|CHANGELOG|CONTRIBUTING)(?:[._-][a-z]{2})?\.(?:md|markdown|txt|text)",
+    re.IGNORECASE,
 )
-PART_NAME = re.compile(r"part_\d+")  # OpenAlex's snapshot: JSON lines
-# Topics and qrels are next to the corpus in the layouts of BEIR, MIRACL and ir_datasets.
 EVALUATION_NAME = re.compile(r"(?:topics|queries|questions|qrels|claims)(?:\..*)?", re.IGNORECASE)
-BEIR_CORPUS = ("corpus.jsonl", "corpus.jsonl.gz")
-BEIR_COMPANIONS = ("queries.jsonl", "queries.jsonl.gz", "qrels")
+PART_NAME = re.compile(r"part_\d+")  # OpenAlex's snapshot: JSON lines
 
 
 def ending_of(name: str) -> str:
@@ -74,66 +67,94 @@ def is_archive(name: str) -> bool:
     return name.lower().endswith(".zip")
 
 
-def corpus_names(names: Iterable[str], endings: Collection[str] | None = None) -> dict[str, tuple[str, ...]]:
+def is_hidden(name: str) -> bool:
+    """Check for a hidden or irrelevant name of a file or folder."""
+    return name.startswith((".", "__MACOSX"))
+
+
+def corpus_names(names: Iterable[str], endings: Collection[str] = ENDINGS) -> dict[str, tuple[str, ...]]:
     """Select the corpus files among the names of a folder (relative, with `/`), in sorted order.
 
     Hidden files, other endings, topics, queries, questions, qrels, claims, and texts about the corpus such as
-    README.md are left out. Of a folder in BEIR's layout only the corpus is selected. Of copies of a paper,
-    which have the same id, the best is selected and mapped to the others (a.pdf to a.txt).
+    README.md are left out. Of documents with the same name, which have the same id, the best one is selected
+    and mapped to its copies, best first (a.pdf to a.md and a.txt).
     """
-    listing = sorted(names, key=lambda name: name.split("/"))
-    chosen = [name for name in _without_beir_companions(listing) if _belongs(name, endings or ENDINGS)]
-    copies: dict[str, list[str]] = {}  # by name without ending
-    for name in chosen:
-        if ending_of(name) in RANK_OF_COPY:
-            copies.setdefault(_stem(name), []).append(name)
-    return {
-        name: others
-        for name in chosen
-        if (others := _worse_copies(name, copies.get(_stem(name), ()))) is not None
-    }
+    alike: dict[str, list[str]] = {}
+    for name in sorted(names, key=lambda name: name.split("/")):
+        if _belongs(name, endings):
+            is_document = ending_of(name) in RANK_OF_COPY
+            stem = name.removesuffix(".gz").rpartition(".")[0] if is_document else name
+            alike.setdefault(stem, []).append(name)
+    ranked = (
+        sorted(group, key=lambda name: RANK_OF_COPY.get(ending_of(name), 0)) for group in alike.values()
+    )
+    chosen = {best: tuple(copies) for best, *copies in ranked}
+    return dict(sorted(chosen.items(), key=lambda each: each[0].split("/")))
 
 
 def _belongs(name: str, endings: Collection[str]) -> bool:
     parts = name.split("/")
     if any(is_hidden(part) or EVALUATION_NAME.fullmatch(part) for part in parts):
         return False
-    ending = ending_of(name)
-    if ending in DOCUMENT_ENDINGS and NOTICE_NAME.fullmatch(parts[-1][: parts[-1].lower().rindex(ending)]):
+    if NOTICE_NAME.fullmatch(parts[-1].removesuffix(".gz")):
         return False
-    return is_archive(name) or ending in endings
+    return is_archive(name) or ending_of(name) in endings
 
 
-def _worse_copies(name: str, copies: Sequence[str]) -> tuple[str, ...] | None:
-    """Return the worse copies, best first; None if there is a better copy."""
-    if name not in copies:
-        return ()
-    rank = _rank(name)
-    if rank > min(map(_rank, copies)):
-        return None
-    return tuple(sorted((copy for copy in copies if _rank(copy) > rank), key=_rank))
+@dataclass(slots=True)
+class Walk:
+    """The files below a folder, and the skipped entries, as paths."""
+
+    files: dict[str, int] = field(default_factory=dict)  # sizes
+    linked: set[str] = field(default_factory=set)  # of the files, those reached through links
+    links: list[str] = field(default_factory=list)  # links out of the folder, or broken ones
+    special: list[str] = field(default_factory=list)  # FIFOs, sockets and devices
+    unreadable: dict[str, str] = field(default_factory=dict)  # reasons
+
+    def add(self, path: Path, *, linked: bool) -> None:
+        """Add a file."""
+        try:
+            status = path.stat()
+        except OSError as error:
+            self.unreadable[str(path)] = f"the file cannot be read: {error.strerror}"
+            return
+        if not stat.S_ISREG(status.st_mode):
+            self.special.append(str(path))
+            return
+        self.files[str(path)] = status.st_size
+        if linked:
+            self.linked.add(str(path))
+
+    def refuse(self, error: OSError) -> None:
+        """Note a folder that cannot be listed."""
+        self.unreadable[str(error.filename)] = f"the folder cannot be read: {error.strerror}"
 
 
-def _rank(name: str) -> int:
-    return RANK_OF_COPY[ending_of(name)]
+def walk(folder: Path, *, follow_links: bool = False) -> Walk:
+    """List the non-hidden files below a folder.
 
-
-def _stem(name: str) -> str:
-    return name.removesuffix(".gz").rpartition(".")[0]
-
-
-def _without_beir_companions(names: list[str]) -> list[str]:
-    """Drop files next to or below the corpus in a folder of BEIR's layout, and its compressed copy."""
-    present = set(names) | {str(parent) for name in names for parent in PurePosixPath(name).parents}
-    corpus_of: dict[str, str] = {}
-    for name in names:
-        folder, _, last = name.rpartition("/")
-        if last in BEIR_CORPUS and any(_joined(folder, other) in present for other in BEIR_COMPANIONS):
-            corpus_of.setdefault(folder, name)
-    if not corpus_of:
-        return names
-    return [name for name in names if corpus_of.get(name.rpartition("/")[0], name) == name]
-
-
-def _joined(folder: str, name: str) -> str:
-    return f"{folder}/{name}" if folder else name
+    A folder is entered once, by its own name rather than through a link.
+    """
+    found, root, entered = Walk(), folder.resolve(), set[str]()
+    starts = [folder]  # the folder, then folders behind links
+    for start in starts:
+        links: list[Path] = []
+        for place, folders, names in os.walk(start, onerror=found.refuse):
+            real = os.path.realpath(place)
+            folders[:] = [] if real in entered else sorted(name for name in folders if not is_hidden(name))
+            for name in [] if real in entered else sorted((*names, *folders)):
+                path = Path(place, name)
+                if path.is_symlink():
+                    links += [] if is_hidden(name) else [path]
+                elif name not in folders and not is_hidden(name):
+                    found.add(path, linked=start != folder)
+            entered.add(real)
+        for link in links:
+            target = Path(os.path.realpath(link))
+            if not target.exists() or not (follow_links or target.is_relative_to(root)):
+                found.links.append(str(link))
+            elif target.is_dir():
+                starts.append(link)
+            else:
+                found.add(link, linked=True)
+    return found

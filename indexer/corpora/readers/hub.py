@@ -1,137 +1,104 @@
-"""Corpora on the Hugging Face hub: `hub:OWNER/NAME/FOLDER`. Requires the optional extra `hub`.
+"""Files of a data set on the Hugging Face hub, through the library `huggingface_hub` (extra `hub`).
 
-Such a path opens a connection, through the library `datasets`, which is only imported here.
-
-Each row is converted to a JSON line, and read like a line of a file. JSON lines are fetched as text, because
-the library's JSON reader guesses a type for each key (it changes dates) and rejects the whole file for one
-line that does not fit.
+A path `hub:OWNER/NAME/FOLDER` opens connections: its files of JSON lines or Parquet are streamed, and read
+like those of a folder. An interrupted stream ends a file early. A download is complete or fails, the next one
+resumes it, and the files stay in the client's cache (`HF_HOME`), from which they are read without internet
+(`HF_HUB_OFFLINE=1`). `HF_ENDPOINT` names another hub, `HF_TOKEN` a token.
 """
 
-import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import chain, count, islice
+import io
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from base.errors import LibraryMissing, ResourceError, UnknownPath
+from base.errors import LibraryMissing, UnknownPath
 from base.extras import extra_remedy
-from indexer.corpora.readers.items import Item, admitted, dead_letter
-from indexer.corpora.readers.jsonl import NoRecord, Renaming, parse_record
-from indexer.corpora.readers.lines import BYTE_ORDER_MARK
 
 PREFIX = "hub:"
 ADDRESS = "hf://datasets"
 PARTS = 3
-EXAMINED_LINES = 1000
+KINDS = (".jsonl", ".parquet")  # of a folder, the first kind with files is read
 
 
-def _as_line(row: Mapping[str, Any]) -> bytes:
-    present = {key: value for key, value in row.items() if value is not None}
-    return json.dumps(present, ensure_ascii=False, default=str).encode()
+def on_hub(path: str) -> bool:
+    """Check whether a path names files of the hub."""
+    return path.startswith(PREFIX)
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of file: the library's loader, and the conversion of a row to a JSON line."""
+def hub_files(path: str) -> dict[str, int]:
+    """Return the files at a path `hub:OWNER/NAME/FOLDER`, or of a pattern in a folder, with their sizes.
 
-    loader: str
-    line: Callable[[Mapping[str, Any]], bytes] = _as_line
-    options: Mapping[str, str] = field(default_factory=dict)
-
-
-# By patterns in file names; of a folder, the first kind with files is read.
-KINDS: dict[str, Kind] = {
-    ".jsonl": Kind(
-        "text",
-        lambda row: str(row["text"]).encode().removeprefix(BYTE_ORDER_MARK),
-        {"encoding_errors": "backslashreplace"},
-    ),
-    ".parquet": Kind("parquet"),
-    ".arrow": Kind("arrow"),
-}
-
-
-def place_of(path: str) -> str:
-    """Return the address of a path `hub:OWNER/NAME/FOLDER`; raise UnknownPath if it has another form."""
+    Raises:
+        UnknownPath: the path has another form, or there is no file, or the hub does not answer.
+        LibraryMissing: the client of the hub is not installed.
+    """
     parts = path.removeprefix(PREFIX).strip("/").split("/")
     if len(parts) < PARTS or not all(parts):
         raise UnknownPath(
             f"{path}: a corpus on the hub is named hub:OWNER/NAME/FOLDER, "
             "for example hub:miracl/miracl-corpus/miracl-corpus-v1.0-ko"
         )
-    return f"{ADDRESS}/{'/'.join(parts)}"
-
-
-def lines_of(path: str, place: str) -> Iterator[bytes]:
-    """Stream the rows of a folder or file as JSON lines, in the order of file names.
-
-    Empty columns of Parquet or Arrow rows are omitted; dates and similar values are written as text. Raises
-    `LibraryMissing` if the library is not installed, `UnknownPath` if there is no row.
-    """
+    system, root = _file_system(path)
+    place = "/".join((root, *parts))
+    is_file = any(kind in parts[-1] for kind in KINDS)
+    patterns = [place] if is_file else [f"{place}/*{kind}*" for kind in KINDS]
     try:
-        from datasets import config, load_dataset
+        found: dict[str, Any] = next(
+            filter(None, (system.glob(pattern, detail=True) for pattern in patterns)), {}
+        )
+    except Exception as error:  # the client and its network layers have no common error
+        raise UnknownPath(f"{path}: nothing to read at {place}: {_first_line(error)}") from error
+    if not found:
+        raise UnknownPath(f"{path}: nothing to read at {place}: there are no {' or '.join(KINDS)} files")
+    return {
+        f"{PREFIX}{name.removeprefix(f'{root}/')}": found[name].get("size") or 0 for name in sorted(found)
+    }
+
+
+def open_hub_file(name: str) -> io.BufferedReader:
+    """Open a file by its name in `hub_files`."""
+    system, root = _file_system(name)
+    return io.BufferedReader(system.open(f"{root}/{name.removeprefix(PREFIX)}", "rb"))
+
+
+def _file_system(path: str) -> tuple[Any, str]:
+    """Return the file system of the hub, and its folder of data sets."""
+    try:
+        import huggingface_hub  # noqa: F401
         from fsspec.core import url_to_fs
     except ImportError:
-        raise LibraryMissing(
-            f"{path}: reading from the hub needs the library `datasets`",
-            remedy=extra_remedy("hub"),
-        ) from None
-    config.HF_UPDATE_DOWNLOAD_COUNTS = False  # avoids requests to other addresses
+        raise _library_missing(f"reading {path}") from None
+    system, root = url_to_fs(ADDRESS)
+    return system, root
+
+
+def downloaded(repository: str, patterns: Sequence[str], *, remedy: str) -> Path:
+    """Download the files of a data set that match a pattern (`*` is any text); return their folder.
+
+    The files of the folder may be links into the cache.
+
+    Raises:
+        LibraryMissing: the client of the hub is not installed.
+        UnknownPath: the hub does not answer or refuses, and the files are not in the cache; or no file
+            matches. `remedy` is the next step.
+    """
     try:
-        system, _ = url_to_fs(place)
-        kind, files = next(filter(lambda found: system.glob(found[1]), _patterns_of(place)))
-        rows = iter(
-            load_dataset(kind.loader, data_files=files, split="train", streaming=True, **kind.options)
-        )
-        first = next(rows)
-    except StopIteration:
+        from huggingface_hub import snapshot_download
+    except ImportError:
+        raise _library_missing(f"downloading {repository}") from None
+    try:
+        folder = Path(snapshot_download(repository, repo_type="dataset", allow_patterns=list(patterns)))
+    except Exception as error:  # as above
         raise UnknownPath(
-            f"{path}: nothing to read at {place}: there are no rows in {', '.join(KINDS)} files"
-        ) from None
-    except Exception as error:  # the library and its network layers have no common error
-        raise UnknownPath(f"{path}: nothing to read at {place}: {_first_line(error)}") from error
-    yield from map(kind.line, chain([first], rows))
+            f"hub:{repository} cannot be downloaded: {_first_line(error)}", remedy=remedy
+        ) from error
+    if not any(path for pattern in patterns for path in folder.glob(pattern)):
+        raise UnknownPath(f"hub:{repository} has no file {' or '.join(patterns)}", remedy=remedy)
+    return folder
 
 
-def first_record(path: str, place: str) -> Mapping[str, Any]:
-    """Return the first record of the rows, an empty one if none of the first 1,000 rows is a record."""
-    for line in islice(lines_of(path, place), EXAMINED_LINES):
-        try:
-            return parse_record(line)
-        except NoRecord:
-            continue
-    return {}
-
-
-def read_rows(path: str, place: str, renamed: Renaming) -> Iterator[Item]:
-    """Read one record per row, with its keys `renamed`; an interrupted stream is a dead letter."""
-    lines = lines_of(path, place)
-    for number in count(1):
-        try:
-            line = next(lines, None)
-        except ResourceError:
-            raise
-        except Exception as error:  # noqa: BLE001  (as above; earlier rows are kept)
-            yield dead_letter(path, number, f"the stream ends early here: {_first_line(error)}")
-            return
-        if line is None:
-            return
-        if line.strip():
-            yield _item(path, number, line, renamed)
-
-
-def _item(path: str, number: int, line: bytes, renamed: Renaming) -> Item:
-    try:
-        return admitted(renamed(parse_record(line)), path, number, line)
-    except NoRecord as error:
-        return dead_letter(path, number, str(error), line)
-
-
-def _patterns_of(place: str) -> list[tuple[Kind, str]]:
-    """Return the file name patterns of each possible kind at the place."""
-    last = place.rpartition("/")[2]
-    named = [(kind, place) for ending, kind in KINDS.items() if ending in last]
-    return named or [(kind, f"{place}/*{ending}*") for ending, kind in KINDS.items()]
+def _library_missing(what: str) -> LibraryMissing:
+    return LibraryMissing(f"{what} needs the library `huggingface_hub`", remedy=extra_remedy("hub"))
 
 
 def _first_line(error: Exception) -> str:

@@ -45,7 +45,7 @@ def name_in_letters(file: str) -> str:
 
 def admitted(record: Mapping[str, Any], file: str, line: int, raw: bytes) -> Item:
     """Validate a record in Paper's keys; return a Paper, or a dead letter with the error."""
-    if nested_deeper(record, NESTING):
+    if _is_deeper(record, NESTING):
         return dead_letter(file, line, f"nested deeper than {NESTING} levels", raw)
     try:
         return Paper.model_validate(record, context=Origin(file, line, raw[:HEAD_BYTES]))
@@ -53,17 +53,9 @@ def admitted(record: Mapping[str, Any], file: str, line: int, raw: bytes) -> Ite
         return dead_letter(file, line, why_invalid(error), raw)
 
 
-def nested_deeper(value: object, levels: int) -> bool:
+def _is_deeper(value: object, levels: int) -> bool:
     """Check whether lists and mappings in `value` are nested more than `levels` deep."""
-    layer: list[object] = [value]
-    for _ in range(levels + 1):
-        inner: list[object] = []
-        for part in layer:
-            if isinstance(part, Mapping):
-                inner.extend(part.values())
-            elif isinstance(part, list):
-                inner.extend(part)
-        layer = [part for part in inner if isinstance(part, (Mapping, list))]
-        if not layer:
-            return False
-    return True
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return levels < 0 or any(
+        _is_deeper(part, levels - 1) for part in parts if isinstance(part, (Mapping, list))
+    )

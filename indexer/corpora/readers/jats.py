@@ -1,156 +1,182 @@
 """JATS (NISO Z39.96): articles of PubMed Central, KoreaMed Synapse and publishers, with their full texts."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from indexer.corpora.readers.bibliography import languages, person, present, record_id, year_within
-from indexer.corpora.readers.items import DeadLetter, Item, admitted
-from indexer.corpora.readers.jats_text import body_of, paragraphs, title_of
-from indexer.corpora.readers.oai import RECORD, identifier_of, is_deleted
+from indexer.corpora.readers.bibliography import record_id, year_within
+from indexer.corpora.readers.items import Item
+from indexer.corpora.readers.mapping import Table, first, mapped, paper_record, people, texts
+from indexer.corpora.readers.markup import without_markup
+from indexer.corpora.readers.oai import payloads
 from indexer.corpora.readers.streams import Stream
-from indexer.corpora.readers.xml_records import elements_named, start_of, text_in, texts_in
+from indexer.corpora.readers.xml_records import text_in
 
-NAME = "article"
 META = "front/article-meta"
 JOURNAL = "front/journal-meta"
-CITATIONS = ("mixed-citation", "element-citation", "citation", "nlm-citation")
+CITATIONS = frozenset({"mixed-citation", "element-citation", "citation", "nlm-citation"})
 NO_ABSTRACTS = frozenset({"graphical", "teaser", "toc", "highlights", "key-points", "video"})
-TYPES = {
-    **dict.fromkeys(("research-article", "review-article", "case-report", "letter", "brief-report"), ""),
-    "book-review": "review-book",
-}
+TYPES = dict.fromkeys(("research-article", "review-article", "case-report", "letter", "brief-report"), "")
+# Elements without sentences, elements of the text, and marks of footnotes.
+NO_TEXT = frozenset(
+    "fig fig-group table-wrap table-wrap-group disp-formula supplementary-material graphic".split()
+)
+PARAGRAPHS = frozenset("p disp-quote list-item def-item boxed-text verse-group statement".split())
+MARKS = frozenset({"xref", "fn"})
 
 
 def read_jats(stream: Stream) -> Iterator[Item]:
     """Read the article of a file, or the articles of a set or of OAI-PMH responses."""
-    for found in elements_named(stream, {NAME, RECORD}):
-        if isinstance(found, DeadLetter):
-            yield found
-            continue
-        line, element = found
-        if is_deleted(element):
-            continue
-        article = element if element.tag == NAME else element.find(f".//{NAME}")
-        record = record_of(element if article is None else article, identifier_of(element), stream)
-        yield admitted(record, stream.name, line, start_of(element))
+    return payloads(stream, ("article",), record_of)
 
 
 def record_of(article: Element, identifier: str, stream: Stream) -> dict[str, Any]:
     """Return the record of an article, in Paper's keys; `identifier` is that of OAI-PMH, or ""."""
-    meta, journal = article.find(META), article.find(JOURNAL)
-    ids = _identifiers(meta)
-    title = _title(meta, "title-group", "article-title", "subtitle")
-    abstracts = _abstracts(meta)
-    sections, body = body_of(article.find("body"))
-    values = {
-        "title": title,
-        "title2": _title(meta, "title-group/trans-title-group", "trans-title", "trans-subtitle")
-        or _title(meta, "title-group", "trans-title", "trans-subtitle"),
-        "abstract": abstracts[0],
-        "abstract2": abstracts[1],
-        "authors": _authors(meta),
-        "year": _year(meta),
-        "journal": text_in(journal, ".//journal-title"),
-        "publisher": text_in(journal, "publisher/publisher-name"),
-        "keywords": list(dict.fromkeys(texts_in(meta, "kwd-group//kwd"))),
-        "subjects": texts_in(meta, "article-categories//subject"),
-        "volume": text_in(meta, "volume"),
-        "issue": text_in(meta, "issue"),
-        "pages": "-".join(dict.fromkeys(filter(None, (text_in(meta, "fpage"), text_in(meta, "lpage")))))
-        or text_in(meta, "elocation-id"),
-        "issn": text_in(journal, "issn"),
-        "doi": ids.get("doi", ""),
-        "pmid": ids.get("pmid", ""),
-        "pmcid": ids.get("pmcid", "") or ids.get("pmc", ""),
-        "arxiv": ids.get("arxiv", ""),
-        "license": _license(meta),
-        "type": TYPES.get(article.get("article-type", ""), article.get("article-type", ""))
-        or "article-journal",
-        "sections": sections,
-        "body": body,
-        **_references(article),
-    }
-    key = ids.get("pmcid", "") or ids.get("pmc", "") or ids.get("pmid", "") or ids.get("publisher-id", "")
-    accession = f"PMC{key}" if key.isdigit() and key == ids.get("pmc") else key
-    number = record_id(stream, doi=ids.get("doi", ""), accession=accession, content=(title, body[:1000]))
-    return present({"id": identifier or number, **values}) | languages(article.get("lang", ""), title)
+    record = paper_record(article, ARTICLE)
+    key = record.get("pmcid", "") or record.get("pmid", "") or first(article, _id("publisher-id"))
+    accession = f"PMC{key}" if key.isdigit() and key == first(article, _id("pmc")) else key
+    content = (record.get("title", ""), record.get("body", "")[:1000])
+    number = record_id(stream, doi=record.get("doi", ""), accession=accession, content=content)
+    return {"id": identifier or number} | record
 
 
-def _identifiers(meta: Element | None) -> dict[str, str]:
-    found = [] if meta is None else meta.findall("article-id")
-    return {identifier.get("pub-id-type", ""): text_in(identifier) for identifier in found}
+def _id(kind: str) -> str:
+    return f"{META}/article-id[@pub-id-type='{kind}']"
 
 
-def _title(meta: Element | None, path: str, *names: str) -> str:
-    """Return a title with its subtitle."""
-    group = meta.find(path) if meta is not None else None
-    if group is None:
-        return ""
-    return ": ".join(filter(None, (title_of(group.find(name)) for name in names)))
+def _title(article: Element, *, paths: tuple[str, ...]) -> str:
+    """Return a title with its subtitle, without marks of footnotes."""
+    texts = (text_in(article, f"{META}/title-group/{path}", NO_TEXT | MARKS) for path in paths)
+    return without_markup(": ".join(filter(None, texts)))
 
 
-def _abstracts(meta: Element | None) -> tuple[str, str]:
+def _abstracts(article: Element) -> list[str]:
     """Return the abstract and the translated one."""
-    if meta is None:
-        return "", ""
-    texts = [
-        [paragraphs(each) for each in meta.iterfind(name) if each.get("abstract-type") not in NO_ABSTRACTS]
+    own, translated = (
+        [
+            text
+            for each in article.iterfind(f"{META}/{name}")
+            if each.get("abstract-type") not in NO_ABSTRACTS and (text := _abstract(each))
+        ]
         for name in ("abstract", "trans-abstract")
+    )
+    return [*own[:1], *([""] if not own else []), *translated, *own[1:], ""]
+
+
+def _abstract(element: Element) -> str:
+    """Return the text of an abstract, each section after its title."""
+    parts = [
+        f"{text.rstrip(':')}:" if is_title else text
+        for is_title, text, level in _blocks(element, 0)
+        if text and not (is_title and level == 0)  # "Abstract"
     ]
-    own, translated = (list(filter(None, found)) for found in texts)
-    return next(iter(own), ""), next(iter([*translated, *own[1:]]), "")
+    return without_markup(" ".join(parts) or text_in(element))
 
 
-def _license(meta: Element | None) -> str:
-    license_ = None if meta is None else meta.find("permissions/license")
+def _body(article: Element) -> str:
+    """Return the text of the body, with headings on separate lines."""
+    body = article.find("body")
+    blocks = _blocks(body, 0) if body is not None else ()
+    parts = (f"{'#' * (level + 1)} {text}" if is_title else text for is_title, text, level in blocks if text)
+    return "\n\n".join(parts)
+
+
+def _blocks(element: Element, level: int) -> Iterator[tuple[bool, str, int]]:
+    """Yield (whether it is a title, text, level) of titles and paragraphs, in order."""
+    for child in element:
+        if child.tag == "title":
+            yield True, text_in(child), level
+        elif child.tag in PARAGRAPHS:
+            yield False, text_in(child, without=NO_TEXT), level
+        elif child.tag not in NO_TEXT:
+            yield from _blocks(child, level + (child.tag == "sec"))
+
+
+def _authors(article: Element) -> list[str]:
+    """Return the authors, each by the first name of several in different scripts."""
+    names = (
+        next(iter(_persons(each)), "") or text_in(each, ".//string-name") or text_in(each, "collab")
+        for each in article.iterfind(f"{META}/contrib-group/contrib")
+        if each.get("contrib-type", "author") in {"author", "collab"}
+    )
+    return list(dict.fromkeys(filter(None, names)))
+
+
+def _license(article: Element) -> str:
+    license_ = article.find(f"{META}/permissions/license")
     return "" if license_ is None else license_.get("href", "") or text_in(license_)
 
 
-def _authors(meta: Element | None) -> list[str]:
-    contributors = [] if meta is None else meta.findall("contrib-group/contrib")
-    authors = (
-        _name(each) for each in contributors if each.get("contrib-type", "author") in {"author", "collab"}
+def _type(article: Element) -> str:
+    type_ = article.get("article-type", "")
+    return "review-book" if type_ == "book-review" else TYPES.get(type_, type_) or "article-journal"
+
+
+def _pages(article: Element) -> str:
+    pages = (first(article, f"{META}/fpage"), first(article, f"{META}/lpage"))
+    return "-".join(dict.fromkeys(filter(None, pages))) or first(article, f"{META}/elocation-id")
+
+
+def _citations(article: Element) -> Iterator[Element]:
+    """Yield each reference of the lists once; an item of a list may contain several."""
+    for back in article.iterfind("back"):
+        for reference in back.iter("ref"):
+            below = [each for each in reference if each.tag in CITATIONS]
+            within = next((each for each in reference.iter() if each.tag in CITATIONS), reference)
+            yield from below or [within]
+
+
+def _cited_ids(article: Element) -> list[str]:
+    paths = "|".join(f".//pub-id[@pub-id-type='{kind}']" for kind in ("doi", "pmid"))
+    ids = ("".join(first(each, paths).split()) for each in _citations(article))
+    return list(dict.fromkeys(filter(None, ids)))
+
+
+def _citation_text(citation: Element) -> str:
+    """Return the text of a reference; the parts of an `element-citation` have none between them."""
+    parts = (
+        citation.itertext() if citation.tag in {"element-citation", "nlm-citation"} else [text_in(citation)]
     )
-    return list(dict.fromkeys(filter(None, authors)))
+    return " ".join(" ".join(parts).split())
 
 
-def _name(contributor: Element) -> str:
-    """Return the first name of a contributor, of several in different scripts."""
-    name = contributor.find(".//name")
-    if name is not None:
-        return person(text_in(name, "surname"), text_in(name, "given-names"), text_in(name, "suffix"))
-    return text_in(contributor, ".//string-name") or text_in(contributor, "collab")
-
-
-def _year(meta: Element | None) -> int | None:
-    """Return the first year of publication."""
-    years = (year_within(text) for text in texts_in(meta, "pub-date/year"))
-    return min((year for year in years if year), default=None)
-
-
-def _references(article: Element) -> dict[str, Any]:
-    """Return the identifiers and entries of the reference list."""
-    ids: list[str] = []
-    entries: list[dict[str, Any]] = []
-    for reference in article.iterfind("back//ref-list//ref"):
-        found = (reference.find(f".//{name}") for name in CITATIONS)
-        citation = next((each for each in found if each is not None), reference)
-        identifiers = {each.get("pub-id-type", ""): text_in(each) for each in citation.iterfind(".//pub-id")}
-        doi = identifiers.get("doi", "")
-        names = (
-            person(text_in(name, "surname"), text_in(name, "given-names")) for name in citation.iter("name")
-        )
-        entry = {
-            "text": " ".join(" ".join(citation.itertext()).split()),
-            "title": text_in(citation, ".//article-title"),
-            "year": year_within(text_in(citation, ".//year")),
-            "doi": doi,
-            "authors": list(filter(None, names)),
-        }
-        entries.append(present(entry))
-        ids.append("".join((doi or identifiers.get("pmid", "")).split()))
-    return {
-        "references": list(dict.fromkeys(filter(None, ids))),
-        "reference_list": list(filter(None, entries)),
-    }
+_persons = people(".//name", "surname", "given-names", "suffix")
+CITATION: Table = {
+    "text": _citation_text,
+    "title": ".//article-title",
+    "year": ".//year",
+    "doi": ".//pub-id[@pub-id-type='doi']",
+    "authors": _persons,
+}
+ARTICLE: Table = {
+    "title": partial(_title, paths=("article-title", "subtitle")),
+    "title2": lambda article: (
+        _title(article, paths=("trans-title-group/trans-title", "trans-title-group/trans-subtitle"))
+        or _title(article, paths=("trans-title", "trans-subtitle"))
+    ),
+    "abstract": lambda article: _abstracts(article)[0],
+    "abstract2": lambda article: _abstracts(article)[1],
+    "language": lambda article: article.get("lang", ""),
+    "authors": _authors,
+    "year": lambda article: min(
+        filter(None, map(year_within, texts(article, f"{META}/pub-date/year"))), default=None
+    ),
+    "journal": f"{JOURNAL}//journal-title",
+    "publisher": f"{JOURNAL}/publisher/publisher-name",
+    "keywords": (f"{META}/kwd-group//kwd",),
+    "subjects": (f"{META}/article-categories//subject",),
+    "volume": f"{META}/volume",
+    "issue": f"{META}/issue",
+    "pages": _pages,
+    "issn": f"{JOURNAL}/issn",
+    "doi": _id("doi"),
+    "pmid": _id("pmid"),
+    "pmcid": f"{_id('pmcid')}|{_id('pmc')}",
+    "arxiv": _id("arxiv"),
+    "license": _license,
+    "type": _type,
+    "body": _body,
+    "references": _cited_ids,
+    "reference_list": lambda article: [mapped(each, CITATION) for each in _citations(article)],
+}

@@ -1,13 +1,10 @@
-"""One record of a repository in XML as a paper: Dublin Core, or any format that has a reader."""
+"""One record of a repository in XML as a paper, by the reader of its format."""
 
 import io
-from xml.etree.ElementTree import Element, ParseError
-
-from defusedxml.common import DefusedXmlException
-from defusedxml.ElementTree import fromstring
+from xml.sax.saxutils import escape
 
 from indexer.corpora.papers import Paper
-from indexer.corpora.readers import READERS, oai_dc
+from indexer.corpora.readers import READERS
 from indexer.corpora.readers.detection import format_of
 from indexer.corpora.readers.items import DeadLetter, Item, admitted, dead_letter
 from indexer.corpora.readers.oai import paper_id
@@ -24,32 +21,21 @@ def read_metadata(metadata: bytes, identifier: str, source: str) -> Item:
         source: name of the repository, for papers without a source.
     """
     try:
-        root: Element = fromstring(metadata, forbid_dtd=True)
-    except (DefusedXmlException, ParseError, ValueError) as error:
-        return dead_letter(identifier, 0, f"its metadata are not valid XML: {error}", metadata)
-    if oai_dc.has_elements(root):
-        record = oai_dc.paper_record(root, identifier=paper_id(identifier))
-        if not record.keys() & {"title", "abstract"}:
-            return dead_letter(identifier, 0, "no title and no description", metadata)
-        return admitted({"source": source, **record}, identifier, 0, metadata)
-    return _read_by_format(root, metadata, identifier, source)
-
-
-def _read_by_format(root: Element, metadata: bytes, identifier: str, source: str) -> Item:
-    """Read a record with the reader of its format."""
-    named = f"no reader for records <{str(root.tag)[:100]}>"
-    try:
         format_ = format_of(_stream(metadata, identifier)) or ""
-    except UnknownFormat:
-        return dead_letter(identifier, 0, named, metadata)
+    except UnknownFormat as error:
+        return dead_letter(identifier, 0, f"no reader for it: {error}", metadata)
     if format_ not in READERS:
-        return dead_letter(identifier, 0, named, metadata)
-    item = next(iter(READERS[format_](_stream(metadata, identifier))), None)
+        return dead_letter(identifier, 0, "its metadata are not XML", metadata)
+    header = f"<record><header><identifier>{escape(identifier)}</identifier></header><metadata>"
+    record = header.encode("utf-8", "replace") + metadata + b"</metadata></record>"
+    item = next(READERS[format_](_stream(record, identifier)), None)
     if not isinstance(item, Paper):
-        reason = item.reason if isinstance(item, DeadLetter) else "no record"
-        return dead_letter(identifier, 0, f"{named}, and as {format_}: {reason}", metadata)
-    record = {"source": source, **item.record(), "id": paper_id(identifier)}
-    return admitted(record | ({"body": item.body} if item.body else {}), identifier, 0, metadata)
+        reason = item.reason if isinstance(item, DeadLetter) else "there is no record"
+        return dead_letter(identifier, 0, f"it cannot be read as {format_}: {reason}", metadata)
+    if not (item.title or item.abstract):
+        return dead_letter(identifier, 0, "no title and no description", metadata)
+    values = {"source": source, **item.model_dump(exclude_unset=True), "id": paper_id(identifier)}
+    return admitted(values, identifier, 0, metadata)
 
 
 def _stream(metadata: bytes, identifier: str) -> Stream:

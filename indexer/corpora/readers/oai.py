@@ -1,12 +1,12 @@
-"""Records of OAI-PMH responses (version 2.0): a header with the identifier, and the metadata in a format."""
+"""Records of XML files: alone, or in OAI-PMH responses (2.0) with an identifier in their headers."""
 
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 from xml.etree.ElementTree import Element
 
 from indexer.corpora.papers import FORBIDDEN_IN_IDENTIFIERS
-from indexer.corpora.readers.items import DeadLetter, Item, admitted
+from indexer.corpora.readers.items import DeadLetter, Item, admitted, dead_letter
 from indexer.corpora.readers.streams import Stream
 from indexer.corpora.readers.xml_records import elements_named, start_of, text_in
 
@@ -21,32 +21,26 @@ def paper_id(identifier: str) -> str:
     )
 
 
-def is_deleted(record: Element) -> bool:
-    """Check for a deleted record, which has no metadata."""
-    header = record.find("header")
-    return header is not None and header.get("status") == "deleted"
-
-
-def identifier_of(record: Element) -> str:
-    """Return the identifier in the header of a record, "" if it is not a record of OAI-PMH."""
-    return text_in(record, "header/identifier")
-
-
 def payloads(
-    stream: Stream, name: str, record_of: Callable[[Element, str, Stream], dict[str, Any]]
+    stream: Stream, names: Collection[str], record_of: Callable[[Element, str, Stream], dict[str, Any]]
 ) -> Iterator[Item]:
-    """Read the elements called `name`, in the records of OAI-PMH responses or alone; skip deleted records.
+    """Read the elements with some names, in the records of OAI-PMH responses or alone; skip deleted records.
 
-    `record_of` converts an element, given its OAI identifier or "".
+    `record_of` converts an element, given the id of its OAI record or "".
     """
-    for found in elements_named(stream, {RECORD, name}):
+    for found in elements_named(stream, {RECORD, *names}):
         if isinstance(found, DeadLetter):
             yield found
             continue
         line, element = found
-        identifier = identifier_of(element) if element.tag == RECORD else ""
-        if is_deleted(element):
+        header = element.find("header") if element.tag == RECORD else None
+        if header is not None and header.get("status") == "deleted":
             continue
-        inner = element.find(f"metadata/{name}") if identifier else None
-        record = record_of(element if inner is None else inner, identifier, stream)
-        yield admitted(record, stream.name, line, start_of(element))
+        inner = next((each for name in names for each in element.iterfind(f".//{name}")), None)
+        payload = element if inner is None or element.tag in {*names} - {RECORD} else inner
+        record = record_of(payload, paper_id(text_in(header, "identifier")), stream)
+        if record.keys() <= {"id", "lang"}:
+            reason = f"the record has no values: <{'> or <'.join(names)}> is expected"
+            yield dead_letter(stream.name, line, reason, start_of(element))
+        else:
+            yield admitted(record, stream.name, line, start_of(element))

@@ -30,28 +30,19 @@ class ParquetLines:
     """The rows of an open Parquet file as bytes of JSON lines; missing values are left out."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        """Wrap a seekable file, which the caller closes. Raises LibraryMissing."""
-        check_parquet_library()
-        self._file = file
-        self._lines: Iterator[bytes] | None = None
+        """Wrap a seekable file, which the caller closes."""
+        self._lines = _lines(file)
 
     def read1(self, _: int, /) -> bytes:
-        """Return the next rows, b'' at the end. Raises OSError for a damaged file."""
-        from pyarrow import ArrowException
+        """Return the next rows, b'' at the end."""
+        return next(self._lines, b"")
 
-        if self._lines is None:
-            self._lines = self._converted()
-        try:
-            return next(self._lines, b"")
-        except ArrowException as error:
-            raise OSError(f"not a Parquet file: {str(error).splitlines()[0]}") from None
 
-    def _converted(self) -> Iterator[bytes]:
-        from pyarrow.parquet import ParquetFile
+def _lines(file: IO[bytes]) -> Iterator[bytes]:
+    from pyarrow.parquet import ParquetFile
 
-        table = ParquetFile(self._file, pre_buffer=False)
-        for batch in table.iter_batches(batch_size=ROWS, use_threads=False):
-            yield b"".join(map(_line, batch.to_pylist()))
+    for batch in ParquetFile(file, pre_buffer=False).iter_batches(batch_size=ROWS, use_threads=False):
+        yield b"".join(map(_line, batch.to_pylist()))
 
 
 def _line(row: dict[str, Any]) -> bytes:

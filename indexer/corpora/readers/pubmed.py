@@ -6,128 +6,102 @@ PMID.
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
 from xml.etree.ElementTree import Element
 
-from indexer.corpora.readers.bibliography import languages, person, present, year_within
 from indexer.corpora.readers.items import DeadLetter, Item, admitted
+from indexer.corpora.readers.mapping import Table, first, paper_record, people
+from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Stream
-from indexer.corpora.readers.xml_records import elements_named, start_of, text_in, texts_in
+from indexer.corpora.readers.xml_records import elements_named, start_of, text_in
 
 TRANSLATED = re.compile(r"\[(.*)\]\.?", re.DOTALL)  # a title translated into English
-NAMES = {"PubmedArticle", "PubmedBookArticle"}
-ADDRESS = "https://pubmed.ncbi.nlm.nih.gov"
 ARTICLE = "MedlineCitation/Article"
-BOOK = "BookDocument"
+JOURNAL = f"{ARTICLE}/Journal"
+ISSUE = f"{JOURNAL}/JournalIssue"
+BOOK = "BookDocument/Book"
 
 
 def read_pubmed(stream: Stream) -> Iterator[Item]:
     """Read the articles and chapters of books in a file; deleted citations are skipped."""
-    for found in elements_named(stream, NAMES):
+    for found in elements_named(stream, TABLES):
         if isinstance(found, DeadLetter):
             yield found
         else:
             line, element = found
-            record = _article(element) if element.tag == "PubmedArticle" else _book(element)
-            yield admitted(record, stream.name, line, start_of(element))
+            yield admitted(paper_record(element, TABLES[element.tag]), stream.name, line, start_of(element))
 
 
-def _article(element: Element) -> dict[str, Any]:
-    citation, article = element.find("MedlineCitation"), element.find(ARTICLE)
-    journal = article.find("Journal") if article is not None else None
-    dates = [text_in(journal, "JournalIssue/PubDate"), text_in(article, "ArticleDate")]
-    identifiers = _identifiers(element.find("PubmedData/ArticleIdList"))
-    doi = text_in(article, "ELocationID[@EIdType='doi']") or identifiers.get("doi", "")
-    values = {
-        "title2": text_in(article, "VernacularTitle"),
-        "abstract2": _abstract(citation, "OtherAbstract"),
-        "year": next(filter(None, map(year_within, dates)), None),
-        "journal": text_in(journal, "Title"),
-        "journal_abbreviation": text_in(journal, "ISOAbbreviation"),
-        "volume": text_in(journal, "JournalIssue/Volume"),
-        "issue": text_in(journal, "JournalIssue/Issue"),
-        "pages": text_in(article, "Pagination/MedlinePgn"),
-        "issn": text_in(journal, "ISSN"),
-        "keywords": list(dict.fromkeys(texts_in(citation, "KeywordList/Keyword"))),
-        "mesh": texts_in(citation, "MeshHeadingList/MeshHeading/DescriptorName"),
-        "doi": doi,
-        "pmcid": identifiers.get("pmc", ""),
-        "publication_types": texts_in(article, "PublicationTypeList/PublicationType"),
-        "type": "article-journal" if journal is not None else "",
-        **_references(element.findall("PubmedData/ReferenceList//Reference")),
-    }
-    title = TRANSLATED.sub(r"\1", text_in(article, "ArticleTitle"))
-    return _common(article, text_in(citation, "PMID"), title, values)
+def _title(element: Element, *, path: str) -> str:
+    title = first(element, path) or first(element, f"{BOOK}/BookTitle")
+    return without_markup(TRANSLATED.sub(r"\1", title))
 
 
-def _book(element: Element) -> dict[str, Any]:
-    document = element.find(BOOK)
-    values = {
-        "year": year_within(text_in(document, "Book/PubDate")),
-        "journal": text_in(document, "Book/BookTitle") if text_in(document, "ArticleTitle") else "",
-        "publisher": text_in(document, "Book/Publisher/PublisherName"),
-        "keywords": list(dict.fromkeys(texts_in(document, "KeywordList/Keyword"))),
-        "doi": _identifiers(document.find("ArticleIdList") if document is not None else None).get("doi", ""),
-        "type": "chapter" if text_in(document, "ArticleTitle") else "book",
-        **_references(element.findall(f"{BOOK}/ReferenceList//Reference")),
-    }
-    title = text_in(document, "ArticleTitle") or text_in(document, "Book/BookTitle")
-    return _common(document, text_in(document, "PMID"), title, values)
-
-
-def _common(article: Element | None, pmid: str, title: str, values: dict[str, Any]) -> dict[str, Any]:
-    """Add the values that articles and books have in the same places."""
-    abstract = _abstract(article, "Abstract")
-    shared = {
-        "id": pmid,
-        "title": title,
-        "abstract": abstract,
-        "authors": _authors(article),
-        "url": f"{ADDRESS}/{pmid}/" if pmid else "",
-        "pmid": pmid,
-    }
-    return present(shared | values) | languages(text_in(article, "Language"), title or abstract)
-
-
-def _abstract(element: Element | None, name: str) -> str:
+def _abstract(element: Element, *, path: str) -> str:
     """Join the parts of an abstract, each after its label."""
-    parts = [] if element is None else element.findall(f"{name}/AbstractText")
-    labelled = ((part.get("Label", ""), text_in(part)) for part in parts)
-    return " ".join(f"{label}: {text}" if label else text for label, text in labelled if text)
+    labelled = [(part.get("Label", ""), text_in(part)) for part in element.iterfind(f"{path}/AbstractText")]
+    return without_markup(" ".join(f"{label}: {text}" if label else text for label, text in labelled if text))
 
 
-def _authors(article: Element | None) -> list[str]:
-    authors = [] if article is None else article.findall("AuthorList/Author")
-    names = (
-        text_in(author, "CollectiveName")
-        or person(
-            text_in(author, "LastName"),
-            text_in(author, "ForeName") or text_in(author, "Initials"),
-            text_in(author, "Suffix"),
-        )
-        for author in authors
-    )
-    return list(filter(None, names))
+def _address(element: Element) -> str:
+    pmid = first(element, "*/PMID")
+    return f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid else ""
 
 
-def _identifiers(listed: Element | None) -> dict[str, str]:
-    """Return the identifiers of an ArticleIdList by their types."""
-    found = [] if listed is None else listed.findall("ArticleId")
-    return {identifier.get("IdType", ""): text_in(identifier) for identifier in reversed(found)}
-
-
-def _references(references: list[Element]) -> dict[str, Any]:
-    """Return the PMIDs and DOIs of references, and their texts."""
-    identified = [_identifiers(reference.find("ArticleIdList")) for reference in references]
-    entries = [
-        present({"text": text_in(reference, "Citation"), "doi": identifiers.get("doi", "")})
-        for reference, identifiers in zip(references, identified, strict=True)
-    ]
+def _references(element: Element) -> list[str]:
+    """Return the PMIDs or DOIs of the references."""
     ids = (
-        identifiers.get("pubmed", "") or "".join(identifiers.get("doi", "").split())
-        for identifiers in identified
+        first(each, IDENTIFIER.format("pubmed")) or first(each, IDENTIFIER.format("doi"))
+        for each in element.iter("Reference")
     )
-    return {
-        "references": list(dict.fromkeys(filter(None, ids))),
-        "reference_list": list(filter(None, entries)),
-    }
+    return list(dict.fromkeys(filter(None, ("".join(each.split()) for each in ids))))
+
+
+def _is_chapter(element: Element) -> bool:
+    return bool(first(element, "BookDocument/ArticleTitle"))
+
+
+IDENTIFIER = "ArticleIdList/ArticleId[@IdType='{}']"
+COMMON: Table = {
+    "id": "*/PMID",
+    "pmid": "*/PMID",
+    "url": _address,
+    "language": ".//Language",
+    "keywords": ("*/KeywordList/Keyword",),
+    "references": _references,
+    "reference_list": {".//Reference": {"text": "Citation", "doi": IDENTIFIER.format("doi")}},
+}
+NAMES = ("LastName", "ForeName|Initials", "Suffix", "CollectiveName")
+TABLES: dict[str, Table] = {
+    "PubmedArticle": {
+        **COMMON,
+        "title": partial(_title, path=f"{ARTICLE}/ArticleTitle"),
+        "title2": f"{ARTICLE}/VernacularTitle",
+        "abstract": partial(_abstract, path=f"{ARTICLE}/Abstract"),
+        "abstract2": partial(_abstract, path="MedlineCitation/OtherAbstract"),
+        "authors": people(f"{ARTICLE}/AuthorList/Author", *NAMES),
+        "year": f"{ISSUE}/PubDate|{ARTICLE}/ArticleDate",
+        "journal": f"{JOURNAL}/Title",
+        "journal_abbreviation": f"{JOURNAL}/ISOAbbreviation",
+        "volume": f"{ISSUE}/Volume",
+        "issue": f"{ISSUE}/Issue",
+        "pages": f"{ARTICLE}/Pagination/MedlinePgn",
+        "issn": f"{JOURNAL}/ISSN",
+        "mesh": ("MedlineCitation/MeshHeadingList/MeshHeading/DescriptorName",),
+        "doi": f"{ARTICLE}/ELocationID[@EIdType='doi']|PubmedData/{IDENTIFIER.format('doi')}",
+        "pmcid": f"PubmedData/{IDENTIFIER.format('pmc')}",
+        "publication_types": (f"{ARTICLE}/PublicationTypeList/PublicationType",),
+        "type": lambda element: "" if element.find(JOURNAL) is None else "article-journal",
+    },
+    "PubmedBookArticle": {
+        **COMMON,
+        "title": partial(_title, path="BookDocument/ArticleTitle"),
+        "abstract": partial(_abstract, path="BookDocument/Abstract"),
+        "authors": people("BookDocument/AuthorList/Author", *NAMES),
+        "year": f"{BOOK}/PubDate",
+        "journal": lambda element: first(element, f"{BOOK}/BookTitle") if _is_chapter(element) else "",
+        "publisher": f"{BOOK}/Publisher/PublisherName",
+        "doi": f"BookDocument/{IDENTIFIER.format('doi')}",
+        "type": lambda element: "chapter" if _is_chapter(element) else "book",
+    },
+}

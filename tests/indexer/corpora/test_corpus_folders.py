@@ -48,7 +48,6 @@ def test_the_report_as_json(folder, tmp_path):
         "endings": {".md": 1, ".docx": 1},
         "copies": {"count": 1, "first": [f"{folder}/b.txt"]},
         "links": {"count": 1, "first": [f"{folder}/out"]},
-        "kernel": {"count": 0, "first": []},
         "special": {"count": 1, "first": [f"{folder}/pipe.jsonl"]},
     }
 

@@ -1,5 +1,6 @@
-"""read_corpus: which files belong to a corpus, which format they have, and how far reading has come."""
+"""read_corpus: the files of a corpus, their formats, links, and progress."""
 
+import json
 import os
 
 import pytest
@@ -9,122 +10,120 @@ from indexer.corpora.papers import Paper
 from indexer.corpora.readers import read_corpus
 from indexer.corpora.readers.folders import corpus_names
 from indexer.errors import UnknownFormat
-from tests.indexer.corpora.readers.items import items_of
+from tests.indexer.corpora.readers.items import ids, items_of
 
 
-def write(folder, **files):
-    """Write files, `__` in the names standing for the dot and `_in_` for the slash."""
-    for name, content in files.items():
-        path = folder / name.replace("_in_", "/").replace("__", ".")
+@pytest.fixture
+def corpus(tmp_path):
+    """Return a folder with two files, beside a folder with a third one."""
+    for name in ("corpus/a", "corpus/sub/b", "secret/s"):
+        path = tmp_path / f"{name}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, "utf-8")
+        path.write_text(json.dumps({"id": path.stem}) + "\n")
+    return tmp_path / "corpus"
 
 
-def names(corpus, folder):
-    return [name.removeprefix(f"{folder}/") for name in corpus.files]
+FORMATS = {
+    "a.jsonl": {
+        'not JSON\n[]\n{"docid": "1#0", "text": "T"}\n': "miracl",
+        '{"_id": "1", "text": "T"}': "beir",
+        '{"CN": "1", "Title": "T"}': "scienceon",
+        '{"id": "1", "title": "T"}': "jsonl",
+        '{"DOI": "10.1/x", "member": "1"}': "crossref",
+        '{"id": "W1", "referenced_works": []}': "openalex",
+        "\n \n": "jsonl",
+    },
+    "a.txt": {'{"docid": "1#0"}\n': "miracl", '[\n{"docid": "1#0"}]': "miracl", "A title\n": "text"},
+    "a.dat": {'[\n{"docid": "1#0"}]': "miracl", "<dc><title>A</title></dc>": "dublin-core"},
+    "a.json": {'[\n{"docid": "1#0"}]': "miracl"},
+    "part_000": {'{"id": "W1", "referenced_works": []}': "openalex"},
+    "a.xml": {
+        "<!-- <article-meta/> --><dc/>": "dublin-core",
+        '<x:metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>A</dc:title></x:metadata>': (
+            "dublin-core"
+        ),
+        "<article><front><article-meta/></front></article>": "jats",
+        "<collection><record><leader/></record></collection>": "marcxml",
+        "<PubmedArticleSet/>": "pubmed",
+        "<MetaData/>": "scienceon",
+    },
+}
 
 
 @pytest.mark.parametrize(
-    ("line", "format_", "unit"),
-    [
-        ('{"docid": "1#0", "text": "T"}', "miracl", "passage"),
-        ('{"_id": "1", "text": "T"}', "beir", "passage"),
-        ('{"CN": "1", "Title": "T"}', "scienceon", "paper"),
-        ('{"id": "1", "title": "T"}', "jsonl", "paper"),
-    ],
+    ("name", "content", "format_"),
+    [(name, content, format_) for name, rows in FORMATS.items() for content, format_ in rows.items()],
 )
-def test_the_first_record_tells_the_format(tmp_path, line, format_, unit):
-    (tmp_path / "a.jsonl").write_text(f"not JSON\n[]\n{line}\n")
+def test_the_format_is_recognised_by_beginning_and_ending(tmp_path, name, content, format_):
+    (tmp_path / name).write_text(content)
 
-    corpus = read_corpus([tmp_path / "a.jsonl"])
+    found = read_corpus([tmp_path / name])
 
-    assert (corpus.format, corpus.unit) == (format_, unit)
-
-
-def test_the_ending_does_not_matter_where_the_beginning_tells_the_format(tmp_path):
-    (tmp_path / "corpus.txt").write_text('{"docid": "1#0"}\n')
-
-    assert read_corpus([tmp_path / "corpus.txt"]).format == "miracl"
+    assert (found.format, found.unit) == (format_, "passage" if format_ in {"miracl", "beir"} else "paper")
 
 
-def test_a_given_format_is_not_looked_for(tmp_path):
-    (tmp_path / "papers.dat").write_text("id;title\na;T\n")
-
-    assert [paper.title for paper in items_of(read_corpus([tmp_path / "papers.dat"], format="csv"))] == ["T"]
-
-
-@pytest.mark.parametrize("name", ["a.json", "a.dat", "a.txt"])
-def test_an_array_of_records_is_recognised_by_its_first_record(tmp_path, name):
-    (tmp_path / name).write_text('[\n{"docid": "1#0"}]')
-
-    corpus = read_corpus([tmp_path / name])
-
-    assert (corpus.format, [item.id for item in items_of(corpus)]) == ("miracl", ["1#0"])
+REFUSED = {
+    "two units": ({"a.jsonl": '{"docid": "1#0"}', "b.csv": "id\n1"}, r"a\.jsonl is miracl, .*b\.csv is csv"),
+    "unknown XML": ({"a.xml": "<settings/>"}, "root <settings>"),
+}
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may list every folder")
-def test_a_folder_that_cannot_be_listed_has_no_format(tmp_path):
-    write(tmp_path, a__jsonl='{"docid": "1#0"}', b__pdf_in_c__pdf="")
-    (tmp_path / "b.pdf").chmod(0)
+@pytest.mark.parametrize(("files", "reason"), REFUSED.values(), ids=REFUSED)
+def test_corpora_without_one_unit_or_a_format_are_refused(tmp_path, files, reason):
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
 
-    corpus = read_corpus([tmp_path])
-    (tmp_path / "b.pdf").chmod(0o700)
-
-    assert (corpus.formats, corpus.unit) == ({"miracl": 1}, "passage")
-
-
-def test_passages_and_papers_at_once_are_refused_with_a_file_of_each(tmp_path):
-    write(tmp_path, a__jsonl='{"docid": "1#0"}', b__csv="id\n1")
-
-    with pytest.raises(UnknownFormat, match=r"a\.jsonl is miracl, .*b\.csv is csv"):
+    with pytest.raises(UnknownFormat, match=reason):
         read_corpus([tmp_path])
 
 
-def test_a_given_format_takes_only_its_files_of_a_folder_and_counts_the_others(tmp_path):
-    write(tmp_path, a__jsonl='{"docid": "1#0"}', b__csv="id\n1", c__csv="id\n2")
+def test_a_given_format_takes_its_files_of_a_folder_and_any_named_file(tmp_path):
+    for name, content in {
+        "a.jsonl": '{"docid": "1#0"}',
+        "b.csv": "id\n1",
+        "c.csv.gz": "",
+        "x.dat": "id;title\na;T\n",
+    }.items():
+        (tmp_path / name).write_text(content)
 
-    corpus = read_corpus([tmp_path], format="miracl")
+    found = read_corpus([tmp_path], format="miracl")
 
-    assert names(corpus, tmp_path) == ["a.jsonl"]
-    assert (corpus.left_out.endings, corpus.left_out.first) == ({".csv": 2}, {".csv": "b.csv"})
-
-
-def test_files_without_a_record_take_the_format_that_their_ending_allows_and_are_of_any_unit(tmp_path):
-    write(tmp_path, a__jsonl="", b__jsonl='{"docid": "1#0"}', c__xml="")
-
-    corpus = read_corpus([tmp_path])
-
-    assert (corpus.formats, corpus.unit) == ({"miracl": 2, "scienceon": 1}, "passage")
+    assert found.files == [f"{tmp_path}/a.jsonl"]
+    assert found.left_out.endings == {".csv": 2, ".dat": 1}
+    assert ids(read_corpus([tmp_path / "x.dat"], format="csv")) == ["a"]
 
 
-def test_what_is_neither_file_nor_folder_is_refused(tmp_path):
+def test_files_without_a_record_are_of_any_unit(tmp_path):
+    for name, content in {"a.jsonl": "", "b.jsonl": '{"docid": "1#0"}', "c.xml": ""}.items():
+        (tmp_path / name).write_text(content)
+
+    found = read_corpus([tmp_path])
+
+    assert (found.formats["miracl"], found.unit, ids(found)) == (2, "passage", ["1#0"])
+
+
+@pytest.mark.parametrize("path", ["", "nothing", "pipe.jsonl"])
+def test_paths_that_are_neither_file_nor_folder_are_refused(tmp_path, path):
     os.mkfifo(tmp_path / "pipe.jsonl")
 
-    for path in ("", tmp_path / "pipe.jsonl"):
-        with pytest.raises(UnknownPath):
-            read_corpus([path])
-
-
-@pytest.mark.parametrize("content", ["", "\n \n"])
-def test_an_empty_file_is_a_corpus_of_nothing(tmp_path, content):
-    (tmp_path / "a.jsonl").write_text(content)
-
-    corpus = read_corpus([tmp_path / "a.jsonl"])
-
-    assert (corpus.format, list(corpus)) == ("jsonl", [])
+    with pytest.raises(UnknownPath):
+        read_corpus([tmp_path / path if path else path])
 
 
 def test_an_empty_folder_is_a_corpus_of_nothing(tmp_path):
-    corpus = read_corpus([tmp_path])
+    found = read_corpus([tmp_path])
 
-    assert (corpus.format, corpus.files, corpus.total_bytes, list(corpus)) == ("jsonl", [], 0, [])
+    assert (found.format, found.files, found.total_bytes, list(found)) == ("jsonl", [], 0, [])
 
 
 def test_folders_are_read_in_sorted_order_and_paths_in_the_order_given(tmp_path):
-    line = '{"id": "a"}'
-    write(tmp_path, b_in_z__jsonl=line, b_in_a_in_1__JSONL=line, b_in_b__ndjson=line, a__json=line)
+    for name in ("b/z.jsonl", "b/a/1.JSONL", "b/b.ndjson", "a.json"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text('{"id": "a"}')
 
-    assert names(read_corpus([tmp_path / "b", tmp_path / "a.json"]), tmp_path) == [
+    found = read_corpus([tmp_path / "b", tmp_path / "a.json"])
+
+    assert [os.path.relpath(name, tmp_path) for name in found.files] == [
         "b/a/1.JSONL",
         "b/b.ndjson",
         "b/z.jsonl",
@@ -138,20 +137,16 @@ LISTINGS = {
         "e.XML.gz f.zip g.tsv.gz",
     ),
     "texts about the corpus are no papers": (
-        "README.md a/Readme_ko.TXT LICENSE.txt licenses.md readme.jsonl",
+        "README.md a/Readme_ko.TXT LICENSE.txt.gz licenses.md readme.jsonl",
         "licenses.md readme.jsonl",
     ),
     "of copies the PDF is read before Markdown and text": (
-        "a.md a.pdf a.txt b.md.gz b.txt c.txt c.jsonl x/a.txt",
+        "a.md a.pdf a.txt b.md.gz b.txt c.txt c.txt.gz c.jsonl x/a.txt",
         "a.pdf b.md.gz c.jsonl c.txt x/a.txt",
     ),
     "topics and judgements are no corpus": (
-        "papers.jsonl qrels/test.tsv topics.dev.tsv questions.jsonl questionnaires.jsonl",
+        "papers.jsonl qrels/test.tsv topics.dev.tsv queries.jsonl questionnaires.jsonl",
         "papers.jsonl questionnaires.jsonl",
-    ),
-    "of BEIR's layout only the corpus is read": (
-        "x/corpus.jsonl x/queries.jsonl x/qrels/test.tsv x/more.jsonl y/more.jsonl",
-        "x/corpus.jsonl y/more.jsonl",
     ),
 }
 
@@ -161,50 +156,117 @@ def test_some_files_of_a_folder_are_a_corpus(listing, read):
     assert list(corpus_names(listing.split())) == read.split()
 
 
-def test_reading_again_yields_the_same_items(tmp_path):
-    write(tmp_path, a__jsonl='{"id": "a"}\nno\n', b__jsonl='{"id": "b"}')
-    corpus = read_corpus([tmp_path])
+# Links below the folder `corpus`, the option, the files that are read and the links that are left out.
+LINKS = {
+    "out of the folder": (
+        {"file.jsonl": "../secret/s.jsonl", "folder": "../secret", "sub/up": "../.."},
+        False,
+        "a.jsonl sub/b.jsonl",
+        "file.jsonl folder sub/up",
+    ),
+    "out of the folder on request, each file once": (
+        {"sub/up": "../..", "z.jsonl": "../secret/s.jsonl"},
+        True,
+        "a.jsonl sub/b.jsonl sub/up/secret/s.jsonl",
+        "",
+    ),
+    "within the folder": (
+        {"0.jsonl": "a.jsonl", "0": "sub", "sub/up": ".."},
+        False,
+        "a.jsonl sub/b.jsonl",
+        "",
+    ),
+    "to names that are none of a corpus": (
+        {"x.jsonl": ".store/x", "y.jsonl": "blob", "z.jsonl": "blob"},
+        False,
+        "a.jsonl sub/b.jsonl x.jsonl y.jsonl",
+        "",
+    ),
+    "to nothing and to themselves": (
+        {"gone.jsonl": "nothing.jsonl", "self.jsonl": "self.jsonl"},
+        True,
+        "a.jsonl sub/b.jsonl",
+        "gone.jsonl self.jsonl",
+    ),
+}
 
-    assert list(corpus) == list(corpus)
-    assert len(list(corpus)) == 3
+
+@pytest.mark.parametrize(("links", "follow", "read", "left_out"), LINKS.values(), ids=LINKS)
+def test_links_are_followed_within_the_folder(corpus, links, follow, read, left_out):
+    (corpus / ".store").mkdir()
+    for name in (".store/x", "blob"):
+        (corpus / name).write_text(json.dumps({"id": name}))
+    for name, target in links.items():
+        (corpus / name).symlink_to(target)
+
+    found = read_corpus([corpus], follow_links=follow)
+
+    assert [os.path.relpath(name, corpus) for name in found.files] == read.split()
+    assert [os.path.relpath(name, corpus) for name in found.left_out.links] == left_out.split()
 
 
-def test_the_bytes_read_grow_to_those_on_disk_and_begin_anew(tmp_path):
-    write(tmp_path, a__jsonl='{"id": "a"}\n', b__jsonl='{"id": "bb"}\n')
-    corpus = read_corpus([tmp_path])
+def test_a_link_that_is_named_itself_is_followed(corpus):
+    (corpus.parent / "link").symlink_to("corpus")
 
-    assert (corpus.total_bytes, corpus.bytes_read) == (25, 0)
-    assert [corpus.bytes_read for _ in corpus] == [12, 25]
-    assert corpus.bytes_read == 25
-    next(iter(corpus))
-    assert corpus.bytes_read == 12
+    assert ids(read_corpus([corpus.parent / "link"])) == ["a", "b"]
+
+
+def test_special_files_are_listed_and_never_opened(corpus):
+    os.mkfifo(corpus / "f.jsonl")
+    (corpus / "sub" / "link.txt").symlink_to("../f.jsonl")
+
+    found = read_corpus([corpus]).left_out
+
+    assert found.as_record()["special"] == {
+        "count": 2,
+        "first": [f"{corpus}/f.jsonl", f"{corpus}/sub/link.txt"],
+    }
+
+
+def test_reading_again_yields_the_same_items_and_bytes(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"id": "a"}\n')
+    (tmp_path / "b.jsonl").write_text('{"id": "bb"}\nno\n')
+    found = read_corpus([tmp_path])
+
+    assert (found.total_bytes, found.bytes_read) == (28, 0)
+    assert [found.bytes_read for _ in found] == [12, 28, 28]
+    assert found.bytes_read == 28
+    assert list(found) == list(found)
+
+
+def test_skipped_files_are_not_read(corpus):
+    found = read_corpus([corpus])
+    found.skip({f"{corpus}/a.jsonl"})
+
+    assert (ids(found), found.total_bytes, found.bytes_read) == (["b"], 12, 12)
+    assert list(found.sources) == [f"{corpus}/a.jsonl", f"{corpus}/sub/b.jsonl"]
 
 
 @pytest.mark.parametrize("become", [lambda path: None, os.mkfifo], ids=["nothing", "pipe"])
-def test_a_file_that_is_gone_or_a_pipe_since_is_one_dead_letter_and_is_not_waited_for(tmp_path, become):
-    write(tmp_path, a__jsonl='{"id": "a"}\n', b__jsonl='{"id": "b"}\n')
-    corpus = read_corpus([tmp_path])
-    (tmp_path / "a.jsonl").unlink()
-    become(tmp_path / "a.jsonl")
+def test_a_file_that_is_gone_or_a_pipe_since_is_one_dead_letter(corpus, become):
+    found = read_corpus([corpus])
+    (corpus / "a.jsonl").unlink()
+    become(corpus / "a.jsonl")
 
-    dead, paper = items_of(corpus)
+    dead, paper = items_of(found)
 
-    assert (dead.file, dead.line, paper.id) == (f"{tmp_path}/a.jsonl", 0, "b")
+    assert (dead.file, dead.line, paper.id) == (f"{corpus}/a.jsonl", 0, "b")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read every file")
-def test_a_file_and_a_folder_without_permission_are_dead_letters(tmp_path):
-    write(tmp_path, a__jsonl='{"id": "a"}\n', b_in_c__jsonl="{}")
-    (tmp_path / "a.jsonl").chmod(0)
-    (tmp_path / "b").chmod(0)
+def test_a_file_and_a_folder_without_permission_are_dead_letters(corpus):
+    (corpus / "c.jsonl").write_text('{"id": "c"}')
+    (corpus / "a.jsonl").chmod(0)
+    (corpus / "sub").chmod(0)
 
-    refused = [dead.file for dead in items_of(read_corpus([tmp_path]))]
-    (tmp_path / "b").chmod(0o700)
+    found = read_corpus([corpus])
+    refused = [item.file for item in items_of(found) if not isinstance(item, Paper)]
+    (corpus / "sub").chmod(0o700)
 
-    assert refused == [f"{tmp_path}/b", f"{tmp_path}/a.jsonl"]
+    assert (refused, found.formats) == ([f"{corpus}/sub", f"{corpus}/a.jsonl"], {"jsonl": 1})
 
 
-def test_a_file_name_that_is_no_utf8_is_told_in_text_that_can_be_stored(tmp_path):
+def test_a_file_name_that_is_no_utf8_is_escaped_in_dead_letters(tmp_path):
     (tmp_path / os.fsdecode(b"\xff.jsonl")).write_text("no\n")
 
     (dead,) = items_of(read_corpus([tmp_path]))
@@ -222,7 +284,7 @@ def test_a_file_name_that_is_no_utf8_is_told_in_text_that_can_be_stored(tmp_path
     ],
 )
 def test_the_shared_corpora_are_read_whole(shared_data, folder, format_, unit, papers):
-    corpus = read_corpus([shared_data / folder])
+    found = read_corpus([shared_data / folder])
 
-    assert (corpus.format, corpus.unit) == (format_, unit)
-    assert sum(isinstance(item, Paper) for item in corpus) == sum(1 for _ in corpus) == papers
+    assert (found.format, found.unit) == (format_, unit)
+    assert sum(isinstance(item, Paper) for item in found) == sum(1 for _ in found) == papers

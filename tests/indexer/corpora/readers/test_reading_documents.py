@@ -1,19 +1,15 @@
 """Text, Markdown and PDF: a file is a paper."""
 
-import zipfile
 from contextlib import closing
 from typing import cast
 
 import pytest
 
 from base.errors import LibraryMissing, Remedy
-from benchmarks.corpora.pdfs import HEADINGS, generated_pdfs
 from indexer.citation_graph.graph import CitationGraph
-from indexer.corpora.chunking import passages_of
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers import DeadLetter, read_corpus
-from indexer.corpora.readers.markdown import markdown_record
-from indexer.errors import UnknownFormat
+from indexer.corpora.readers.documents import markdown_record
 from indexer.ingest import build_index
 from indexer.requests import IngestRequest
 from indexer.settings import IndexerSettings
@@ -92,11 +88,6 @@ def test_markdown_has_its_front_matter_sections_and_references(tmp_path):
     assert paper.model_extra["status"] == "draft"
 
 
-def test_comments_of_markdown_are_left_out_and_those_without_an_end_are_read_in_time():
-    record = markdown_record("# Title\n\nA<!-- x\ny --> B\n\n" + "<!--" * 100_000)
-    assert record["body"].startswith("A B")
-
-
 def test_the_first_line_of_a_text_is_its_title(tmp_path):
     paper = paper_of(tmp_path, "a.txt", TEXT)
 
@@ -113,53 +104,27 @@ def test_a_file_is_named_by_its_place_below_the_folder(tmp_path):
     assert [paper.id for paper in papers_of(tmp_path)] == ["2021/Kim_et_al.v2"]
 
 
-@pytest.mark.parametrize(
-    ("names", "formats"),
-    [
-        (["a.pdf", "README.md", "notes.txt"], {"pdf": 1, "text": 1}),
-        (["a.md", "b.md"], {"markdown": 2}),
-        (["a.jsonl", "b.pdf", "c.pdf"], {"jsonl": 1, "pdf": 2}),
-    ],
-)
-def test_the_papers_of_a_folder_are_read_in_whatever_formats_they_are(tmp_path, names, formats):
-    for name in names:
-        (tmp_path / name).write_text('{"id": "a"}' if name.endswith(".jsonl") else "A title\n")
-
-    corpus = read_corpus([tmp_path])
-
-    assert (corpus.formats, corpus.unit) == (formats, "paper")
-
-
-def test_a_stray_file_of_records_displaces_no_pdf(tmp_path):
-    (tmp_path / "a.pdf").write_bytes(page_of(text(SENTENCE)))
-    (tmp_path / "b.jsonl").write_text('{"id": "stray"}\n')
-    (tmp_path / "c.pdf").write_bytes(page_of(text(SENTENCE)))
-
-    assert [paper.id for paper in papers_of(tmp_path)] == ["stray", "a", "c"]
+FRONT_MATTER = {
+    "a folded block": (
+        "abstract: >-\n  Rice: a crop.\n  - It grows.\nyear: 2020",
+        {"abstract": "Rice: a crop. - It grows."},
+    ),
+    "a literal block": ("abstract: |\n  One.\n  Two.", {"abstract": "One. Two."}),
+    "a quoted value over lines": ('title: "A long\n  title"', {"title": "A long title"}),
+    "a colon": ("title: Rice: a crop", {"title": "Rice: a crop"}),
+    "names on one line": ("author: Lee, A.; Kim, B.", {"authors": ["Lee", "A.", "Kim", "B."]}),
+    "names in brackets": ("authors: ['Ann Lee', \"홍길동\"]", {"authors": ["Ann Lee", "홍길동"]}),
+    "names one per line": ("authors:\n  - Ann Lee\n  - 홍길동", {"authors": ["Ann Lee", "홍길동"]}),
+    "tags and other keys": ("tags: [a, b]\nstatus: draft", {"keywords": ["a", "b"], "status": "draft"}),
+    "a date": ("date: 2021-05-04", {"year": 2021}),
+}
 
 
-def test_an_archive_may_hold_several_formats_and_records_come_before_documents(tmp_path):
-    with zipfile.ZipFile(tmp_path / "papers.zip", "w") as archive:
-        archive.writestr("a.pdf", page_of(text(SENTENCE)))
-        archive.writestr("b.jsonl", '{"id": "b1"}\n{"id": "b2"}\n')
-        archive.writestr("c.md", "# Title\n")
+@pytest.mark.parametrize(("lines", "values"), FRONT_MATTER.values(), ids=FRONT_MATTER)
+def test_front_matter_gives_values(lines, values):
+    record = markdown_record(f"---\n{lines}\n---\nText.\n")
 
-    assert [paper.id for paper in papers_of(tmp_path / "papers.zip")] == ["b1", "b2", "c", "a"]
-
-
-def test_a_format_that_is_named_takes_its_files_of_a_mixed_folder(tmp_path):
-    for name in ("a.pdf", "b.md", "c.jsonl"):
-        (tmp_path / name).write_text("# Title\n")
-
-    assert [paper.id for paper in papers_of(tmp_path, format="markdown")] == ["b"]
-
-
-def test_files_of_an_archive_are_papers_too(tmp_path):
-    with zipfile.ZipFile(tmp_path / "papers.zip", "w") as archive:
-        archive.writestr("x/a.pdf", page_of(text(SENTENCE)))
-        archive.writestr("README.md", "no paper")
-
-    assert [paper.id for paper in papers_of(tmp_path / "papers.zip")] == ["x/a"]
+    assert {key: record[key] for key in values} == values
 
 
 @pytest.mark.parametrize(
@@ -181,39 +146,18 @@ def test_what_is_no_paper_is_a_dead_letter(tmp_path, name, data, reason):
 
 
 @pytest.mark.parametrize(
-    "piece",
-    [
-        "<!-- ",
-        "[",
-        "[a](",
-        "![",
-        "---\n",
-        "# ",
-        "**",
-        "Abstract",
-        "Keywords:  ",
-        " ",
-        "a, ",
-        "http://",
-        "(1) ",
-        "가나. ",
-    ],
+    "piece", ["<!-- ", "[a](", "# ", "**", "Abstract", "Keywords:  ", " ", "http://"]
 )
 @pytest.mark.parametrize("joint", ["", "\n"], ids=["one line", "lines"])
-def test_a_text_made_to_be_slow_is_read_in_time(tmp_path, piece, joint):
+def test_a_text_made_to_be_slow_is_read_in_time(piece, joint):
     many = joint.join([piece] * (60_000 // len(piece)))
-    for name, text_ in {
-        "a.md": f"---\ntitle: T\nauthor: {many}\n---\n{many}",
-        "b.md": f"# T\n{many}",
-    }.items():
-        (tmp_path / name).write_text(f"{text_}\n## References\n{many}")
 
-    assert len(list(read_corpus([tmp_path]))) == 2
+    assert markdown_record(f"# T\n{many}\n## References\n{many}")["title"] == "T"
 
 
 def test_without_the_library_that_reads_pdfs_the_error_says_how_to_install_it(tmp_path, monkeypatch):
     (tmp_path / "a.pdf").write_bytes(b"%PDF-1.7")
-    monkeypatch.setattr("indexer.corpora.readers.pdf.find_spec", lambda _: None)
+    monkeypatch.setattr("indexer.corpora.readers.documents.find_spec", lambda _: None)
 
     with pytest.raises(LibraryMissing, match="make install-pdf") as alone:
         read_corpus([tmp_path])
@@ -223,11 +167,6 @@ def test_without_the_library_that_reads_pdfs_the_error_says_how_to_install_it(tm
 
     assert Remedy.NAME_FORMAT not in alone.value.remedies
     assert Remedy.NAME_FORMAT in beside_records.value.remedies
-
-
-def test_the_hub_has_no_documents():
-    with pytest.raises(UnknownFormat, match="not pdf"):
-        read_corpus(["hub:owner/name/folder"], format="pdf")
 
 
 def test_a_folder_of_pdfs_becomes_passages_of_its_sections(tmp_path):
@@ -244,20 +183,6 @@ def test_a_folder_of_pdfs_becomes_passages_of_its_sections(tmp_path):
     assert report.manifest.papers == 1
     (letter,) = report.dead_letters
     assert "header" in letter.reason
-
-
-def test_no_chunk_of_a_pdf_holds_text_of_two_sections(tmp_path):
-    (paper_set,) = generated_pdfs(1)
-    (tmp_path / "a.pdf").write_bytes(paper_set.data)
-    (paper,) = papers_of(tmp_path)
-
-    chunks = [passage.text for passage in passages_of(paper, "paper") if passage.part == "body"]
-
-    headings = [line for line in paper_set.body.split("\n") if line[1:3] == ". "]
-    assert len(headings) == len(HEADINGS["en"])
-    assert all(sum(heading in chunk for heading in headings) <= 1 for chunk in chunks)
-    assert all(any(chunk.startswith(heading) for chunk in chunks) for heading in headings)
-    assert not any("Annals of Generated Papers" in chunk for chunk in chunks)
 
 
 def test_a_paper_of_the_folder_is_found_among_the_references_of_another(tmp_path):
@@ -283,14 +208,15 @@ def test_a_paper_of_the_folder_is_found_among_the_references_of_another(tmp_path
 @pytest.mark.parametrize(
     ("text", "title"),
     [
-        ("# Rice " + " " * 5_000 + "fields ##\nx", "Rice " + " " * 5_000 + "fields"),
+        ("# Rice " + " " * 5_000 + "fields ##\nx", "Rice fields"),
         ("# Rice\n" + "<!-- a --> " + "<!--" * 30_000, "Rice"),
+        ("# Rice<!-- x\ny --> B\n", "Rice B"),
         ("---\ntitle: Rice\nnote: a\n" + " b\n" * 100_000 + "---\nx", "Rice"),
         ("# ##\nx", "##"),
     ],
 )
 def test_markdown_is_read_in_time_that_grows_with_its_length(text, title):
-    assert " ".join(markdown_record(text)["title"].split()) == " ".join(title.split())
+    assert " ".join(markdown_record(text)["title"].split()) == title
 
 
 def test_a_copy_is_read_where_the_pdf_is_refused(tmp_path):
@@ -322,20 +248,3 @@ def test_a_pdf_and_its_copy_that_are_both_refused_are_dead_letters(tmp_path):
         f"{tmp_path}/scan.pdf",
         f"{tmp_path}/scan.txt",
     ]
-
-
-def test_a_copy_that_holds_records_is_no_paper(tmp_path):
-    (tmp_path / "scan.pdf").write_bytes(page_of(b""))
-    (tmp_path / "scan.txt").write_text('{"docid": "1#0"}\n')
-
-    assert [letter.file for letter in letters_of(tmp_path)] == [f"{tmp_path}/scan.pdf"]
-
-
-def test_the_dead_letter_of_a_pdf_in_an_archive_names_its_copy(tmp_path):
-    with zipfile.ZipFile(tmp_path / "c.zip", "w") as archive:
-        archive.writestr("scan.pdf", page_of(b""))
-        archive.writestr("scan.txt", "Rice")
-
-    (letter,) = letters_of(tmp_path / "c.zip")
-
-    assert "scan.txt" in letter.reason

@@ -68,7 +68,6 @@ def test_an_article_is_read_with_its_full_text():
         "pmcid": "PMC77",
         "license": "https://creativecommons.org/licenses/by/4.0/",
         "type": "article-journal",
-        "sections": [{"title": "서론", "level": 1}, {"title": "배경", "level": 2}],
         "body": "## 서론\n\n벼는 [1] 물에서 자란다.\n\n### 배경\n\n배경 문단.",
         "references": ["10.1/x"],
         "reference_list": [
@@ -113,3 +112,51 @@ def test_an_article_without_doi_has_the_id_of_pubmed_central():
     text = ARTICLE.replace('<article-id pub-id-type="doi">10.5555/Paddy.2</article-id>', "")
 
     assert one("jats", text, "a.xml")["id"] == "PMC77"
+
+
+def article(title="A", abstract="", references=""):
+    return (
+        '<article xmlns:mml="http://www.w3.org/1998/Math/MathML"><front><article-meta><title-group>'
+        f"<article-title>{title}</article-title></title-group><abstract>{abstract}</abstract></article-meta>"
+        f"</front><back><ref-list>{references}</ref-list></back></article>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("CO<sub>2</sub> in <italic>Oryza</italic>s", "CO2 in Oryzas"),
+        ("A<break/>B", "A B"),
+        (
+            "Waves in <mml:math><mml:mi> N </mml:mi>\n<mml:mo>+</mml:mo></mml:math>-coupled",
+            "Waves in N+-coupled",
+        ),
+        (
+            "<alternatives><tex-math>$$x$$</tex-math><mml:math><mml:mi>x</mml:mi></mml:math></alternatives>",
+            "x",
+        ),
+        ("R&amp;amp;D &lt;i&gt;x&lt;/i&gt;", "R&D x"),
+    ],
+)
+def test_inline_markup_is_removed(title, text):
+    record = one("jats", article(title, f"<sec><title>Aim</title><p>{title}</p></sec>"), "a.xml")
+
+    assert (record["title"], record["abstract"]) == (text, f"Aim: {text}")
+
+
+REF = "<ref><mixed-citation>{}</mixed-citation></ref>"
+
+
+@pytest.mark.parametrize(
+    "references",
+    [
+        f"<ref-list>{REF.format('A')}</ref-list><ref-list><ref-list>{REF.format('B')}</ref-list></ref-list>",
+        "<ref><mixed-citation>A</mixed-citation><mixed-citation>B</mixed-citation></ref>",
+        f"{REF.format('A')}<ref>B</ref>",
+    ],
+    ids=["nested lists", "two citations in one item", "an item without a citation"],
+)
+def test_each_reference_is_read_once(references):
+    record = one("jats", article(references=references), "a.xml")
+
+    assert record["reference_list"] == [{"text": "A"}, {"text": "B"}]

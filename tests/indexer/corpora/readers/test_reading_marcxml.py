@@ -10,7 +10,7 @@ NAMESPACE = 'xmlns="http://www.loc.gov/MARC21/slim"'
 
 
 def marc(fields, *, kind="am", controls=()):
-    """Return a record of lines such as `245 $aTitle /`."""
+    """Return a record of lines such as `264/1 $bPress`: tag, second indicator, subfields."""
     written = [f"<leader>00000n{kind} a2200000 a 4500</leader>"]
     written += [f'<controlfield tag="{tag}">{text}</controlfield>' for tag, text in controls]
     for line in fields.strip().splitlines():
@@ -18,7 +18,8 @@ def marc(fields, *, kind="am", controls=()):
         parts = "".join(
             f'<subfield code="{part[0]}">{part[1:]}</subfield>' for part in rest.split("$") if part
         )
-        written.append(f'<datafield tag="{tag}" ind1=" " ind2=" ">{parts}</datafield>')
+        tag, _, indicator = tag.partition("/")
+        written.append(f'<datafield tag="{tag}" ind1=" " ind2="{indicator or " "}">{parts}</datafield>')
     return f"<record {NAMESPACE}>{''.join(written)}</record>"
 
 
@@ -84,10 +85,43 @@ def test_an_article_has_its_journal_in_the_host_item():
     assert record["type"] == "article-journal"
 
 
-def test_a_title_in_the_original_script_is_the_second_title():
-    record = one("marcxml", marc("245 $aNonŭi met'an\n880 $6245-01$a논의 메탄"), "a.xml")
+ROMANIZED = """
+    100 $6880-01$aKim, Ch'olsu
+    245 $6880-02$aNonui met'an
+    260 $6880-03$bNong Hakhoe
+    520 $aMethane was measured.
+    650 $aMethane
+    880 $6100-01/$1$a김, 철수
+    880 $6245-02/$1$a논의 메탄
+    880 $6520-00$a메탄을 재었다.
+    880 $6650-00$a메탄
+    880 $6700-00$a박, 영희
+    """
 
-    assert (record["title"], record["title2"]) == ("Nonŭi met'an", "논의 메탄")
+
+def test_fields_in_the_original_script_are_read():
+    record = one("marcxml", marc(ROMANIZED), "a.xml")
+
+    assert (record["title"], record["title2"]) == ("Nonui met'an", "논의 메탄")
+    assert (record["authors"], record["romanized_authors"]) == (["김철수", "박영희"], ["Kim, Ch'olsu"])
+    assert {record["abstract"], record["abstract2"]} == {"메탄을 재었다.", "Methane was measured."}
+    assert (record["keywords"], record["publisher"]) == (["Methane", "메탄"], "Nong Hakhoe")
+
+
+@pytest.mark.parametrize(
+    ("fields", "publisher", "year"),
+    [
+        ("264/2 $bDistributor$c2021\n264/1 $bPress$c2020", "Press", 2020),
+        ("264/3 $bPrinter$c2021\n260 $bPress$c2020", "Press", 2020),
+        ("264/0 $bProducer$c2019", "Producer", 2019),
+        ("264/1 $bPress\n264/4 $c©2018", "Press", 2018),
+        ("264/2 $bDistributor$c2021", None, None),
+    ],
+)
+def test_the_publisher_is_chosen_by_the_indicator(fields, publisher, year):
+    record = one("marcxml", marc(f"245 $aA\n{fields}"), "a.xml")
+
+    assert (record.get("publisher"), record.get("year")) == (publisher, year)
 
 
 @pytest.mark.parametrize(

@@ -129,11 +129,21 @@ WITHOUT_DECLARATION = HEAD.partition("\n")[2] + record(CN="A") + TAIL
         ('<!DOCTYPE MetaData [<!ENTITY a "aaaa">]>' + WITHOUT_DECLARATION, "DOCTYPE"),
         ("<!DOCTYPE MetaData>" + WITHOUT_DECLARATION, "DOCTYPE"),
         ("<MetaData><recordList>" + record(CN="A") + TAIL, "statusCode"),
-        ("<project/>", "<project>"),
+        ("<project/>", "no statusCode"),
+        (WITHOUT_DECLARATION.replace("200", "401"), "statusCode 401"),
         ('<?xml version="1.0" encoding="EUC-KR"?><MetaData/>', "encoding"),
-        ("<MetaData>" + "<a>" * 100_000, "50 levels"),
+        ("<MetaData>" + "<a>" * 100_000, "200 levels"),
     ],
-    ids=["doctype", "entities", "bare doctype", "no status", "other root", "encoding", "nesting"],
+    ids=[
+        "doctype",
+        "entities",
+        "bare doctype",
+        "no status",
+        "other root",
+        "other status",
+        "encoding",
+        "nesting",
+    ],
 )
 def test_such_xml_is_refused_whole(text, fact):
     (dead,) = read(text)
