@@ -22,6 +22,10 @@ from base.amounts import counted
 from base.errors import InvalidCall
 from base.records import adapter
 from base.versions import checkout_commit
+from eval.experiments.experiment import Outcome
+from eval.experiments.figures import drawn
+from eval.experiments.folder import FORMAT, check_folder, write_files
+from eval.experiments.report import markdown_of, page_of
 from eval.judging.candidates import Candidate
 from eval.judging.folder import ASSESSMENTS, ENDING, KINDS, MARKER, Benchmark
 from eval.judging.records import CallRecord, Judged, Pair
@@ -37,10 +41,6 @@ from eval.judging.tables import (
     stages_table,
 )
 from eval.manifest import file_record, software
-from eval.reproduction.experiment import Outcome
-from eval.reproduction.figures import drawn
-from eval.reproduction.folder import FORMAT, check_folder, write_files
-from eval.reproduction.report import markdown_of, page_of
 from eval.score_commands import first_ids
 from indexer.corpora.papers import language_of
 

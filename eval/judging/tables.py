@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from eval.experiments.experiment import Bar, BarPanel, Cell, Figure, Table
 from eval.judging.candidates import FoundAt
 from eval.judging.folder import Benchmark
 from eval.judging.records import HIGHEST_GRADE, Assessment, Judged, Pair
@@ -18,7 +19,6 @@ from eval.judging.stages import (
     grades_of,
     stage_call,
 )
-from eval.reproduction.experiment import Bar, BarPanel, Cell, Figure, Table
 from eval.statistics import mean_of_known
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from eval.reproduction.answering.abstention import best_risks, risk_at, risks
+from eval.experiments.answering.abstention import best_risks, risk_at, risks
 
 CONFIDENCE, ERRORS = [0.2, 0.9, 0.8, 0.5], [True, False, True, False]
 
