@@ -1,6 +1,7 @@
-"""The command `experiment`: one subcommand for each experiment, `repeat` and `diff`."""
+"""The command `experiment`: one subcommand for each experiment, `import`, `repeat` and `diff`."""
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -8,11 +9,22 @@ import click
 from base.amounts import counted
 from base.calls import Section
 from base.terminal.call_options import call_options
+from base.terminal.lazy_commands import LazyGroup
 from base.terminal.output import echo, echo_lines
 from base.terminal.parameters import PathParameter, SectionedCommand, option_section
-from eval.experiments.benchmarks import LAYOUTS
-from eval.experiments.experiment import Experiment, ExperimentCall, Outcome, experiments
+from eval.experiments.calls import ExperimentCall
+from eval.experiments.experiment import EXPERIMENTS, load_experiment
+from eval.experiments.layouts import LAYOUTS, read_benchmark
 from retriever.options import COMPLETIONS
+
+FOLDER = PathParameter(exists=True, file_okay=False)
+HERE = __name__
+
+parallel_option = click.option(
+    "--parallel",
+    type=click.IntRange(1, 1024),
+    help="Concurrent topics. Default: 1, with a language model SHRAG_LLM__CONCURRENCY.",
+)
 
 
 @click.command("import", short_help="Turn a published benchmark into topics, qrels and papers.")
@@ -30,9 +42,9 @@ def import_command(layout: str, path: Path, out: Path, split: str) -> None:
     has only one. The files written are topics.jsonl, qrels.txt, and papers.jsonl for `shrag index`; a
     benchmark without a corpus has only its relevant papers there.
     """
-    from eval.experiments.benchmarks.importing import import_benchmark
+    from eval.experiments.layouts.benchmark import write_benchmark
 
-    made = import_benchmark(layout, path, out, split)
+    made = write_benchmark(read_benchmark(layout, path, split), path, out)
     numbers = (
         counted(made.questions, "question"),
         counted(made.judgements, "judgement"),
@@ -42,30 +54,58 @@ def import_command(layout: str, path: Path, out: Path, split: str) -> None:
     echo_lines([f"note: {note}" for note in made.notes], err=True)
 
 
-FOLDER = PathParameter(exists=True, file_okay=False)
+@click.command("repeat")
+@click.argument("folder", type=FOLDER)
+@click.option("--name", "index", help="Index to use instead of the one with the same name.")
+@parallel_option
+def repeat_command(folder: Path, index: str | None, parallel: int | None) -> None:
+    """Repeat an experiment; exit 1 if a metric differs.
 
-
-@click.group("experiment")
-def experiment() -> None:
-    """Make a table or figure of a paper on your own index and judgements.
-
-    The papers are SHRAG, SPAR and a report on paper-QA.
+    The inputs are the copies in FOLDER. Differences of index, settings, models and packages are listed too:
+    they are possible causes.
     """
+    from eval.experiments.folder import call_values, differing, read_manifest
+    from eval.experiments.running import run_experiment
+
+    then = read_manifest(folder)
+    name = then.experiment
+    if name not in EXPERIMENTS:
+        raise click.UsageError(f"there is no experiment {name!r} in this version")
+    values = call_values(folder, then) | ({"index": index} if index else {})
+    with tempfile.TemporaryDirectory() as place:
+        run_experiment(name, load_experiment(name).call.of(**values), Path(place), parallel=parallel)
+        made, metrics = differing(folder, Path(place))
+    _end_with([*made, *metrics], failed=bool(metrics))
 
 
-experiment.add_command(import_command)
+@click.command("diff")
+@click.argument("first", type=FOLDER)
+@click.argument("second", type=FOLDER)
+def diff_command(first: Path, second: Path) -> None:
+    """List the differences of two folders of results.
+
+    They are those of index, options, inputs, packages and metrics; the exit code is 1 if there are any.
+    """
+    from eval.experiments.folder import differing
+
+    made, metrics = differing(first, second)
+    _end_with([*made, *metrics], failed=bool(made or metrics))
 
 
-parallel_option = click.option(
-    "--parallel",
-    type=click.IntRange(1, 1024),
-    help="Concurrent topics. Default: 1, with a language model SHRAG_LLM__CONCURRENCY.",
-)
+def _end_with(lines: Sequence[str], *, failed: bool) -> None:
+    echo_lines(lines or ["no differences"])
+    if failed:
+        raise click.exceptions.Exit(1)
 
 
-def _command(name: str, found: Experiment) -> click.Command:
+def __getattr__(name: str) -> click.Command:
+    """Return the command of an experiment, which `LazyGroup` looks up here by its name."""
+    if name not in EXPERIMENTS:
+        raise AttributeError(name)
+    experiment, (title, source) = load_experiment(name), EXPERIMENTS[name]
+
     @click.command(name, cls=SectionedCommand)
-    @call_options(found.call, COMPLETIONS)
+    @call_options(experiment.call, COMPLETIONS)
     @option_section(
         Section.OUTPUT,
         click.option(
@@ -77,69 +117,32 @@ def _command(name: str, found: Experiment) -> click.Command:
         parallel_option,
     )
     def command(call: ExperimentCall, *, out: Path, restart: bool, parallel: int | None) -> None:
+        from eval.experiments.report import table_lines
         from eval.experiments.running import run_experiment
 
         finished = run_experiment(name, call, out, restart=restart, parallel=parallel)
-        _print_outcome(finished.outcome)
+        for table in finished.outcome.tables:
+            echo_lines(table_lines(table))
+        echo_lines([f"note: {note}" for note in finished.outcome.notes], err=True)
         echo(f"{out}: {', '.join(finished.files)}", err=True)
 
-    requires = f" Requires {found.requires}." if found.requires else ""
-    command.short_help = f"{found.title} ({found.source})"
-    command.help = f"{found.title} ({found.source}).{requires}\n\n{found.description}"
+    requires = f" Requires {experiment.requires}." if experiment.requires else ""
+    command.help = f"{title} ({source}).{requires}\n\n{experiment.description}"
     return command
 
 
-@experiment.command()
-@click.argument("folder", type=FOLDER)
-@click.option("--name", "index", help="Index to use instead of the one with the same name.")
-@parallel_option
-def repeat(folder: Path, index: str | None, parallel: int | None) -> None:
-    """Repeat an experiment; exit 1 if a metric differs.
+@click.group(
+    "experiment",
+    cls=LazyGroup,
+    locations={
+        **{name: (f"{HERE}:{name}", f"{title} ({source})") for name, (title, source) in EXPERIMENTS.items()},
+        "import": (f"{HERE}:import_command", "Turn a published benchmark into topics, qrels and papers."),
+        "repeat": (f"{HERE}:repeat_command", "Repeat an experiment; exit 1 if a metric differs."),
+        "diff": (f"{HERE}:diff_command", "List the differences of two folders of results."),
+    },
+)
+def experiment() -> None:
+    """Make a table or figure of a paper on your own index and judgements.
 
-    The inputs are the copies in FOLDER. Differences of index, settings, models and packages are listed too:
-    they are possible causes.
+    The papers are SHRAG, SPAR and a report on paper-QA.
     """
-    from eval.experiments.folder import call_values, differing, read_results
-    from eval.experiments.running import run_experiment
-
-    then = read_results(folder)
-    name = then.manifest.experiment
-    if name not in experiments():
-        raise click.UsageError(f"there is no experiment {name!r} in this version")
-    values = call_values(folder, then.manifest) | ({"index": index} if index else {})
-    with tempfile.TemporaryDirectory() as place:
-        run_experiment(name, experiments()[name].call.of(**values), Path(place), parallel=parallel)
-        made, metrics = differing(then, read_results(Path(place)))
-    echo_lines([*made, *metrics] or ["no differences"])
-    if metrics:
-        raise click.exceptions.Exit(1)
-
-
-@experiment.command()
-@click.argument("first", type=FOLDER)
-@click.argument("second", type=FOLDER)
-def diff(first: Path, second: Path) -> None:
-    """List the differences of two folders of results.
-
-    They are those of index, options, inputs, packages and metrics; the exit code is 1 if there are any.
-    """
-    from eval.experiments.folder import differing, read_results
-
-    made, metrics = differing(read_results(first), read_results(second))
-    echo_lines([*made, *metrics] or ["no differences"])
-    if made or metrics:
-        raise click.exceptions.Exit(1)
-
-
-def _print_outcome(outcome: Outcome) -> None:
-    """Print the tables, and the notes on standard error."""
-    from eval.experiments.report import table_lines
-
-    for each in outcome.tables:
-        echo_lines(table_lines(each))
-    for note in outcome.notes:
-        echo(f"note: {note}", err=True)
-
-
-for each_name, each_experiment in experiments().items():
-    experiment.add_command(_command(each_name, each_experiment))

@@ -1,91 +1,32 @@
-"""An experiment: its call, its functions, and the values that they return."""
+"""An experiment: its options, its functions, and the values that they return.
 
-import inspect
-import pkgutil
+An entry of `EXPERIMENTS` is a module of `eval/experiments/tables/` with a constant `EXPERIMENT`. Its function
+`topic` computes the rows of one question and their rankings, `summary` the tables from the records of all
+questions (`comparing.py`). `running.py` runs it, and writes its folder.
+"""
+
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from pydantic import Field
-
-from base.calls import Call, Flag, Section
-from eval.runs import Ranking, Run
-from retriever.calls import IndexName
-
-if TYPE_CHECKING:
-    from eval.experiments.materials import Materials
+from eval.experiments.calls import ExperimentCall
+from eval.experiments.figures import Figure
+from eval.experiments.materials import Materials, opened_materials
+from eval.runs import Ranking
 
 Cell: TypeAlias = str | int | float | None  # formatted by `report.py`; None is a missing value
 Record: TypeAlias = Mapping[str, Any]  # JSON
 
 SECONDS = "seconds"  # key of a topic's times, which are not among the results
-NEEDS_MODEL = "needs a model"  # cell of a row without results, because no language model is used
-
-
-Documents: TypeAlias = Annotated[
-    int, Flag("-k", section=Section.LIMITS), Field(ge=1, le=100, description="Documents for each topic.")
-]
-Seed: TypeAlias = Annotated[
-    int, Flag(section=Section.LIMITS), Field(ge=0, lt=2**63, description="Seed of the samples.")
-]
-
-
-class ExperimentCall(Call):
-    """The options of every experiment; `files` names the fields that are paths of inputs, or None."""
-
-    files: ClassVar[tuple[str, ...]] = ()
-
-    model: Annotated[
-        bool,
-        Flag(section=Section.ANSWERING),
-        Field(description="Use the configured language model; without it, statistics and rules."),
-    ] = False
-
-
-class IndexCall(ExperimentCall):
-    """The options of an experiment on an index of the user."""
-
-    index: IndexName = None
-
-
-class JudgedCall(IndexCall):
-    """The options of an experiment on an index, topics and judgements of the user."""
-
-    files: ClassVar[tuple[str, ...]] = ("topics", "qrels")
-
-    topics: Annotated[
-        str,
-        Flag(argument=True),
-        Field(description="File of topics: id, tab, question, or JSON lines."),
-    ]
-    qrels: Annotated[str, Flag(argument=True), Field(description="File of judgements, TREC's or BEIR's.")]
-
-
-Strategies: TypeAlias = Annotated[
-    str | None,
-    Flag(section=Section.SEARCHING, metavar="FILE"),
-    Field(
-        description="Recorded strategies of the topics, JSON lines with query_id, instead of a strategist."
-    ),
-]
-
-
-class StrategyCall(JudgedCall):
-    """The options of an experiment whose searches use strategies."""
-
-    files: ClassVar[tuple[str, ...]] = (*JudgedCall.files, "strategies")
-
-    strategies: Strategies = None
 
 
 @dataclass(frozen=True, slots=True)
 class TopicResult:
     """The result of a topic: a record with all values of the tables, and rankings by the name of a run.
 
-    A key `seconds` of the record is a time, or times by name. Times are not among the results.
+    A key `seconds` of the record is a time, or times by row. Times are not among the results.
     """
 
     record: Record
@@ -112,67 +53,6 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A line of a panel: a value for each place, and the bounds of its interval if there is one."""
-
-    label: str
-    values: tuple[float, ...]
-    low: tuple[float, ...] = ()
-    high: tuple[float, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """A panel of a figure: lines over the same places of the horizontal axis.
-
-    Args:
-        title: above the panel.
-        across, up: labels of the horizontal and the vertical axis.
-        places: ticks of the horizontal axis.
-        lines: at most five, the number of colours (`figures.py`).
-    """
-
-    title: str
-    across: str
-    up: str
-    places: tuple[float, ...]
-    lines: tuple[Line, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A bar of a panel, with its value and a note above it."""
-
-    label: str
-    value: float
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class BarPanel:
-    """A panel of a figure with bars on a logarithmic scale; values below 1 have no bar.
-
-    Args:
-        title: above the panel.
-        up: label of the vertical axis.
-        bars: from left to right.
-    """
-
-    title: str
-    up: str
-    bars: tuple[Bar, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A figure, saved as `figures/NAME.svg` and `figures/NAME.png`."""
-
-    name: str
-    title: str
-    panels: tuple[Panel | BarPanel, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Outcome:
     """The tables and figures of an experiment, made from the records of its topics.
 
@@ -184,7 +64,6 @@ class Outcome:
     figures: tuple[Figure, ...] = ()
     notes: tuple[str, ...] = ()
     main: Mapping[str, float] = field(default_factory=dict)
-    runs: Mapping[str, Run] = field(default_factory=dict)  # in addition to the rankings of the topics
     files: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -207,35 +86,25 @@ class SampleRun:
         return {**{name: folder + file for name, file in usual.items() if name in call.files}, **self.options}
 
 
-def _opened_materials(call: Any) -> "AbstractContextManager[Materials]":
-    from eval.experiments.materials import opened_materials  # after this module
-
-    return opened_materials(call)
-
-
 @dataclass(frozen=True, slots=True)
 class Experiment:
     """An experiment of a paper.
 
     Args:
-        title: of the report.
-        source: the table or figure, or the section, with the name of the paper.
         call: the options.
         topic: computes the result of one topic, from call, materials, query_id and question.
         summary: computes the outcome from call, materials, and the records in the order of the topics.
-        opened: opens the inputs; by default `opened_materials`, which reads topics, qrels and an index.
+        opened: opens the inputs.
         published: published values, by the names of `Outcome.main`; the data may follow the name.
         shown: names of `Outcome.main` for the overview of results; by default all.
         requires: requirements besides the inputs, such as a language model.
         sample: inputs of a run on the sample; None if there are none.
     """
 
-    title: str
-    source: str
     call: type[ExperimentCall]
     topic: Callable[[Any, Any, str, str], Coroutine[Any, Any, TopicResult]]
     summary: Callable[[Any, Any, Sequence[Record]], Outcome]
-    opened: "Callable[[Any], AbstractContextManager[Materials]]" = _opened_materials
+    opened: Callable[[Any], AbstractContextManager[Materials]] = opened_materials
     published: Mapping[str, float] = field(default_factory=dict)
     shown: tuple[str, ...] = ()
     requires: str = ""
@@ -244,12 +113,39 @@ class Experiment:
     @property
     def description(self) -> str:
         """The computation of the experiment: the docstring of its module."""
-        return inspect.getdoc(import_module(self.topic.__module__)) or ""
+        return (import_module(self.topic.__module__).__doc__ or "").strip()
 
 
-@cache
-def experiments() -> Mapping[str, Experiment]:
-    """Return all experiments by name: the name of the module, with `-` for `_`."""
-    package = import_module("eval.experiments.tables")
-    names = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
-    return {name.replace("_", "-"): import_module(f"{package.__name__}.{name}").EXPERIMENT for name in names}
+class Heading(NamedTuple):
+    """The title of a report, and its table or figure, or section, with the name of the paper."""
+
+    title: str
+    source: str
+
+
+EXPERIMENTS: Mapping[str, Heading] = {
+    "and-ablation": Heading("AND ablation", "SHRAG, figure 3"),
+    "answers": Heading("Quality of answers", "SHRAG, section 4, choice of the language model"),
+    "challenge": Heading("The challenge", "SHRAG, sections 5.1.3 and 5.2, appendix A.2"),
+    "encoders": Heading("Encoders", "SHRAG, section 3.4"),
+    "exclusions": Heading("Exclusions", "SHRAG, section 3.2, NOT"),
+    "finding-agents": Heading("Agents of paper finding", "SPAR, tables 2, 3 and 4"),
+    "finding-judges": Heading("Judges in a search for papers", "SPAR, table 6"),
+    "finding-layers": Heading("Layers of references", "SPAR, table 5"),
+    "finding-papers": Heading("Ways to find papers", "SPAR, table 1"),
+    "finding-queries": Heading("Native and evolved queries", "SPAR, appendix C.2"),
+    "hops": Heading("Several steps", "SHRAG, section 5.1.2 and appendix A.3"),
+    "judging-papers": Heading("Judges against judgements", "SPAR, table 7"),
+    "keyword-ablation": Heading("Keyword ablation", "SHRAG, sections 3.1 and 3.2"),
+    "lexical-gap": Heading("Lexical gap", "SHRAG, section 6"),
+    "miracl": Heading("MIRACL in full", "SHRAG, section 5.2, on all topics and passages"),
+    "paper-qa": Heading("Ways of paper-QA", "paper-QA, section 6.II"),
+    "query-success": Heading("Query success rate", "SHRAG, table 1 and equation 6"),
+}
+
+
+def load_experiment(name: str) -> Experiment:
+    """Import an experiment: the module of its name, with `_` for `-`."""
+    module = import_module(f"eval.experiments.tables.{name.replace('-', '_')}")
+    experiment: Experiment = module.EXPERIMENT
+    return experiment

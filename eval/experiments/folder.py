@@ -13,16 +13,14 @@
 | times.json | start, seconds of each topic, and tables of times |
 
 Before that the folder contains the finished topics (`kept.jsonl`), from which the same command resumes. The
-manifest is written last.
+manifest is written last, and lists the files: those of an earlier call are removed.
 """
 
-import errno
 import json
 import os
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -34,14 +32,14 @@ from base.errors import InvalidCall, OutputNotWritten
 from base.files.durable import cause_of
 from base.files.output_files import not_written, write_output
 from base.files.regular_files import read_regular
-from eval.experiments.experiment import SECONDS, Experiment, Outcome, Record, TopicResult
+from eval.experiments.experiment import EXPERIMENTS, SECONDS, Outcome, TopicResult, load_experiment
 from eval.experiments.figures import drawn
-from eval.experiments.report import as_markdown, as_page
+from eval.experiments.report import Report, as_markdown, as_page
 from eval.files import Input
 from eval.manifest import differences
 from eval.runs import Run, run_lines
 
-MANIFEST, METRICS, TIMES, KEPT = "manifest.json", "metrics.json", "times.json", "kept.jsonl"
+MANIFEST, METRICS, KEPT = "manifest.json", "metrics.json", "kept.jsonl"
 MOST_BYTES = 64_000_000  # of a manifest, and of metrics
 FORMAT = 3
 ENDING = re.compile(r"\.[A-Za-z0-9]{1,6}")  # of a file name
@@ -68,27 +66,19 @@ class ReadManifest(BaseModel):
     inputs: dict[str, ReadInput]
 
 
-@dataclass(frozen=True, slots=True)
-class Results:
-    """Manifest and metrics of a folder of results."""
-
-    manifest: ReadManifest
-    metrics: Any
-
-
 def check_folder(path: Path, name: str, inputs: Iterable[str] = ()) -> None:
     """Create the folder if needed; it may contain results of the same experiment, also unfinished ones.
 
     Raises:
         InvalidCall: it contains other files, results of another experiment, or an input.
-        OutputNotWritten: it cannot be created, or no permission.
+        OutputNotWritten: it cannot be created.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
         others = {each.name for each in path.iterdir()}
     except OSError as error:
         raise OutputNotWritten(f"{path} cannot be written: {cause_of(error)}") from None
-    found = _read_manifest(path).experiment if MANIFEST in others else name
+    found = read_manifest(path).experiment if MANIFEST in others else name
     if found != name:
         raise InvalidCall(f"{path} contains results of {found}", remedy=OTHER_FOLDER)
     if others and not others & {MANIFEST, KEPT}:
@@ -96,8 +86,6 @@ def check_folder(path: Path, name: str, inputs: Iterable[str] = ()) -> None:
     for read in inputs:
         if Path(os.path.realpath(read)).is_relative_to(os.path.realpath(path)):
             raise InvalidCall(f"the input {read} is in the output folder {path}", remedy=OTHER_FOLDER)
-    if not os.access(path, os.W_OK):
-        raise not_written(path, PermissionError(errno.EACCES, "no permission"))
 
 
 def input_records(inputs: Mapping[str, Input]) -> dict[str, dict[str, Any]]:
@@ -120,7 +108,6 @@ def _copy_of(option: str, given: Input) -> str:
 
 def write_results(
     path: Path,
-    experiment: Experiment,
     outcome: Outcome,
     topics: Mapping[str, TopicResult],
     inputs: Mapping[str, Input],
@@ -133,60 +120,70 @@ def write_results(
         OutputNotWritten: the disk is full, or permission is missing.
     """
     judges = {table.title: table.judge for table in outcome.tables if table.judge}
-    record = {"format": FORMAT, **made_with, "judges": judges}
-    drawings = dict(each for figure in outcome.figures for each in drawn(figure))
+    manifest = {"format": FORMAT, **made_with, "judges": judges}
+    name = made_with["experiment"]
+    heading, description = EXPERIMENTS[name], load_experiment(name).description
+    paragraphs = (f"Source: {heading.source}.", *description.split("\n\n"))
+    seconds = {
+        query_id: topic.record[SECONDS] for query_id, topic in topics.items() if SECONDS in topic.record
+    }
     times = {
         "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
         "seconds": round(time.time() - started, 3),
         "tables": [{"title": title, **each} for title, each in _tables(outcome, timed=True).items()],
-        "topics": {
-            query_id: topic.record[SECONDS] for query_id, topic in topics.items() if SECONDS in topic.record
-        },
+        "topics": seconds,
     }
 
     def files() -> Iterator[tuple[str, bytes]]:
-        lines = [without_times(query_id, topic.record) for query_id, topic in topics.items()]
-        yield "topics.jsonl", "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode()
-        for name, run in {**runs_of(topics), **outcome.runs}.items():
-            of_run = [
-                line for query_id, ranking in run.items() for line in run_lines(query_id, ranking, name)
-            ]
-            yield f"runs/{name}.trec", "".join(of_run).encode()
+        records = ({"query_id": query_id, **topic.record} for query_id, topic in topics.items())
+        yield (
+            "topics.jsonl",
+            json_lines(
+                {name: value for name, value in record.items() if name != SECONDS} for record in records
+            ),
+        )
+        for name, run in runs_of(topics).items():
+            lines = (line for query_id, ranking in run.items() for line in run_lines(query_id, ranking, name))
+            yield f"runs/{name}.trec", "".join(lines).encode()
         for name, text in outcome.files.items():
             yield name, text.encode()
-        yield "report.md", as_markdown(experiment, outcome).encode()
-        yield "report.html", as_page(experiment, outcome, drawings, record).encode()
         for option, given in inputs.items():
             if given.content is not None:
                 yield _copy_of(option, given), given.content
-        yield TIMES, _json(times)
+        yield "times.json", _json(times)
 
-    return write_files(path, record, outcome, {**drawings, **dict(files())})
+    report = Report(heading.title, paragraphs, _made_from(manifest))
+    return write_files(path, manifest, outcome, report, dict(files()))
 
 
 def write_files(
-    path: Path, manifest: Mapping[str, Any], outcome: Outcome, files: Mapping[str, bytes]
+    path: Path, manifest: Mapping[str, Any], outcome: Outcome, report: Report, files: Mapping[str, bytes]
 ) -> list[str]:
-    """Write files by name, metrics and, last, the manifest, which lists them; return the names.
+    """Write files by name, figures, the report, metrics and, last, the manifest; return the names.
 
     Files of an earlier call that this one does not make are removed.
 
     Raises:
         OutputNotWritten: the disk is full, or permission is missing.
     """
-    metrics = {"main": dict(outcome.main), "tables": _tables(outcome, timed=False)}
-    made = {**files, METRICS: _json(metrics)}
+    drawings = dict(each for figure in outcome.figures for each in drawn(figure))
+    made = {
+        **files,
+        **{f"figures/{name}": content for name, content in drawings.items()},
+        "report.md": as_markdown(report, outcome).encode(),
+        "report.html": as_page(report, outcome, drawings).encode(),
+        METRICS: _json({"main": dict(outcome.main), "tables": _tables(outcome, timed=False)}),
+    }
     for name in _earlier_files(path) - made.keys():
         (path / name).unlink(missing_ok=True)
     (path / MANIFEST).unlink(missing_ok=True)
-    all_files = {**made, MANIFEST: _json({**manifest, "files": sorted(made)})}
-    for name, content in all_files.items():
+    for name, content in {**made, MANIFEST: _json({**manifest, "files": sorted(made)})}.items():
         try:
             (path / name).parent.mkdir(exist_ok=True)
         except OSError as error:
             raise not_written((path / name).parent, error) from None
         write_output(path / name, content)
-    return list(all_files)
+    return [*made, MANIFEST]
 
 
 def _earlier_files(path: Path) -> set[str]:
@@ -196,6 +193,25 @@ def _earlier_files(path: Path) -> set[str]:
     except (OSError, ValueError, KeyError, TypeError):
         return set()
     return {name for name in names if not Path(name).is_absolute() and ".." not in Path(name).parts}
+
+
+def _made_from(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """Return the inputs of the results by name; paths differ between repetitions and are left out."""
+    index, llm, encoder = (manifest[part] for part in ("index", "language model", "encoder"))
+    options = {name: value for name, value in manifest["call"].items() if name != "index" and value}
+    papers = f", {index['papers']:,} papers, {index['engine']}" if "papers" in index else ""
+    return {
+        "index": f"{index['name']}{papers}",
+        **{
+            option: f"{given['copied_to'] or 'not copied'} (SHA-256 {given['sha256'][:12]}…)"
+            for option, given in manifest["inputs"].items()
+        },
+        "options": ", ".join(name if value is True else f"{name} {value}" for name, value in options.items()),
+        "language model": f"{llm['model']}, revision {llm['revision']}" if llm else "none",
+        "encoder": "none" if encoder["provider"] == "none" else str(encoder["model"]),
+        "shrag": manifest["shrag"],
+        "repeat": "shrag experiment repeat FOLDER",
+    }
 
 
 def _tables(outcome: Outcome, *, timed: bool) -> dict[str, Any]:
@@ -210,9 +226,9 @@ def _json(record: Any) -> bytes:
     return (json.dumps(record, ensure_ascii=False, indent=1) + "\n").encode()
 
 
-def without_times(query_id: str, record: Record) -> dict[str, Any]:
-    """Return the line of a topic."""
-    return {"query_id": query_id} | {name: value for name, value in record.items() if name != SECONDS}
+def json_lines(records: Iterable[Mapping[str, Any]]) -> bytes:
+    """Return records as JSON lines."""
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
 
 
 def runs_of(topics: Mapping[str, TopicResult]) -> dict[str, Run]:
@@ -224,18 +240,8 @@ def runs_of(topics: Mapping[str, TopicResult]) -> dict[str, Run]:
     return runs
 
 
-def read_results(path: Path) -> Results:
-    """Read a folder of results; raise InvalidCall if it is none, or is unfinished or damaged."""
-    manifest = _read_manifest(path)
-    try:
-        return Results(manifest, json.loads(read_regular(path / METRICS, MOST_BYTES)))
-    except OSError as error:
-        raise InvalidCall(f"{path / METRICS} cannot be read: {cause_of(error)}") from None
-    except (ValueError, RecursionError) as error:
-        raise InvalidCall(f"{path / METRICS} is damaged: {error}") from None
-
-
-def _read_manifest(path: Path) -> ReadManifest:
+def read_manifest(path: Path) -> ReadManifest:
+    """Read the manifest of a folder of results; raise InvalidCall if it is none, or is unfinished."""
     try:
         read = ReadManifest.model_validate_json(read_regular(path / MANIFEST, MOST_BYTES))
     except FileNotFoundError:
@@ -251,6 +257,15 @@ def _read_manifest(path: Path) -> ReadManifest:
     return read
 
 
+def read_metrics(path: Path) -> dict[str, Any]:
+    """Read the metrics of a folder of results; raise InvalidCall if they are damaged."""
+    try:
+        metrics: dict[str, Any] = json.loads(read_regular(path / METRICS, MOST_BYTES))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InvalidCall(f"{path / METRICS} cannot be read: {error}") from None
+    return metrics
+
+
 def call_values(path: Path, manifest: ReadManifest) -> dict[str, Any]:
     """Return the values of the call of a folder, with inputs from their copies in the folder."""
     copies = {
@@ -260,8 +275,13 @@ def call_values(path: Path, manifest: ReadManifest) -> dict[str, Any]:
     return {**manifest.call, **copies}
 
 
-def differing(first: Results, second: Results) -> tuple[list[str], list[str]]:
-    """Return differences of manifests without paths, and differences of metrics, one line each."""
-    of_manifests = differences(first.manifest.model_dump(), second.manifest.model_dump())
-    made = [line for line in of_manifests if not line.partition(": ")[0].endswith(PATHS)]
-    return made, list(differences({"metrics": first.metrics}, {"metrics": second.metrics}))
+def differing(first: Path, second: Path) -> tuple[list[str], list[str]]:
+    """Return differences of manifests without paths, and differences of metrics, one line each.
+
+    Raises:
+        InvalidCall: as `read_manifest` and `read_metrics`.
+    """
+    one, other = (read_manifest(path).model_dump() for path in (first, second))
+    made = [line for line in differences(one, other) if not line.partition(": ")[0].endswith(PATHS)]
+    metrics = ({"metrics": read_metrics(path)} for path in (first, second))
+    return made, list(differences(*metrics))

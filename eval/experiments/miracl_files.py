@@ -13,9 +13,7 @@ import gzip
 import hashlib
 import re
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 from base.errors import UnknownPath
@@ -53,16 +51,6 @@ def corpus_name(language: str) -> str:
     return f"miracl-corpus-v1.0-{language}"
 
 
-def topics_name(language: str, split: str) -> str:
-    """Return the path of the topics below the folder of the data set."""
-    return f"miracl-v1.0-{language}/topics/topics.miracl-v1.0-{language}-{split}.tsv"
-
-
-def qrels_name(language: str, split: str) -> str:
-    """Return the path of the qrels below the folder of the data set."""
-    return f"miracl-v1.0-{language}/qrels/qrels.miracl-v1.0-{language}-{split}.tsv"
-
-
 def find_files(
     language: str,
     split: str,
@@ -78,22 +66,20 @@ def find_files(
         UnknownFormat: a file of the corpus has another format, with file and line.
         LibraryMissing: without a folder, if the client of the hub is not installed.
     """
-    corpus, judged = corpus_name(language), (topics_name(language, split), qrels_name(language, split))
+    corpus, data = corpus_name(language), f"miracl-v1.0-{language}"
+    judged = [f"{data}/{kind}/{kind}.{data}-{split}.tsv" for kind in ("topics", "qrels")]
     if folder:
-        corpora = data = Path(folder)
+        corpora = others = Path(folder)
     else:
-        corpora = downloaded("miracl/miracl-corpus", [f"{corpus}/docs-*"], remedy=OFFLINE)
-        given = topics and qrels
-        data = corpora if given else downloaded("miracl/miracl", judged, remedy=OFFLINE)
-    found = MiraclFiles(
-        corpus_files(corpora / corpus),
-        Path(topics) if topics else data / judged[0],
-        Path(qrels) if qrels else data / judged[1],
-    )
-    for path in (found.topics, found.qrels):
+        corpora = others = downloaded("miracl/miracl-corpus", [f"{corpus}/docs-*"], remedy=OFFLINE)
+        if not (topics and qrels):
+            others = downloaded("miracl/miracl", judged, remedy=OFFLINE)
+    found = (Path(given or others / name) for given, name in zip((topics, qrels), judged, strict=True))
+    files = MiraclFiles(corpus_files(corpora / corpus), *found)
+    for path in (files.topics, files.qrels):
         if not path.exists():
             raise UnknownPath(f"{path}: there is no such file", remedy="name it: --topics FILE, --qrels FILE")
-    return found
+    return files
 
 
 def corpus_files(folder: Path) -> tuple[Path, ...]:
@@ -107,22 +93,19 @@ def corpus_files(folder: Path) -> tuple[Path, ...]:
         names = sorted(path.name for path in folder.iterdir())
     except OSError as error:
         raise UnknownPath(f"{folder} cannot be read: {cause_of(error)}", remedy=OFFLINE) from None
-    numbered = {int(found[1]): found[0] for name in names if (found := DOCS.fullmatch(name))}
+    numbered = {int(found[1]): folder / name for name in names if (found := DOCS.fullmatch(name))}
     if not numbered:
-        raise UnknownPath(f"{folder} contains no file docs-N.jsonl.gz{_others(names)}")
-    missing = [number for number in range(max(numbered)) if number not in numbered]
-    if missing:
-        raise UnknownPath(
-            f"{folder} is incomplete: docs-{missing[0]}.jsonl.gz is missing, docs-{max(numbered)} is present"
-        )
-    files = tuple(folder / numbered[number] for number in sorted(numbered))
+        others = f", but {', '.join(names[:3])}" if names else ""
+        raise UnknownPath(f"{folder} contains no file docs-N.jsonl.gz{others}")
+    for number in range(max(numbered)):
+        if number not in numbered:
+            raise UnknownPath(
+                f"{folder} is incomplete: docs-{number}.jsonl.gz is missing, docs-{max(numbered)} is present"
+            )
+    files = tuple(numbered[number] for number in sorted(numbered))
     for path in files:
         _check_first_record(path)
     return files
-
-
-def _others(names: Sequence[str]) -> str:
-    return f", but {', '.join(islice(names, 3))}" if names else ""
 
 
 def _check_first_record(path: Path) -> None:

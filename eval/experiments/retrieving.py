@@ -1,7 +1,7 @@
 """Retrieval of a topic by progressive queries, with changes to its keywords or queries."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
@@ -121,14 +121,24 @@ def ranking_of(stages: Stages, materials: Materials, k: int) -> Ranking:
     return [(materials.id_of(hit), score) for hit, score in hits]
 
 
-def relevant_in(ranking: Ranking, relevant: frozenset[str]) -> int:
-    """Count the relevant documents of a ranking."""
-    return len(relevant.intersection(found for found, _ in ranking))
+def share_of(relevant: frozenset[str], found: Iterable[str]) -> float:
+    """Return the share of the relevant documents that were found."""
+    return len(relevant.intersection(found)) / len(relevant)
+
+
+def ids_of(ranking: Ranking) -> list[str]:
+    """Return the ids of a ranking, best first."""
+    return [found for found, _ in ranking]
 
 
 def run_name(row: str) -> str:
     """Return the name of the run of a table's row, for a file."""
     return re.sub(r"[^\w.]+", "-", row).strip("-")
+
+
+def runs_by_row(rankings: Mapping[str, Ranking]) -> dict[str, Ranking]:
+    """Return the rankings of rows by the names of their runs."""
+    return {run_name(row): ranking for row, ranking in rankings.items()}
 
 
 def as_phrases(plan: QueryPlan) -> QueryPlan:

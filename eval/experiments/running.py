@@ -6,7 +6,7 @@ Finished topics are kept in the folder, so that the same command resumes after a
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,9 @@ from typing import Any
 from base.progress import Progress
 from base.versions import checkout_commit
 from eval.errors import BadTopics
-from eval.experiments.experiment import Experiment, ExperimentCall, Outcome, TopicResult, experiments
+from eval.experiments.calls import ExperimentCall
+from eval.experiments.comparing import seconds_table
+from eval.experiments.experiment import Experiment, Outcome, TopicResult, load_experiment
 from eval.experiments.figures import check_plots
 from eval.experiments.folder import KEPT, check_folder, input_records, write_results
 from eval.experiments.materials import Materials, Models
@@ -56,18 +58,24 @@ def run_experiment(
         ModelNotConfigured: the call uses a language model, and none is configured.
         ModelFailed: the language model failed; finished topics are kept.
     """
-    found = experiments()[name]
+    experiment = load_experiment(name)
     check_plots()
     check_folder(out, name, filter(None, (getattr(call, file) for file in call.files)))
-    with found.opened(call) as materials, question_bar() as progress:
+    with experiment.opened(call) as materials, question_bar() as progress:
         record = manifest_record(name, call, materials)
         total = len(materials.topics)
         with keeping(out / KEPT, record, TopicResult, total, restart=restart) as kept:
             started = time.time()
-            topics = asyncio.run(_all_topics(found, call, materials, kept, parallel, progress))
-            outcome = found.summary(call, materials, [topic.record for topic in topics.values()])
-            outcome = replace(outcome, notes=(*outcome.notes, *_replaced_keywords(topics)))
-            files = write_results(out, found, outcome, topics, materials.inputs, record, started)
+            topics = asyncio.run(_all_topics(experiment, call, materials, kept, parallel, progress))
+            records = [topic.record for topic in topics.values()]
+            outcome = experiment.summary(call, materials, records)
+            times = seconds_table(records)
+            outcome = replace(
+                outcome,
+                tables=(*outcome.tables, *([times] if times else ())),
+                notes=(*outcome.notes, *materials.notes, *_replaced_keywords(topics)),
+            )
+            files = write_results(out, outcome, topics, materials.inputs, record, started)
             kept.discard()
     return Finished(outcome, files)
 
@@ -75,10 +83,8 @@ def run_experiment(
 def manifest_record(name: str, call: ExperimentCall, materials: Materials) -> dict[str, Any]:
     """Return the record of everything that affects the results."""
     values = call.model_dump(mode="json", exclude={*call.files})
-    settings = materials.settings
-    made = made_with(
-        materials.index_record(), {}, {}, settings, settings.generator.llm if call.model else None
-    )
+    llm = materials.settings.generator.llm if call.model else None
+    made = made_with(materials.index_record(), {}, {}, materials.settings, llm)
     if "index" in values:
         values["index"] = materials.index.manifest.name
     return {
@@ -99,16 +105,17 @@ async def _all_topics(
     progress: Progress,
 ) -> dict[str, TopicResult]:
     """Compute the topics that are not kept, in any order; return all in the order of the topics."""
-    known = dict(kept.topics)
-    async with Models(materials.settings) if call.model else nullcontext() as models:
-        if models:
-            materials = replace(materials, model=await models.usual(), models=models)
-        usual = materials.settings.generator.llm.concurrency if models else 1
-        places = asyncio.Semaphore(parallel or usual)
+    finished = dict(kept.topics)
+    async with AsyncExitStack() as closed_at_end:
+        if call.model:
+            models = Models(materials.settings, closed_at_end)
+            materials = replace(materials, model=await models.changed(), models=models)
+        usual = materials.settings.generator.llm.concurrency if call.model else 1
+        slots = asyncio.Semaphore(parallel or usual)
 
         async def finish(query_id: str, question: str) -> None:
-            async with places:
-                progress("topics", len(known), len(materials.topics))
+            async with slots:
+                progress("topics", len(finished), len(materials.topics))
                 await asyncio.sleep(0)  # lets Ctrl-C end a run
                 unusable: list[str] = []
                 unusable_replies.set(unusable)
@@ -118,17 +125,12 @@ async def _all_topics(
                     raise BadTopics(f"topic {query_id}: {error}") from None
                 more = {REPLACED: len(unusable)} if unusable else {}
                 result = replace(result, record=as_json({**result.record, **more}))
-                known[query_id] = result
+                finished[query_id] = result
                 kept.keep(query_id, result)
 
-        await all_of(
-            [
-                finish(query_id, question)
-                for query_id, question in materials.topics.items()
-                if query_id not in known
-            ]
-        )
-    return {query_id: known[query_id] for query_id in materials.topics}
+        waiting = ((each, question) for each, question in materials.topics.items() if each not in finished)
+        await all_of([finish(*topic) for topic in waiting])
+    return {query_id: finished[query_id] for query_id in materials.topics}
 
 
 def _replaced_keywords(topics: Mapping[str, TopicResult]) -> tuple[str, ...]:

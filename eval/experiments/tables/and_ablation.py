@@ -16,19 +16,10 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Field
 
 from base.calls import Flag, Section
-from eval.experiments.experiment import (
-    Cell,
-    Experiment,
-    Figure,
-    Line,
-    Outcome,
-    Panel,
-    Record,
-    Seed,
-    StrategyCall,
-    Table,
-    TopicResult,
-)
+from eval.experiments.calls import Seed, StrategyCall
+from eval.experiments.comparing import TESTED
+from eval.experiments.experiment import Cell, Experiment, Outcome, Record, Table, TopicResult
+from eval.experiments.figures import Figure, Line, Panel
 from eval.experiments.materials import Materials, opened_materials
 from eval.experiments.retrieving import OpenTopic, open_topic, strategy_of, union_of
 from eval.significance import Comparison, compare
@@ -39,7 +30,7 @@ from retriever.stages.stages import computed
 
 Reading: TypeAlias = Literal["AND binds closer", "from left to right"]
 READINGS: tuple[Reading, ...] = ("AND binds closer", "from left to right")
-MOST_OPERATORS = 9
+OPERATORS = range(10)
 TEMPERATURE = 0.7  # of repetitions with a language model; the paper does not name one
 LEVEL = 0.05  # of significance
 
@@ -64,21 +55,20 @@ class AndAblation(StrategyCall):
     ] = 10
     seed: Seed = 0
 
+    def draw(self) -> random.Random:
+        """Return the generator of the samples."""
+        return random.Random(self.seed)  # noqa: S311 - not for secrets
+
 
 @contextmanager
 def opened(call: AndAblation) -> Iterator[Materials]:
     """Open the inputs; with a language model only the topics of the sample, as each costs many calls."""
     with opened_materials(call) as materials:
+        topics = materials.topics
         if call.model:
-            drawn = _draw(call).sample(list(materials.topics), min(call.sample, len(materials.topics)))
-            topics = {query_id: text for query_id, text in materials.topics.items() if query_id in drawn}
-            yield replace(materials, topics=topics)
-        else:
-            yield materials
-
-
-def _draw(call: AndAblation) -> random.Random:
-    return random.Random(call.seed)  # noqa: S311 - not for secrets
+            drawn = call.draw().sample(list(topics), min(call.sample, len(topics)))
+            topics = {query_id: text for query_id, text in topics.items() if query_id in drawn}
+        yield replace(materials, topics=topics)
 
 
 async def repetitions_of_topic(
@@ -88,8 +78,7 @@ async def repetitions_of_topic(
 
     Without a language model all repetitions have the same keywords, and the record has one of them.
     """
-    relevant = materials.relevant(query_id)
-    models = materials.models
+    relevant, models = materials.relevant(query_id), materials.models
     repeated = []
     for repetition in range(call.repetitions if models else 1):
         model = await models.changed(seed=repetition, temperature=TEMPERATURE) if models else None
@@ -106,7 +95,7 @@ async def _collected(topic: OpenTopic, materials: Materials, relevant: frozenset
     record: dict[str, Any] = {"keywords": len(topic.keywords)}
     for reading in READINGS:
         found, collected = [], []
-        for operators in range(MOST_OPERATORS + 1):
+        for operators in OPERATORS:
             plan = QueryPlan(joined_queries(queries, operators, reading))
             pool = computed((await run_stages(context, stages.with_plan(plan), upto="pool")).pool)
             ids = union_of(pool, materials)
@@ -114,79 +103,6 @@ async def _collected(topic: OpenTopic, materials: Materials, relevant: frozenset
             found.append(len(ids & relevant))
         record[reading] = {"found": found, "collected": collected}
     return record
-
-
-def summary(call: AndAblation, materials: Materials, topics: Sequence[Record]) -> Outcome:
-    """Compare the numbers of operators, in both readings."""
-    counts = [
-        [{"relevant": topic["relevant"], **topic["repetitions"][number]} for topic in topics]
-        for number in range(call.repetitions if call.model else 1)
-    ]
-    if call.model:
-        drawn = counts
-    else:
-        draw = _draw(call)
-        drawn = [draw.choices(counts[0], k=min(call.sample, len(topics))) for _ in range(call.repetitions)]
-    tests = {reading: _tests(reading, counts) for reading in READINGS}
-    return Outcome(
-        tuple(_table(reading, of, drawn) for reading, of in tests.items()),
-        (_figure(drawn),),
-        (
-            *_notes(call, counts),
-            *(_finding(reading, of) for reading, of in tests.items()),
-            *materials.notes(),
-        ),
-        {
-            _share_name(reading, m): fmean(_share(each, reading, m) for each in drawn)
-            for reading in READINGS
-            for m in range(MOST_OPERATORS + 1)
-        },
-    )
-
-
-def _share_name(reading: Reading, operators: int) -> str:
-    suffix = "" if reading == READINGS[0] else f", {reading}"
-    return f"share found with {operators} AND{suffix}"
-
-
-def _notes(call: AndAblation, counts: Sequence[Counts]) -> list[str]:
-    topics = [topic for repetition in counts for topic in repetition]
-    short, size = sum(topic["keywords"] <= MOST_OPERATORS for topic in topics), len(counts[0])
-    if call.model:
-        origin = (
-            f"{size} topics, seed {call.seed}; keywords of the language model at temperature {TEMPERATURE}, "
-            f"with seeds 0 to {call.repetitions - 1}. The keywords of a repetition serve all numbers of "
-            "operators, so that the tests are paired."
-        )
-    else:
-        origin = (
-            f"Each repetition draws {min(call.sample, size)} topics with replacement, seed {call.seed}: "
-            "a topic always has the same keywords, so that repetitions differ by their topics only."
-        )
-    return [
-        origin,
-        f"{short} of {len(topics)} questions have fewer than ten keywords, all of which are then joined.",
-        "Differences are to OR alone, of one topic; p: paired randomisation test.",
-    ]
-
-
-def _tests(reading: Reading, counts: Sequence[Counts]) -> list[tuple[Comparison, Comparison]]:
-    """Compare each number of operators from 1 on with OR alone, by share and by documents collected."""
-    shares, collected = _of_topics(_share, counts, reading), _of_topics(_collected_by, counts, reading)
-    return [
-        (compare(shares[0], shares[m]), compare(collected[0], collected[m]))
-        for m in range(1, MOST_OPERATORS + 1)
-    ]
-
-
-def _finding(reading: Reading, tests: Sequence[tuple[Comparison, Comparison]]) -> str:
-    """Return a note on the two findings of the paper: OR finds most, and AND collects more."""
-    fewer = sum(share.difference < 0 and share.p_value < LEVEL for share, _ in tests)
-    more = sum(collected.difference > 0 and collected.p_value < LEVEL for _, collected in tests)
-    return (
-        f"{reading}: OR alone finds significantly more than {fewer} of the {MOST_OPERATORS} numbers of AND "
-        f"operators; {more} of them collect significantly more documents than OR (p < {LEVEL})."
-    )
 
 
 def joined_queries(queries: Sequence[NamedQuery], operators: int, reading: Reading) -> tuple[NamedQuery, ...]:
@@ -203,10 +119,34 @@ def _joined(query: Query, operators: int, reading: Reading) -> Query:
     if reading == "AND binds closer":
         first, last = clauses[: -operators - 1], clauses[-operators - 1 :]
         return Or((*first, And(last))) if first else And(last)
-    first, last = clauses[:-operators], clauses[-operators:]
-    if not first:
-        first, last = clauses[:1], clauses[1:]
+    first, last = clauses[:-operators] or clauses[:1], clauses[max(1, len(clauses) - operators) :]
     return And((Or(first) if len(first) > 1 else first[0], *last))
+
+
+def summary(call: AndAblation, materials: Materials, topics: Sequence[Record]) -> Outcome:
+    """Compare the numbers of operators, in both readings."""
+    del materials
+    counts = [
+        [{"relevant": topic["relevant"], **topic["repetitions"][number]} for topic in topics]
+        for number in range(call.repetitions if call.model else 1)
+    ]
+    drawn: list[Any] = counts
+    if not call.model:
+        draw = call.draw()
+        drawn = [draw.choices(counts[0], k=min(call.sample, len(topics))) for _ in range(call.repetitions)]
+    tests = {reading: _tests(reading, counts) for reading in READINGS}
+    return Outcome(
+        tuple(_table(reading, of, drawn) for reading, of in tests.items()),
+        (_figure(drawn),),
+        (*_notes(call, counts), *(_finding(reading, of) for reading, of in tests.items())),
+        {
+            f"share found with {m} AND{'' if reading == READINGS[0] else f', {reading}'}": fmean(
+                _share(each, reading, m) for each in drawn
+            )
+            for reading in READINGS
+            for m in OPERATORS
+        },
+    )
 
 
 def _share(topics: Counts, reading: Reading, operators: int) -> float:
@@ -221,12 +161,49 @@ def _collected_by(topics: Counts, reading: Reading, operators: int) -> int:
     return sum(topic[reading]["collected"][operators] for topic in topics)
 
 
-def _of_topics(value: Value, counts: Sequence[Counts], reading: Reading) -> list[list[float]]:
-    """Return a value of each topic, the mean of its repetitions, by number of operators."""
+def _tests(reading: Reading, counts: Sequence[Counts]) -> list[tuple[Comparison, Comparison]]:
+    """Compare each number of operators from 1 on with OR alone, by share and by documents collected."""
+
+    def of_topics(value: Value, operators: int) -> list[float]:
+        """Return the value of each topic, the mean of its repetitions."""
+        repeated = zip(*counts, strict=True)
+        return [fmean(value([topic], reading, operators) for topic in of) for of in repeated]
+
+    def test(value: Value, operators: int) -> Comparison:
+        return compare(of_topics(value, 0), of_topics(value, operators))
+
+    return [(test(_share, m), test(_collected_by, m)) for m in OPERATORS[1:]]
+
+
+def _notes(call: AndAblation, counts: Sequence[Counts]) -> list[str]:
+    topics = [topic for repetition in counts for topic in repetition]
+    short, size = sum(topic["keywords"] < len(OPERATORS) for topic in topics), len(counts[0])
+    if call.model:
+        origin = (
+            f"{size} topics, seed {call.seed}; keywords of the language model at temperature {TEMPERATURE}, "
+            f"with seeds 0 to {call.repetitions - 1}. The keywords of a repetition serve all numbers of "
+            "operators, so that the tests are paired."
+        )
+    else:
+        origin = (
+            f"Each repetition draws {min(call.sample, size)} topics with replacement, seed {call.seed}: "
+            "a topic always has the same keywords, so that repetitions differ by their topics only."
+        )
     return [
-        [fmean(value([topic], reading, m) for topic in repeated) for repeated in zip(*counts, strict=True)]
-        for m in range(MOST_OPERATORS + 1)
+        origin,
+        f"{short} of {len(topics)} questions have fewer than ten keywords, all of which are then joined.",
+        f"Differences are to OR alone, of one topic; {TESTED}",
     ]
+
+
+def _finding(reading: Reading, tests: Sequence[tuple[Comparison, Comparison]]) -> str:
+    """Return a note on the two findings of the paper: OR finds most, and AND collects more."""
+    fewer = sum(share.difference < 0 and share.p_value < LEVEL for share, _ in tests)
+    more = sum(collected.difference > 0 and collected.p_value < LEVEL for _, collected in tests)
+    return (
+        f"{reading}: OR alone finds significantly more than {fewer} of the {len(tests)} numbers of AND "
+        f"operators; {more} of them collect significantly more documents than OR (p < {LEVEL})."
+    )
 
 
 def _table(
@@ -236,59 +213,40 @@ def _table(
     for operators, of_both in enumerate([(None, None), *tests]):
         row: list[Cell] = [operators]
         for value, test in zip((_share, _collected_by), of_both, strict=True):
-            row += [
-                fmean(value(each, reading, operators) for each in drawn),
-                *(test.as_cells()[:3] if test else (None,) * 3),
-            ]
+            row.append(fmean(value(each, reading, operators) for each in drawn))
+            row += test.as_cells()[:3] if test else (None,) * 3
         rows.append(tuple(row))
-    test_columns = ("difference for a topic", "95 %", "p")
+    tested = ("difference for a topic", "95 %", "p")
     return Table(
         f"Share of relevant documents found, and documents collected: {reading}",
-        ("AND operators", "share found", *test_columns, "documents collected", *test_columns),
+        ("AND operators", "share found", *tested, "documents collected", *tested),
         tuple(rows),
     )
 
 
 def _figure(drawn: Sequence[Counts]) -> Figure:
-    places = tuple(float(m) for m in range(MOST_OPERATORS + 1))
-
-    def line(reading: Reading, value: Value) -> Line:
-        repeated = [[value(each, reading, m) for each in drawn] for m in range(MOST_OPERATORS + 1)]
-        return Line(
-            reading,
-            tuple(map(fmean, repeated)),
-            tuple(map(min, repeated)),
-            tuple(map(max, repeated)),
-        )
+    def panel(title: str, up: str, value: Value) -> Panel:
+        lines = []
+        for reading in READINGS:
+            repeated = [[value(each, reading, m) for each in drawn] for m in OPERATORS]
+            low, high = tuple(map(min, repeated)), tuple(map(max, repeated))
+            lines.append(Line(reading, tuple(map(fmean, repeated)), low, high))
+        return Panel(title, "AND operators", up, tuple(map(float, OPERATORS)), tuple(lines))
 
     return Figure(
         "and-ablation",
         "Conjunction in progressive queries (mean and range of the repetitions)",
         (
-            Panel(
-                "Relevant documents found",
-                "AND operators",
-                "share of all relevant documents",
-                places,
-                tuple(line(reading, _share) for reading in READINGS),
-            ),
-            Panel(
-                "Documents collected",
-                "AND operators",
-                "documents, all topics of a repetition",
-                places,
-                tuple(line(reading, _collected_by) for reading in READINGS),
-            ),
+            panel("Relevant documents found", "share of all relevant documents", _share),
+            panel("Documents collected", "documents, all topics of a repetition", _collected_by),
         ),
     )
 
 
 EXPERIMENT = Experiment(
-    "AND ablation",
-    "SHRAG, figure 3",
     AndAblation,
     repetitions_of_topic,
     summary,
     opened,
-    shown=tuple(_share_name(READINGS[0], m) for m in (0, 1, 3, 9)),
+    shown=tuple(f"share found with {m} AND" for m in (0, 1, 3, 9)),
 )

@@ -16,41 +16,27 @@ without relevant documents in the CSV are answered, and not measured.
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from statistics import fmean
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from base.calls import Flag, Section, described
-from eval.experiments.challenge.form import ChallengeAnswer, form_problems, laid_out, parsed, repaired
-from eval.experiments.challenge.mapping import ChallengeMapping, read_mapping
-from eval.experiments.challenge.table import (
+from eval.experiments.calls import IndexCall, Strategies
+from eval.experiments.challenge_files import (
     AnsweredQuestion,
+    ChallengeMapping,
     ChallengeQuestion,
+    read_mapping,
     read_questions,
     written_table,
 )
-from eval.experiments.experiment import (
-    SECONDS,
-    Cell,
-    Experiment,
-    IndexCall,
-    Outcome,
-    Record,
-    SampleRun,
-    Strategies,
-    Table,
-    TopicResult,
-)
-from eval.experiments.materials import (
-    Materials,
-    opened_index,
-    recorded_strategies,
-    settings_for,
-)
+from eval.experiments.challenge_form import ChallengeAnswer, laid_out, parsed, repaired
+from eval.experiments.experiment import SECONDS, Experiment, Outcome, Record, SampleRun, Table, TopicResult
+from eval.experiments.materials import Materials, opened_index, recorded_strategies, settings_for
 from eval.experiments.retrieving import strategy_of
 from eval.files import Input
 from generator.pipeline import answer_question
@@ -64,6 +50,10 @@ from retriever.reference import web_address
 from retriever.search import SearchRequest, search
 from retriever.stages.hits import Hit
 
+ANSWERS = "answers.csv"
+COVERAGE, RATIO, RELEVANCE = "evidence coverage", "retrieval ratio", "relevance"
+GIB = 2**30
+
 
 def peak_gpu_memory() -> int | None:
     """Return the largest number of bytes that torch allocated on one GPU; None if it uses none.
@@ -74,11 +64,6 @@ def peak_gpu_memory() -> int | None:
     if torch is None or not torch.cuda.is_available():
         return None
     return max(int(torch.cuda.max_memory_allocated(device)) for device in range(torch.cuda.device_count()))
-
-
-ANSWERS = "answers.csv"
-COVERAGE, RATIO, RELEVANCE = "evidence coverage", "retrieval ratio", "relevance"
-GIB = 2**30
 
 
 class Challenge(IndexCall):
@@ -106,17 +91,9 @@ class Challenge(IndexCall):
     ] = "paper"
 
 
-@dataclass(frozen=True, slots=True)
-class ChallengeMaterials(Materials):
-    """The inputs, with the mapping and the questions by id."""
-
-    mapping: ChallengeMapping = field(kw_only=True)
-    questions: Mapping[str, ChallengeQuestion] = field(kw_only=True)
-
-
 @contextmanager
-def opened(call: Challenge) -> Iterator[ChallengeMaterials]:
-    """Read the mapping and the questions, and open the index.
+def opened(call: Challenge) -> Iterator[Materials]:
+    """Read the mapping and the questions, which are `own`, and open the index.
 
     Raises:
         InvalidCall, BadTopics: as `read_mapping` and `read_questions`.
@@ -127,24 +104,15 @@ def opened(call: Challenge) -> Iterator[ChallengeMaterials]:
     inputs = {"questions": Input(call.questions), "mapping": Input(call.mapping)}
     mapping = read_mapping(call.mapping, inputs["mapping"])
     questions = read_questions(call.questions, mapping.questions, inputs["questions"])
-    settings = settings_for(call)
-    topics = {query_id: each.question for query_id, each in questions.items()}
-    recorded = recorded_strategies(call, topics)
+    topics, settings = {each: of.question for each, of in questions.items()}, settings_for(call)
+    strategies, file = recorded_strategies(call, topics)
     with opened_index(call.index, settings) as index:
-        yield ChallengeMaterials(
-            index,
-            topics,
-            settings,
-            inputs={**inputs, **recorded.inputs},
-            strategies=recorded.strategies,
-            mapping=mapping,
-            questions=questions,
-        )
+        inputs |= file
+        own = (mapping, questions)
+        yield Materials(index, topics, settings, inputs=inputs, strategies=strategies, own=own)
 
 
-async def answer_of_topic(
-    call: Challenge, materials: ChallengeMaterials, query_id: str, question: str
-) -> TopicResult:
+async def answer_of_topic(call: Challenge, materials: Materials, query_id: str, question: str) -> TopicResult:
     """Collect the documents of a question, answer it, and compare both with the relevant documents."""
     started, settings = time.perf_counter(), materials.settings
     strategy = (
@@ -156,7 +124,8 @@ async def answer_of_topic(
     request = SearchRequest(question, method=call.method, k=call.k, strategy=strategy)
     hits = (await search(materials.index, request, settings.retriever)).hits
     seconds = time.perf_counter() - started
-    relevant, language = materials.questions[query_id].relevant, language_of(question)
+    _, questions = materials.own
+    relevant, language = questions[query_id].relevant, language_of(question)
     written = laid_out(ChallengeAnswer.of(answered.answer, question), language)
     text = repaired(written, language)
     citing, sentences = citing_sentences(answered, relevant)
@@ -164,8 +133,7 @@ async def answer_of_topic(
         "documents": [document_of(hit) for hit in hits],
         "answer": asdict(parsed(text)),
         "text": text,
-        "form_problems": form_problems(written, language),
-        "left": form_problems(text, language),
+        "in form": written == text,
         "written_by": answered.answer.written_by,
         "abstained": answered.answer.abstained,
         "relevant": len(relevant),
@@ -206,32 +174,45 @@ def document_of(hit: Hit) -> dict[str, str]:
     }
 
 
-def summary(call: Challenge, materials: ChallengeMaterials, topics: Sequence[Record]) -> Outcome:
+def summary(call: Challenge, materials: Materials, topics: Sequence[Record]) -> Outcome:
     """Average the measures over the questions with relevant documents, and write the table of answers."""
+    mapping: ChallengeMapping
+    questions: dict[str, ChallengeQuestion]
+    mapping, questions = materials.own
     judged = [topic for topic in topics if topic["relevant"]]
     main = measures(judged) if judged else {}
-    writers = Counter("declined" if topic["abstained"] else topic["written_by"] for topic in topics)
-    answers = [
-        ("in the form as written", sum(not topic["form_problems"] for topic in topics)),
-        ("in the form after the repair", sum(not topic["left"] for topic in topics)),
-        *((f"by {writer}", count) for writer, count in writers.most_common() if writer != "declined"),
-        ("declined", writers["declined"]),
-    ]
+    writers = Counter("declined" if topic["abstained"] else f"by {topic['written_by']}" for topic in topics)
+    counts = (
+        ("in the form as written", sum(topic["in form"] for topic in topics)),
+        ("in the form after the repair", sum(bool(topic["answer"]["title"]) for topic in topics)),
+        *writers.most_common(),
+    )
     definitions = {COVERAGE: "SHRAG, 5.2", RATIO: "ours", RELEVANCE: "ours"}
+    seconds, peak = [topic[SECONDS] for topic in topics], peak_gpu_memory()
+    times = (
+        ("seconds, sum of all questions", sum(seconds)),
+        ("seconds for a question, mean", fmean(seconds)),
+        ("seconds for a question, longest", max(seconds)),
+        ("peak GPU memory of this process, GiB", None if peak is None else peak / GIB),
+    )
     tables = (
         Table(
             f"Measures, percent of {len(judged):,} questions, {call.k} documents each",
             ("measure", "value", "definition"),
             tuple((name, main.get(name), by) for name, by in definitions.items()),
         ),
-        Table(f"Answers to {len(topics):,} questions", ("", "number"), tuple(answers)),
-        Table("Time and memory", ("", "value"), _time_and_memory(topics), timed=True),
+        Table(f"Answers to {len(topics):,} questions", ("", "number"), counts),
+        Table("Time and memory", ("", "value"), times, timed=True),
     )
     notes = [f"The answers are in {ANSWERS}."]
     if left_out := len(topics) - len(judged):
         notes.append(f"{left_out} questions name no relevant document and are not measured.")
-    text = written_table(materials.mapping, list(_answered(materials, topics)), call.k)
-    return Outcome(tables, notes=tuple(notes), main=main, files={ANSWERS: text})
+    answered = [
+        AnsweredQuestion(question, ChallengeAnswer(**topic["answer"]), topic["text"], topic["documents"])
+        for question, topic in zip(questions.values(), topics, strict=True)
+    ]
+    files = {ANSWERS: written_table(mapping, answered, call.k)}
+    return Outcome(tables, notes=tuple(notes), main=main, files=files)
 
 
 def measures(judged: Sequence[Record]) -> dict[str, float]:
@@ -243,25 +224,7 @@ def measures(judged: Sequence[Record]) -> dict[str, float]:
     }
 
 
-def _answered(materials: ChallengeMaterials, topics: Sequence[Record]) -> Iterator[AnsweredQuestion]:
-    for question, topic in zip(materials.questions.values(), topics, strict=True):
-        answer: Mapping[str, Any] = topic["answer"]
-        yield AnsweredQuestion(question, ChallengeAnswer(**answer), topic["text"], topic["documents"])
-
-
-def _time_and_memory(topics: Sequence[Record]) -> tuple[tuple[Cell, ...], ...]:
-    seconds, peak = [topic[SECONDS] for topic in topics], peak_gpu_memory()
-    return (
-        ("seconds, sum of all questions", sum(seconds)),
-        ("seconds for a question, mean", fmean(seconds)),
-        ("seconds for a question, longest", max(seconds)),
-        ("peak GPU memory of this process, GiB", None if peak is None else peak / GIB),
-    )
-
-
 EXPERIMENT = Experiment(
-    "The challenge",
-    "SHRAG, sections 5.1.3 and 5.2, appendix A.2",
     Challenge,
     answer_of_topic,
     summary,

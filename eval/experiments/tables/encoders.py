@@ -12,10 +12,9 @@ Cosines of different models have different ranges: compare the difference betwee
 others, or the order, rather than the cosines.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field
-from statistics import fmean
+from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -23,24 +22,23 @@ from pydantic import Field
 
 from base.calls import Flag, Section
 from base.errors import InvalidCall
-from eval.experiments.experiment import (
-    Cell,
-    Documents,
-    Experiment,
-    Outcome,
-    Record,
-    StrategyCall,
-    Table,
-    TopicResult,
+from eval.experiments.calls import Documents, StrategyCall
+from eval.experiments.comparing import ROWS, Column, compared, main_numbers, mean, percent, rows_of
+from eval.experiments.experiment import Experiment, Outcome, Record, TopicResult
+from eval.experiments.materials import Materials, opened_materials
+from eval.experiments.retrieving import (
+    ids_of,
+    open_topic,
+    ranked_by,
+    retrieve,
+    runs_by_row,
+    share_of,
+    strategy_of,
 )
-from eval.experiments.materials import Materials, opened_materials, with_more
-from eval.experiments.retrieving import open_topic, ranked_by, relevant_in, retrieve, run_name, strategy_of
 from eval.runs import Ranking
-from eval.significance import difference_cells, difference_columns
 from eval.statistics import mean_of_known
 from indexer.encoders import Encoder, open_encoder
 from indexer.encoders.local import LocalEncoder
-from indexer.files.schema import StoredPassage
 from indexer.vectors.adding import text_to_encode
 from retriever.request import SearchRequest
 
@@ -62,21 +60,9 @@ class Encoders(StrategyCall):
     k: Documents = 5
 
 
-@dataclass(frozen=True, slots=True)
-class EncoderMaterials(Materials):
-    """The inputs with open encoders, by the name of the model."""
-
-    encoders: Mapping[str, Encoder] = field(default_factory=dict)
-
-    def index_record(self) -> dict[str, Any]:
-        """Return the properties of the index, and of the encoders."""
-        encoders = {name: encoder.fingerprint.as_record() for name, encoder in self.encoders.items()}
-        return {**super(EncoderMaterials, self).index_record(), "encoders": encoders}
-
-
 @contextmanager
-def opened(call: Encoders) -> Iterator[EncoderMaterials]:
-    """Open the inputs and the encoders.
+def opened(call: Encoders) -> Iterator[Materials]:
+    """Open the inputs, and as `own` the encoders by the name of the model.
 
     Raises:
         InvalidCall: no encoder is named or configured.
@@ -97,41 +83,36 @@ def opened(call: Encoders) -> Iterator[EncoderMaterials]:
                 "no encoder is named or configured",
                 remedy=("add --encoder MODEL", "set SHRAG_ENCODER__PROVIDER and SHRAG_ENCODER__MODEL"),
             )
-        yield with_more(EncoderMaterials, materials, encoders=found)
+        record = {"encoders": {name: encoder.fingerprint.as_record() for name, encoder in found.items()}}
+        yield replace(materials, more_record=record, own=found)
 
 
 async def similarities_of_topic(
-    call: Encoders, materials: EncoderMaterials, query_id: str, question: str
+    call: Encoders, materials: Materials, query_id: str, question: str
 ) -> TopicResult:
     """Encode a question with the documents of its union and its relevant documents."""
-    relevant = materials.relevant(query_id)
+    relevant, engine = materials.relevant(query_id), materials.index.engine
     strategy = await strategy_of(materials, query_id, question)
     topic = await open_topic(question, call.k, materials, strategy)
     retrieved = await retrieve(topic, materials)
-    documents = await _documents(materials, relevant | retrieved.union)
+    ids = sorted(relevant | retrieved.union)
+    documents = await (engine.papers(ids) if materials.collapses else engine.passages(ids))
     names = sorted(documents)
     texts = [text_to_encode(documents[name]) or documents[name].title for name in names]
-    rankings: dict[str, Ranking] = {run_name(FUSION): retrieved.ranking}
-    records: dict[str, Any] = {FUSION: {"found": relevant_in(retrieved.ranking, relevant)}}
-    for model, encoder in materials.encoders.items():
+    rankings: dict[str, Ranking] = {FUSION: retrieved.ranking}
+    more: dict[str, dict[str, Any]] = {}
+    for model, encoder in materials.own.items():
         cosines = dict(zip(names, _cosines(encoder, question, texts), strict=True))
         union = sorted(retrieved.union & cosines.keys(), key=lambda name: (-cosines[name], name))
-        rankings[run_name(model)] = [(name, cosines[name]) for name in union[: call.k]]
-        records[model] = {
-            "found": relevant_in(rankings[run_name(model)], relevant),
-            **_similarity(cosines, relevant),
-            **_lengths(encoder, texts),
-        }
+        rankings[model] = [(name, cosines[name]) for name in union[: call.k]]
+        more[model] = _similarity(cosines, relevant) | _lengths(encoder, texts)
     if nearest := await _nearest(call, materials, question):
-        rankings[run_name(NEAREST)] = nearest
-        records[NEAREST] = {"found": relevant_in(nearest, relevant)}
-    return TopicResult({"relevant": len(relevant), "encoders": records}, rankings)
-
-
-async def _documents(materials: Materials, ids: frozenset[str]) -> dict[str, StoredPassage]:
-    """Return papers or passages by id; ids that the index does not contain are left out."""
-    engine = materials.index.engine
-    return await (engine.papers(sorted(ids)) if materials.collapses else engine.passages(sorted(ids)))
+        rankings[NEAREST] = nearest
+    rows = {
+        name: {"share": share_of(relevant, ids_of(ranking)), **more.get(name, {})}
+        for name, ranking in rankings.items()
+    }
+    return TopicResult({ROWS: rows}, runs_by_row(rankings))
 
 
 def _cosines(encoder: Encoder, question: str, texts: Sequence[str]) -> list[float]:
@@ -139,7 +120,7 @@ def _cosines(encoder: Encoder, question: str, texts: Sequence[str]) -> list[floa
     return [round(float(each), 6) for each in encoder.encode_passages(texts).astype(np.float64) @ vector]
 
 
-def _similarity(cosines: Mapping[str, float], relevant: frozenset[str]) -> dict[str, float | bool | None]:
+def _similarity(cosines: Mapping[str, float], relevant: frozenset[str]) -> dict[str, Any]:
     """Return the mean cosines of relevant documents and of others, and whether a relevant one is first."""
     right = [cosine for name, cosine in cosines.items() if name in relevant]
     wrong = [cosine for name, cosine in cosines.items() if name not in relevant]
@@ -150,7 +131,7 @@ def _similarity(cosines: Mapping[str, float], relevant: frozenset[str]) -> dict[
     }
 
 
-def _lengths(encoder: Encoder, texts: Sequence[str]) -> dict[str, int]:
+def _lengths(encoder: Encoder, texts: Sequence[str]) -> dict[str, Any]:
     """Return the longest text in tokens, and the number of texts of which the encoder reads a part."""
     if not isinstance(encoder, LocalEncoder) or not texts:
         return {}
@@ -168,76 +149,59 @@ async def _nearest(call: Encoders, materials: Materials, question: str) -> Ranki
     return await ranked_by(materials, request, materials.settings.retriever)
 
 
-def summary(call: Encoders, materials: EncoderMaterials, topics: Sequence[Record]) -> Outcome:
+def _mean_if_both(part: str) -> Column:
+    """Return the column of a mean cosine over the topics that have relevant and other documents."""
+    return lambda records: mean_of_known(
+        record[part] for record in records if None not in (record["relevant"], record["others"])
+    )
+
+
+def _of_lengths(function: Callable[[list[int]], int], part: str) -> Column:
+    """Return a column of the texts in tokens; None if the encoder does not count tokens."""
+
+    def of(records: Sequence[Record]) -> int | None:
+        known = [record[part] for record in records if part in record]
+        return function(known) if known else None
+
+    return of
+
+
+def summary(call: Encoders, materials: Materials, topics: Sequence[Record]) -> Outcome:
     """Compare the encoders."""
-    names = [*materials.encoders, FUSION, *([NEAREST] if NEAREST in topics[0]["encoders"] else [])]
-    order = Table(
-        f"First {call.k} documents of the union of progressive queries, by cosine",
-        (
-            *("order", "QSR, %", "share of relevant documents"),
-            *difference_columns("difference to fusion"),
-        ),
-        tuple(_order_row(name, topics) for name in names),
-    )
-    similarity = Table(
+    encoders: Mapping[str, Encoder] = materials.own
+    limits = {name: encoder.fingerprint.max_tokens for name, encoder in encoders.items()}
+    names = [FUSION, *encoders, *([NEAREST] if NEAREST in topics[0][ROWS] else [])]
+    similarity = compared(
         "Similarity of questions and documents",
-        (
-            *("encoder", "cosine, relevant", "cosine, others", "difference", "relevant document first, %"),
-            *("reads tokens", "longest text", "texts cut"),
-        ),
-        tuple(_similarity_row(name, materials, topics) for name in materials.encoders),
+        "encoder",
+        rows_of(topics, encoders),
+        {
+            "cosine, relevant": _mean_if_both("relevant"),
+            "cosine, others": _mean_if_both("others"),
+            "relevant document first, %": percent(lambda record: record["relevant_first"]),
+            "longest text": _of_lengths(max, "longest"),
+            "texts cut": _of_lengths(sum, "cut"),
+        },
     )
-    short = [
-        name for name, encoder in materials.encoders.items() if 0 < encoder.fingerprint.max_tokens < LONG
+    success = percent(lambda record: record["share"] > 0)
+    order = compared(
+        f"First {call.k} documents of the union of progressive queries, by cosine",
+        "order",
+        rows_of(topics, names),
+        {"QSR, %": success, "share of relevant documents": mean("share")},
+        lambda record: record["share"],
+        "difference to fusion",
+    )
+    notes = [
+        f"{name} reads {limit:,} tokens at once{', fewer than the paper requires' if limit < LONG else ''}."
+        for name, limit in limits.items()
+        if limit
     ]
-    limits = (
-        f"{', '.join(short)}: fewer than {LONG:,} tokens at once, the paper's criterion." if short else ""
-    )
-    return Outcome(
-        (similarity, order),
-        notes=(*([limits] if short else []), *materials.notes()),
-        main={f"QSR, {name}": _success(name, topics) for name in names},
-    )
-
-
-def _shares(name: str, topics: Sequence[Record]) -> list[float]:
-    return [topic["encoders"][name]["found"] / topic["relevant"] for topic in topics]
-
-
-def _success(name: str, topics: Sequence[Record]) -> float:
-    return 100 * fmean(share > 0 for share in _shares(name, topics))
-
-
-def _order_row(name: str, topics: Sequence[Record]) -> tuple[Cell, ...]:
-    shares = _shares(name, topics)
-    return (
-        name,
-        _success(name, topics),
-        fmean(shares),
-        *difference_cells(lambda order: _shares(order, topics), name, FUSION),
-    )
-
-
-def _similarity_row(name: str, materials: EncoderMaterials, topics: Sequence[Record]) -> tuple[Cell, ...]:
-    records = [topic["encoders"][name] for topic in topics]
-    both = [each for each in records if each["relevant"] is not None and each["others"] is not None]
-    right, wrong = ([each[part] for each in both] for part in ("relevant", "others"))
-    lengths = [each for each in records if "longest" in each]
-    return (
-        name,
-        mean_of_known(right),
-        mean_of_known(wrong),
-        fmean(right) - fmean(wrong) if right else None,
-        100 * fmean(each["relevant_first"] for each in records),
-        materials.encoders[name].fingerprint.max_tokens or None,
-        max((each["longest"] for each in lengths), default=None),
-        sum(each["cut"] for each in lengths) if lengths else None,
-    )
+    main = main_numbers(rows_of(topics, names), {"QSR": success})
+    return Outcome((similarity, order), notes=tuple(notes), main=main)
 
 
 EXPERIMENT = Experiment(
-    "Encoders",
-    "SHRAG, section 3.4",
     Encoders,
     similarities_of_topic,
     summary,

@@ -11,10 +11,9 @@ are judged below 0, or are listed under `excluded` of its topic in JSON lines; o
 left out.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from statistics import fmean
+from dataclasses import replace
 from typing import Annotated
 from unicodedata import normalize
 
@@ -22,22 +21,20 @@ from pydantic import AfterValidator, ConfigDict, TypeAdapter
 
 from base.amounts import counted
 from base.errors import InvalidCall
-from eval.experiments.experiment import (
-    NEEDS_MODEL,
-    Cell,
-    Experiment,
-    Outcome,
-    Record,
-    SampleRun,
-    StrategyCall,
-    Table,
-    TopicResult,
+from eval.experiments.calls import StrategyCall
+from eval.experiments.comparing import ROWS, TESTED, compared, main_numbers, mean, rows_of
+from eval.experiments.experiment import Experiment, Outcome, Record, SampleRun, TopicResult
+from eval.experiments.materials import Materials, opened_materials, topic_values
+from eval.experiments.retrieving import (
+    ids_of,
+    open_topic,
+    ranked_by,
+    retrieve,
+    runs_by_row,
+    share_of,
+    strategy_of,
 )
-from eval.experiments.materials import Materials, opened_materials, with_more
-from eval.experiments.retrieving import open_topic, ranked_by, retrieve, run_name, strategy_of
-from eval.experiments.topic_values import topic_values
 from eval.runs import Ranking
-from eval.significance import difference_cells, difference_columns
 from retriever.queries.boolean import And, Not, Or, pattern_clause
 from retriever.query_plan import QueryPlan
 from retriever.request import SearchRequest
@@ -52,21 +49,14 @@ PAPERS: TypeAdapter[frozenset[str]] = TypeAdapter(
 FIRST, DEPTH = 5, 10
 ORIGINS = ("statistics", "strategies")
 IGNORED, LAST = "formula, exclusions ignored", "formula, excluded papers last"
-ROWS = ("ten queries", "ten queries with NOT", IGNORED, LAST)
-NAMES = tuple(f"{row}, {origin}" for origin in ORIGINS for row in ROWS)
+WAYS = ("ten queries", "ten queries with NOT", IGNORED, LAST)
+NAMES = tuple(f"{way}, {origin}" for origin in ORIGINS for way in WAYS)
 FIRST_ROW = f"{IGNORED}, {ORIGINS[0]}"
 
 
-@dataclass(frozen=True, slots=True)
-class ExclusionMaterials(Materials):
-    """The inputs, with the papers that each topic excludes."""
-
-    excluded: Mapping[str, frozenset[str]] = field(default_factory=dict)
-
-
 @contextmanager
-def opened(call: StrategyCall) -> Iterator[ExclusionMaterials]:
-    """Open the inputs, and keep the topics that exclude papers.
+def opened(call: StrategyCall) -> Iterator[Materials]:
+    """Open the inputs, and keep the topics that exclude papers; `own` has these papers by query_id.
 
     Raises:
         InvalidCall: no topic excludes a paper; or as `opened_materials`.
@@ -82,17 +72,15 @@ def opened(call: StrategyCall) -> Iterator[ExclusionMaterials]:
         if not kept:
             raise InvalidCall(f"no topic of {call.topics} excludes a paper: list them under 'excluded'")
         left_out = f"{counted(len(excluded) - len(kept), 'topic')} left out: no excluded paper."
-        yield with_more(
-            ExclusionMaterials, usual, topics=kept, gaps=(left_out, *usual.gaps), excluded=excluded
-        )
+        yield replace(usual, topics=kept, notes=(left_out, *usual.notes), own=excluded)
 
 
 async def rows_of_topic(
-    call: StrategyCall, materials: ExclusionMaterials, query_id: str, question: str
+    call: StrategyCall, materials: Materials, query_id: str, question: str
 ) -> TopicResult:
     """Retrieve the documents of a topic with and without its exclusions, by each origin of the strategy."""
     del call
-    relevant, excluded = materials.relevant(query_id), materials.excluded[query_id]
+    relevant, excluded = materials.relevant(query_id), materials.own[query_id]
     given = {ORIGINS[0]: None, ORIGINS[1]: await strategy_of(materials, query_id, question)}
     rankings: dict[str, Ranking] = {}
     exclusions: dict[str, list[str]] = {}
@@ -105,19 +93,19 @@ async def rows_of_topic(
             continue
         exclusions[origin] = [each.text for each in terms.exclusions]
         found = await _rankings(materials, question, terms)
-        rankings |= {f"{row}, {origin}": found[row] for row in ROWS}
-    return TopicResult(
-        {
-            "exclusions": exclusions,
-            "relevant": len(relevant),
-            "rows": {name: _counts(ranking, relevant, excluded) for name, ranking in rankings.items()},
-        },
-        {run_name(name): ranking for name, ranking in rankings.items()},
-    )
+        rankings |= {f"{way}, {origin}": ranking for way, ranking in found.items()}
+    rows = {
+        name: {
+            "excluded": not excluded.isdisjoint(ids_of(ranking)[:FIRST]),
+            "relevant": share_of(relevant, ids_of(ranking)[:DEPTH]),
+        }
+        for name, ranking in rankings.items()
+    }
+    return TopicResult({"exclusions": exclusions, ROWS: rows}, runs_by_row(rankings))
 
 
 async def _rankings(materials: Materials, question: str, terms: SearchTerms) -> dict[str, Ranking]:
-    """Return the ranking of each row for a strategy with its tokens."""
+    """Return the ranking of each way for a strategy with its tokens."""
     names = Or(
         tuple(
             pattern_clause(" ".join(token for _, token in name), name)
@@ -136,77 +124,43 @@ async def _rankings(materials: Materials, question: str, terms: SearchTerms) -> 
     topic = await open_topic(question, DEPTH, materials, strategy)
     ranked: dict[str, Strategy] = {IGNORED: strategy.changed(exclude=()), LAST: strategy}
     return {
-        ROWS[0]: (await retrieve(topic, materials)).ranking,
-        ROWS[1]: (await retrieve(topic, materials, plan=with_not)).ranking,
+        WAYS[0]: (await retrieve(topic, materials)).ranking,
+        WAYS[1]: (await retrieve(topic, materials, plan=with_not)).ranking,
         **{
-            row: await ranked_by(materials, SearchRequest(question, k=DEPTH, strategy=of), settings)
-            for row, of in ranked.items()
+            way: await ranked_by(materials, SearchRequest(question, k=DEPTH, strategy=of), settings)
+            for way, of in ranked.items()
         },
     }
 
 
-def _counts(ranking: Ranking, relevant: frozenset[str], excluded: frozenset[str]) -> dict[str, int]:
-    """Count relevant documents among the first ten, and excluded ones among the first five."""
-    ids = [found for found, _ in ranking]
-    return {
-        "relevant": len(relevant.intersection(ids[:DEPTH])),
-        "excluded": len(excluded.intersection(ids[:FIRST])),
-    }
-
-
-def summary(call: StrategyCall, materials: ExclusionMaterials, topics: Sequence[Record]) -> Outcome:
+def summary(call: StrategyCall, materials: Materials, topics: Sequence[Record]) -> Outcome:
     """Compare the rows by excluded and relevant documents."""
-    del call
-    measured = [name for name in NAMES if all(name in topic["rows"] for topic in topics)]
+    del call, materials
+    rows = rows_of(topics, (FIRST_ROW, *(name for name in NAMES if name != FIRST_ROW)))
+    columns = {
+        f"topics with an excluded paper, first {FIRST}": mean("excluded"),
+        f"share of relevant papers, first {DEPTH}": mean("relevant"),
+    }
+    title = f"{len(topics)} topics that exclude papers"
+    table = compared(
+        title, "row", rows, columns, lambda record: record["excluded"], "difference of the topics"
+    )
     recognised = {
         origin: sum(bool(topic["exclusions"].get(origin)) for topic in topics) for origin in ORIGINS
     }
-
-    def excluded(name: str) -> list[float]:
-        return [float(topic["rows"][name]["excluded"] > 0) for topic in topics]
-
-    def relevant(name: str) -> float:
-        return fmean(topic["rows"][name]["relevant"] / topic["relevant"] for topic in topics)
-
-    def row(name: str) -> tuple[Cell, ...]:
-        if name not in measured:
-            return (name, NEEDS_MODEL, None, *(None,) * 4)
-        return (
-            name,
-            fmean(excluded(name)),
-            relevant(name),
-            *difference_cells(excluded, name, FIRST_ROW),
-        )
-
-    columns = (
-        f"topics with an excluded paper, first {FIRST}",
-        f"share of relevant papers, first {DEPTH}",
-        *difference_columns("difference of the topics"),
+    notes = (
+        *(f"{origin}: {count} topics with a recognised exclusion." for origin, count in recognised.items()),
+        f"Differences are to the first row; {TESTED}",
     )
-    return Outcome(
-        (Table(f"{len(topics)} topics that exclude papers", ("row", *columns), tuple(map(row, NAMES))),),
-        notes=(
-            *(
-                f"{origin}: {count} topics with a recognised exclusion."
-                for origin, count in recognised.items()
-            ),
-            f"Differences are to {FIRST_ROW}; p: paired randomisation test.",
-            *materials.notes(),
-        ),
-        main={
-            **{f"excluded@{FIRST}, {name}": fmean(excluded(name)) for name in measured},
-            **{f"relevant@{DEPTH}, {name}": relevant(name) for name in measured},
-        },
-    )
+    main = {f"excluded@{FIRST}": mean("excluded"), f"relevant@{DEPTH}": mean("relevant")}
+    return Outcome((table,), notes=notes, main=main_numbers(rows, main))
 
 
 EXPERIMENT = Experiment(
-    "Exclusions",
-    "SHRAG, section 3.2, NOT",
     StrategyCall,
     rows_of_topic,
     summary,
     opened,
-    shown=tuple(f"excluded@{FIRST}, {row}, {origin}" for origin in ORIGINS for row in (IGNORED, LAST)),
+    shown=tuple(f"excluded@{FIRST}, {way}, {origin}" for origin in ORIGINS for way in (IGNORED, LAST)),
     sample=SampleRun("held-out", "held-out/papers.jsonl"),
 )

@@ -8,18 +8,18 @@ the paper's score in the question's ranking. All other agents are the same in ea
 
 from collections.abc import Sequence
 
-from eval.experiments.experiment import Experiment, Outcome, Record, TopicResult
-from eval.experiments.finding.inputs import JUDGES, FindingCall, FindingMaterials, judges_of, opened_finding
-from eval.experiments.finding.reporting import (
-    MEASURES,
-    compared_table,
-    finding_notes,
-    main_numbers,
-    published,
-    published_columns,
+from eval.experiments.comparing import compared, main_numbers, rows_of
+from eval.experiments.experiment import Experiment, Outcome, Record, Table
+from eval.experiments.finding_topic import (
+    JUDGED_BY_MODEL,
+    JUDGES,
+    FindingCall,
+    failed_notes,
+    opened_finding,
+    searches,
 )
-from eval.experiments.finding.topic import failures_of, find, open_topic, ranking_of
-from eval.experiments.retrieving import run_name
+from eval.experiments.materials import Materials
+from eval.experiments.set_measures import COLUMNS, MAIN, NOTES, f1_of, published_columns
 
 # F1, recall and precision on AutoScholarQuery, then on SPARBench.
 PUBLISHED = (
@@ -41,39 +41,24 @@ PUBLISHED = (
 )
 
 
-async def judges_of_topic(
-    call: FindingCall, materials: FindingMaterials, query_id: str, question: str
-) -> TopicResult:
-    """Search for the papers of a topic with each judge."""
-    topic = await open_topic(materials, query_id, question)
-    counts, rankings, failures = {}, {}, []
-    for judge in judges_of(materials):
-        found = await find(call, topic, **JUDGES[judge])
-        ids = topic.ids(ranked.known.paper for ranked in found.papers)
-        counts[judge] = topic.counts(ids)
-        rankings[run_name(judge)] = ranking_of(ids)
-        failures += failures_of(found.step)
-    return TopicResult({"judges": counts, "failures": failures}, rankings)
-
-
-def summary(call: FindingCall, materials: FindingMaterials, topics: Sequence[Record]) -> Outcome:
+def summary(call: FindingCall, materials: Materials, topics: Sequence[Record]) -> Outcome:
     """Compare the judges."""
+    del materials
+    rows = rows_of(topics, JUDGES)
     title = f"Papers found, at most {call.k} for each topic, by judge"
     return Outcome(
         (
-            compared_table(title, "judge", topics, "judges", list(JUDGES)),
-            published("SPAR, table 6", published_columns("judge"), PUBLISHED),
+            compared(title, "judge", rows, COLUMNS, f1_of, "difference of mean F1"),
+            Table("Published: SPAR, table 6", published_columns("judge"), PUBLISHED),
         ),
-        notes=(*MEASURES, *finding_notes(materials, topics)),
-        main=main_numbers(topics, "judges", {judge: judge for judge in JUDGES}),
+        notes=(*NOTES, *failed_notes(topics)),
+        main=main_numbers(rows, MAIN),
     )
 
 
 EXPERIMENT = Experiment(
-    "Judges in a search for papers",
-    "SPAR, table 6",
     FindingCall,
-    judges_of_topic,
+    searches(JUDGES, JUDGED_BY_MODEL),
     summary,
     opened_finding,
     published={

@@ -7,18 +7,22 @@ Recall and precision are over the valid papers; raw recall is over the raw ones.
 papers that cite a relevant paper are part of a layer too.
 """
 
-import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from eval.experiments.experiment import Cell, Experiment, Outcome, Record, Table, TopicResult
-from eval.experiments.finding.inputs import THRESHOLD, FindingCall, FindingMaterials, opened_finding
-from eval.experiments.finding.reporting import MEASURES, counts_of, finding_notes, published
-from eval.experiments.finding.set_measures import SetScores, set_scores
-from eval.experiments.finding.topic import failures_of, find, open_topic, ranking_of
+from eval.experiments.comparing import Column, compared, main_numbers, mean, rows_of
+from eval.experiments.experiment import Experiment, Outcome, Record, Table
+from eval.experiments.finding_topic import FindingCall, failed_notes, opened_finding, searches
+from eval.experiments.materials import Materials
+from eval.experiments.set_measures import MAIN, NOTES, f1, precision, recall
 
-LAYERS = (0, 1, 2, 3)
-COLUMNS = ("layers", "recall", "precision", "raw papers", "valid papers", "raw recall", "F1")
-
+LAYERS = {f"layers {layers}": {"layers": layers} for layers in range(4)}
+COLUMNS: Mapping[str, Column] = {
+    "recall": recall,
+    "precision": precision,
+    "raw papers": lambda records: mean("retrieved")([each["examined"] for each in records]),
+    "valid papers": mean("retrieved"),
+    "raw recall": lambda records: recall([each["examined"] for each in records]),
+}
 PUBLISHED = (
     ("AutoScholarQuery", 0, 0.41, 0.29, 306.90, 3.95, 0.58),
     ("AutoScholarQuery", 1, 0.44, 0.19, 569.08, 6.58, 0.77),
@@ -27,69 +31,25 @@ PUBLISHED = (
 )
 
 
-async def layers_of_topic(
-    call: FindingCall, materials: FindingMaterials, query_id: str, question: str
-) -> TopicResult:
-    """Search with each number of layers; count the known papers and those judged relevant."""
-    topic = await open_topic(materials, query_id, question)
-    raw, valid, rankings, failures = {}, {}, {}, []
-    for layers in LAYERS:
-        found = await find(call, topic, layers=layers)
-        relevant = topic.ids(known.paper for _, known in found.state.relevant(THRESHOLD))
-        raw[str(layers)] = topic.counts(topic.ids(known.paper for known in found.state.papers.values()))
-        valid[str(layers)] = topic.counts(relevant)
-        rankings[f"layers-{layers}"] = ranking_of(relevant)
-        failures += failures_of(found.step)
-    return TopicResult({"raw": raw, "valid": valid, "failures": failures}, rankings)
-
-
-def summary(call: FindingCall, materials: FindingMaterials, topics: Sequence[Record]) -> Outcome:
+def summary(call: FindingCall, materials: Materials, topics: Sequence[Record]) -> Outcome:
     """Average the numbers of papers and the set measures."""
-    del call
-    rows = [_row(layers, topics) for layers in LAYERS]
-    scores = {layers: _scores(topics, "valid", layers) for layers in LAYERS}
-    main = {
-        f"{measure.capitalize()}, layers {layers}": value
-        for layers, each in scores.items()
-        for measure in ("recall", "precision")
-        if (value := getattr(each, measure)) is not None
-    }
+    del call, materials
+    rows = rows_of(topics, LAYERS)
+    title = "Papers known and judged relevant for each topic, by layers of references"
+    main = {name: MAIN[name] for name in ("Recall", "Precision")}
     return Outcome(
         (
-            Table(
-                "Papers known and judged relevant for each topic, by layers of references",
-                COLUMNS,
-                tuple(rows),
-            ),
-            published("SPAR, table 5", ("benchmark", *COLUMNS[:-1]), PUBLISHED),
+            compared(title, "layers", rows, {**COLUMNS, "F1": f1}),
+            Table("Published: SPAR, table 5", ("benchmark", "layers", *COLUMNS), PUBLISHED),
         ),
-        notes=(*MEASURES, *finding_notes(materials, topics)),
-        main=main,
-    )
-
-
-def _scores(topics: Sequence[Record], part: str, layers: int) -> SetScores:
-    return set_scores(counts_of(topics, part, str(layers)))
-
-
-def _row(layers: int, topics: Sequence[Record]) -> tuple[Cell, ...]:
-    valid = _scores(topics, "valid", layers)
-    return (
-        layers,
-        valid.recall,
-        valid.precision,
-        statistics.fmean(each.retrieved for each in counts_of(topics, "raw", str(layers))),
-        statistics.fmean(each.retrieved for each in counts_of(topics, "valid", str(layers))),
-        _scores(topics, "raw", layers).recall,
-        valid.f1,
+        notes=(*NOTES, *failed_notes(topics)),
+        main=main_numbers(rows, main),
     )
 
 
 EXPERIMENT = Experiment(
-    "Layers of references",
-    "SPAR, table 5",
     FindingCall,
-    layers_of_topic,
+    searches(LAYERS, listed="valid"),
     summary,
     opened_finding,
     published={"Recall, layers 0, AutoScholarQuery": 0.41, "Recall, layers 1, AutoScholarQuery": 0.44},

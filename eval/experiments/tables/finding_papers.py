@@ -7,35 +7,36 @@ agent; each list has k papers. Then follow the first k papers of method `shrag`,
 a DOI, an arXiv id or a title in common.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from eval.experiments.experiment import Experiment, Outcome, Record, TopicResult
-from eval.experiments.finding.inputs import FindingCall, FindingMaterials, opened_finding
-from eval.experiments.finding.query_lists import FORMS, query_forms, query_list
-from eval.experiments.finding.reporting import (
-    MEASURES,
-    finding_notes,
-    main_numbers,
-    published,
-    published_columns,
-    score_table,
-)
-from eval.experiments.finding.topic import (
+from eval.experiments.comparing import NEEDS_MODEL, ROWS, compared, main_numbers, rows_of
+from eval.experiments.experiment import Experiment, Outcome, Record, Table, TopicResult
+from eval.experiments.finding_topic import (
+    FindingCall,
     FindingTopic,
+    failed_notes,
     failures_of,
-    find,
-    find_in_index,
-    find_request,
-    open_topic,
+    opened_finding,
     ranking_of,
-    resources_of,
 )
+from eval.experiments.materials import Materials
 from eval.experiments.retrieving import run_name
+from eval.experiments.set_measures import COLUMNS, MAIN, NOTES, published_columns
+from generator.finding.agents.query_writing import write_queries
+from generator.finding.agents.understanding import understand
+from generator.finding.request import FindRequest, FindResources
+from generator.finding.state import SearchQuery
 from generator.tracing.steps import Step
+from indexer.corpora.papers import Paper
+from retriever.engines.ordering import reciprocal_rank_fusion
+from retriever.errors import SourceFailed
+from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
+from retriever.relevance.asked_words import words_query
 from retriever.search import SearchRequest, rank
-from retriever.sources.merging import LimitedSource
+from retriever.sources.merging import LimitedSource, ask_sources, merge
 
+TYPED, REFINED, KEYWORDS = FORMS = ("question as typed", "refined queries", "keywords by a model")
 INDEX, METHOD, FIND = "index", "method shrag", "find-papers"
 FIND_IN_SOURCES = "find-papers in the sources"
 DATED, MOST_REQUESTED = 5, 1_000  # papers requested for a question with a day: times k, and at most
@@ -58,94 +59,135 @@ PUBLISHED = (
 
 
 async def lists_of_topic(
-    call: FindingCall, materials: FindingMaterials, query_id: str, question: str
+    call: FindingCall, materials: Materials, query_id: str, question: str
 ) -> TopicResult:
     """Make the list of each system for a topic, and count its relevant papers."""
-    topic = await open_topic(materials, query_id, question)
+    topic = await FindingTopic.open(call, materials, query_id, question)
     failures: list[str] = []
     async with topic.searched() as searched:
-        sources = searched.sources if topic.sources else ()
-        lists = await _by_queries(call, topic, sources, failures)
-    lists[METHOD] = await _by_method(call, materials, topic)
-    found = await find_in_index(call, topic)
+        lists = await _by_queries(topic, searched.sources if materials.sources else (), failures)
+    lists[METHOD] = await _by_method(topic)
+    found = await topic.find(in_index=True)
     lists[FIND] = topic.ids((ranked.known.paper for ranked in found.papers), own_id=True)
     failures += failures_of(found.step)
-    if topic.sources:
-        elsewhere = await find(call, topic)
+    if materials.sources:
+        elsewhere = await topic.find()
         lists[FIND_IN_SOURCES] = topic.ids(ranked.known.paper for ranked in elsewhere.papers)
         failures += failures_of(elsewhere.step)
-    counts = {name: None if ids is None else topic.counts(ids) for name, ids in lists.items()}
+    rows = {name: None if ids is None else topic.counts(ids) for name, ids in lists.items()}
     rankings = {run_name(name): ranking_of(ids) for name, ids in lists.items() if ids is not None}
-    return TopicResult({"systems": counts, "failures": failures}, rankings)
+    return TopicResult({ROWS: rows, "failures": failures}, rankings)
 
 
 async def _by_queries(
-    call: FindingCall, topic: FindingTopic, sources: Sequence[LimitedSource], failures: list[str]
+    topic: FindingTopic, sources: Sequence[LimitedSource], failures: list[str]
 ) -> dict[str, list[str] | None]:
     """Search the index and the sources with the queries of each form; None if a form or a source fails."""
-    request, step = find_request(call, topic), Step("queries", {})
-    places = [(INDEX, topic.opened.sources[0]), *((_label(source.name), source) for source in sources)]
-    async with resources_of(topic, request, of_index=True) as resources:
-        kinds = sorted({source.kind for _, source in places})
+    request, step = topic.request(), Step("queries", {})
+    places = {INDEX: topic.index.sources[0], **{_label(source.name): source for source in sources}}
+    async with topic.resources(request, in_index=True) as resources:
+        kinds = sorted({source.kind for source in places.values()})
         forms = await query_forms(request, resources, kinds, step)
     failures += failures_of(step)
     lists: dict[str, list[str] | None] = {}
-    for place, source in places:
-        for form in FORMS:
-            name = f"{place}, {form}"
+    for place, source in places.items():
+        for form in FORMS if topic.materials.model else forms:
+            lists[f"{place}, {form}"] = None
             if form not in forms:
-                if topic.model:
-                    lists[name] = None
                 continue
             of_index = place == INDEX
             filters = Filters() if of_index else topic.filters
-            found = await query_list(source, forms[form][source.kind], _requested(call, topic), filters)
-            failures += [found.failure] if found.failure else []
-            lists[name] = None if found.failure else topic.ids(found.papers, own_id=of_index)[: call.k]
+            try:
+                papers = await query_list(source, forms[form][source.kind], _requested(topic), filters)
+                ids = topic.ids(papers, own_id=of_index)
+                lists[f"{place}, {form}"] = ids[: topic.call.k]
+            except SourceFailed as error:
+                failures.append(str(error))
     return lists
 
 
-async def _by_method(call: FindingCall, materials: FindingMaterials, topic: FindingTopic) -> list[str]:
+async def query_forms(
+    request: FindRequest, resources: FindResources, kinds: Sequence[str], step: Step
+) -> dict[str, Mapping[str, tuple[Query, ...]]]:
+    """Write the queries of a question in each form, by kind of source; without a model only as typed.
+
+    A refined form has the queries of the understanding agent, or the question if it needs no expansion.
+    """
+
+    async def words_of(texts: Sequence[str]) -> dict[str, tuple[Query, ...]]:
+        queries = [words_query(await resources.relevance.words(text)) for text in texts]
+        return dict.fromkeys(kinds, tuple(query for query in queries if query.clauses))
+
+    forms: dict[str, Mapping[str, tuple[Query, ...]]] = {TYPED: await words_of([request.question])}
+    if resources.model is not None:
+        subject = resources.conditions.remaining
+        understanding = await understand(request, resources, step, subject)
+        if understanding.by == "model":
+            forms[REFINED] = await words_of(understanding.queries or (subject,))
+        question = [SearchQuery(request.question, "question")]
+        [written] = await write_queries(question, kinds, request, resources, step)
+        if written.has_other_words:
+            forms[KEYWORDS] = {kind: (query,) for kind, query in written.by_kind.items()}
+    return forms
+
+
+async def query_list(
+    source: LimitedSource, queries: Sequence[Query], k: int, filters: Filters
+) -> list[Paper]:
+    """Return the first k papers of a source; the lists of several queries are fused by reciprocal ranks.
+
+    Raises:
+        SourceFailed: the source does not answer.
+    """
+    if not queries:
+        return []
+    given = await ask_sources(
+        [source], lambda asked: asked.search([(query, k) for query in queries], filters=filters)
+    )
+    merged = merge(given.answers, {}, several=False)
+    ranked = [[paper_id for paper_id, _ in found] for found in merged.found]
+    ids = ranked[0] if len(ranked) == 1 else [each.item for each in reciprocal_rank_fusion(ranked)]
+    return [merged.papers[paper_id].paper for paper_id in ids[:k]]
+
+
+async def _by_method(topic: FindingTopic) -> list[str]:
     """Return the first k papers of the usual search."""
-    request = SearchRequest(topic.question, k=_requested(call, topic), collapse=True)
-    ranked = await rank(materials.index, request, topic.settings.retriever)
-    source = topic.opened.sources[0].source
-    papers = await source.papers([paper_id for paper_id, _ in ranked.hits])
+    request = SearchRequest(topic.question, k=_requested(topic), collapse=True)
+    materials = topic.materials
+    ranked = await rank(materials.index, request, materials.settings.retriever)
+    papers = await topic.index.sources[0].source.papers([paper_id for paper_id, _ in ranked.hits])
     found = (papers[paper_id].paper for paper_id, _ in ranked.hits if paper_id in papers)
-    return topic.ids(found, own_id=True)[: call.k]
+    return topic.ids(found, own_id=True)[: topic.call.k]
 
 
-def _requested(call: FindingCall, topic: FindingTopic) -> int:
+def _requested(topic: FindingTopic) -> int:
     """Return the number of papers to request, some of which may be newer than the question."""
-    return call.k if topic.day is None else min(MOST_REQUESTED, DATED * call.k)
+    k: int = topic.call.k
+    return k if topic.day is None else min(MOST_REQUESTED, DATED * k)
 
 
 def _label(source: str) -> str:
     return f"source {source}"
 
 
-def systems(sources: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of the rows, for these sources besides the index."""
-    queries = (f"{place}, {form}" for place in (INDEX, *map(_label, sources)) for form in FORMS)
-    return (*queries, METHOD, FIND, *([FIND_IN_SOURCES] if sources else []))
-
-
-def summary(call: FindingCall, materials: FindingMaterials, topics: Sequence[Record]) -> Outcome:
+def summary(call: FindingCall, materials: Materials, topics: Sequence[Record]) -> Outcome:
     """Average the counts of each system over the topics."""
-    names = systems([each.name for each in materials.sources.declared] if materials.sources else [])
-    measured = score_table(
-        f"Papers found, at most {call.k} for each topic", "system", topics, "systems", names
-    )
+    sources = [_label(each.name) for each in materials.sources.declared] if materials.sources else []
+    queries = [f"{place}, {form}" for place in (INDEX, *sources) for form in FORMS]
+    rows = rows_of(topics, [*queries, METHOD, FIND, *([FIND_IN_SOURCES] if sources else [])])
+    title = f"Papers found, at most {call.k} for each topic"
+    missing = None if call.model else NEEDS_MODEL
     return Outcome(
-        (measured, published("SPAR, table 1", published_columns("system"), PUBLISHED)),
-        notes=(*MEASURES, *finding_notes(materials, topics)),
-        main=main_numbers(topics, "systems", {FIND: "find-papers", METHOD: "method shrag"}),
+        (
+            compared(title, "system", rows, COLUMNS, missing=missing),
+            Table("Published: SPAR, table 1", published_columns("system"), PUBLISHED),
+        ),
+        notes=(*NOTES, *failed_notes(topics)),
+        main=main_numbers({name: rows[name] for name in (FIND, METHOD)}, MAIN),
     )
 
 
 EXPERIMENT = Experiment(
-    "Ways to find papers",
-    "SPAR, table 1",
     FindingCall,
     lists_of_topic,
     summary,

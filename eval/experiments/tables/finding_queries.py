@@ -5,42 +5,49 @@ itself and its expansion by the understanding agent. Evolved queries are made fr
 method, its application and its limitation. Relevant papers are judged relevant in QRELS.
 """
 
-import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
 
-from eval.experiments.experiment import Cell, Experiment, Outcome, Record, Table, TopicResult
-from eval.experiments.finding.inputs import FindingCall, FindingMaterials, opened_finding
-from eval.experiments.finding.reporting import finding_notes
-from eval.experiments.finding.topic import FindingTopic, failures_of, find, open_topic
-from generator.finding.state import FindingState, QueryKind, SearchQuery
+from eval.experiments.comparing import ROWS, Column, compared, main_numbers, mean, rows_of, total
+from eval.experiments.experiment import Experiment, Outcome, Record, Table, TopicResult
+from eval.experiments.finding_topic import (
+    FindingCall,
+    FindingTopic,
+    failed_notes,
+    failures_of,
+    opened_finding,
+)
+from eval.experiments.materials import Materials
+from generator.finding.state import FindingState, QueryKind
 
-NATIVE = ("question", "expanded")
 KINDS: tuple[str, ...] = get_args(QueryKind)
-EVOLVED = tuple(kind for kind in KINDS if kind not in NATIVE)
-GROUPS = {"native": NATIVE, "evolved": EVOLVED}
+NATIVE = ("question", "expanded")
+NAMES: Mapping[str, Sequence[str]] = {
+    "native queries": NATIVE,
+    "evolved queries": tuple(kind for kind in KINDS if kind not in NATIVE),
+    **{kind: (kind,) for kind in KINDS},
+}
 SHOWN = 10  # examples
 
 
 async def queries_of_topic(
-    call: FindingCall, materials: FindingMaterials, query_id: str, question: str
+    call: FindingCall, materials: Materials, query_id: str, question: str
 ) -> TopicResult:
     """Search for the papers of a topic, and count the papers that each kind of query found."""
-    topic = await open_topic(materials, query_id, question)
-    found = await find(call, topic)
-    state = found.state
-    by_native = _found_by(state, NATIVE, topic)
-    kinds = {name: _counts(state, (name,), topic, by_native) for name in KINDS}
-    groups = {name: _counts(state, of, topic, by_native) for name, of in GROUPS.items()}
-    return TopicResult(
-        {
-            "relevant": len(topic.judged.relevant),
-            "kinds": kinds,
-            "groups": groups,
-            "examples": list(_examples(state, topic, by_native)),
-            "failures": failures_of(found.step),
+    topic = await FindingTopic.open(call, materials, query_id, question)
+    found = await topic.find()
+    by_native, rows = _found_by(found.state, NATIVE, topic), {}
+    for name, kinds in NAMES.items():
+        by_kind = _found_by(found.state, kinds, topic)
+        rows[name] = {
+            "queries": sum(query.kind in kinds for query in found.state.queries),
+            "found": len(by_kind),
+            "relevant": len(by_kind & topic.judged.relevant),
+            "judged relevant": len(topic.judged.relevant),
+            "not native": len(by_kind & topic.judged.relevant - by_native),
         }
-    )
+    examples = list(_examples(found.state, topic, by_native))
+    return TopicResult({ROWS: rows, "examples": examples, "failures": failures_of(found.step)})
 
 
 def _found_by(state: FindingState, kinds: Sequence[str], topic: FindingTopic) -> set[str]:
@@ -51,86 +58,50 @@ def _found_by(state: FindingState, kinds: Sequence[str], topic: FindingTopic) ->
     return set(topic.ids(state.papers[paper_id].paper for paper_id in ids))
 
 
-def _counts(
-    state: FindingState, kinds: Sequence[str], topic: FindingTopic, by_native: set[str]
-) -> dict[str, int]:
-    found = _found_by(state, kinds, topic)
-    relevant = found & topic.judged.relevant
-    return {
-        "queries": sum(query.kind in kinds for query in state.queries),
-        "found": len(found),
-        "relevant": len(relevant),
-        "not_native": len(relevant - by_native),
-    }
-
-
-def _examples(state: FindingState, topic: FindingTopic, by_native: set[str]) -> Iterable[dict[str, Any]]:
+def _examples(state: FindingState, topic: FindingTopic, by_native: set[str]) -> Iterator[dict[str, Any]]:
     """Yield the evolved queries that found relevant papers which no native query found."""
     for query in state.queries:
-        if query.kind not in NATIVE and (new := _new_papers(state, query, topic, by_native)):
-            yield {"query": query.text, "kind": query.kind, "paper": query.paper, "found": new}
+        ids = topic.ids(state.papers[paper_id].paper for paper_id in query.found or ())
+        new = [paper_id for paper_id in ids if paper_id in topic.judged.relevant - by_native]
+        if new and query.kind not in NATIVE:
+            yield {"query": query.text, "kind": query.kind, "made from": query.paper, "found": new}
 
 
-def _new_papers(
-    state: FindingState, query: SearchQuery, topic: FindingTopic, by_native: set[str]
-) -> list[str]:
-    ids = topic.ids(state.papers[paper_id].paper for paper_id in query.found or ())
-    return [paper_id for paper_id in ids if paper_id in topic.judged.relevant - by_native]
+def _share(records: Sequence[Record]) -> float:
+    found: int = sum(record["relevant"] for record in records)
+    relevant: int = sum(record["judged relevant"] for record in records)
+    return found / relevant
 
 
-def summary(call: FindingCall, materials: FindingMaterials, topics: Sequence[Record]) -> Outcome:
+COLUMNS: Mapping[str, Column] = {
+    "number": total("queries"),
+    "mean papers of a topic": mean("found"),
+    "relevant papers": total("relevant"),
+    "share of relevant papers": _share,
+    "relevant, not by native queries": total("not native"),
+}
+
+
+def summary(call: FindingCall, materials: Materials, topics: Sequence[Record]) -> Outcome:
     """Add up the numbers of papers, and show examples."""
     del call
-    rows = [
-        *(_row(name, [topic["groups"][name] for topic in topics], topics) for name in GROUPS),
-        *(_row(name, [topic["kinds"][name] for topic in topics], topics) for name in KINDS),
-    ]
-    columns = (
-        "queries",
-        "number",
-        "mean papers of a topic",
-        "relevant papers",
-        "share of relevant papers",
-        "relevant, not by native queries",
-    )
-    examples = [
-        (query_id, example["query"], example["kind"], example["paper"], ", ".join(example["found"]))
+    rows = rows_of(topics, NAMES)
+    tables = [compared("Papers that the queries found", "queries", rows, COLUMNS)]
+    examples = tuple(
+        (query_id, *example.values())
         for query_id, topic in zip(materials.topics, topics, strict=True)
-        for example in topic["examples"]
-    ]
-    tables = [Table("Papers that the queries found", columns, tuple(rows))]
+        for example in ({**each, "found": ", ".join(each["found"])} for each in topic["examples"])
+    )
     if examples:
         title = "Evolved queries that found relevant papers which no native query found"
-        names = ("topic", "query", "kind", "made from", "found")
-        tables.append(Table(title, names, tuple(examples[:SHOWN])))
-    shares = {name: row[4] for name, row in zip(GROUPS, rows, strict=False)}
+        columns = ("topic", "query", "kind", "made from", "found")
+        tables.append(Table(title, columns, examples[:SHOWN]))
+    groups = {name: rows[name] for name in ("native queries", "evolved queries")}
     return Outcome(
         tuple(tables),
-        notes=(
-            "A paper that several kinds of query found counts for each of them.",
-            *finding_notes(materials, topics),
-        ),
-        main={f"Recall, {name} queries": value for name, value in shares.items() if isinstance(value, float)},
+        notes=("A paper that several kinds of query found counts for each of them.", *failed_notes(topics)),
+        main=main_numbers(groups, {"Recall": _share}),
     )
 
 
-def _row(name: str, counts: Sequence[Record], topics: Sequence[Record]) -> tuple[Cell, ...]:
-    relevant = sum(each["relevant"] for each in counts)
-    return (
-        name,
-        sum(each["queries"] for each in counts),
-        statistics.fmean(each["found"] for each in counts),
-        relevant,
-        relevant / sum(topic["relevant"] for topic in topics),
-        sum(each["not_native"] for each in counts),
-    )
-
-
-EXPERIMENT = Experiment(
-    "Native and evolved queries",
-    "SPAR, appendix C.2",
-    FindingCall,
-    queries_of_topic,
-    summary,
-    opened_finding,
-)
+EXPERIMENT = Experiment(FindingCall, queries_of_topic, summary, opened_finding)

@@ -12,25 +12,16 @@ relevant documents among the first ten.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from statistics import fmean
+from collections.abc import Sequence
+from dataclasses import replace
 
-from eval.experiments.experiment import (
-    NEEDS_MODEL,
-    SECONDS,
-    Cell,
-    Experiment,
-    Outcome,
-    Record,
-    StrategyCall,
-    Table,
-    TopicResult,
-)
+from eval.experiments.calls import StrategyCall
+from eval.experiments.comparing import ROWS, TESTED, compared, main_numbers, mean, rows_of
+from eval.experiments.experiment import SECONDS, Cell, Experiment, Outcome, Record, TopicResult
 from eval.experiments.materials import Materials
-from eval.experiments.retrieving import ranked_by, run_name, strategy_of
+from eval.experiments.retrieving import ids_of, ranked_by, runs_by_row, strategy_of
 from eval.measures import evaluate
 from eval.runs import Ranking, as_written
-from eval.significance import difference_cells, difference_columns
 from generator.hops import joined_evidence, search_in_hops
 from generator.request import AskRequest, Resources
 from generator.tracing.steps import Step
@@ -41,7 +32,7 @@ METHOD, DEPTH = "shrag", 10
 ONE, SECOND, STEPS = "one search", "with the second search", "steps of the strategy"
 TREATMENTS = (ONE, SECOND, STEPS)
 MEASURES, ALL = ("Success@5", "R@10", "nDCG@10"), "all@10"
-SHOWN = (*MEASURES, ALL)
+COLUMNS = {measure: mean(measure) for measure in (*MEASURES, ALL)}
 
 
 async def treatments_of_topic(
@@ -62,17 +53,21 @@ async def treatments_of_topic(
         started = time.perf_counter()
         rankings[STEPS] = await _by_steps(materials, question, strategy) or rankings[SECOND]
         seconds[STEPS] = time.perf_counter() - started
-    grades = {query_id: materials.qrels[query_id]}
-    return TopicResult(
-        {
-            "steps": len(strategy.steps) if strategy else 0,
-            "second search": rankings[SECOND] != rankings[ONE],
-            "values": {name: _values(grades, query_id, ranking) for name, ranking in rankings.items()},
-            "relevant": len(materials.relevant(query_id)),
-            SECONDS: seconds,
-        },
-        {run_name(name): ranking for name, ranking in rankings.items()},
-    )
+    qrels, relevant = {query_id: materials.qrels[query_id]}, materials.relevant(query_id)
+    rows = {
+        name: {
+            **evaluate(qrels, {query_id: ranking}, MEASURES).means,
+            ALL: float(relevant.issubset(ids_of(ranking))),
+        }
+        for name, ranking in rankings.items()
+    }
+    record = {
+        "steps": len(strategy.steps) if strategy else 0,
+        "second search": rankings[SECOND] != rankings[ONE],
+        ROWS: rows,
+        SECONDS: seconds,
+    }
+    return TopicResult(record, runs_by_row(rankings))
 
 
 async def _by_steps(materials: Materials, question: str, strategy: Strategy) -> Ranking:
@@ -91,62 +86,36 @@ async def _by_steps(materials: Materials, question: str, strategy: Strategy) -> 
     return as_written(list(ranked.items())[:DEPTH])
 
 
-def _values(grades: Mapping[str, Mapping[str, int]], query_id: str, ranking: Ranking) -> dict[str, float]:
-    qrels = {query_id: dict(grades[query_id])}
-    values = evaluate(qrels, {query_id: ranking}, MEASURES).means
-    relevant = {judged for judged, grade in qrels[query_id].items() if grade > 0}
-    return {**values, ALL: float(relevant.issubset(found for found, _ in ranking))}
-
-
 def summary(call: StrategyCall, materials: Materials, topics: Sequence[Record]) -> Outcome:
     """Compare the treatments, for all topics and by the number of steps."""
-    del call
+    del call, materials
     groups = {
         "all topics": topics,
         "strategies with steps": [topic for topic in topics if topic["steps"]],
         "strategies without steps": [topic for topic in topics if not topic["steps"]],
         "second search": [topic for topic in topics if topic["second search"]],
     }
-    columns = ("topics", "number", "treatment", *SHOWN, *difference_columns("difference of nDCG@10"))
-    rows = tuple(
-        (group, len(of), name, *_cells(name, of)) for group, of in groups.items() if of for name in TREATMENTS
+    cells: list[tuple[Cell, ...]] = []
+    for group, of in groups.items():
+        if of:
+            table = compared(
+                f"Treatments of several steps, the first {DEPTH} documents",
+                "treatment",
+                rows_of(of, TREATMENTS),
+                COLUMNS,
+                lambda record: record["nDCG@10"],
+                "difference of nDCG@10",
+            )
+            cells += [(group, len(of), *row) for row in table.rows]
+    table = replace(table, columns=("topics", "number", *table.columns), rows=tuple(cells))
+    notes = (
+        f"Method {METHOD}. {TESTED} {ALL} counts all relevant documents.",
+        f"{len(groups['strategies with steps'])} of {len(topics)} strategies have steps.",
     )
-    measured = [name for name in TREATMENTS if name in topics[0]["values"]]
-    return Outcome(
-        (Table(f"Treatments of several steps, the first {DEPTH} documents", columns, rows), _times(topics)),
-        notes=(
-            f"Method {METHOD}. p: paired randomisation test. {ALL} counts all relevant documents.",
-            f"{len(groups['strategies with steps'])} of {len(topics)} strategies have steps.",
-            *materials.notes(),
-        ),
-        main={f"{measure}, {name}": _mean(name, measure)(topics) for name in measured for measure in SHOWN},
-    )
-
-
-def _mean(name: str, measure: str) -> Callable[[Sequence[Record]], float]:
-    return lambda topics: fmean(topic["values"][name][measure] for topic in topics)
-
-
-def _cells(name: str, topics: Sequence[Record]) -> tuple[Cell, ...]:
-    if any(name not in topic["values"] for topic in topics):
-        return (NEEDS_MODEL, *(None,) * (len(SHOWN) + 3))
-    means = [_mean(name, measure)(topics) for measure in SHOWN]
-    return (
-        *means,
-        *difference_cells(lambda row: [topic["values"][row]["nDCG@10"] for topic in topics], name, ONE),
-    )
-
-
-def _times(topics: Sequence[Record]) -> Table:
-    seconds = [topic[SECONDS] for topic in topics if SECONDS in topic]
-    names = [name for name in TREATMENTS if seconds and all(name in each for each in seconds)]
-    rows = tuple((name, 1_000 * fmean(each[name] for each in seconds)) for name in names)
-    return Table("Milliseconds of a topic", ("treatment", "mean"), rows, timed=True)
+    return Outcome((table,), notes=notes, main=main_numbers(rows_of(topics, TREATMENTS), COLUMNS))
 
 
 EXPERIMENT = Experiment(
-    "Several steps",
-    "SHRAG, section 5.1.2 and appendix A.3",
     StrategyCall,
     treatments_of_topic,
     summary,

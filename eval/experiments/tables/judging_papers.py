@@ -9,34 +9,26 @@ every pair relevant: its F1 needs no judge.
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
 from typing import Annotated
 
 from pydantic import Field
 
 from base.calls import Flag, Section
-from eval.experiments.experiment import (
-    NEEDS_MODEL,
-    Cell,
-    Experiment,
-    Outcome,
-    Record,
-    Seed,
-    Table,
-    TopicResult,
-)
-from eval.experiments.finding.inputs import (
+from eval.experiments.calls import Seed
+from eval.experiments.comparing import ROWS, Column, compared, main_numbers, rows_of
+from eval.experiments.experiment import Experiment, Outcome, Record, Table, TopicResult
+from eval.experiments.finding_topic import (
+    JUDGED_BY_MODEL,
     JUDGES,
-    RULES,
     THRESHOLD,
-    FindingMaterials,
+    FindingTopic,
     PapersCall,
-    judges_of,
+    failed_notes,
+    failures_of,
     opened_finding,
 )
-from eval.experiments.finding.reporting import counts_of, finding_notes, published
-from eval.experiments.finding.set_measures import SetCounts, set_scores
-from eval.experiments.finding.topic import FindingTopic, failures_of, open_topic, resources_of
+from eval.experiments.materials import Materials
+from eval.experiments.set_measures import mean_f1, precision, recall, set_counts
 from generator.finding.agents import ADDITIONS
 from generator.finding.agents.judgement import judge
 from generator.finding.request import FindRequest
@@ -46,7 +38,6 @@ from indexer.corpora.papers import Paper
 from retriever.sources.merging import MergedPaper
 
 EVERY = "every pair is relevant"
-MICRO_F1, MACRO_F1 = 1, 4  # columns of the table
 MACRO = (
     "Macro F1 is the mean of each question's F1. Macro precision is over the questions with a pair found "
     "relevant."
@@ -92,48 +83,11 @@ class JudgingPapers(PapersCall):
     seed: Seed = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Pairs:
-    """The papers to judge for a question, by id, and the ids of the relevant ones."""
-
-    papers: Mapping[str, Paper]
-    relevant: frozenset[str]
-    sampled: int  # unjudged papers among them
-    absent: int  # judged papers that the index does not hold
-
-
 async def pairs_of_topic(
-    call: JudgingPapers, materials: FindingMaterials, query_id: str, question: str
+    call: JudgingPapers, materials: Materials, query_id: str, question: str
 ) -> TopicResult:
-    """Judge the pairs of a topic by each judge."""
-    topic = await open_topic(materials, query_id, question)
-    pairs = await _pairs(call, materials, query_id, topic)
-    found, failures = {EVERY: SetCounts.of(pairs.papers, pairs.relevant).record()}, []
-    replaced: dict[str, int] = {}
-    for name in judges_of(materials) if pairs.papers else ():
-        step = Step("judging", {})
-        state = await _judged(topic, pairs.papers, name, step)
-        relevant = [paper_id for paper_id, _ in state.relevant(THRESHOLD)]
-        found[name] = SetCounts.of(relevant, pairs.relevant).record()
-        if name != RULES:
-            replaced[name] = sum(_by_rules(known) for known in state.papers.values())
-        failures += failures_of(step)
-    return TopicResult(
-        {
-            "judges": found,
-            "pairs": len(pairs.papers),
-            "sampled": pairs.sampled,
-            "absent": pairs.absent,
-            "replaced": replaced,
-            "failures": failures,
-        }
-    )
-
-
-async def _pairs(
-    call: JudgingPapers, materials: FindingMaterials, query_id: str, topic: FindingTopic
-) -> Pairs:
-    """Sample the pairs of a topic; the same call has the same pairs in any order of the topics."""
+    """Judge the pairs of a topic by each judge; the same call has the same pairs in any order of topics."""
+    topic = await FindingTopic.open(call, materials, query_id, question)
     draw = random.Random(f"{call.seed} {query_id}")  # noqa: S311 - not for secrets
     grades = materials.qrels[query_id]
     judged = sorted(grades)
@@ -141,13 +95,29 @@ async def _pairs(
         judged = sorted(draw.sample(judged, call.judged))
     others = sorted({paper_id for of in materials.qrels.values() for paper_id in of} - grades.keys())
     sampled = draw.sample(others, min(call.negatives, len(others)))
-    found = await topic.opened.sources[0].source.papers([*judged, *sampled])
-    return Pairs(
-        {paper_id: found[paper_id].paper for paper_id in (*judged, *sampled) if paper_id in found},
-        frozenset(each for each in judged if grades[each] >= call.grade and each in found),
-        sum(paper_id in found for paper_id in sampled),
-        sum(paper_id not in found for paper_id in judged),
-    )
+    indexed = await topic.index.sources[0].source.papers([*judged, *sampled])
+    papers = {each: indexed[each].paper for each in (*judged, *sampled) if each in indexed}
+    relevant = {each for each in judged if grades[each] >= call.grade and each in papers}
+    rows, failures = {EVERY: set_counts(papers, relevant)}, []
+    replaced: dict[str, int] = {}
+    for name in JUDGES if papers else ():
+        if name in JUDGED_BY_MODEL and materials.model is None:
+            continue
+        step = Step("judging", {})
+        state = await _judged(topic, papers, name, step)
+        rows[name] = set_counts((paper_id for paper_id, _ in state.relevant(THRESHOLD)), relevant)
+        if name in JUDGED_BY_MODEL:
+            replaced[name] = sum(map(_by_rules, state.papers.values()))
+        failures += failures_of(step)
+    record = {
+        ROWS: rows,
+        "pairs": len(papers),
+        "sampled": sum(each in papers for each in sampled),
+        "absent": sum(each not in papers for each in judged),
+        "replaced": replaced,
+        "failures": failures,
+    }
+    return TopicResult(record)
 
 
 async def _judged(topic: FindingTopic, papers: Mapping[str, Paper], name: str, step: Step) -> FindingState:
@@ -155,8 +125,8 @@ async def _judged(topic: FindingTopic, papers: Mapping[str, Paper], name: str, s
     options = dict(JUDGES[name])
     options["without"] = options.get("without", frozenset()) | frozenset(ADDITIONS)
     request = FindRequest(topic.question, **options)
-    source = topic.opened.sources[0]
-    async with resources_of(topic, request, of_index=True) as resources:
+    source = topic.index.sources[0]
+    async with topic.resources(request, in_index=True) as resources:
         known = {
             paper_id: KnownPaper(
                 MergedPaper(paper, ((source.name, paper_id),)), (FoundBy("query", topic.question, rank),)
@@ -177,18 +147,37 @@ def _by_rules(known: KnownPaper) -> bool:
     return known.judgement is not None and known.judgement.by in known.judgement.parts
 
 
-def summary(call: JudgingPapers, materials: FindingMaterials, topics: Sequence[Record]) -> Outcome:
+def _micro(column: Column) -> Column:
+    """Return the column over all pairs as those of one question."""
+
+    def of(records: Sequence[Record]) -> str | int | float | None:
+        return column([{part: sum(each[part] for each in records) for part in records[0]}])
+
+    return of
+
+
+COLUMNS: Mapping[str, Column] = {
+    "micro F1": _micro(mean_f1),
+    "micro precision": _micro(precision),
+    "micro recall": _micro(recall),
+    "macro F1": mean_f1,
+    "macro precision": precision,
+    "macro recall": recall,
+}
+
+
+def summary(call: JudgingPapers, materials: Materials, topics: Sequence[Record]) -> Outcome:
     """Average over pairs and over topics."""
-    judged = [topic for topic in topics if topic["judges"][EVERY]["relevant"]]
+    del materials
+    judged = [topic for topic in topics if topic[ROWS][EVERY]["relevant"]]
     pairs, sampled, absent = (sum(topic[part] for topic in judged) for part in ("pairs", "sampled", "absent"))
-    positive = sum(topic["judges"][EVERY]["relevant"] for topic in judged)
-    rows = {name: _row(name, judged) for name in (EVERY, *JUDGES)}
-    measures = ("F1", "precision", "recall")
-    columns = ("judge", *(f"micro {each}" for each in measures), *(f"macro {each}" for each in measures))
+    positive = sum(topic[ROWS][EVERY]["relevant"] for topic in judged)
+    rows = rows_of(judged, (EVERY, *JUDGES))
+    replaced = {name: sum(topic["replaced"].get(name, 0) for topic in judged) for name in JUDGES}
     return Outcome(
         (
-            Table("Agreement of judges with the qrels", columns, tuple(rows.values())),
-            published("SPAR, table 7, F1", ("judge", "TREC-COVID", "SciDocs", "LitSearch"), PUBLISHED),
+            compared("Agreement of judges with the qrels", "judge", rows, COLUMNS),
+            Table("Published: SPAR, table 7, F1", ("judge", "TREC-COVID", "SciDocs", "LitSearch"), PUBLISHED),
         ),
         notes=(
             f"{pairs:,} pairs of {len(judged):,} topics: {positive:,} relevant, {sampled:,} unjudged.",
@@ -196,33 +185,17 @@ def summary(call: JudgingPapers, materials: FindingMaterials, topics: Sequence[R
             MACRO,
             *(
                 f"{name}: rules judged {count:,} pairs, because the reply was unusable."
-                for name in JUDGES
-                if (count := sum(topic["replaced"].get(name, 0) for topic in judged))
+                for name, count in replaced.items()
+                if count
             ),
             *([f"{absent:,} judged papers are not in the index, and left out."] if absent else ()),
-            *finding_notes(materials, topics),
+            *failed_notes(topics),
         ),
-        main={
-            f"{columns[place]}, {name}": float(row[place] or 0.0)
-            for name, row in rows.items()
-            for place in (MICRO_F1, MACRO_F1)
-            if isinstance(row[place], float)
-        },
+        main=main_numbers(rows, {name: COLUMNS[name] for name in ("micro F1", "macro F1")}),
     )
 
 
-def _row(name: str, topics: Sequence[Record]) -> tuple[Cell, ...]:
-    counts = counts_of(topics, "judges", name)
-    if not counts:
-        return (name, NEEDS_MODEL, *(None,) * 5)
-    parts = (sum(getattr(each, part.name) for each in counts) for part in fields(SetCounts))
-    micro, macro = SetCounts(*parts), set_scores(counts)
-    return (name, micro.f1, micro.precision, micro.recall, macro.mean_f1, macro.precision, macro.recall)
-
-
 EXPERIMENT = Experiment(
-    "Judges against judgements",
-    "SPAR, table 7",
     JudgingPapers,
     pairs_of_topic,
     summary,

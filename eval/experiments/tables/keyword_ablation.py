@@ -11,34 +11,27 @@ processor time is that of the whole process.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
-from statistics import fmean
 from typing import Any
 
-from eval.experiments.experiment import (
-    SECONDS,
-    Documents,
-    Experiment,
-    Outcome,
-    Record,
-    StrategyCall,
-    Table,
-    TopicResult,
-)
+from eval.experiments.calls import Documents, StrategyCall
+from eval.experiments.comparing import ROWS, TESTED, compared, main_numbers, mean, percent, rows_of
+from eval.experiments.experiment import SECONDS, Experiment, Outcome, Record, TopicResult
 from eval.experiments.materials import Materials
 from eval.experiments.retrieving import (
     ChangeKeywords,
     ChangePlan,
     OpenTopic,
     as_phrases,
+    ids_of,
     open_topic,
     retrieve,
-    run_name,
+    runs_by_row,
+    share_of,
     strategy_of,
 )
-from eval.experiments.variants import NOTE, VARIANTS, main_shares, variant_record, variants_table
 from eval.runs import Ranking
 from indexer.analysis import Analyzer
 from indexer.corpora.papers import Language
@@ -74,12 +67,12 @@ def _of_language(language: str) -> ChangeKeywords:
     return lambda keywords: [keyword for keyword in keywords if keyword.language == language]
 
 
-def _only_longest(hits: int) -> Callable[[QueryPlan], QueryPlan]:
+def _only_longest(hits: int) -> ChangePlan:
     """Keep the query of all keywords, and let it return that many documents."""
     return lambda plan: QueryPlan(tuple(replace(named, k=hits) for named in plan.queries[:1]))
 
 
-ROWS = (
+VARIANTS = (
     Variant("ten keywords, ten queries"),
     *(
         Variant(f"{count} keywords" if count > 1 else "1 keyword", _first(count))
@@ -91,14 +84,11 @@ ROWS = (
     Variant(f"one query of all keywords, {MAX_HITS} documents", plan=_only_longest(MAX_HITS)),
     Variant("papers without an abstract kept", keeps_incomplete=True),
 )
-TIMED = (ROWS[0], *ROWS[-3:-1])
+TIMED = (VARIANTS[0], *VARIANTS[-3:-1])
 FEWER = tuple(f"at most {count} of each language" for count in range(MOST - 1, LEAST - 1, -1))
-COMPOUNDS, ONE_PROMPT, STATISTICS = (
-    "compounds whole",
-    "one prompt for both languages",
-    "keywords of statistics",
-)
-NAMES = (*(variant.name for variant in ROWS), *FEWER, COMPOUNDS, ONE_PROMPT, STATISTICS)
+COMPOUNDS, ONE_PROMPT = "compounds whole", "one prompt for both languages"
+STATISTICS = "keywords of statistics"
+NAMES = (*(variant.name for variant in VARIANTS), *FEWER, COMPOUNDS, ONE_PROMPT, STATISTICS)
 
 
 async def variants_of_topic(
@@ -110,14 +100,18 @@ async def variants_of_topic(
     records: dict[str, Any] = {}
     rankings: dict[str, Ranking] = {}
 
-    async def add(name: str, topic: OpenTopic, variant: Variant = ROWS[0]) -> None:
+    async def add(name: str, topic: OpenTopic, variant: Variant = VARIANTS[0]) -> None:
         found = await retrieve(topic, materials, keywords=variant.keywords, plan=variant.plan)
-        rankings[run_name(name)] = found.ranking
-        records[name] = variant_record(found, relevant)
+        rankings[name] = found.ranking
+        records[name] = {
+            "share": share_of(relevant, ids_of(found.ranking)),
+            "share of union": share_of(relevant, found.union),
+            "union": len(found.union),
+        }
 
     usual = await open_topic(question, call.k, materials, strategy)
     kept = options.model_copy(update={"drop_incomplete": False})
-    for variant in ROWS:
+    for variant in VARIANTS:
         topic = usual
         if variant.keeps_incomplete:
             topic = await open_topic(question, call.k, materials, strategy, kept)
@@ -138,7 +132,7 @@ async def variants_of_topic(
     for variant in TIMED:
         topic = await open_topic(question, call.k, materials, strategy)
         seconds |= await _seconds(variant, topic, materials)
-    return TopicResult({"relevant": len(relevant), VARIANTS: records, SECONDS: seconds}, rankings)
+    return TopicResult({ROWS: records, SECONDS: seconds}, runs_by_row(rankings))
 
 
 def whole_keywords(strategy: Strategy, first: Language, analyzer: Analyzer) -> list[Keyword]:
@@ -163,36 +157,22 @@ async def _seconds(variant: Variant, topic: OpenTopic, materials: Materials) -> 
 
 def summary(call: KeywordAblation, materials: Materials, topics: Sequence[Record]) -> Outcome:
     """Compare the variants with the first one."""
+    rows = rows_of(topics, NAMES if materials.has_strategies else NAMES[:-1])
+    columns = {
+        "QSR, %": percent(lambda record: record["share"] > 0),
+        "share of relevant documents": mean("share"),
+        "share found by the union": mean("share of union"),
+        "mean union": mean("union"),
+    }
     title = f"Variants of keywords and queries, {call.k} documents for each topic"
-    names = NAMES if materials.has_strategies else NAMES[:-1]
-    return Outcome(
-        (variants_table(title, names, topics), _times(topics)),
-        notes=(NOTE, *materials.notes()),
-        main=main_shares(names, topics),
+    table = compared(
+        title, "variant", rows, columns, lambda record: record["share"], "difference of the share"
     )
-
-
-def _times(topics: Sequence[Record]) -> Table:
-    """Return the mean times of a topic."""
-    seconds = [topic[SECONDS] for topic in topics]
-    return Table(
-        "Milliseconds of a topic",
-        ("queries", "elapsed", "processor"),
-        tuple(
-            (
-                variant.name,
-                1_000 * fmean(of[variant.name] for of in seconds),
-                1_000 * fmean(of[f"{variant.name}, processor"] for of in seconds),
-            )
-            for variant in TIMED
-        ),
-        timed=True,
-    )
+    notes = (f"Differences are to the first row; {TESTED}",)
+    return Outcome((table,), notes=notes, main=main_numbers(rows, {"share": mean("share")}))
 
 
 EXPERIMENT = Experiment(
-    "Keyword ablation",
-    "SHRAG, sections 3.1 and 3.2",
     KeywordAblation,
     variants_of_topic,
     summary,

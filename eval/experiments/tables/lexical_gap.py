@@ -13,24 +13,23 @@ way costs there.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 
-from eval.experiments.experiment import (
-    NEEDS_MODEL,
-    Cell,
-    Documents,
-    Experiment,
-    Outcome,
-    Record,
-    SampleRun,
-    StrategyCall,
-    Table,
-    TopicResult,
+from eval.experiments.calls import Documents, StrategyCall
+from eval.experiments.comparing import (
+    ROWS,
+    TESTED,
+    Column,
+    compared,
+    main_numbers,
+    mean,
+    percent,
+    rows_of,
+    total,
+    wilson_columns,
 )
+from eval.experiments.experiment import Experiment, Outcome, Record, SampleRun, TopicResult
 from eval.experiments.materials import Materials
-from eval.experiments.retrieving import ranked_by, relevant_in, run_name, strategy_of
-from eval.significance import NONE, difference_cells, difference_columns
-from eval.statistics import wilson
+from eval.experiments.retrieving import ids_of, ranked_by, runs_by_row, strategy_of
 from indexer.analysis.word_roles import is_common
 from indexer.corpora.papers import language_of
 from retriever.queries.boolean import And, Exact, or_query
@@ -64,12 +63,11 @@ async def documents_with_a_word(
     return frozenset(map(materials.id_of, hits))
 
 
-async def compared_languages(materials: Materials, question: str, relevant: Collection[str]) -> str:
-    """Return "same" if a relevant document is in the language of the question, else "other"."""
+async def in_own_language(materials: Materials, question: str, relevant: Collection[str]) -> bool:
+    """Check whether a relevant document is in the language of the question."""
     passages, papers = await materials.index.engine.records(relevant, relevant)
     found = papers if materials.collapses else passages
-    own = language_of(question)
-    return "same" if any(passage.lang == own for passage in found.values()) else "other"
+    return any(passage.lang == language_of(question) for passage in found.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,18 +83,16 @@ class Way:
 WORDS = "words of the question"
 GLOSSARY, FEEDBACK, ALL = "formula with the glossary", "and feedback", "and second search"
 STRATEGIES = "formula with strategies"
-TEN, TEN_STRATEGIES = "ten queries, statistics", "ten queries, strategies"
-VECTORS, WHOLE = "vectors", "formula and vectors"
 WAYS: Mapping[str, Way] = {
     WORDS: Way("or"),
     GLOSSARY: Way(without=frozenset({"feedback", "second-search"})),
     FEEDBACK: Way(without=frozenset({"second-search"})),
     ALL: Way(),
     STRATEGIES: Way(needs_strategy=True),
-    TEN: Way("paper"),
-    TEN_STRATEGIES: Way("paper", needs_strategy=True),
-    VECTORS: Way("dense", needs_vectors=True),
-    WHOLE: Way(needs_vectors=True),
+    "ten queries, statistics": Way("paper"),
+    "ten queries, strategies": Way("paper", needs_strategy=True),
+    "vectors": Way("dense", needs_vectors=True),
+    "formula and vectors": Way(needs_vectors=True),
 }
 
 
@@ -110,6 +106,7 @@ async def gap_of_topic(call: LexicalGap, materials: Materials, query_id: str, qu
     """Check whether a topic is in the gap, and retrieve its documents in each way."""
     relevant, usable = materials.relevant(query_id), materials.index.vectors.usable
     strategy = await strategy_of(materials, query_id, question)
+    in_gap = not await documents_with_a_word(materials, question, relevant)
     rankings = {}
     for name, way in WAYS.items():
         if (way.needs_strategy and strategy is None) or (way.needs_vectors and not usable):
@@ -120,103 +117,76 @@ async def gap_of_topic(call: LexicalGap, materials: Materials, query_id: str, qu
         settings = materials.settings.retriever
         settings = settings.model_copy(update={"without": settings.without | way.without})
         rankings[name] = await ranked_by(materials, request, settings)
-    sharing = await documents_with_a_word(materials, question, relevant)
-    return TopicResult(
-        {
-            "languages": await compared_languages(materials, question, relevant),
-            "relevant": len(relevant),
-            "sharing": len(sharing),
-            "found": {name: relevant_in(ranking, relevant) for name, ranking in rankings.items()},
-        },
-        {run_name(name): ranking for name, ranking in rankings.items()},
-    )
+    found = {name: not relevant.isdisjoint(ids_of(ranking)) for name, ranking in rankings.items()}
+    record = {
+        "in gap": in_gap,
+        "own language": await in_own_language(materials, question, relevant),
+        ROWS: {name: {"found": each, "in gap": in_gap} for name, each in found.items()},
+    }
+    return TopicResult(record, runs_by_row(rankings))
+
+
+def _of_gap(column: Column, *, outside: bool = False) -> Column:
+    """Return a column over the topics of the gap, or over the others; None without any."""
+
+    def of(records: Sequence[Record]) -> str | int | float | None:
+        chosen = [record for record in records if record["in gap"] != outside]
+        return column(chosen) if chosen else None
+
+    return of
 
 
 def summary(call: LexicalGap, materials: Materials, topics: Sequence[Record]) -> Outcome:
     """Count the topics in the gap, and the topics for which each way finds a relevant document."""
-    in_gap = [topic for topic in topics if not topic["sharing"]]
-    outside = [topic for topic in topics if topic["sharing"]]
-    usable = materials.index.vectors.usable
-    names = [name for name, way in WAYS.items() if usable or not way.needs_vectors]
     groups = {
         "all": topics,
-        "documents in the question's language": [t for t in topics if t["languages"] == "same"],
-        "documents in another language only": [t for t in topics if t["languages"] == "other"],
+        "documents in the question's language": [topic for topic in topics if topic["own language"]],
+        "documents in another language only": [topic for topic in topics if not topic["own language"]],
     }
-    return Outcome(
-        (
-            Table(
-                "Topics without a relevant document that contains a word of the question",
-                ("topics", "number", "in the gap", "%", "95 % from", "to"),
-                tuple(_gap_row(name, of) for name, of in groups.items() if of),
-            ),
-            Table(
-                f"Topics with a relevant document among the first {call.k}",
-                (
-                    *("way", "of the gap", "recovered", "% of the gap", "95 % from", "to"),
-                    *("% of the others", *difference_columns("difference, all topics")),
-                ),
-                tuple(_way_row(name, topics, in_gap, outside) for name in names),
-            ),
+    gap_columns: dict[str, Column] = {
+        "number": len,
+        "in the gap": total("in gap"),
+        "%": percent(lambda topic: topic["in gap"]),
+        **wilson_columns(lambda topic: topic["in gap"]),
+    }
+    bounds = wilson_columns(lambda record: record["found"])
+    found = percent(lambda record: record["found"])
+    columns = {
+        "recovered": _of_gap(total("found")),
+        "% of the gap": _of_gap(found),
+        **{name: _of_gap(column) for name, column in bounds.items()},
+        "% of the others": _of_gap(found, outside=True),
+    }
+    usable = materials.index.vectors.usable
+    rows = rows_of(topics, [name for name, way in WAYS.items() if usable or not way.needs_vectors])
+    tables = (
+        compared(
+            "Topics without a relevant document that contains a word of the question",
+            "topics",
+            {name: of for name, of in groups.items() if of},
+            gap_columns,
         ),
-        notes=(
-            f"Differences are to the first row, {WORDS}; p: paired randomisation test.",
-            *_notes(materials),
-            *materials.notes(),
+        compared(
+            f"Topics with a relevant document among the first {call.k}",
+            "way",
+            rows,
+            columns,
+            lambda record: record["found"],
+            "difference, all topics",
         ),
-        main={
-            "topics in the gap": float(len(in_gap)),
-            "share in the gap": len(in_gap) / len(topics),
-            **{
-                f"recovered, {name}": _share(name, in_gap)
-                for name in names
-                if in_gap and name in topics[0]["found"]
-            },
-        },
     )
-
-
-def _notes(materials: Materials) -> tuple[str, ...]:
-    if materials.index.vectors.usable:
-        return ("The other rows of the formula are without the nearest passages.",)
-    return ("The index has no vectors.",)
-
-
-def _gap_row(name: str, topics: Sequence[Record]) -> tuple[Cell, ...]:
-    count = sum(not topic["sharing"] for topic in topics)
-    low, high = wilson(count, len(topics))
-    return name, len(topics), count, 100 * count / len(topics), 100 * low, 100 * high
-
-
-def _way_row(
-    name: str, topics: Sequence[Record], in_gap: Sequence[Record], outside: Sequence[Record]
-) -> tuple[Cell, ...]:
-    if any(name not in topic["found"] for topic in topics):
-        return (name, len(in_gap), NEEDS_MODEL, *(None,) * 4, *NONE)
-    found = sum(topic["found"][name] > 0 for topic in in_gap)
-    bounds = [100 * each for each in wilson(found, len(in_gap))] if in_gap else (None, None)
-    return (
-        name,
-        len(in_gap),
-        found,
-        100 * found / len(in_gap) if in_gap else None,
-        *bounds,
-        100 * _share(name, outside) if outside else None,
-        *difference_cells(lambda way: _successes(way, topics), name, WORDS),
+    notes = (
+        f"Differences are to the first row, {WORDS}; {TESTED}",
+        "The other rows of the formula are without the nearest passages."
+        if usable
+        else "The index has no vectors.",
     )
-
-
-def _successes(name: str, topics: Sequence[Record]) -> list[float]:
-    return [float(topic["found"][name] > 0) for topic in topics]
-
-
-def _share(name: str, topics: Sequence[Record]) -> float:
-    return fmean(_successes(name, topics))
+    in_gap = sum(topic["in gap"] for topic in topics)
+    main = {"topics in the gap": float(in_gap), "share in the gap": in_gap / len(topics)}
+    return Outcome(tables, notes=notes, main=main | main_numbers(rows, {"recovered": _of_gap(mean("found"))}))
 
 
 EXPERIMENT = Experiment(
-    "Lexical gap",
-    "SHRAG, section 6",
     LexicalGap,
     gap_of_topic,
     summary,

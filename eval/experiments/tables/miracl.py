@@ -10,7 +10,6 @@ corpus. Vectors are encoded if an encoder is configured; then the method dense i
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from statistics import fmean
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -18,16 +17,9 @@ from pydantic import Field
 from base.calls import Flag, Section
 from base.progress import Progress
 from base.terminal.progress_bar import progress_bar
-from eval.experiments.experiment import (
-    Cell,
-    Experiment,
-    ExperimentCall,
-    Outcome,
-    Record,
-    Strategies,
-    Table,
-    TopicResult,
-)
+from eval.experiments.calls import ExperimentCall, Strategies
+from eval.experiments.comparing import TESTED, compared, main_numbers, mean, rows_of
+from eval.experiments.experiment import Experiment, Outcome, Record, Table, TopicResult
 from eval.experiments.materials import (
     Materials,
     opened_index,
@@ -39,7 +31,6 @@ from eval.experiments.miracl_files import PASSAGES, MiraclFiles, find_files
 from eval.experiments.retrieving import strategy_of
 from eval.measures import score
 from eval.runs import Ranking, as_written
-from eval.significance import difference_cells, difference_columns
 from eval.units import grades_of_papers
 from indexer.ingest import IngestRequest, build_index, encode_passages
 from indexer.options import interruptible
@@ -50,27 +41,10 @@ from retriever.methods import method_named, method_names
 from retriever.search import SearchRequest, rank
 
 HASH_CHARACTERS = 12
-
-
-def made_index(language: str, files: MiraclFiles, settings: IndexerSettings, progress: Progress) -> str:
-    """Build the index of the corpus unless there is one, with vectors if an encoder is configured.
-
-    Returns its name, such as miracl-ko-7f0c2f1b9a3e. It contains the hash of the corpus, so that an index
-    with the name has the same input. The same command resumes an interrupted build. Raises as `build_index`
-    and `encode_passages`.
-    """
-    name = f"miracl-{language}-{files.digest()[:HASH_CHARACTERS]}"
-    if name not in index_names(settings):
-        build_index(IngestRequest(name, list(map(str, files.corpus)), format="miracl"), settings, progress)
-    elif settings.encoder.provider != "none":
-        encode_passages(name, settings, progress)
-    return name
-
-
 HITS = 100  # of a ranking, as in the published runs
 NDCG, RECALL = MEASURES = ("nDCG@10", "R@100")
 BASELINE, DENSE = "or", "dense"
-PASSAGE, ARTICLE = "passage", "article"
+PASSAGE, ARTICLE = UNITS = ("passage", "article")
 
 ANSERINI = "github.com/castorini/anserini"
 MTEB = "github.com/embeddings-benchmark/results, gte-multilingual-base, MIRACLRetrieval"
@@ -132,26 +106,47 @@ def opened(call: Miracl) -> Iterator[Materials]:
     """
     files = find_files(call.lang, call.split, folder=call.corpus, topics=call.topics, qrels=call.qrels)
     judged, settings = read_judged(str(files.topics), str(files.qrels)), settings_for(call)
-    recorded = recorded_strategies(call, judged.topics)
+    strategies, file = recorded_strategies(call, judged.topics)
     with progress_bar() as progress, interruptible():
         name = made_index(call.lang, files, settings.indexer, progress)
     with opened_index(name, settings) as index:
-        yield Materials(
-            index,
-            judged.topics,
-            settings,
-            judged.qrels,
-            {**judged.inputs, **recorded.inputs},
-            judged.unjudged,
-            judged.gaps,
-            strategies=recorded.strategies,
+        inputs, notes = {**judged.inputs, **file}, (*_notes(call, index), *judged.notes)
+        yield Materials(index, judged.topics, settings, judged.qrels, inputs, notes, strategies)
+
+
+def made_index(language: str, files: MiraclFiles, settings: IndexerSettings, progress: Progress) -> str:
+    """Build the index of the corpus unless there is one, with vectors if an encoder is configured.
+
+    Returns its name, such as miracl-ko-7f0c2f1b9a3e. It contains the hash of the corpus, so that an index
+    with the name has the same input. The same command resumes an interrupted build. Raises as `build_index`
+    and `encode_passages`.
+    """
+    name = f"miracl-{language}-{files.digest()[:HASH_CHARACTERS]}"
+    if name not in index_names(settings):
+        build_index(IngestRequest(name, list(map(str, files.corpus)), format="miracl"), settings, progress)
+    elif settings.encoder.provider != "none":
+        encode_passages(name, settings, progress)
+    return name
+
+
+def _notes(call: Miracl, index: SearchIndex) -> Iterator[str]:
+    manifest, complete = index.manifest, PASSAGES[call.lang]
+    if manifest.passages != complete:
+        yield (
+            f"The corpus has {manifest.passages:,} passages, MIRACL's {complete:,}: "
+            "the published values are for another corpus."
         )
+    if refused := manifest.counts.get("dead_letters", 0):
+        yield f"{refused:,} records of the corpus could not be read."
+    vectors = manifest.vector_fingerprint if index.vectors.usable else None
+    yield f"Vectors: {vectors.model}." if vectors else f"Without vectors; the method {DENSE} needs them."
 
 
 def methods_of(index: SearchIndex) -> tuple[str, ...]:
-    """Return the methods that rank questions in an index; `dense` needs vectors."""
+    """Return the methods that rank questions in an index, the baseline first; `dense` needs vectors."""
     named = [name for name in method_names() if not method_named(name).is_expression]
-    return tuple(name for name in named if name != DENSE or index.vectors.usable)
+    usable = [name for name in named if name != DENSE or index.vectors.usable]
+    return tuple(sorted(usable, key=lambda name: name != BASELINE))
 
 
 async def scores_of_topic(_: Miracl, materials: Materials, query_id: str, question: str) -> TopicResult:
@@ -161,89 +156,51 @@ async def scores_of_topic(_: Miracl, materials: Materials, query_id: str, questi
     passages = materials.qrels[query_id]
     grades = {PASSAGE: passages, ARTICLE: grades_of_papers(passages)}
     rankings: dict[str, Ranking] = {}
-    scores: dict[str, dict[str, dict[str, float]]] = {}
+    scores: dict[str, dict[str, dict[str, float]]] = {unit: {} for unit in UNITS}
     for method in methods_of(materials.index):
         request = SearchRequest(question, method=method, k=HITS)
         if method_named(method).uses_strategy:
             request = replace(request, strategy=strategy)
-        scores[method] = {}
         for unit, judged in grades.items():
             found = await rank(materials.index, replace(request, collapse=unit == ARTICLE), settings)
             ranking = as_written(found.hits)
             rankings[method if unit == PASSAGE else f"{method}-articles"] = ranking
-            scores[method][unit] = score({query_id: judged}, {query_id: ranking}, MEASURES)
+            scores[unit][method] = score({query_id: judged}, {query_id: ranking}, MEASURES)
     relevant = {unit: sum(grade > 0 for grade in judged.values()) for unit, judged in grades.items()}
-    return TopicResult({"relevant": relevant, "scores": scores}, rankings)
+    return TopicResult({"relevant": relevant, **scores}, rankings)
 
 
 def summary(call: Miracl, materials: Materials, topics: Sequence[Record]) -> Outcome:
     """Average the scores of each method, and list the published ones."""
-    methods = methods_of(materials.index)
+    methods, columns = methods_of(materials.index), {measure: mean(measure) for measure in MEASURES}
     tables = [
-        Table(
+        compared(
             f"MIRACL, {call.lang}, {call.split}, by {unit}, {len(topics):,} topics",
-            ("method", *MEASURES, *difference_columns(f"difference of {NDCG}")),
-            tuple(_row(method, unit, topics) for method in methods),
+            "method",
+            rows_of(topics, methods, unit),
+            columns,
+            lambda record: record[NDCG],
+            f"difference of {NDCG}",
         )
-        for unit in (PASSAGE, ARTICLE)
+        for unit in UNITS
     ]
-    published = Table(
-        f"Published, MIRACL, {call.lang}, dev, by passage",
-        ("system", *MEASURES, "source"),
-        PUBLISHED[call.lang],
+    title = f"Published, MIRACL, {call.lang}, dev, by passage"
+    published = Table(title, ("system", *MEASURES, "source"), PUBLISHED[call.lang])
+    main = main_numbers(rows_of(topics, methods, PASSAGE), columns)
+    return Outcome(
+        (*tables, published),
+        notes=(f"Differences are to the method {BASELINE}; {TESTED}",),
+        main={f"{name}, {call.lang}": value for name, value in main.items()},
     )
-    notes = (
-        f"Differences are to the method {BASELINE}; p: paired randomisation test.",
-        *_notes_of_index(call, materials),
-        *materials.notes(),
-    )
-    main = {
-        _name(measure, method, call.lang): fmean(_values(measure, method, PASSAGE, topics))
-        for method in methods
-        for measure in MEASURES
-    }
-    return Outcome((*tables, published), notes=notes, main=main)
-
-
-def _name(measure: str, method: str, language: str) -> str:
-    return f"{measure}, {method}, {language}"
-
-
-def _notes_of_index(call: Miracl, materials: Materials) -> Iterator[str]:
-    manifest, complete = materials.index.manifest, PASSAGES[call.lang]
-    if manifest.passages != complete:
-        yield (
-            f"The corpus has {manifest.passages:,} passages, MIRACL's {complete:,}: "
-            "the published values are for another corpus."
-        )
-    if refused := manifest.counts.get("dead_letters", 0):
-        yield f"{refused:,} records of the corpus could not be read."
-    yield (
-        f"Vectors: {manifest.vector_fingerprint.model}."
-        if manifest.vector_fingerprint and materials.index.vectors.usable
-        else f"Without vectors; the method {DENSE} needs them."
-    )
-
-
-def _values(measure: str, method: str, unit: str, topics: Sequence[Record]) -> list[float]:
-    return [topic["scores"][method][unit][measure] for topic in topics]
-
-
-def _row(method: str, unit: str, topics: Sequence[Record]) -> tuple[Cell, ...]:
-    means = [fmean(_values(measure, method, unit, topics)) for measure in MEASURES]
-    differences = difference_cells(lambda row: _values(NDCG, row, unit, topics), method, BASELINE)
-    return (method, *means, *differences)
 
 
 EXPERIMENT = Experiment(
-    "MIRACL in full",
-    "SHRAG, section 5.2, on all topics and passages",
     Miracl,
     scores_of_topic,
     summary,
     opened,
     published={
-        _name(measure, method, language): value
+        f"{measure}, {method}, {language}": value
         for language, rows in PUBLISHED.items()
         for method, row in ((BASELINE, rows[0]), (DENSE, rows[-1]))
         for measure, value in zip(MEASURES, row[1:3], strict=True)

@@ -7,48 +7,43 @@ also the share that the model judges correct by the rubric of the prompt `accura
 the best reference; Korean texts are compared by morphemes. A declined answer is incorrect and has ROUGE-L 0.
 """
 
+import asyncio
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from base.calls import Flag, Section
-from eval.answer_quality.judge import judge_name
-from eval.experiments.answering.answer_records import answer_record, judged_accuracy, mean_of
-from eval.experiments.answering.question_materials import QuestionCall, QuestionMaterials, opened_questions
-from eval.experiments.experiment import (
-    SECONDS,
-    Cell,
-    Experiment,
-    Outcome,
-    Record,
-    SampleRun,
-    Table,
-    TopicResult,
-)
-from eval.query_lines import PaperQuestion
+from eval.accepted import contains_accepted
+from eval.answer_quality.judge import judge_answer, judge_name
+from eval.answer_quality.rouge import rouge_l
+from eval.errors import BadTopics
+from eval.experiments.calls import IndexCall
+from eval.experiments.comparing import ROWS, TESTED, Column, compared, main_numbers, mean, rows_of, total
+from eval.experiments.experiment import SECONDS, Experiment, Outcome, Record, SampleRun, Table, TopicResult
+from eval.experiments.materials import Materials, opened_index, settings_for
+from eval.files import Input
+from eval.query_lines import PaperQuestion, read_paper_questions
 from eval.runs import as_written
-from eval.significance import compare, difference_columns
+from eval.statistics import mean_of_known
 from generator.answers.answer import EXTRACTIVE
 from generator.calls import MOST_EVIDENCE
+from generator.llm import LanguageModel
 from generator.pipeline import answer_question
+from generator.result import AskResult
 from generator.ways import make_request, takes
+from retriever.errors import BadFilter, BadQuestion, UnknownPaper
+from retriever.index import SearchIndex
+from retriever.papers.topics import find_topic
+from retriever.queries.filters import Filters
+from retriever.request import check_question
 
-STEPS: Mapping[str, str] = {
-    "paper-qa-1": "retrieve",
-    "paper-qa-2": "retrieve, rerank",
-    "paper-qa-3": "queries, fuse, rerank",
-    "paper-qa-4": "hypotheses, fuse, rerank",
-    "paper-qa-5": "queries and hypotheses, fuse, rerank",
-    "paper-qa-6": "as 3, filter",
-    "paper-qa-7": "as 5, filter",
-    "paper-qa-8": "queries, fuse, draft, rerank by it, filter",
-}
-NUMBERS = ("K1", "K2", "K3")  # passages of each query, after fusion, and for the answer
 ABOVE = (0.7, 0.5, 0.3)  # ROUGE-L of the counted questions
 # Accuracy, ROUGE-L, and questions with a ROUGE-L above .7, .5 and .3 (section 6.II).
-PUBLISHED: Mapping[str, tuple[float, float, int, int, int]] = {
+PUBLISHED: Mapping[str, tuple[float, float, int | None, int | None, int | None]] = {
     "paper-qa-1": (0.30, 0.1749, 0, 0, 17),
     "paper-qa-2": (0.38, 0.1880, 0, 1, 20),
     "paper-qa-3": (0.36, 0.1857, 0, 0, 20),
@@ -57,19 +52,25 @@ PUBLISHED: Mapping[str, tuple[float, float, int, int, int]] = {
     "paper-qa-6": (0.34, 0.2043, 3, 4, 22),
     "paper-qa-7": (0.32, 0.2017, 3, 5, 23),
     "paper-qa-8": (0.36, 0.2809, 7, 8, 33),
+    "test set, way not named": (0.48, 0.2990, None, None, None),
+    "test set, baseline": (0.43, 0.21221, None, None, None),
 }
-NONE = (None,) * 5  # of a way that is not in the report
-PUBLISHED_TEST = {"test set": (0.48, 0.2990), "test set, baseline": (0.43, 0.21221)}  # of ways not named
+WAYS = tuple(name for name in PUBLISHED if name.startswith("paper-qa"))
 
 
-class PaperQA(QuestionCall):
-    """Which ways answer, and from how many passages."""
+class PaperQA(IndexCall):
+    """The questions, which ways answer, and from how many passages."""
 
+    files = ("questions",)
+
+    questions: Annotated[
+        str, Flag(argument=True), Field(description="File of questions with reference answers, JSON lines.")
+    ]
     ways: Annotated[
         tuple[str, ...],
         Flag("--way", section=Section.ANSWERING, metavar="WAY[,WAY]", commas=True),
         Field(min_length=1, description="Ways to compare; default paper-qa-1 to -8."),
-    ] = tuple(STEPS)
+    ] = WAYS
     evidence: Annotated[
         int,
         Flag(section=Section.ANSWERING),
@@ -82,140 +83,175 @@ class PaperQA(QuestionCall):
     ] = False
 
 
-async def answers_of_topic(
-    call: PaperQA, materials: QuestionMaterials, query_id: str, question: str
-) -> TopicResult:
+@contextmanager
+def opened(call: PaperQA) -> Iterator[Materials]:
+    """Read the questions, which are `own` by query_id, and open the index.
+
+    Raises:
+        BadTopics: as `read_paper_questions`; also a question that cannot be searched for, or a topic that is
+            not a paper of the index.
+        ResourceError: as `open_index`.
+    """
+    read, settings = Input(call.questions), settings_for(call)
+    questions = read_paper_questions(call.questions, read)
+    with opened_index(call.index, settings) as index:
+        asyncio.run(_check(index, questions, call.questions))
+        texts = {query_id: question.question for query_id, question in questions.items()}
+        yield Materials(index, texts, settings, inputs={"questions": read}, own=questions)
+
+
+async def _check(index: SearchIndex, questions: Mapping[str, PaperQuestion], path: str) -> None:
+    for query_id, each in questions.items():
+        try:
+            check_question(each.question)
+            if each.topic is not None:
+                await find_topic(index, each.topic, Filters())
+        except (BadQuestion, BadFilter, UnknownPaper) as error:
+            raise BadTopics(f"{path}: {query_id}: {error}") from None
+
+
+async def answers_of_topic(call: PaperQA, materials: Materials, query_id: str, question: str) -> TopicResult:
     """Answer a question by every way; the rankings are the evidence of the answers."""
-    asked = materials.questions[query_id]
-    ways, seconds, rankings = {}, {}, {}
+    asked, settings = materials.own[query_id], materials.settings
+    rows, seconds, rankings = {}, {}, {}
     for way in call.ways:
         topic = asked.topic if takes(way, "topic") else None
-        request = make_request(
-            materials.settings, question, way=way, topic=topic, evidence=call.evidence, hops="never"
-        )
+        request = make_request(settings, question, way=way, topic=topic, evidence=call.evidence, hops="never")
         started = time.perf_counter()
-        answered = await answer_question(materials.index, request, materials.settings, model=materials.model)
+        answered = await answer_question(materials.index, request, settings, model=materials.model)
         seconds[way] = round(time.perf_counter() - started, 3)
-        ways[way] = await answer_record(asked, answered, materials.model, stem=call.stem)
+        rows[way] = await answer_record(asked, answered, materials.model, stem=call.stem)
         rankings[way] = as_written((hit.passage_id, hit.score) for hit in answered.evidence)
-    return TopicResult({"ways": ways, SECONDS: seconds}, rankings)
+    return TopicResult({ROWS: rows, SECONDS: seconds}, rankings)
 
 
-def summary(call: PaperQA, materials: QuestionMaterials, topics: Sequence[Record]) -> Outcome:
+async def answer_record(
+    question: PaperQuestion, asked: AskResult, model: LanguageModel | None, *, stem: bool
+) -> dict[str, Any]:
+    """Return the quality of an answer and the counts of its steps, as JSON.
+
+    A declined answer has no text: its ROUGE-L is 0, and it is not correct. `accepted` is null for a question
+    without accepted strings, `judged` without a model.
+    """
+    answer, steps = asked.answer, list(asked.trace.steps())
+    text = "" if answer.abstained else " ".join(sentence.text for sentence in answer.sentences)
+    of = {name: [step for step in steps if step["name"] == name] for name in ("retrieve", "rerank", "filter")}
+    others = [step["output"].get("of_other_papers", {}) for step in of["retrieve"]]
+    judged, why = None, ""
+    if model and text:
+        judgement = await judge_answer(question.question, question.answers, text, model)
+        judged, why = judgement.verdict, judgement.why
+    elif model:
+        judged, why = "incorrect", "declined"
+    return {
+        "answer": text,
+        "written_by": answer.written_by,
+        "declined": answer.abstained,
+        "without evidence": not asked.evidence,
+        "rouge_l": rouge_l(text, question.answers, stem=stem),
+        "accepted": contains_accepted(text, question.strings) if question.strings else None,
+        "judged": judged,
+        "why": why,
+        "k": [step["inputs"]["k"] for step in steps if step["name"] in {"retrieve", "fuse", "rerank"}],
+        "relevance": next((step["output"]["by"] for step in of["rerank"]), None),
+        "threshold": next((step["inputs"]["above"] for step in of["filter"]), None),
+        "filled in": sum(sum(counts.values()) for counts in others),
+        "fallbacks": [step["name"] for step in steps if step.get("fallback")],
+    }
+
+
+def _above(bound: float) -> Column:
+    return lambda answers: sum(answer["rouge_l"] > bound for answer in answers)
+
+
+def _passages(place: int) -> Column:
+    """Return the column K1 (of each query), K2 (after fusion) or K3 (for the answer)."""
+
+    def of(answers: Sequence[Record]) -> int | None:
+        numbers: Sequence[int] = max((answer["k"] for answer in answers), key=len)
+        return numbers[place] if place < len(numbers) else None
+
+    return of
+
+
+def _judged(verdict: str) -> Column:
+    return lambda answers: sum(answer["judged"] == verdict for answer in answers)
+
+
+def judged_accuracy(answers: Sequence[Record]) -> float | None:
+    """Return the share of correct answers among the judged ones; None if there are none."""
+    verdicts = (answer["judged"] for answer in answers)
+    return mean_of_known(verdict == "correct" for verdict in verdicts if verdict in {"correct", "incorrect"})
+
+
+SCORES = {"accuracy": mean("accepted"), "ROUGE-L": mean("rouge_l")}
+COLUMNS: Mapping[str, Column] = {
+    **{f"K{place + 1}": _passages(place) for place in range(3)},
+    **SCORES,
+    **{f"> {bound}": _above(bound) for bound in ABOVE},
+    "threshold": lambda answers: answers[0]["threshold"],
+    "filled in": total("filled in"),
+    "without evidence": total("without evidence"),
+    "declined": total("declined"),
+}
+JUDGED = {verdict: _judged(verdict) for verdict in ("correct", "incorrect", "not judged")}
+
+
+def summary(call: PaperQA, materials: Materials, topics: Sequence[Record]) -> Outcome:
     """Compute a row for each way."""
-    of = {way: [topic["ways"][way] for topic in topics] for way in call.ways}
-    tables = [_ways(of), _beside_published(of), _differences(of)]
-    if call.model:
-        tables.append(_judged(of, materials.settings.generator.llm.model or ""))
-    seconds = {way: [topic[SECONDS][way] for topic in topics] for way in call.ways}
-    times = tuple((way, sum(each) / len(each), sum(each)) for way, each in seconds.items())
-    tables.append(Table("Seconds", ("way", "mean of a question", "all questions"), times, timed=True))
-    main = {f"{way}, ROUGE-L": mean_of(answers, "rouge_l") for way, answers in of.items()}
-    main |= {f"{way}, accuracy": mean_of(answers, "accepted") for way, answers in of.items()}
-    known = {name: value for name, value in main.items() if value is not None}
-    return Outcome(tuple(tables), notes=_notes(materials.questions.values(), of), main=known)
-
-
-def _ways(of: Mapping[str, Sequence[Record]]) -> Table:
-    def row(way: str, answers: Sequence[Record]) -> tuple[Cell, ...]:
-        numbers = max((answer["k"] for answer in answers), key=len)
-        return (
-            way,
-            STEPS.get(way, ""),
-            *(numbers[place] if place < len(numbers) else None for place in range(len(NUMBERS))),
-            mean_of(answers, "accepted"),
-            mean_of(answers, "rouge_l"),
-            *_counts_above(answers),
-            answers[0]["threshold"],
-            sum(answer["filled_in"] for answer in answers),
-            sum(answer["evidence"] == 0 for answer in answers),
-            sum(answer["declined"] for answer in answers),
-        )
-
-    return Table(
-        "Ways of paper-QA, accuracy by accepted strings",
-        (
-            *("way", "steps", *NUMBERS, "accuracy", "ROUGE-L"),
-            *(f"> {bound}" for bound in ABOVE),
-            *("threshold", "filled in", "without evidence", "declined"),
+    rows = rows_of(topics, call.ways)
+    tables = [
+        compared(
+            f"Ways of paper-QA, accuracy by accepted strings; ROUGE-L compared with {call.ways[0]}",
+            "way",
+            rows,
+            COLUMNS,
+            lambda answer: answer["rouge_l"],
+            "difference of ROUGE-L",
         ),
-        tuple(row(way, answers) for way, answers in of.items()),
-    )
-
-
-def _counts_above(answers: Sequence[Record]) -> list[int]:
-    return [sum(answer["rouge_l"] > bound for answer in answers) for bound in ABOVE]
-
-
-def _beside_published(of: Mapping[str, Sequence[Record]]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for way, answers in of.items():
-        values = [mean_of(answers, "accepted"), mean_of(answers, "rouge_l"), *_counts_above(answers)]
-        rows.append(
-            (way, *(cell for pair in zip(values, PUBLISHED.get(way, NONE), strict=True) for cell in pair))
-        )
-    rows += [
-        (name, None, accuracy, None, rouge, *[None] * 6) for name, (accuracy, rouge) in PUBLISHED_TEST.items()
+        Table(
+            "Published: paper-QA, section 6.II",
+            ("way", *SCORES, *(f"> {bound}" for bound in ABOVE)),
+            tuple((way, *values) for way, values in PUBLISHED.items()),
+        ),
     ]
-    measures = ("accuracy", "ROUGE-L", *(f"> {bound}" for bound in ABOVE))
-    columns = [column for measure in measures for column in (measure, "published")]
-    return Table("Values of the report", ("way", *columns), tuple(rows))
+    if call.model:
+        judge = judge_name(materials.settings.generator.llm.model or "", "accuracy")
+        table = compared("Accuracy by a judge", "way", rows, {**JUDGED, "accuracy": judged_accuracy})
+        tables.append(replace(table, judge=judge))
+    notes = _notes(list(materials.own.values()), [each for of in rows.values() for each in of])
+    return Outcome(tuple(tables), notes=tuple(notes), main=_by_way(main_numbers(rows, SCORES)))
 
 
-def _differences(of: Mapping[str, Sequence[Record]]) -> Table:
-    """Compare the ROUGE-L of each way with that of the first way."""
-    scores = {way: [answer["rouge_l"] for answer in answers] for way, answers in of.items()}
-    first, *others = scores
-    return Table(
-        f"ROUGE-L compared with {first}",
-        ("way", *difference_columns()),
-        tuple((way, *compare(scores[first], scores[way]).as_cells()) for way in others),
-    )
+def _by_way(main: Mapping[str, float]) -> dict[str, float]:
+    """Name the way first: `paper-qa-1, ROUGE-L`."""
+    return {", ".join(reversed(name.split(", "))): value for name, value in main.items()}
 
 
-def _judged(of: Mapping[str, Sequence[Record]], model: str) -> Table:
-    def row(way: str, answers: Sequence[Record]) -> tuple[Cell, ...]:
-        verdicts = [answer["judged"] for answer in answers]
-        counts = (verdicts.count(verdict) for verdict in ("correct", "incorrect", "not judged"))
-        return way, *counts, judged_accuracy(answers), PUBLISHED.get(way, NONE)[0]
-
-    return Table(
-        "Accuracy by a judge",
-        ("way", "correct", "incorrect", "not judged", "accuracy", "published"),
-        tuple(row(way, answers) for way, answers in of.items()),
-        judge=judge_name(model, "accuracy"),
-    )
-
-
-def _notes(questions: Iterable[PaperQuestion], of: Mapping[str, Sequence[Record]]) -> tuple[str, ...]:
-    asked, answers = list(questions), [answer for group in of.values() for answer in group]
+def _notes(asked: Sequence[PaperQuestion], answers: Sequence[Record]) -> Iterator[str]:
     with_topic = sum(question.topic is not None for question in asked)
     with_strings = sum(bool(question.strings) for question in asked)
+    yield f"{len(asked)} questions, {with_topic} with a topic, {with_strings} with accepted strings."
     written = [answer for answer in answers if not answer["declined"]]
     quoted = sum(answer["written_by"] == EXTRACTIVE for answer in written)
-    failed = sum(bool(answer["fallbacks"]) for answer in answers)
-    measures = sorted({answer["relevance"] for answer in answers} - {None})
-    return (
-        f"{len(asked)} questions, {with_topic} with a topic, {with_strings} with accepted strings.",
-        f"{quoted} of {len(written)} answers are quoted from passages, without a language model.",
-        *([f"A model call failed for {failed} of {len(answers)} answers."] if failed else []),
-        *([f"Relevance for re-ranking and filter by {', '.join(measures)}."] if measures else []),
-        "Filled in: retrieved passages of other papers than the topic, for all queries of a way.",
-        "The report has other papers, questions and models, and does not name the ways of its test results.",
-    )
+    yield f"{quoted} of {len(written)} answers are quoted from passages, without a language model."
+    if failed := sum(bool(answer["fallbacks"]) for answer in answers):
+        yield f"A model call failed for {failed} of {len(answers)} answers."
+    if measures := sorted({answer["relevance"] for answer in answers} - {None}):
+        yield f"Relevance for re-ranking and filter by {', '.join(measures)}."
+    yield "Filled in: retrieved passages of other papers than the topic, for all queries of a way."
+    yield f"The report has other papers, questions and models. {TESTED}"
 
 
 EXPERIMENT = Experiment(
-    "Ways of paper-QA",
-    "paper-QA, section 6.II",
     PaperQA,
     answers_of_topic,
     summary,
-    opened_questions,
+    opened,
     published={
-        f"{way}, {measure}": value
-        for way, values in PUBLISHED.items()
-        for measure, value in zip(("accuracy", "ROUGE-L"), values, strict=False)
+        f"{way}, {measure}": PUBLISHED[way][place] or 0.0
+        for way in WAYS
+        for place, measure in enumerate(SCORES)
     },
     shown=tuple(f"paper-qa-{number}, ROUGE-L" for number in (1, 3, 8)),
     sample=SampleRun("full-texts", "full-texts", {"questions": "full-texts/questions.jsonl"}),

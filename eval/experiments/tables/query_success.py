@@ -19,20 +19,11 @@ from typing import Annotated
 from pydantic import Field
 
 from base.calls import Flag, Section
-from eval.experiments.experiment import (
-    Cell,
-    Documents,
-    Experiment,
-    Outcome,
-    Record,
-    Seed,
-    StrategyCall,
-    Table,
-    TopicResult,
-)
+from eval.experiments.calls import Documents, Seed, StrategyCall
+from eval.experiments.comparing import Column, main_numbers, mean, percent, wilson_columns
+from eval.experiments.experiment import Experiment, Outcome, Record, Table, TopicResult
 from eval.experiments.materials import DeclaredSources, Materials, declared_sources, opened_materials
-from eval.experiments.retrieving import METHOD, open_topic, retrieve, strategy_of
-from eval.statistics import wilson
+from eval.experiments.retrieving import METHOD, ids_of, open_topic, retrieve, strategy_of
 from eval.units import paper_of
 from indexer.corpora.papers import language_of
 from retriever.calls import SourceNames
@@ -43,8 +34,7 @@ from retriever.sources.gathered import index_of_sources
 
 # Percent, by language of the topics.
 PUBLISHED: Mapping[str, float] = {"QSR, Korean": 88, "QSR, English": 100, "QSR, both": 94}
-BOTH = "both"
-LANGUAGES = {"Korean": ("ko",), "English": ("en", "other"), BOTH: ("ko", "en", "other")}
+LANGUAGES = {"Korean": ("ko",), "English": ("en", "other"), "both": ("ko", "en", "other")}
 
 
 class QuerySuccess(StrategyCall):
@@ -74,10 +64,9 @@ async def success_of_topic(
     strategy = await strategy_of(materials, query_id, question)
     topic = await open_topic(question, call.k, materials, strategy)
     retrieved, relevant = await retrieve(topic, materials), materials.relevant(query_id)
-    found = [each for each, _ in retrieved.ranking]
+    found = ids_of(retrieved.ranking)
     record = {
         "language": language_of(question),
-        "relevant": len(relevant),
         "success": not articles(relevant).isdisjoint(articles(found)),
         "success_by_passage": not relevant.isdisjoint(found),
         "success_of_union": not articles(relevant).isdisjoint(articles(retrieved.union)),
@@ -100,79 +89,57 @@ async def _found_live(
     return frozenset(name for lang, number in ids for name in (number, f"{lang}:{number}"))
 
 
-def summary(call: QuerySuccess, materials: Materials, topics: Sequence[Record]) -> Outcome:
-    """Count the topics with a relevant article, by language."""
-    by_language = {
-        name: [topic for topic in topics if topic["language"] in languages]
-        for name, languages in LANGUAGES.items()
-    }
-    sampled = {name: _sample(of, call.sample, call.seed) for name, of in by_language.items() if name != BOTH}
-    sampled[BOTH] = [topic for of in sampled.values() for topic in of]
-    shown = {
-        "QSR by article, %": "success",
-        **({"live sources": "success_live"} if materials.sources else {}),
-        "by passage": "success_by_passage",
-        "union": "success_of_union",
-    }
-    columns = ("topics", "number", *shown, "95 % from", "to", "mean union", "sampled", "QSR of the sample")
-    return Outcome(
-        (
-            Table(
-                f"Query success rate by article, {call.k} documents for each topic",
-                (*columns, "published"),
-                tuple(
-                    _row(name, of, sampled[name], shown.values()) for name, of in by_language.items() if of
-                ),
-            ),
-        ),
-        notes=(
-            f"The sample has at most {call.sample} topics of each language, seed {call.seed}.",
-            "Published: 25 + 25 topics of MIRACL, searched for in Wikipedia with a model's keywords.",
-            *materials.notes(),
-        ),
-        main={f"QSR, {name}": _rate(of, "success") for name, of in by_language.items() if of},
-    )
-
-
-def _sample(topics: Sequence[Record], size: int, seed: int) -> list[Record]:
-    """Draw at most `size` topics."""
-    return random.Random(seed).sample(topics, min(size, len(topics)))  # noqa: S311 - not for secrets
-
-
-def _row(
-    name: str, topics: Sequence[Record], sample: Sequence[Record], shown: Iterable[str]
-) -> tuple[Cell, ...]:
-    low, high = wilson(sum(topic["success"] for topic in topics), len(topics))
-    return (
-        name,
-        len(topics),
-        *(_rate(topics, part) for part in shown),
-        100 * low,
-        100 * high,
-        sum(topic["union"] for topic in topics) / len(topics),
-        len(sample),
-        _rate(sample, "success") if sample else None,
-        PUBLISHED[f"QSR, {name}"],
-    )
-
-
 def articles(ids: Iterable[str]) -> frozenset[str]:
     """Return the ids of the articles or papers that passages belong to."""
     return frozenset(map(paper_of, ids))
 
 
-def _rate(topics: Sequence[Record], part: str) -> float:
-    """Return the percentage of topics in which a part of the record is true."""
-    successes: int = sum(topic[part] for topic in topics)
-    return 100 * successes / len(topics)
+def _succeeds(part: str) -> Column:
+    return percent(lambda topic: topic[part])
 
 
-EXPERIMENT = Experiment(
-    "Query success rate",
-    "SHRAG, table 1 and equation 6",
-    QuerySuccess,
-    success_of_topic,
-    summary,
-    opened,
-    published=PUBLISHED,
-)
+def summary(call: QuerySuccess, materials: Materials, topics: Sequence[Record]) -> Outcome:
+    """Count the topics with a relevant article, by language."""
+    groups = {
+        name: [topic for topic in topics if topic["language"] in languages]
+        for name, languages in LANGUAGES.items()
+    }
+    samples = {name: _sample(of, call) for name, of in groups.items() if name != "both"}
+    samples["both"] = [topic for of in samples.values() for topic in of]
+    columns: dict[str, Column] = {
+        "number": len,
+        "QSR by article, %": _succeeds("success"),
+        **({"live sources": _succeeds("success_live")} if materials.sources else {}),
+        "by passage": _succeeds("success_by_passage"),
+        "union": _succeeds("success_of_union"),
+        **wilson_columns(lambda topic: topic["success"]),
+        "mean union": mean("union"),
+    }
+    rows = tuple(
+        (
+            name,
+            *(column(of) for column in columns.values()),
+            len(samples[name]),
+            columns["QSR by article, %"](samples[name]),
+            PUBLISHED[f"QSR, {name}"],
+        )
+        for name, of in groups.items()
+        if of
+    )
+    title = f"Query success rate by article, {call.k} documents for each topic"
+    return Outcome(
+        (Table(title, ("topics", *columns, "sampled", "QSR of the sample", "published"), rows),),
+        notes=(
+            f"The sample has at most {call.sample} topics of each language, seed {call.seed}.",
+            "Published: 25 + 25 topics of MIRACL, searched for in Wikipedia with a model's keywords.",
+        ),
+        main=main_numbers({name: of for name, of in groups.items() if of}, {"QSR": _succeeds("success")}),
+    )
+
+
+def _sample(topics: Sequence[Record], call: QuerySuccess) -> list[Record]:
+    """Draw the sample of a language."""
+    return random.Random(call.seed).sample(topics, min(call.sample, len(topics)))  # noqa: S311 - no secret
+
+
+EXPERIMENT = Experiment(QuerySuccess, success_of_topic, summary, opened, published=PUBLISHED)

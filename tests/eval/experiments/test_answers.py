@@ -1,49 +1,42 @@
-"""The experiment `answers`: citations, abstention and models, on the sample and a model of rules."""
+"""Experiments on answers: citations, abstention, models, and the ways of paper-QA."""
 
 import json
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from base.errors import InvalidCall
+from eval.accepted import contains_accepted
 from eval.errors import BadTopics
-from eval.experiments.commands import experiment
+from eval.query_lines import read_paper_questions
+from generator.errors import UnknownWay
+from indexer.corpora.chunking import passages_of
+from indexer.corpora.papers import Paper
+from indexer.corpora.readers import read_corpus
 from tests import fixture_model
+from tests.eval.experiments.calling import SAMPLE, call, read, table_of, topics_of, write_lines
 from tests.generator.sample_index import ENGLISH, UNANSWERABLE_ENGLISH
+from tests.indexer.made_corpora import build
 
 pytest_plugins = ["tests.generator.sample_index"]
+pytestmark = [pytest.mark.needs_libraries, pytest.mark.slow]  # matplotlib
 
-SAMPLE = Path(__file__).resolve().parents[3] / "sample"
 PAPER = "SAMPLE-BAT-011"  # answers ENGLISH
 QUOTED, MODEL = "quoted sentences", fixture_model.MODEL
-
-pytestmark = [pytest.mark.needs_libraries, pytest.mark.slow]  # matplotlib
+CITATIONS = "Citations of the answers"
+FULL_TEXTS = SAMPLE / "full-texts"
+QUESTIONS = FULL_TEXTS / "questions.jsonl"
 
 
 @pytest.fixture
-def run(sample_home, monkeypatch, tmp_path):
+def run(on_sample, tmp_path):
     """Run the experiment on two topics: one that PAPER answers, and one without a relevant paper."""
-    monkeypatch.setenv("SHRAG_HOME", str(sample_home))
     topics, qrels, strings = tmp_path / "topics.tsv", tmp_path / "qrels.txt", tmp_path / "answers.jsonl"
     topics.write_text(f"Q1\t{ENGLISH}\nQ2\t{UNANSWERABLE_ENGLISH}\n")
     qrels.write_text(f"Q1 0 {PAPER} 2\nQ1 0 SAMPLE-BAT-003 0\n")
     strings.write_text('{"query_id": "Q1", "answers": ["cooling plate"]}\n')
-
-    def called(*options):
-        arguments = ["answers", topics, qrels, "--answers", strings, "--out", tmp_path / "made", *options]
-        return CliRunner().invoke(experiment, list(map(str, arguments)), catch_exceptions=False)
-
-    return called
-
-
-@pytest.fixture
-def model(monkeypatch):
-    """Serve the model of rules, whose failures are not retried."""
-    with fixture_model.fixture_model() as variables:
-        for name, value in {**variables, "SHRAG_LLM__RETRIES": "0"}.items():
-            monkeypatch.setenv(name, value)
-        yield
+    return lambda *options: call(
+        "answers", topics, qrels, "--answers", strings, "--out", tmp_path / "made", *options
+    )
 
 
 @pytest.fixture
@@ -60,53 +53,31 @@ def written(model, monkeypatch):
             ("With 2 mm sheets and a cooling plate propagation stopped after the second cell.", right),
         ]
         body = [{"text": text, "citations": numbers} for text, numbers in sentences]
-        return {
-            "title": "Aerogel",
-            "introduction": [],
-            "body": body,
-            "conclusion": [],
-            "answered": bool(right),
-        }
+        parts = {"introduction": [], "body": body, "conclusion": []}
+        return {"title": "Aerogel", **parts, "answered": bool(right)}
 
     monkeypatch.setitem(fixture_model.ANSWERS, "answer", answer)
 
 
-def topics_of(tmp_path):
-    lines = (tmp_path / "made" / "topics.jsonl").read_text().splitlines()
-    return [json.loads(line) for line in lines]
-
-
-def main_of(tmp_path):
-    return json.loads((tmp_path / "made" / "metrics.json").read_text())["main"]
-
-
-def manifest_of(tmp_path):
-    return json.loads((tmp_path / "made" / "manifest.json").read_text())
-
-
-def row_of(tmp_path, title, system):
-    """Return the cells of a system in a table of the report, by column."""
-    lines = (tmp_path / "made" / "report.md").read_text().partition(f"## {title}\n")[2].splitlines()
-    table = [line.strip("| ").split(" | ") for line in lines if line.startswith("|")]
-    [found] = [row for row in table if row[0] == system][:1]
-    return dict(zip(table[0], found, strict=True))
+def systems_of(tmp_path):
+    return [topic["rows"] for topic in topics_of(tmp_path / "made").values()]
 
 
 def test_topics_without_a_relevant_paper_are_asked_and_declined(run, tmp_path):
-    assert run().exit_code == 0
-    first, second = topics_of(tmp_path)
-    assert (first["relevant"], first["systems"][QUOTED]["answered"]) == (1, True)
-    assert (second["relevant"], second["systems"][QUOTED]["answered"]) == (0, False)
-    cells = list(row_of(tmp_path, "Likelihood of an answer, and risk of the answers", QUOTED).values())
-    assert cells[1:] == ["1.0000", "0.2500", "0.2500", "0.5000", "0.0000"]  # AURC: mean of 0 and 1/2
-
-
-def test_evidence_and_accepted_strings_are_counted(run, tmp_path):
-    run()
-    record = topics_of(tmp_path)[0]["systems"][QUOTED]
-    assert (record["relevant_evidence"], record["relevant_cited"], record["right"]) == (1, 1, True)
-    assert main_of(tmp_path)[f"right answers, {QUOTED}"] == 1
-    assert topics_of(tmp_path)[1]["systems"][QUOTED]["right"] is None
+    assert run("--removed").exit_code == 0
+    first, second = topics_of(tmp_path / "made").values()
+    answer = first["rows"][QUOTED]
+    assert (first["relevant"], answer["answered"]) == (1, True)
+    assert (answer["relevant_evidence"], answer["relevant_cited"], answer["right"]) == (1, 1, True)
+    assert (second["relevant"], second["rows"][QUOTED]["answered"]) == (0, False)
+    assert second["rows"][QUOTED]["right"] is None
+    cells = list(table_of(tmp_path / "made", "Likelihood of an answer")[QUOTED].values())
+    assert cells[1:] == [1, 0.25, 0.25, 0.5, 0]  # AURC: mean of 0 and 1/2
+    assert first["removed"]["likelihood"] < answer["likelihood"]
+    row = table_of(tmp_path / "made", "Answered and declined")[f"{QUOTED}, relevant papers removed"]
+    assert (row["topics with relevant papers"], row["topics without"]) == (1, 1)
+    (tmp_path / "answers.jsonl").unlink()
+    assert call("repeat", tmp_path / "made").output == "no differences\n"
 
 
 def test_citation_measures_are_those_of_alce(run, written, monkeypatch, tmp_path):
@@ -117,44 +88,28 @@ def test_citation_measures_are_those_of_alce(run, written, monkeypatch, tmp_path
 
     monkeypatch.setitem(fixture_model.ANSWERS, "check", check)
     assert run("--model").exit_code == 0
-    judged = [each["judged"] for each in topics_of(tmp_path)[0]["systems"][MODEL]["sentences"]]
+    judged = [each["judged"] for each in systems_of(tmp_path)[0][MODEL]["sentences"]]
     assert [each["verdict"] for each in judged] == ["supported", "unsupported", "unsupported", "supported"]
     assert [each["precise"] for each in judged] == [[True], [False], [], [True]]
-    main = main_of(tmp_path)
+    main = read(tmp_path / "made" / "metrics.json")["main"]
     assert main[f"citation recall, {MODEL}"] == 2 / 4
     assert main[f"citation precision, {MODEL}"] == pytest.approx(2 / 3)
-    row = row_of(tmp_path, "Citations of the answers", MODEL)
-    assert (row["unsupported"], row["without citation"], row["not judged"]) == ("2", "1", "0")
-    assert "check.en version 1" in manifest_of(tmp_path)["judges"]["Citations of the answers"]
+    row = table_of(tmp_path / "made", CITATIONS)[MODEL]
+    assert (row["unsupported"], row["without citation"], row["not judged"]) == (2, 1, 0)
+    assert "check.en version 1" in read(tmp_path / "made" / "manifest.json")["judges"][CITATIONS]
 
 
-def test_a_failed_judgement_is_counted_and_changes_nothing_else(run, written, monkeypatch, tmp_path):
+def test_failed_judgements_and_answers_are_counted(run, written, monkeypatch, tmp_path):
     monkeypatch.setitem(fixture_model.ANSWERS, "check", lambda *_: {"judgements": "none"})
     assert run("--model").exit_code == 0
-    sentences = topics_of(tmp_path)[0]["systems"][MODEL]["sentences"]
-    verdicts = [each["judged"]["verdict"] for each in sentences]
-    assert verdicts == ["not judged", "not judged", "unsupported", "not judged"]
-    assert row_of(tmp_path, "Citations of the answers", MODEL)["not judged"] == "3"
-
-
-def test_a_failed_answer_is_quoted_and_counted(run, model, monkeypatch, tmp_path):
+    assert table_of(tmp_path / "made", CITATIONS)[MODEL]["not judged"] == 3
     monkeypatch.setitem(fixture_model.ANSWERS, "answer", lambda *_: {"body": 1})
-    assert run("--model").exit_code == 0
-    assert topics_of(tmp_path)[0]["systems"][MODEL]["fallbacks"] == ["answer"]
-    assert row_of(tmp_path, "Citations of the answers", MODEL)["failed calls"] == "2"
+    assert run("--model", "--restart").exit_code == 0
+    assert systems_of(tmp_path)[0][MODEL]["fallbacks"] == ["answer"]
+    assert table_of(tmp_path / "made", CITATIONS)[MODEL]["failed calls"] == 2
 
 
-def test_each_model_has_a_row_and_its_seconds(run, model, tmp_path):
-    run("--model", "--models", "one,org/two")
-    assert list(topics_of(tmp_path)[0]["systems"]) == [QUOTED, "one", "org/two"]
-    times = json.loads((tmp_path / "made" / "times.json").read_text())
-    assert set(times["topics"]["Q1"]) == {QUOTED, "one", "org/two"}
-    assert [row[0] for row in times["tables"][0]["rows"]] == [QUOTED, "one", "org/two"]
-    runs = {path.name for path in (tmp_path / "made" / "runs").iterdir()}
-    assert runs == {"0-quoted-sentences.trec", "1-one.trec", "2-org-two.trec"}
-
-
-def test_models_are_asked_by_their_names(run, written, monkeypatch):
+def test_each_model_is_asked_by_its_name_and_has_a_row_and_its_seconds(run, written, monkeypatch, tmp_path):
     asked, reply_to = set(), fixture_model.reply_to
 
     def noting(body):
@@ -162,49 +117,103 @@ def test_models_are_asked_by_their_names(run, written, monkeypatch):
         return reply_to(body)
 
     monkeypatch.setattr(fixture_model, "reply_to", noting)
-    run("--model", "--models", "one,two")
-    assert asked == {"one", "two", MODEL}  # MODEL judges
+    run("--model", "--models", "one,org/two")
+    names = [QUOTED, "one", "org/two"]
+    assert asked == {"one", "org/two", MODEL}  # MODEL judges
+    assert list(systems_of(tmp_path)[0]) == names
+    times = read(tmp_path / "made" / "times.json")
+    assert (list(times["topics"]["Q1"]), [row[0] for row in times["tables"][0]["rows"]]) == (names, names)
+    runs = {path.name for path in (tmp_path / "made" / "runs").iterdir()}
+    assert runs == {"0-quoted-sentences.trec", "1-one.trec", "2-org-two.trec"}
 
 
 @pytest.mark.parametrize("options", [["--models", "one"], ["--model", "--models", "one,one"]])
 def test_models_need_a_model_and_different_names(run, options):
     refused = run(*options)
-    assert refused.exit_code == 2
-    assert "--models" in refused.output
-
-
-def test_topics_are_asked_again_without_their_relevant_papers(run, tmp_path):
-    run("--removed")
-    first, second = topics_of(tmp_path)
-    assert first["removed"]["likelihood"] < first["systems"][QUOTED]["likelihood"]
-    assert "removed" not in second
-    row = row_of(tmp_path, "Answered and declined topics", "quoted sentences, relevant papers removed")
-    assert (row["topics with relevant papers"], row["topics without"]) == ("1", "1")
+    assert (refused.exit_code, "--models" in refused.output) == (2, True)
 
 
 def test_a_question_that_cannot_be_searched_for_is_a_declined_topic(run, tmp_path):
     (tmp_path / "topics.tsv").write_text(f"Q1\t{ENGLISH}\nQ2\t\u0336!\n")
-    made = run()
-    assert made.exit_code == 0
-    assert topics_of(tmp_path)[1]["systems"][QUOTED]["answered"] is False
+    assert run().exit_code == 0
+    assert systems_of(tmp_path)[1][QUOTED]["answered"] is False
 
 
-def test_the_copies_of_all_inputs_are_repeated(run, tmp_path):
-    run()
-    (tmp_path / "answers.jsonl").unlink()
-    repeated = CliRunner().invoke(experiment, ["repeat", str(tmp_path / "made")], catch_exceptions=False)
-    assert repeated.output == "no differences\n"
-    assert (tmp_path / "made" / "inputs" / "answers.jsonl").exists()
-
-
-def test_judgements_of_other_topics_are_an_error(run, tmp_path):
-    (tmp_path / "qrels.txt").write_text(f"Q9 0 {PAPER} 2\n")
-    with pytest.raises(InvalidCall):
+@pytest.mark.parametrize(
+    ("name", "content", "error", "part"),
+    [
+        ("qrels.txt", f"Q9 0 {PAPER} 2\n", InvalidCall, "has a relevant judgement"),
+        ("answers.jsonl", "{}\n", BadTopics, r"answers\.jsonl:1: "),
+    ],
+)
+def test_unusable_inputs_are_named(run, tmp_path, name, content, error, part):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(error, match=part):
         run()
 
 
-def test_an_invalid_file_of_accepted_strings_is_named(run, tmp_path):
-    (tmp_path / "answers.jsonl").write_text("{}\n")
-    with pytest.raises(BadTopics) as raised:
-        run()
-    assert "answers.jsonl:1: " in str(raised.value)
+@pytest.fixture(scope="module")
+def full_texts(tmp_path_factory):
+    home = tmp_path_factory.mktemp("full-texts")
+    build(home, FULL_TEXTS, name="full-texts")
+    return home
+
+
+@pytest.fixture
+def ask(full_texts, monkeypatch, tmp_path):
+    """Ask some questions of the sample by ways; return the rows by query_id."""
+    monkeypatch.setenv("SHRAG_HOME", str(full_texts))
+
+    def rows_of(query_ids, *arguments, **changed):
+        lines = map(json.loads, QUESTIONS.read_text("utf-8").splitlines())
+        chosen = (line | changed for line in lines if line["query_id"] in query_ids)
+        path = write_lines(tmp_path / "questions.jsonl", *chosen)
+        assert call("paper-qa", path, *arguments, "--out", tmp_path / "made").exit_code == 0
+        return {query_id: topic["rows"] for query_id, topic in topics_of(tmp_path / "made").items()}
+
+    return rows_of
+
+
+def test_a_row_for_each_way_has_accuracy_rouge_and_counts(ask, tmp_path):
+    rows = ask(["P03", "P18", "P20"])
+    assert list(rows["P03"]) == [f"paper-qa-{number}" for number in range(1, 9)]
+    assert rows["P03"]["paper-qa-1"]["accepted"] is True
+    assert [rows["P20"][f"paper-qa-{way}"]["filled in"] for way in (1, 2)] == [0, 5]
+    assert {row["judged"] for of in rows.values() for row in of.values()} == {None}
+    table = table_of(tmp_path / "made", "accuracy by accepted strings")
+    assert (table["paper-qa-1"]["K1"], table["paper-qa-1"]["K2"], table["paper-qa-3"]["K3"]) == (5, None, 5)
+    assert len((tmp_path / "made" / "runs" / "paper-qa-2.trec").read_text().splitlines()) == 15
+
+
+def test_a_way_over_papers_gets_no_topic(ask):
+    assert ask(["P03"], "--way", "shrag,paper-qa-1")["P03"]["shrag"]["k"] == []
+
+
+def test_a_language_model_writes_and_judges_the_answers(ask, model):
+    found = ask(["P04"], "--way", "paper-qa-8", "--model")["P04"]["paper-qa-8"]
+    assert (found["written_by"], found["fallbacks"]) == ("fixture", [])
+    assert (found["judged"], found["why"]) == ("correct", "Judged by shared words.")
+
+
+@pytest.mark.parametrize(
+    ("error", "part", "changed", "arguments"),
+    [
+        (BadTopics, "P03: .*no-such-paper", {"topic": "no-such-paper"}, ()),
+        (BadTopics, "questions.jsonl:1: answers", {"answers": []}, ()),
+        (UnknownWay, "paper-qa-9", {}, ("--way", "paper-qa-9")),
+    ],
+)
+def test_unusable_questions_and_ways_are_refused(ask, error, part, changed, arguments):
+    with pytest.raises(error, match=part):
+        ask(["P03"], *arguments, **changed)
+
+
+def test_the_reference_answers_and_passages_of_the_sample_are_as_they_should_be():
+    questions = read_paper_questions(QUESTIONS).values()
+    assert len(questions) == 24
+    assert [each.query_id for each in questions if not contains_accepted(each.answers[0], each.strings)] == []
+    papers = [each for each in read_corpus([FULL_TEXTS]) if isinstance(each, Paper)]
+    texts = [passage.text for paper in papers for passage in passages_of(paper, "paper")]
+    assert (len(papers), len(texts), sum("[URL]" in text for text in texts)) == (8, 111, 8)
+    dropped = ("http", "www.", "Dahlqvist", "지역약학", "coast guard", "감사드린다", "Wells 12 and 31")
+    assert [text for text in texts for part in dropped if part in text] == []
