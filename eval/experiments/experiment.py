@@ -113,7 +113,7 @@ class Experiment:
     @property
     def description(self) -> str:
         """The computation of the experiment: the docstring of its module."""
-        return (import_module(self.topic.__module__).__doc__ or "").strip()
+        return (import_module(self.summary.__module__).__doc__ or "").strip()
 
 
 class Heading(NamedTuple):
