@@ -199,16 +199,16 @@ def _made_from(manifest: Mapping[str, Any]) -> dict[str, str]:
     """Return the inputs of the results by name; paths differ between repetitions and are left out."""
     index, llm, encoder = (manifest[part] for part in ("index", "language model", "encoder"))
     options = {name: value for name, value in manifest["call"].items() if name != "index" and value}
-    papers = f", {index['papers']:,} papers, {index['engine']}" if "papers" in index else ""
+    files = (
+        (option, each["copied_to"] or "not copied", each["sha256"])
+        for option, each in manifest["inputs"].items()
+    )
     return {
-        "index": f"{index['name']}{papers}",
-        **{
-            option: f"{given['copied_to'] or 'not copied'} (SHA-256 {given['sha256'][:12]}…)"
-            for option, given in manifest["inputs"].items()
-        },
+        "index": f"{index['name']}, {index['engine']}, {index['papers']:,} papers",
+        **{option: f"{name} (SHA-256 {sha256[:12]}…)" for option, name, sha256 in files},
         "options": ", ".join(name if value is True else f"{name} {value}" for name, value in options.items()),
         "language model": f"{llm['model']}, revision {llm['revision']}" if llm else "none",
-        "encoder": "none" if encoder["provider"] == "none" else str(encoder["model"]),
+        "encoder": encoder["model"] or "none",
         "shrag": manifest["shrag"],
         "repeat": "shrag experiment repeat FOLDER",
     }

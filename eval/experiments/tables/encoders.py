@@ -12,7 +12,7 @@ Cosines of different models have different ranges: compare the difference betwee
 others, or the order, rather than the cosines.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from typing import Annotated, Any
@@ -38,7 +38,6 @@ from eval.experiments.retrieving import (
 from eval.runs import Ranking
 from eval.statistics import mean_of_known
 from indexer.encoders import Encoder, open_encoder
-from indexer.encoders.local import LocalEncoder
 from indexer.vectors.adding import text_to_encode
 from retriever.request import SearchRequest
 
@@ -105,7 +104,7 @@ async def similarities_of_topic(
         cosines = dict(zip(names, _cosines(encoder, question, texts), strict=True))
         union = sorted(retrieved.union & cosines.keys(), key=lambda name: (-cosines[name], name))
         rankings[model] = [(name, cosines[name]) for name in union[: call.k]]
-        more[model] = _similarity(cosines, relevant) | _lengths(encoder, texts)
+        more[model] = _similarity(cosines, relevant)
     if nearest := await _nearest(call, materials, question):
         rankings[NEAREST] = nearest
     rows = {
@@ -131,15 +130,6 @@ def _similarity(cosines: Mapping[str, float], relevant: frozenset[str]) -> dict[
     }
 
 
-def _lengths(encoder: Encoder, texts: Sequence[str]) -> dict[str, Any]:
-    """Return the longest text in tokens, and the number of texts of which the encoder reads a part."""
-    if not isinstance(encoder, LocalEncoder) or not texts:
-        return {}
-    tokens = list(map(encoder.count_tokens, texts))
-    limit = encoder.fingerprint.max_tokens
-    return {"longest": max(tokens), "cut": sum(0 < limit < count for count in tokens)}
-
-
 async def _nearest(call: Encoders, materials: Materials, question: str) -> Ranking:
     """Return the nearest documents of the index by its own vectors; none if it has no usable vectors."""
     index = materials.index
@@ -156,16 +146,6 @@ def _mean_if_both(part: str) -> Column:
     )
 
 
-def _of_lengths(function: Callable[[list[int]], int], part: str) -> Column:
-    """Return a column of the texts in tokens; None if the encoder does not count tokens."""
-
-    def of(records: Sequence[Record]) -> int | None:
-        known = [record[part] for record in records if part in record]
-        return function(known) if known else None
-
-    return of
-
-
 def summary(call: Encoders, materials: Materials, topics: Sequence[Record]) -> Outcome:
     """Compare the encoders."""
     encoders: Mapping[str, Encoder] = materials.own
@@ -179,8 +159,6 @@ def summary(call: Encoders, materials: Materials, topics: Sequence[Record]) -> O
             "cosine, relevant": _mean_if_both("relevant"),
             "cosine, others": _mean_if_both("others"),
             "relevant document first, %": percent(lambda record: record["relevant_first"]),
-            "longest text": _of_lengths(max, "longest"),
-            "texts cut": _of_lengths(sum, "cut"),
         },
     )
     success = percent(lambda record: record["share"] > 0)
