@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,10 +13,11 @@ from base.terminal.call_options import call_options
 from base.terminal.lazy_commands import LazyGroup
 from base.terminal.output import echo, echo_lines
 from base.terminal.parameters import PathParameter, SectionedCommand, option_section
-from eval.experiments.calls import ExperimentCall
-from eval.experiments.experiment import EXPERIMENTS, load_experiment
+from eval.experiments import EXPERIMENTS, load_experiment
 from eval.experiments.layouts import LAYOUTS, read_benchmark
-from retriever.options import COMPLETIONS
+
+if TYPE_CHECKING:
+    from eval.experiments.calls import ExperimentCall
 
 FOLDER = PathParameter(exists=True, file_okay=False)
 HERE = __name__
@@ -102,6 +104,8 @@ def __getattr__(name: str) -> click.Command:
     """Return the command of an experiment, which `LazyGroup` looks up here by its name."""
     if name not in EXPERIMENTS:
         raise AttributeError(name)
+    from retriever.options import COMPLETIONS
+
     experiment, (title, source) = load_experiment(name), EXPERIMENTS[name]
 
     @click.command(name, cls=SectionedCommand)
@@ -116,7 +120,7 @@ def __getattr__(name: str) -> click.Command:
         ),
         parallel_option,
     )
-    def command(call: ExperimentCall, *, out: Path, restart: bool, parallel: int | None) -> None:
+    def command(call: "ExperimentCall", *, out: Path, restart: bool, parallel: int | None) -> None:
         from eval.experiments.report import table_lines
         from eval.experiments.running import run_experiment
 

@@ -1,6 +1,6 @@
 """An experiment: its options, its functions, and the values that they return.
 
-An entry of `EXPERIMENTS` is a module of `eval/experiments/tables/` with a constant `EXPERIMENT`. Its function
+An experiment is a module of `eval/experiments/tables/` with a constant `EXPERIMENT`. Its function
 `topic` computes the rows of one question and their rankings, `summary` the tables from the records of all
 questions (`comparing.py`). `running.py` runs it, and writes its folder.
 """
@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from eval.experiments.calls import ExperimentCall
 from eval.experiments.figures import Figure
@@ -114,38 +114,3 @@ class Experiment:
     def description(self) -> str:
         """The computation of the experiment: the docstring of its module."""
         return (import_module(self.summary.__module__).__doc__ or "").strip()
-
-
-class Heading(NamedTuple):
-    """The title of a report, and its table or figure, or section, with the name of the paper."""
-
-    title: str
-    source: str
-
-
-EXPERIMENTS: Mapping[str, Heading] = {
-    "and-ablation": Heading("AND ablation", "SHRAG, figure 3"),
-    "answers": Heading("Quality of answers", "SHRAG, section 4, choice of the language model"),
-    "challenge": Heading("The challenge", "SHRAG, sections 5.1.3 and 5.2, appendix A.2"),
-    "encoders": Heading("Encoders", "SHRAG, section 3.4"),
-    "exclusions": Heading("Exclusions", "SHRAG, section 3.2, NOT"),
-    "finding-agents": Heading("Agents of paper finding", "SPAR, tables 2, 3 and 4"),
-    "finding-judges": Heading("Judges in a search for papers", "SPAR, table 6"),
-    "finding-layers": Heading("Layers of references", "SPAR, table 5"),
-    "finding-papers": Heading("Ways to find papers", "SPAR, table 1"),
-    "finding-queries": Heading("Native and evolved queries", "SPAR, appendix C.2"),
-    "hops": Heading("Several steps", "SHRAG, section 5.1.2 and appendix A.3"),
-    "judging-papers": Heading("Judges against judgements", "SPAR, table 7"),
-    "keyword-ablation": Heading("Keyword ablation", "SHRAG, sections 3.1 and 3.2"),
-    "lexical-gap": Heading("Lexical gap", "SHRAG, section 6"),
-    "miracl": Heading("MIRACL in full", "SHRAG, section 5.2, on all topics and passages"),
-    "paper-qa": Heading("Ways of paper-QA", "paper-QA, section 6.II"),
-    "query-success": Heading("Query success rate", "SHRAG, table 1 and equation 6"),
-}
-
-
-def load_experiment(name: str) -> Experiment:
-    """Import an experiment: the module of its name, with `_` for `-`."""
-    module = import_module(f"eval.experiments.tables.{name.replace('-', '_')}")
-    experiment: Experiment = module.EXPERIMENT
-    return experiment

@@ -32,7 +32,8 @@ from base.errors import InvalidCall, OutputNotWritten
 from base.files.durable import cause_of
 from base.files.output_files import not_written, write_output
 from base.files.regular_files import read_regular
-from eval.experiments.experiment import EXPERIMENTS, SECONDS, Outcome, TopicResult, load_experiment
+from eval.experiments import EXPERIMENTS, load_experiment
+from eval.experiments.experiment import SECONDS, Outcome, TopicResult
 from eval.experiments.figures import drawn
 from eval.experiments.report import Report, as_markdown, as_page
 from eval.files import Input

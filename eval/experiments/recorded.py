@@ -22,10 +22,11 @@ import click
 from base.sample import SAMPLE
 from base.terminal.call_options import flag_of
 from base.terminal.output import echo
+from eval.experiments import EXPERIMENTS, load_experiment
 from eval.experiments.calls import ExperimentCall
 from eval.experiments.collections import COLLECTIONS, supporting
 from eval.experiments.console import DATA
-from eval.experiments.experiment import EXPERIMENTS, Experiment, load_experiment
+from eval.experiments.experiment import Experiment
 from eval.experiments.report import formatted, markdown_table
 from eval.experiments.running import run_experiment
 from eval.manifest import differences

@@ -14,9 +14,10 @@ from typing import Any
 from base.progress import Progress
 from base.versions import checkout_commit
 from eval.errors import BadTopics
+from eval.experiments import load_experiment
 from eval.experiments.calls import ExperimentCall
 from eval.experiments.comparing import seconds_table
-from eval.experiments.experiment import Experiment, Outcome, TopicResult, load_experiment
+from eval.experiments.experiment import Experiment, Outcome, TopicResult
 from eval.experiments.figures import check_plots
 from eval.experiments.folder import KEPT, check_folder, input_records, write_results
 from eval.experiments.materials import Materials, Models

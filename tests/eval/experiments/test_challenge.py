@@ -207,7 +207,7 @@ def test_an_invalid_row_is_an_error_with_file_and_line(tmp_path, content, where,
 def test_answers_are_written_in_the_columns_of_the_mapping():
     answers = {"No": "id", "Answer": "answer", "doc_{n}": "document", "all": "documents", "empty": ""}
     form = {"format": "{title} ({year})", "separator": "|"}
-    mapping = ChallengeMapping(questions=COLUMNS, answers=answers, document=form)
+    mapping = ChallengeMapping.model_validate({"questions": COLUMNS, "answers": answers, "document": form})
     document = {"id": "A", "title": 'One, "two"', "abstract": "…", "year": "2020", "url": ""}
     rows = [
         AnsweredQuestion(ChallengeQuestion("Q1", "?"), ChallengeAnswer("T"), "##T##\n", [document]),

@@ -1,6 +1,7 @@
 """Measures of experiments with values computed by hand, identity of papers, and names in reports."""
 
 from datetime import date
+from typing import Any
 
 import pytest
 
@@ -44,7 +45,7 @@ def test_spars_f1_is_the_harmonic_mean_of_its_printed_means():
     assert harmonic_mean(0.0, 0.0) == 0
 
 
-TOPICS = [
+TOPICS: list[dict[str, Any]] = [
     {"rows": {"first": HALF, "second": WHOLE, "failed": None}},
     {"rows": {"first": HALF, "second": NOTHING}},
 ]

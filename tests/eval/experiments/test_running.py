@@ -11,7 +11,7 @@ import pytest
 
 from base.errors import InvalidCall, OutputNotWritten
 from eval.errors import BadQrels, BadTopics, NothingJudged
-from eval.experiments.experiment import load_experiment
+from eval.experiments import load_experiment
 from tests.eval.experiments.calling import QRELS, SAMPLE, TOPICS, call, read
 from tests.http_server import Handler, serving
 from tests.indexer.made_corpora import build

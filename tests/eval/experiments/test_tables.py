@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from base.terminal.call_options import flag_of
-from eval.experiments.experiment import EXPERIMENTS, load_experiment
+from eval.experiments import EXPERIMENTS, load_experiment
 from eval.experiments.recorded import RECORDED, RESULTS, overview
 from eval.experiments.tables.and_ablation import READINGS, joined_queries
 from retriever.queries.boolean import Or, Term, describe
