@@ -9,9 +9,6 @@ from eval.accepted import contains_accepted
 from eval.errors import BadTopics
 from eval.query_lines import read_paper_questions
 from generator.errors import UnknownWay
-from indexer.corpora.chunking import passages_of
-from indexer.corpora.papers import Paper
-from indexer.corpora.readers import read_corpus
 from tests import fixture_model
 from tests.eval.experiments.calling import SAMPLE, call, read, table_of, topics_of, write_lines
 from tests.generator.sample_index import ENGLISH, UNANSWERABLE_ENGLISH
@@ -208,12 +205,6 @@ def test_unusable_questions_and_ways_are_refused(ask, error, part, changed, argu
         ask(["P03"], *arguments, **changed)
 
 
-def test_the_reference_answers_and_passages_of_the_sample_are_as_they_should_be():
+def test_the_reference_answers_of_the_sample_are_correct_by_their_strings():
     questions = read_paper_questions(QUESTIONS).values()
-    assert len(questions) == 24
     assert [each.query_id for each in questions if not contains_accepted(each.answers[0], each.strings)] == []
-    papers = [each for each in read_corpus([FULL_TEXTS]) if isinstance(each, Paper)]
-    texts = [passage.text for paper in papers for passage in passages_of(paper, "paper")]
-    assert (len(papers), len(texts), sum("[URL]" in text for text in texts)) == (8, 111, 8)
-    dropped = ("http", "www.", "Dahlqvist", "지역약학", "coast guard", "감사드린다", "Wells 12 and 31")
-    assert [text for text in texts for part in dropped if part in text] == []

@@ -279,12 +279,6 @@ def test_a_language_model_writes_the_sections(model, tmp_path):
     assert all(all(topic["answer"].values()) for topic in written)
 
 
-@marked
-def test_the_mapping_is_required(tmp_path):
-    result = call("challenge", QUESTIONS, "--out", tmp_path / "out")
-    assert (result.exit_code, "--mapping" in result.stderr) == (2, True)
-
-
 def test_a_document_is_named_by_its_id_or_title():
     passage = StoredPassage("A#1", "A", title="Rice, and methane", text="", lang="en", part="abstract")
     hit = Hit(1, passage, 1.0, paper={"title2": "벼와 메탄"})

@@ -14,40 +14,17 @@ from tests.http_server import Handler, serving
 pytestmark = [pytest.mark.needs_libraries, pytest.mark.slow]  # matplotlib
 
 # `cited` shares no word with the question, `biochar` only words with the title of `rice`.
-CORPUS = {
-    "rice": (
-        "Methane from rice paddies with biochar",
-        "Methane emissions of rice paddies were measured in two seasons.",
-        {"year": 2018, "references": ["cited"]},
-    ),
-    "cited": (
-        "Gas chromatography of trace compounds",
-        "A chromatograph separates compounds.",
-        {"year": 2001},
-    ),
-    "biochar": (
-        "Biochar made of straw in upland soils",
-        "Straw was pyrolysed at 400 degrees.",
-        {"year": 2016},
-    ),
-    "newer": (
-        "Methane from rice paddies after drainage",
-        "Drained rice paddies emitted less methane.",
-        {"year": 2022},
-    ),
-    "nurse": (
-        "Turnover of hospital nurses",
-        "Nurses answered a questionnaire about their work.",
-        {"year": 2010},
-    ),
-    "alloy": ("Fatigue of titanium alloys", "Specimens of an alloy were loaded cyclically.", {"year": 2012}),
-    "cells": (
-        "Ageing of sodium cells",
-        "Cells were cycled until half of the capacity was left.",
-        {"year": 2020},
-    ),
-    "poems": ("Metre in early poems", "The metre of poems was annotated by two readers.", {"year": 2009}),
-}
+CORPUS = """
+rice | Methane from rice paddies with biochar | Methane emissions of rice paddies were measured twice. | 2018
+cited | Gas chromatography of trace compounds | A chromatograph separates compounds. | 2001
+biochar | Biochar made of straw in upland soils | Straw was pyrolysed at 400 degrees. | 2016
+newer | Methane from rice paddies after drainage | Drained rice paddies emitted less methane. | 2022
+nurse | Turnover of hospital nurses | Nurses answered a questionnaire about their work. | 2010
+alloy | Fatigue of titanium alloys | Specimens of an alloy were loaded cyclically. | 2012
+cells | Ageing of sodium cells | Cells were cycled until half of the capacity was left. | 2020
+poems | Metre in early poems | The metre of poems was annotated by two readers. | 2009
+"""
+REFERENCES = {"rice": ["cited"]}
 QUESTION = "methane from rice paddies"
 
 
@@ -57,10 +34,11 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("beir")
     queries = [{"_id": "q", "text": QUESTION}, {"_id": "other", "text": "alloys"}]
     write_lines(folder / "queries.jsonl", *queries)
-    papers = (
-        {"_id": paper_id, "title": title, "text": text, "metadata": metadata}
-        for paper_id, (title, text, metadata) in CORPUS.items()
-    )
+    papers = []
+    for line in CORPUS.strip().splitlines():
+        paper_id, title, text, year = line.split(" | ")
+        metadata = {"year": int(year), "references": REFERENCES.get(paper_id, [])}
+        papers.append({"_id": paper_id, "title": title, "text": text, "metadata": metadata})
     write_lines(folder / "corpus.jsonl", *papers)
     (folder / "qrels").mkdir()
     judged = {"rice": 2, "cited": 1, "biochar": 1, "nurse": 0}
