@@ -7,12 +7,12 @@ AND binds closer, a OR b OR (c AND d). In the second one the operators apply fro
 """
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from statistics import fmean
 from typing import Annotated, Any, Literal, TypeAlias
 
+import numpy as np
 from pydantic import Field
 
 from base.calls import Flag, Section
@@ -22,7 +22,7 @@ from eval.experiments.experiment import Cell, Experiment, Outcome, Record, Table
 from eval.experiments.figures import Figure, Line, Panel
 from eval.experiments.materials import Materials, opened_materials
 from eval.experiments.retrieving import OpenTopic, open_topic, strategy_of, union_of
-from eval.significance import Comparison, compare
+from eval.significance import Floats, compare
 from retriever.queries.boolean import And, Or, Query
 from retriever.query_plan import NamedQuery, QueryPlan, progressive_queries
 from retriever.search import run_stages
@@ -32,10 +32,8 @@ Reading: TypeAlias = Literal["AND binds closer", "from left to right"]
 READINGS: tuple[Reading, ...] = ("AND binds closer", "from left to right")
 OPERATORS = range(10)
 TEMPERATURE = 0.7  # of repetitions with a language model; the paper does not name one
-LEVEL = 0.05  # of significance
 
-Counts: TypeAlias = Sequence[Record]  # of the topics of one repetition
-Value: TypeAlias = Callable[[Counts, Reading, int], float]
+Sample: TypeAlias = tuple[int, Sequence[int]]  # a repetition, and places of topics
 
 
 class AndAblation(StrategyCall):
@@ -126,95 +124,53 @@ def _joined(query: Query, operators: int, reading: Reading) -> Query:
 def summary(call: AndAblation, materials: Materials, topics: Sequence[Record]) -> Outcome:
     """Compare the numbers of operators, in both readings."""
     del materials
-    counts = [
-        [{"relevant": topic["relevant"], **topic["repetitions"][number]} for topic in topics]
-        for number in range(call.repetitions if call.model else 1)
-    ]
-    drawn: list[Any] = counts
+    places, draw = range(len(topics)), call.draw()
+    samples: list[Sample] = [(number, places) for number in range(call.repetitions)]
     if not call.model:
-        draw = call.draw()
-        drawn = [draw.choices(counts[0], k=min(call.sample, len(topics))) for _ in range(call.repetitions)]
-    tests = {reading: _tests(reading, counts) for reading in READINGS}
-    return Outcome(
-        tuple(_table(reading, of, drawn) for reading, of in tests.items()),
-        (_figure(drawn),),
-        (*_notes(call, counts), *(_finding(reading, of) for reading, of in tests.items())),
-        {
-            f"share found with {m} AND{'' if reading == READINGS[0] else f', {reading}'}": fmean(
-                _share(each, reading, m) for each in drawn
-            )
-            for reading in READINGS
-            for m in OPERATORS
-        },
-    )
-
-
-def _share(topics: Counts, reading: Reading, operators: int) -> float:
-    """Return the share of all relevant documents of the topics that were found."""
-    found: int = sum(topic[reading]["found"][operators] for topic in topics)
-    relevant: int = sum(topic["relevant"] for topic in topics)
-    return found / relevant
-
-
-def _collected_by(topics: Counts, reading: Reading, operators: int) -> int:
-    """Return the number of documents collected for the topics."""
-    return sum(topic[reading]["collected"][operators] for topic in topics)
-
-
-def _tests(reading: Reading, counts: Sequence[Counts]) -> list[tuple[Comparison, Comparison]]:
-    """Compare each number of operators from 1 on with OR alone, by share and by documents collected."""
-
-    def of_topics(value: Value, operators: int) -> list[float]:
-        """Return the value of each topic, the mean of its repetitions."""
-        repeated = zip(*counts, strict=True)
-        return [fmean(value([topic], reading, operators) for topic in of) for of in repeated]
-
-    def test(value: Value, operators: int) -> Comparison:
-        return compare(of_topics(value, 0), of_topics(value, operators))
-
-    return [(test(_share, m), test(_collected_by, m)) for m in OPERATORS[1:]]
-
-
-def _notes(call: AndAblation, counts: Sequence[Counts]) -> list[str]:
-    topics = [topic for repetition in counts for topic in repetition]
-    short, size = sum(topic["keywords"] < len(OPERATORS) for topic in topics), len(counts[0])
-    if call.model:
-        origin = (
-            f"{size} topics, seed {call.seed}; keywords of the language model at temperature {TEMPERATURE}, "
-            f"with seeds 0 to {call.repetitions - 1}. The keywords of a repetition serve all numbers of "
-            "operators, so that the tests are paired."
+        size = min(call.sample, len(topics))
+        samples = [(0, draw.choices(places, k=size)) for _ in range(call.repetitions)]
+    tables, lines, main = [], [], {}
+    for reading in READINGS:
+        relevant = np.array([topic["relevant"] for topic in topics])
+        found, collected = (
+            np.array([[each[reading][part] for each in topic["repetitions"]] for topic in topics])
+            for part in ("found", "collected")  # topics × repetitions × operators
         )
-    else:
-        origin = (
-            f"Each repetition draws {min(call.sample, size)} topics with replacement, seed {call.seed}: "
-            "a topic always has the same keywords, so that repetitions differ by their topics only."
-        )
-    return [
-        origin,
-        f"{short} of {len(topics)} questions have fewer than ten keywords, all of which are then joined.",
-        f"Differences are to OR alone, of one topic; {TESTED}",
-    ]
-
-
-def _finding(reading: Reading, tests: Sequence[tuple[Comparison, Comparison]]) -> str:
-    """Return a note on the two findings of the paper: OR finds most, and AND collects more."""
-    fewer = sum(share.difference < 0 and share.p_value < LEVEL for share, _ in tests)
-    more = sum(collected.difference > 0 and collected.p_value < LEVEL for _, collected in tests)
-    return (
-        f"{reading}: OR alone finds significantly more than {fewer} of the {len(tests)} numbers of AND "
-        f"operators; {more} of them collect significantly more documents than OR (p < {LEVEL})."
+        shares = np.array([found[of, number].sum(0) / relevant[of].sum() for number, of in samples])
+        sizes = np.array([collected[of, number].sum(0) for number, of in samples])
+        tables.append(_table(reading, (shares, found / relevant[:, None, None]), (sizes, collected)))
+        lines.append((_line(reading, shares), _line(reading, sizes)))
+        suffix = "" if reading == READINGS[0] else f", {reading}"
+        means = shares.mean(0).tolist()
+        main |= {f"share found with {m} AND{suffix}": means[m] for m in OPERATORS}
+    operators = tuple(map(float, OPERATORS))
+    panels = (
+        ("Relevant documents found", "share of all relevant documents"),
+        ("Documents collected", "documents, all topics of a repetition"),
     )
+    figure = Figure(
+        "and-ablation",
+        "Conjunction in progressive queries (mean and range of the repetitions)",
+        tuple(
+            Panel(title, "AND operators", up, operators, of)
+            for (title, up), of in zip(panels, zip(*lines, strict=True), strict=True)
+        ),
+    )
+    return Outcome(tuple(tables), (figure,), tuple(_notes(call, topics)), main)
 
 
-def _table(
-    reading: Reading, tests: Sequence[tuple[Comparison, Comparison]], drawn: Sequence[Counts]
-) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for operators, of_both in enumerate([(None, None), *tests]):
-        row: list[Cell] = [operators]
-        for value, test in zip((_share, _collected_by), of_both, strict=True):
-            row.append(fmean(value(each, reading, operators) for each in drawn))
-            row += test.as_cells()[:3] if test else (None,) * 3
+def _table(reading: Reading, *measured: tuple[Floats, Floats]) -> Table:
+    """Return a table of share and size: means of the samples, and differences of a topic to OR alone.
+
+    Each measure is given by samples × operators, and by topics × repetitions × operators.
+    """
+    rows = []
+    for m in OPERATORS:
+        row: list[Cell] = [m]
+        for of_samples, of_topics in measured:
+            by_topic = of_topics.mean(1)
+            test = compare(by_topic[:, 0], by_topic[:, m]).as_cells()[:3] if m else (None,) * 3
+            row += [float(of_samples[:, m].mean()), *test]
         rows.append(tuple(row))
     tested = ("difference for a topic", "95 %", "p")
     return Table(
@@ -224,23 +180,27 @@ def _table(
     )
 
 
-def _figure(drawn: Sequence[Counts]) -> Figure:
-    def panel(title: str, up: str, value: Value) -> Panel:
-        lines = []
-        for reading in READINGS:
-            repeated = [[value(each, reading, m) for each in drawn] for m in OPERATORS]
-            low, high = tuple(map(min, repeated)), tuple(map(max, repeated))
-            lines.append(Line(reading, tuple(map(fmean, repeated)), low, high))
-        return Panel(title, "AND operators", up, tuple(map(float, OPERATORS)), tuple(lines))
+def _line(reading: Reading, of_samples: Floats) -> Line:
+    curves = (of_samples.mean(0), of_samples.min(0), of_samples.max(0))
+    return Line(reading, *(tuple(curve.tolist()) for curve in curves))
 
-    return Figure(
-        "and-ablation",
-        "Conjunction in progressive queries (mean and range of the repetitions)",
-        (
-            panel("Relevant documents found", "share of all relevant documents", _share),
-            panel("Documents collected", "documents, all topics of a repetition", _collected_by),
-        ),
-    )
+
+def _notes(call: AndAblation, topics: Sequence[Record]) -> Iterator[str]:
+    repeated = [each["keywords"] for topic in topics for each in topic["repetitions"]]
+    short = sum(keywords < len(OPERATORS) for keywords in repeated)
+    if call.model:
+        yield (
+            f"{len(topics)} topics, seed {call.seed}; keywords of the language model at temperature "
+            f"{TEMPERATURE}, with seeds 0 to {call.repetitions - 1}. The keywords of a repetition serve all "
+            "numbers of operators, so that the tests are paired."
+        )
+    else:
+        yield (
+            f"Each repetition draws {min(call.sample, len(topics))} topics with replacement, seed "
+            f"{call.seed}: a topic always has the same keywords; repetitions differ by their topics only."
+        )
+    yield f"{short} of {len(repeated)} questions have fewer than ten keywords, all of which are then joined."
+    yield f"Differences are to OR alone, of one topic; {TESTED}"
 
 
 EXPERIMENT = Experiment(

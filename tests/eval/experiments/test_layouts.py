@@ -85,14 +85,15 @@ def test_autoscholar_lists_titles_arxiv_ids_and_a_day(imported):
 
 
 def test_sparbench_lists_papers_or_titles(imported):
-    listed = {"answer": [SPAR_PAPER, "A Second Paper on Genes"], "source_meta": {"search_time": "2025-04-10"}}
+    second = "A Second Paper on Genes"
+    listed = {"answer": [SPAR_PAPER, second], "source_meta": {"search_time": "2025-04-10"}}
     [topic], _, papers, _ = imported("sparbench", {"spar_bench.jsonl": [{"question": "What?", **listed}]})
     assert (topic["query_id"], topic["date"]) == ("SPARBench_1", "2025-04-10")
     kept = {name: SPAR_PAPER[name] for name in ("title", "abstract", "authors")}
     address = {"url": SPAR_PAPER["paper_id"]}
     assert papers == [
         {"id": "title", **kept, **address, "year": 2014},
-        {"id": "title", "title": listed["answer"][1]},
+        {"id": "title", "title": second},
     ]
 
 
