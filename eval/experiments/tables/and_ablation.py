@@ -129,7 +129,8 @@ def summary(call: AndAblation, materials: Materials, topics: Sequence[Record]) -
     if not call.model:
         size = min(call.sample, len(topics))
         samples = [(0, draw.choices(places, k=size)) for _ in range(call.repetitions)]
-    tables, lines, main = [], [], {}
+    tables, lines = [], []
+    main: dict[str, float] = {}
     for reading in READINGS:
         relevant = np.array([topic["relevant"] for topic in topics])
         found, collected = (
