@@ -72,7 +72,7 @@ COMMANDS = {
     "doctor": ("stack.commands:doctor", "Check the configuration, and what is reachable."),
     "eval": ("eval.commands:evaluate", "Create, score and compare runs."),
     "experiment": (
-        "eval.reproduction.commands:experiment",
+        "eval.experiments.commands:experiment",
         "Make the tables and figures of the papers on your own index.",
     ),
     "explain": ("retriever.commands:explain", "Explain the score of a passage."),

@@ -3,6 +3,6 @@
     shrag eval run TOPICS --out RUN; shrag eval score QRELS RUN; shrag eval compare QRELS RUN_A RUN_B
     shrag experiment NAME TOPICS QRELS --out FOLDER
 
-`reproduction` has tables and figures of the papers, `experiments` the project's own tables of results, and
+`experiments` has the tables and figures of the papers and the project's own tables of results, and
 `development` the recorded scores and tuned constants.
 """

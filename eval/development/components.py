@@ -4,7 +4,7 @@
 
 One table for the training collections, belebele-ko2en, the shared collections and the two of `sample/`, with
 strategies from statistics and with the recorded ones, if present. Parts are those of SHRAG_WITHOUT; the
-cosine is measured by `eval.experiments.vectors`. The table also has the gain over `or`, relative to it, and
+cosine is not measured. The table also has the gain over `or`, relative to it, and
 the means over the training collections, on which the constants were chosen.
 """
 

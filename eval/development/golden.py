@@ -15,7 +15,6 @@ Exits with 1 if a figure differs by more than .0005 from the recorded one. `--re
 instead, and keeps the rows of missing collections.
 """
 
-import asyncio
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +26,6 @@ import click
 
 from base.errors import ResourceError
 from base.files.output_files import write_output
-from base.sample import SAMPLE
 from base.terminal.columns import table
 from base.terminal.output import echo, echo_lines
 from eval.development.engines import MEASURES
@@ -39,7 +37,6 @@ from eval.experiments.collections import (
     Collection,
     present,
     questions,
-    read_lines,
     recorded_strategies,
     scores_of,
 )
@@ -47,9 +44,8 @@ from eval.experiments.console import DATA, Row, home_option
 from eval.experiments.held_out import held_out_rows
 from eval.experiments.hints import hint_rows, hints_of, sample_claims
 from eval.experiments.plain import Half, ask_half, plain_rows
-from eval.experiments.sample import ask_questions, question_figures
+from eval.experiments.sample import ask_sample, question_figures
 from eval.progress import question_bar
-from eval.qrels import read_qrels
 from indexer.settings import EngineName
 
 RECORDED = Path(__file__).parents[2] / "tests" / "golden" / "scores.jsonl"
@@ -155,12 +151,9 @@ def ranking_row(collection: str, engine: str, method: str, means: Mapping[str, f
 
 def sample_rows(bench: Bench) -> list[Row]:
     """Answer the sample's questions."""
-    with bench.open(OF_SAMPLE, "alone") as index:
-        qrels = read_qrels(SAMPLE / "qrels.txt")
-        answered = asyncio.run(ask_questions(index, read_lines(SAMPLE / "topics.jsonl"), qrels))
     return [
         Row({"table": "sample", "of": "questions", "kind": kind}, figures)
-        for kind, figures in question_figures(answered).items()
+        for kind, figures in question_figures(ask_sample(bench)).items()
     ]
 
 

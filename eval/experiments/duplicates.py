@@ -15,7 +15,7 @@ import click
 
 from base.sample import SAMPLE
 from base.terminal.output import echo, shortened
-from eval.experiments.collections import TRAINING, Collection, present, read_lines, records
+from eval.experiments.collections import TRAINING, present, read_lines, records
 from eval.experiments.console import DATA, Row, echo_rows, names_option
 from indexer.files.schema import StoredPassage
 from indexer.options import json_option
@@ -42,11 +42,6 @@ def folded_pairs(hits: Sequence[Hit]) -> list[tuple[Hit, Hit]]:
     return [(kept, by_id[other]) for kept in without_duplicates(hits) for other in kept.folded]
 
 
-def papers_of(data: Path, collection: Collection | None) -> list[dict[str, Any]]:
-    """Read the papers of a collection, or of the sample."""
-    return list(records(data / collection.corpus)) if collection else read_lines(SAMPLE / "papers.jsonl")
-
-
 @click.command()
 @click.option("--data", type=click.Path(path_type=Path), default=DATA, show_default=True)
 @names_option([NAME, *(collection.name for collection in TRAINING)])
@@ -54,20 +49,15 @@ def papers_of(data: Path, collection: Collection | None) -> list[dict[str, Any]]
 @json_option
 def main(data: Path, names: Sequence[str], listing: bool, as_json: bool) -> None:
     """Count the papers that are folded."""
-    collections = {NAME: None} | {collection.name: collection for collection in present(data, TRAINING)}
+    corpora = {NAME: read_lines(SAMPLE / "papers.jsonl")} if not names or NAME in names else {}
+    wanted = [collection for collection in TRAINING if not names or collection.name in names]
+    corpora |= {each.name: list(records(data / each.corpus)) for each in present(data, wanted)}
     rows = []
-    for name, collection in collections.items():
-        if names and name not in names:
-            continue
-        hits = hits_of(papers_of(data, collection))
-        pairs = folded_pairs(hits)
-        different = [(kept, other) for kept, other in pairs if kept.passage.text != other.passage.text]
-        rows.append(
-            Row(
-                {"collection": name},
-                {"papers": len(hits), "folded": len(pairs), "of another text": len(different)},
-            )
-        )
+    for name, papers in corpora.items():
+        pairs = folded_pairs(hits_of(papers))
+        different = sum(kept.passage.text != other.passage.text for kept, other in pairs)
+        figures = {"papers": len(papers), "folded": len(pairs), "of another text": different}
+        rows.append(Row({"collection": name}, figures))
         for pair in pairs if listing else ():
             echo(" | ".join(f"{hit.doc_id} {shortened(hit.passage.title)}" for hit in pair), err=True)
     echo_rows(rows, as_json=as_json)

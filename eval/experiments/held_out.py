@@ -11,6 +11,7 @@ share of questions with an excluded paper among the first five.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import click
@@ -45,38 +46,27 @@ def held_out_rows(bench: Bench) -> list[Row]:
 def figures_by_kind(
     topics: Sequence[Mapping[str, Any]], qrels: Qrels, run: Run
 ) -> dict[str, dict[str, float]]:
-    """Return the shares of questions whose papers, or excluded papers, were found, by kind of question."""
-    return {
-        kind: {figure: sum(values.values()) / len(values) for figure, values in figures.items()}
-        for kind, figures in values_by_kind(topics, qrels, run).items()
-    }
-
-
-def values_by_kind(
-    topics: Sequence[Mapping[str, Any]], qrels: Qrels, run: Run
-) -> dict[str, dict[str, dict[str, float]]]:
-    """Return, by kind of question and figure, 1 or 0 for each query_id.
-
-    A figure of relevant papers is 1 if they were found, a figure of excluded papers if one of these was.
+    """Return the shares of questions whose papers, or excluded papers, were found, by kind of question.
 
     Args:
         topics: with `query_id`, `kind` and, if papers are excluded, `excluded`.
         qrels: grades above 0 are relevant.
         run: papers by question, best first.
     """
-    seen: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+    seen: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for topic in topics:
-        query_id = topic["query_id"]
-        order = [doc_id for doc_id, _ in run[query_id]]
-        relevant = {doc_id for doc_id, grade in qrels[query_id].items() if grade > 0}
+        order = [doc_id for doc_id, _ in run[topic["query_id"]]]
+        relevant = {doc_id for doc_id, grade in qrels[topic["query_id"]].items() if grade > 0}
         of_kind = seen[topic["kind"]]
         if topic["kind"] == TWO_STEP:
-            of_kind[BOTH][query_id] = float(relevant <= set(order[:CUTOFF]))
+            of_kind[BOTH].append(relevant <= set(order[:CUTOFF]))
         else:
-            of_kind[f"Success@{FIRST}"][query_id] = float(not relevant.isdisjoint(order[:FIRST]))
+            of_kind[f"Success@{FIRST}"].append(not relevant.isdisjoint(order[:FIRST]))
         if excluded := topic.get("excluded"):
-            of_kind[f"excluded@{FIRST}"][query_id] = float(not set(excluded).isdisjoint(order[:FIRST]))
-    return seen
+            of_kind[f"excluded@{FIRST}"].append(not set(excluded).isdisjoint(order[:FIRST]))
+    return {
+        kind: {figure: fmean(values) for figure, values in figures.items()} for kind, figures in seen.items()
+    }
 
 
 @click.command()

@@ -33,7 +33,7 @@ from eval.progress import question_bar
 from eval.qrels import Qrels
 from eval.run_reader import read_run
 from eval.runs import Ranking, Run
-from eval.significance import Comparison, compare
+from eval.significance import Comparison, compare, difference_columns
 from indexer.options import json_option
 from retriever.settings import RetrieverSettings
 
@@ -45,18 +45,11 @@ FIRST = 10
 RECORDED_TITLE_WEIGHT = {"alone": 0.0, "together": 0.3}
 
 
-class Gain(NamedTuple):
-    """The difference of the tuned method and the baseline in one measure."""
-
-    subject: Mapping[str, str]  # collection, setting, method, measure
-    found: Comparison
-
-
 class Tables(NamedTuple):
     """Scores of all methods, gains of the tuned one, and the baseline compared with recorded runs."""
 
     ranked: list[Row]
-    gains: list[Gain]
+    gains: list[tuple[Mapping[str, str], Comparison]]  # by collection, setting, method and measure
     beside: list[Row]
 
 
@@ -87,7 +80,7 @@ def run_experiment(
                 for method, scored in scores.items()
             )
             tables.gains.extend(
-                Gain(
+                (
                     subject | {"method": method, "measure": measure},
                     compare(list(base.values()), list(scores[method].per_query[measure].values())),
                 )
@@ -111,17 +104,8 @@ def beside_recorded(qrels: Qrels, ours: Run, recorded: Mapping[str, Ranking]) ->
 
 def _show(tables: Tables) -> None:
     echo_lines([*table_of(tables.ranked), "", f"{TUNED} − {BASELINE}"])
-    rows = [(*gain.subject.values(), *gain.found.as_cells()) for gain in tables.gains]
-    header = (
-        "collection",
-        "setting",
-        "method",
-        "measure",
-        "gain",
-        "95 % interval",
-        "p",
-        "better / same / worse",
-    )
+    rows = [(*subject.values(), *found.as_cells()) for subject, found in tables.gains]
+    header = ("collection", "setting", "method", "measure", *difference_columns("gain"))
     echo_lines(table([header, *rows], words=4))
     if tables.beside:
         echo_lines(["", f"{BASELINE} beside the recorded runs", *table_of(tables.beside)])
@@ -155,7 +139,7 @@ def main(home: Path, data: Path, golden: Path, split: str, names: tuple[str, ...
         return
     record = {
         "ranked": [row.as_record() for row in tables.ranked],
-        "gains": [{**gain.subject, **gain.found.as_record()} for gain in tables.gains],
+        "gains": [{**subject, **found.as_record()} for subject, found in tables.gains],
         "recorded": [row.as_record() for row in tables.beside],
     }
     echo_json(record)

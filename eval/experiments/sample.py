@@ -17,19 +17,19 @@ from typing import Any
 
 import click
 
-from base.sample import SAMPLE, SAMPLE_PAPERS
+from base.progress import no_progress
+from base.sample import SAMPLE
 from base.terminal.output import echo, echo_json, echo_lines
 from eval.accepted import contains_accepted, read_accepted
+from eval.experiments.bench import Bench
 from eval.experiments.collections import OF_SAMPLE, read_lines
 from eval.experiments.console import Row, table_of
 from eval.qrels import Qrels, read_qrels
 from generator.answers.extractive import extractive_answer, searched_terms
 from generator.settings import EVIDENCE
-from indexer.ingest import IngestRequest, build_index
 from indexer.options import json_option
-from indexer.settings import IndexerSettings
 from retriever.answerability import THRESHOLD
-from retriever.index import SearchIndex, open_index
+from retriever.index import SearchIndex
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 
@@ -48,6 +48,13 @@ class Question:
     quoted: int  # sentences
     to_the_point: int  # of these, from papers that answer
     sentences: tuple[str, ...] = ()  # quoted, in their order
+
+
+def ask_sample(bench: Bench) -> list[Question]:
+    """Ask the questions of the sample."""
+    qrels, topics = read_qrels(SAMPLE / "qrels.txt"), read_lines(SAMPLE / "topics.jsonl")
+    with bench.open(OF_SAMPLE, "alone") as index:
+        return asyncio.run(ask_questions(index, topics, qrels))
 
 
 async def ask_questions(
@@ -131,12 +138,7 @@ def _table(first: str, figures: dict[str, dict[str, float]]) -> list[str]:
 def main(home: Path | None, as_json: bool, listing: bool) -> None:
     """Evaluate search and answers on the sample."""
     with tempfile.TemporaryDirectory() as temporary:
-        settings = IndexerSettings(home=home or Path(temporary))
-        request = IngestRequest(name=OF_SAMPLE.name, paths=[str(SAMPLE_PAPERS)], rebuild=True)
-        build_index(request, settings)
-        with open_index(settings, OF_SAMPLE.name) as index:
-            qrels = read_qrels(SAMPLE / "qrels.txt")
-            asked = asyncio.run(ask_questions(index, read_lines(SAMPLE / "topics.jsonl"), qrels))
+        asked = ask_sample(Bench(home or Path(temporary), SAMPLE, no_progress))
     questions = question_figures(asked)
     findings = finding_figures(asked, read_accepted(SAMPLE / "answers.jsonl"))
     if as_json:

@@ -10,71 +10,56 @@ the others: the declined ones; for all: sentences of an answer, passages of evid
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import click
 
 from base.sample import SAMPLE
 from eval.accepted import contains_accepted, read_accepted
+from eval.experiments.bench import Bench
 from eval.experiments.collections import OF_SAMPLE, read_lines
+from eval.experiments.comparing import mean
 from eval.experiments.console import Row, echo_rows, home_option
+from eval.experiments.experiment import Record
 from eval.experiments.sample import ANSWERS
 from eval.progress import question_bar
 from eval.qrels import Qrels, read_qrels
 from generator.pipeline import AskResult, Settings, answer_question
 from generator.ways import make_request, way_names
-from indexer.errors import UnknownIndex
-from indexer.ingest import IngestRequest, Progress, build_index
+from indexer.ingest import Progress
 from indexer.options import json_option
-from indexer.settings import IndexerSettings
-from retriever.index import SearchIndex, open_index
+from retriever.index import SearchIndex
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The outcome of one question."""
-
-    answerable: bool
-    found: bool  # an answering paper is in the evidence
-    holds: bool | None  # the answer contains one of the strings; None if there are none
-    abstained: bool
-    sentences: int
-    passages: int
-    milliseconds: float
-
-
-def outcome(topic: Mapping[str, Any], asked: AskResult, qrels: Qrels, strings: Sequence[str]) -> Outcome:
-    """Return the outcome of a question from its answer."""
+def outcome(
+    topic: Mapping[str, Any], asked: AskResult, qrels: Qrels, strings: Sequence[str]
+) -> dict[str, Any]:
+    """Return the outcome of a question: whether it was found, declined and right, None without strings."""
     right = {doc_id for doc_id, grade in qrels.get(topic["query_id"], {}).items() if grade >= ANSWERS}
     text = " ".join(sentence.text for sentence in asked.answer.sentences)
-    return Outcome(
-        answerable=topic["kind"] != "unanswerable",
-        found=any(hit.doc_id in right for hit in asked.evidence),
-        holds=contains_accepted(text, strings) if strings else None,
-        abstained=asked.answer.abstained,
-        sentences=len(asked.answer.sentences),
-        passages=len(asked.evidence),
-        milliseconds=asked.result.milliseconds["total"],
-    )
-
-
-def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
-    """Compute the figures of one way."""
-    answerable = [each for each in outcomes if each.answerable]
-    others = [each for each in outcomes if not each.answerable]
-    known = [each.holds for each in outcomes if each.holds is not None]
     return {
-        "S@5": fmean(each.found for each in answerable),
-        "holds the answer": fmean(known),
-        "turned away": sum(each.abstained for each in answerable),
-        "rightly": sum(each.abstained for each in others),
-        "sentences": fmean(each.sentences for each in outcomes),
-        "passages": fmean(each.passages for each in outcomes),
-        "ms": fmean(each.milliseconds for each in outcomes),
+        "answerable": topic["kind"] != "unanswerable",
+        "found": any(hit.doc_id in right for hit in asked.evidence),
+        "holds": contains_accepted(text, strings) if strings else None,
+        "abstained": asked.answer.abstained,
+        "sentences": len(asked.answer.sentences),
+        "passages": len(asked.evidence),
+        "ms": asked.result.milliseconds["total"],
     }
+
+
+def figures(outcomes: Sequence[Record]) -> dict[str, float]:
+    """Compute the figures of one way."""
+    answerable = [each for each in outcomes if each["answerable"]]
+    found = {
+        "S@5": mean("found")(answerable),
+        "holds the answer": mean("holds")(outcomes),
+        "turned away": sum(each["abstained"] for each in answerable),
+        "rightly": sum(each["abstained"] for each in outcomes if not each["answerable"]),
+        **{name: mean(name)(outcomes) for name in ("sentences", "passages", "ms")},
+    }
+    return {name: value for name, value in found.items() if isinstance(value, int | float)}
 
 
 def run_experiment(
@@ -85,7 +70,7 @@ def run_experiment(
     strings = read_accepted(SAMPLE / "answers.jsonl")
     for way in ways:
 
-        async def ask_all(way: str = way) -> list[Outcome]:
+        async def ask_all(way: str = way) -> list[dict[str, Any]]:
             outcomes = []
             for place, topic in enumerate(topics):
                 progress(way, place, len(topics))
@@ -98,15 +83,6 @@ def run_experiment(
         yield Row({"way": way}, figures(asyncio.run(ask_all())))
 
 
-def open_sample(settings: IndexerSettings) -> SearchIndex:
-    """Open the index of the sample, building it if it is missing."""
-    try:
-        return open_index(settings, OF_SAMPLE.name)
-    except UnknownIndex:
-        build_index(IngestRequest(name=OF_SAMPLE.name, paths=[str(SAMPLE / "papers.jsonl")]), settings)
-        return open_index(settings, OF_SAMPLE.name)
-
-
 @click.command()
 @home_option
 @click.option(
@@ -116,7 +92,7 @@ def open_sample(settings: IndexerSettings) -> SearchIndex:
 def main(home: Path, ways: tuple[str, ...], as_json: bool) -> None:
     """Compare the ways on the sample's questions."""
     settings = Settings.from_environment()
-    with question_bar() as progress, open_sample(IndexerSettings(home=home)) as index:
+    with question_bar() as progress, Bench(home, SAMPLE, progress).open(OF_SAMPLE, "alone") as index:
         rows = list(run_experiment(index, settings, ways or way_names(), progress))
     echo_rows(rows, as_json=as_json)
 

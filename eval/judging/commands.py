@@ -17,9 +17,9 @@ from indexer.options import interruptible
 from retriever.options import COMPLETIONS
 
 if TYPE_CHECKING:
+    from eval.experiments.experiment import Table
     from eval.judging.folder import Benchmark
     from eval.judging.sheets import Part
-    from eval.reproduction.experiment import Table
 
 ONE_OF_BOTH = "--out SHEET writes a sheet, --labels SHEET imports its labels: give one of them"
 PARTIAL = 1  # exit code if something failed
@@ -247,9 +247,9 @@ def report_command(folder: Path, precedence: str, *, out: Path) -> None:
 
     Grades of persons are the qrels. If assessors differ, the grade of the first one named counts.
     """
+    from eval.experiments.figures import check_plots
     from eval.judging.folder import Benchmark
     from eval.judging.results import write_benchmark
-    from eval.reproduction.figures import check_plots
 
     check_plots()
     outcome, results = write_benchmark(Benchmark(folder), out, list(filter(None, precedence.split(","))))
@@ -283,7 +283,7 @@ def _print_stages(folder: Path) -> None:
 
 
 def _print_tables(tables: "Sequence[Table]") -> None:
-    from eval.reproduction.report import table_lines
+    from eval.experiments.report import table_lines
 
     for each in tables:
         if each.rows:

@@ -11,7 +11,6 @@
 | manifest.json | commands with index, models and versions; SHA-256 of each input |
 """
 
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -22,6 +21,9 @@ from base.amounts import counted
 from base.errors import InvalidCall
 from base.records import adapter
 from base.versions import checkout_commit
+from eval.experiments.experiment import Outcome
+from eval.experiments.folder import FORMAT, check_folder, json_lines, write_files
+from eval.experiments.report import Report
 from eval.judging.candidates import Candidate
 from eval.judging.folder import ASSESSMENTS, ENDING, KINDS, MARKER, Benchmark
 from eval.judging.records import CallRecord, Judged, Pair
@@ -37,10 +39,6 @@ from eval.judging.tables import (
     stages_table,
 )
 from eval.manifest import file_record, software
-from eval.reproduction.experiment import Outcome
-from eval.reproduction.figures import drawn
-from eval.reproduction.folder import FORMAT, check_folder, write_files
-from eval.reproduction.report import markdown_of, page_of
 from eval.score_commands import first_ids
 from indexer.corpora.papers import language_of
 
@@ -71,7 +69,13 @@ def write_benchmark(benchmark: Benchmark, out: Path, precedence: Sequence[str]) 
     check_folder(out, NAME, [str(benchmark.path / MARKER)])
     outcome = _outcome(results)
     record = _record(benchmark, precedence)
-    return outcome, write_files(out, record, outcome, dict(_files(results, outcome, record)))
+    report = Report(TITLE, [DESCRIPTION], _made_from(record))
+    files = {
+        "topics.jsonl": json_lines(_topics(results)),
+        "qrels.txt": "".join(_qrels(results)).encode(),
+        "provenance.jsonl": json_lines(_provenance(results)),
+    }
+    return outcome, write_files(out, record, outcome, report, files)
 
 
 def _outcome(results: Results) -> Outcome:
@@ -114,21 +118,6 @@ def _notes(results: Results) -> Iterator[str]:
             "No dropped paper is graded, so the share of relevant papers that the stages missed is unknown "
             "(`shrag benchmark confirm --dropped --sample N`)."
         )
-
-
-def _files(results: Results, outcome: Outcome, record: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
-    drawings = dict(each for figure in outcome.figures for each in drawn(figure))
-    yield "topics.jsonl", _lines(_topics(results))
-    yield "qrels.txt", "".join(_qrels(results)).encode()
-    yield "provenance.jsonl", _lines(_provenance(results))
-    for name, content in drawings.items():
-        yield f"figures/{name}", content
-    yield "report.md", markdown_of(TITLE, [DESCRIPTION], outcome).encode()
-    yield "report.html", page_of(TITLE, [DESCRIPTION], outcome, drawings, _made_from(record)).encode()
-
-
-def _lines(records: Iterator[dict[str, Any]]) -> bytes:
-    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
 
 
 def _topics(results: Results) -> Iterator[dict[str, Any]]:

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from eval.experiments.experiment import Cell, Table
+from eval.experiments.figures import Bar, BarPanel, Figure
 from eval.judging.candidates import FoundAt
 from eval.judging.folder import Benchmark
 from eval.judging.records import HIGHEST_GRADE, Assessment, Judged, Pair
@@ -18,7 +20,6 @@ from eval.judging.stages import (
     grades_of,
     stage_call,
 )
-from eval.reproduction.experiment import Bar, BarPanel, Cell, Figure, Table
 from eval.statistics import mean_of_known
 
 

@@ -2,7 +2,7 @@
 
 import json
 
-from eval.reproduction.overview import overview
+from eval.experiments.recorded import overview
 from tests.indexer.made_corpora import ROOT
 from tests.reference import api, commands, settings
 

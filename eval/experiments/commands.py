@@ -1,0 +1,152 @@
+"""The command `experiment`: one subcommand for each experiment, `import`, `repeat` and `diff`."""
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from base.amounts import counted
+from base.calls import Section
+from base.terminal.call_options import call_options
+from base.terminal.lazy_commands import LazyGroup
+from base.terminal.output import echo, echo_lines
+from base.terminal.parameters import PathParameter, SectionedCommand, option_section
+from eval.experiments import EXPERIMENTS, load_experiment
+from eval.experiments.layouts import LAYOUTS, read_benchmark
+
+if TYPE_CHECKING:
+    from eval.experiments.calls import ExperimentCall
+
+FOLDER = PathParameter(exists=True, file_okay=False)
+HERE = __name__
+
+parallel_option = click.option(
+    "--parallel",
+    type=click.IntRange(1, 1024),
+    help="Concurrent topics. Default: 1, with a language model SHRAG_LLM__CONCURRENCY.",
+)
+
+
+@click.command("import", short_help="Turn a published benchmark into topics, qrels and papers.")
+@click.argument("layout", type=click.Choice(list(LAYOUTS)), metavar="LAYOUT")
+@click.argument("path", type=PathParameter(exists=True), metavar="PATH")
+@click.option("--out", required=True, type=PathParameter(file_okay=False), help="Folder for the files.")
+@click.option(
+    "--split", default="test", show_default=True, help="Part of the benchmark: a file's name without ending."
+)
+def import_command(layout: str, path: Path, out: Path, split: str) -> None:
+    """Turn a published benchmark into topics, qrels and papers.
+
+    LAYOUT is autoscholar (AutoScholarQuery, RealScholarQuery), sparbench, litsearch, beir (TREC-COVID,
+    SciDocs), or miracl (Korean, English, or both with ids by language). PATH is its folder, or its file if it
+    has only one. The files written are topics.jsonl, qrels.txt, and papers.jsonl for `shrag index`; a
+    benchmark without a corpus has only its relevant papers there.
+    """
+    from eval.experiments.layouts.benchmark import write_benchmark
+
+    made = write_benchmark(read_benchmark(layout, path, split), path, out)
+    numbers = (
+        counted(made.questions, "question"),
+        counted(made.judgements, "judgement"),
+        counted(made.papers, "paper"),
+    )
+    echo(f"{out}: {', '.join(numbers)}")
+    echo_lines([f"note: {note}" for note in made.notes], err=True)
+
+
+@click.command("repeat")
+@click.argument("folder", type=FOLDER)
+@click.option("--name", "index", help="Index to use instead of the one with the same name.")
+@parallel_option
+def repeat_command(folder: Path, index: str | None, parallel: int | None) -> None:
+    """Repeat an experiment; exit 1 if a metric differs.
+
+    The inputs are the copies in FOLDER. Differences of index, settings, models and packages are listed too:
+    they are possible causes.
+    """
+    from eval.experiments.folder import call_values, differing, read_manifest
+    from eval.experiments.running import run_experiment
+
+    then = read_manifest(folder)
+    name = then.experiment
+    if name not in EXPERIMENTS:
+        raise click.UsageError(f"there is no experiment {name!r} in this version")
+    values = call_values(folder, then) | ({"index": index} if index else {})
+    with tempfile.TemporaryDirectory() as place:
+        run_experiment(name, load_experiment(name).call.of(**values), Path(place), parallel=parallel)
+        made, metrics = differing(folder, Path(place))
+    _end_with([*made, *metrics], failed=bool(metrics))
+
+
+@click.command("diff")
+@click.argument("first", type=FOLDER)
+@click.argument("second", type=FOLDER)
+def diff_command(first: Path, second: Path) -> None:
+    """List the differences of two folders of results.
+
+    They are those of index, options, inputs, packages and metrics; the exit code is 1 if there are any.
+    """
+    from eval.experiments.folder import differing
+
+    made, metrics = differing(first, second)
+    _end_with([*made, *metrics], failed=bool(made or metrics))
+
+
+def _end_with(lines: Sequence[str], *, failed: bool) -> None:
+    echo_lines(lines or ["no differences"])
+    if failed:
+        raise click.exceptions.Exit(1)
+
+
+def __getattr__(name: str) -> click.Command:
+    """Return the command of an experiment, which `LazyGroup` looks up here by its name."""
+    if name not in EXPERIMENTS:
+        raise AttributeError(name)
+    from retriever.options import COMPLETIONS
+
+    experiment, (title, source) = load_experiment(name), EXPERIMENTS[name]
+
+    @click.command(name, cls=SectionedCommand)
+    @call_options(experiment.call, COMPLETIONS)
+    @option_section(
+        Section.OUTPUT,
+        click.option(
+            "--out", required=True, type=PathParameter(file_okay=False), help="Folder of the results."
+        ),
+        click.option(
+            "--restart", is_flag=True, help="Repeat all topics, also finished ones that the folder keeps."
+        ),
+        parallel_option,
+    )
+    def command(call: "ExperimentCall", *, out: Path, restart: bool, parallel: int | None) -> None:
+        from eval.experiments.report import table_lines
+        from eval.experiments.running import run_experiment
+
+        finished = run_experiment(name, call, out, restart=restart, parallel=parallel)
+        for table in finished.outcome.tables:
+            echo_lines(table_lines(table))
+        echo_lines([f"note: {note}" for note in finished.outcome.notes], err=True)
+        echo(f"{out}: {', '.join(finished.files)}", err=True)
+
+    requires = f" Requires {experiment.requires}." if experiment.requires else ""
+    command.help = f"{title} ({source}).{requires}\n\n{experiment.description}"
+    return command
+
+
+@click.group(
+    "experiment",
+    cls=LazyGroup,
+    locations={
+        **{name: (f"{HERE}:{name}", f"{title} ({source})") for name, (title, source) in EXPERIMENTS.items()},
+        "import": (f"{HERE}:import_command", "Turn a published benchmark into topics, qrels and papers."),
+        "repeat": (f"{HERE}:repeat_command", "Repeat an experiment; exit 1 if a metric differs."),
+        "diff": (f"{HERE}:diff_command", "List the differences of two folders of results."),
+    },
+)
+def experiment() -> None:
+    """Make a table or figure of a paper on your own index and judgements.
+
+    The papers are SHRAG, SPAR and a report on paper-QA.
+    """

@@ -1,0 +1,309 @@
+"""Searches for papers in experiments: options and inputs of a call, and a question with its judged papers.
+
+The experiments on paper finding (SPAR, Shi et al. 2025) search with variants of a call. The record of a
+search has the counts of `set_measures.py` for its list, and for all papers that it examined or judged.
+"""
+
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from datetime import date
+from http import HTTPStatus
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias
+
+from pydantic import BeforeValidator, Field, TypeAdapter
+
+from base.calls import Flag, Section
+from base.errors import InvalidCall
+from eval.experiments.calls import JudgedCall, Seed
+from eval.experiments.comparing import ROWS
+from eval.experiments.experiment import Record, TopicResult
+from eval.experiments.layouts.benchmark import day_of, rows_of
+from eval.experiments.materials import Materials, declared_sources, opened_materials, topic_values
+from eval.experiments.paper_identity import JudgedPapers, is_after
+from eval.experiments.retrieving import run_name
+from eval.experiments.set_measures import set_counts
+from eval.files import Input
+from eval.runs import Ranking, as_written
+from generator.errors import CircuitOpen, ContextExceeded, ModelFailed, ModelRefusedCall
+from generator.finding.agents import PURE
+from generator.finding.calls import FindOptions
+from generator.finding.finding import OpenedSources, find_in_sources, find_resources, index_as_source
+from generator.finding.request import FindRequest, FindResources
+from generator.finding.result import FoundPapers
+from generator.finding.state import FindingState
+from generator.tracing.steps import Step
+from indexer.corpora.papers import Paper
+from retriever.calls import SourceNames
+from retriever.conditions import find_conditions
+from retriever.queries.boolean import Range
+from retriever.queries.filters import Filters
+
+DAY: TypeAdapter[date] = TypeAdapter(Annotated[date, BeforeValidator(day_of)])
+THRESHOLD = FindOptions.model_fields["threshold"].default
+RULES = "rules"
+Options: TypeAlias = Mapping[str, Any]  # fields of `FindRequest`
+# The options of a search for papers, by judge.
+JUDGES: Mapping[str, Options] = {
+    RULES: {"without": frozenset({"judgement"})},
+    "model, brief": {"judge": "brief"},
+    "model, complex": {"judge": "complex"},
+}
+JUDGED_BY_MODEL = JUDGES.keys() - {RULES}
+
+
+class PapersCall(JudgedCall):
+    """Options of an experiment on judged papers."""
+
+    files: ClassVar[tuple[str, ...]] = ("topics", "qrels", "papers")
+
+    papers: Annotated[
+        str | None,
+        Flag(section=Section.PLACE, metavar="FILE"),
+        Field(
+            description="JSON lines of the papers in QRELS, as of `experiment import`: papers are also "
+            "identified by their DOI, arXiv id and title there."
+        ),
+    ] = None
+
+
+class FindingCall(PapersCall):
+    """Options of an experiment on searches for papers."""
+
+    k: Annotated[
+        int, Flag("-k", section=Section.FINDING), Field(ge=1, le=500, description="Papers for each topic.")
+    ] = 20
+    rounds: Annotated[
+        int,
+        Flag(section=Section.FINDING),
+        Field(ge=0, le=10, description="Rounds of further queries, made from the relevant papers."),
+    ] = 1
+    seed: Annotated[Seed, Field(description="Seed of the random choice of further queries.")] = 0
+    pure: Annotated[
+        bool,
+        Flag("--additions", section=Section.FINDING, help="Add what `find-papers` adds to SPAR's method."),
+        Field(description="SPAR's method alone, as of `find-papers --pure`."),
+    ] = True
+    sources: Annotated[
+        SourceNames, Field(description="Sources to search, as SPAR does, instead of the index.")
+    ] = ()
+
+
+class PaperInputs(NamedTuple):
+    """Days of the questions, by query_id, and records of judged papers, by id."""
+
+    days: Mapping[str, date]
+    records: Mapping[str, Paper]
+
+
+@contextmanager
+def opened_finding(call: PapersCall) -> Iterator[Materials]:
+    """Open the inputs of a call; `own` are its `PaperInputs`.
+
+    Raises:
+        BadTopics, BadQrels, BadBenchmark: with file and line.
+        InvalidCall: no topic has a relevant judgement, or the index holds passages.
+        UnknownSource, InvalidSource: as `read_declared`.
+        ResourceError: as `open_index`.
+    """
+    with ExitStack() as opened:
+        materials = opened.enter_context(opened_materials(call, by_id=call.papers is None))
+        sources = opened.enter_context(declared_sources(getattr(call, "sources", ()), materials.settings))
+        if not materials.collapses:
+            raise InvalidCall(
+                f"the index {materials.index.manifest.name!r} holds passages; papers are found in an index "
+                "of papers",
+                remedy="index the papers.jsonl of `experiment import`",
+            )
+        inputs, records = dict(materials.inputs), dict[str, Paper]()
+        if call.papers is not None:
+            inputs["papers"] = Input(call.papers)
+            records = {paper.id: paper for _, paper in rows_of(Path(call.papers), Paper, inputs["papers"])}
+        own = PaperInputs(topic_values(inputs["topics"], "date", DAY), records)
+        notes = (*_notes(materials, own), *materials.notes)
+        yield replace(materials, inputs=inputs, sources=sources, notes=notes, own=own)
+
+
+def _notes(materials: Materials, own: PaperInputs) -> Iterator[str]:
+    yield "Published values are of other papers and questions: compare within a table only."
+    if not materials.settings.generator.llm.configured:
+        yield "Without a language model (--model), rules write queries, judge and re-rank."
+    if dated := sum(query_id in own.days for query_id in materials.topics):
+        yield f"{dated:,} topics have a day: papers that are newer are left out."
+
+
+def failed_notes(topics: Sequence[Record]) -> tuple[str, ...]:
+    """Return a note about topics in which rules replaced an unusable reply."""
+    failed = sum(bool(topic["failures"]) for topic in topics)
+    note = f"{failed:,} topics with an unusable reply, replaced by rules (`failures` in topics.jsonl)."
+    return (note,) if failed else ()
+
+
+@dataclass(frozen=True, slots=True)
+class FindingTopic:
+    """A question, its judged papers, and everything that a search for papers needs.
+
+    Args:
+        call, materials: of the experiment.
+        question: as typed.
+        day: of the question; newer papers are left out of every list. None if unknown.
+        judged: its judged papers.
+        index: the index as a source.
+    """
+
+    call: Any
+    materials: Materials
+    question: str
+    day: date | None
+    judged: JudgedPapers
+    index: OpenedSources
+
+    @classmethod
+    async def open(
+        cls, call: PapersCall, materials: Materials, query_id: str, question: str
+    ) -> "FindingTopic":
+        """Read the records of the judged papers, from the index or the file of papers."""
+        own: PaperInputs = materials.own
+        grades = materials.qrels.get(query_id, {})
+        index = index_as_source(materials.index.manifest.name, materials.index)
+        indexed = await index.sources[0].source.papers(list(grades))
+        records = {paper_id: own.records[paper_id] for paper_id in grades if paper_id in own.records}
+        records |= {paper_id: found.paper for paper_id, found in indexed.items()}
+        judged = JudgedPapers.of(grades, records, held=indexed)
+        return cls(call, materials, question, own.days.get(query_id), judged, index)
+
+    @property
+    def filters(self) -> Filters:
+        """The filter of searches in sources: the years of the question, up to its day; none without a day.
+
+        A filter replaces the years that a search for papers reads in the question. The index is searched
+        without it, since its papers may have no year.
+        """
+        if self.day is None:
+            return Filters()
+        low, high = find_conditions(self.question).years or (None, None)
+        return Filters(years=Range(low, self.day.year if high is None else min(high, self.day.year)))
+
+    def ids(self, papers: Iterable[Paper], *, own_id: bool | None = None) -> list[str]:
+        """Return the ids of papers in their order: the judged id, else their own.
+
+        Newer papers and further records of a paper are left out. `own_id` states that the papers have the ids
+        of the index, as they do by default if the call names no sources.
+        """
+        own_id = self.materials.sources is None if own_id is None else own_id
+        return self.judged.known_ids((each for each in papers if not is_after(each, self.day)), own_id=own_id)
+
+    def counts(self, ids: Iterable[str]) -> dict[str, int]:
+        """Return the counts of a list of ids."""
+        return set_counts(ids, self.judged.relevant)
+
+    def request(self, **options: Any) -> FindRequest:
+        """Return the request of a search for the papers of the topic; `options` are fields of it."""
+        call = self.call
+        without = frozenset(options.pop("without", ())) | (PURE if call.pure else frozenset())
+        values = {"papers": call.k, "rounds": call.rounds, "seed": call.seed, **options}
+        if self.day:
+            values["this_year"] = self.day.year
+        return FindRequest(self.question, **values, without=without)
+
+    @asynccontextmanager
+    async def searched(self, *, in_index: bool = False) -> AsyncIterator[OpenedSources]:
+        """Open the sources of the call; without any, or if `in_index`, return the index."""
+        declared = self.materials.sources
+        if declared is None or in_index:
+            yield self.index
+            return
+        async with declared.open() as sources:
+            yield OpenedSources(sources, models=declared.models)
+
+    async def find(self, *, in_index: bool = False, **options: Any) -> FoundPapers:
+        """Find the papers of the topic from scratch in the sources of the call, or in the index."""
+        if self.materials.sources and not in_index:
+            options["filters"] = self.filters
+        settings, model = self.materials.settings, self.materials.model
+        async with self.searched(in_index=in_index) as opened:
+            return await find_in_sources(opened, self.request(**options), settings, model=model)
+
+    @asynccontextmanager
+    async def resources(
+        self, request: FindRequest, *, in_index: bool = False
+    ) -> AsyncIterator[FindResources]:
+        """Open the resources of the agents, to call one of them alone."""
+        settings, model = self.materials.settings, self.materials.model
+        async with (
+            self.searched(in_index=in_index) as opened,
+            find_resources(opened, request, settings, model) as resources,
+        ):
+            yield resources
+
+
+async def search_rows(
+    topic: FindingTopic, variants: Mapping[str, Options], by_model: Iterable[str], listed: str = "papers"
+) -> tuple[TopicResult, dict[str, FindingState]]:
+    """Search with each variant; return the result of the topic, and the last state of each search.
+
+    Args:
+        topic: the question.
+        variants: options of the searches by row.
+        by_model: rows that need a language model.
+        listed: the list that is scored: `papers`, or the `valid` ones, which have no limit of length.
+    """
+    rows: dict[str, Record] = {}
+    rankings: dict[str, Ranking] = {}
+    states: dict[str, FindingState] = {}
+    failures: list[str] = []
+    for name, options in variants.items():
+        if name in by_model and topic.materials.model is None:
+            continue
+        found = await topic.find(**options)
+        valid = (known.paper for _, known in found.state.relevant(THRESHOLD))
+        ids = topic.ids(valid if listed == "valid" else (each.known.paper for each in found.papers))
+        examined = topic.ids(known.paper for known in found.state.papers.values())
+        rows[name] = {**topic.counts(ids), "examined": topic.counts(examined)}
+        rankings[run_name(name)] = ranking_of(ids)
+        states[name] = found.state
+        failures += failures_of(found.step)
+    return TopicResult({ROWS: rows, "failures": failures}, rankings), states
+
+
+def searches(
+    variants: Mapping[str, Options], by_model: Iterable[str] = (), listed: str = "papers"
+) -> Callable[[FindingCall, Materials, str, str], Coroutine[Any, Any, TopicResult]]:
+    """Return the topic function of an experiment that searches with variants, as `search_rows`."""
+
+    async def search_of_topic(
+        call: FindingCall, materials: Materials, query_id: str, question: str
+    ) -> TopicResult:
+        topic = await FindingTopic.open(call, materials, query_id, question)
+        return (await search_rows(topic, variants, by_model, listed))[0]
+
+    return search_of_topic
+
+
+def ranking_of(ids: Sequence[str]) -> Ranking:
+    """Return a ranking in the order of the ids, with the score 1 / rank."""
+    return as_written([(paper_id, 1 / rank) for rank, paper_id in enumerate(ids, 1)])
+
+
+def failures_of(step: Step) -> list[str]:
+    """Return the errors of model calls whose reply was unusable, so that rules replaced it.
+
+    Raises:
+        ModelFailed: the server is unreachable, too slow, or refuses calls, so that the result of the topic
+            would be that of the rules.
+    """
+    errors = []
+    for part in step.walk():
+        if part.failure is None:
+            continue
+        if _concerns_all_calls(part.failure):
+            raise part.failure
+        errors.append(part.error or str(part.failure))
+    return errors
+
+
+def _concerns_all_calls(failure: Exception) -> bool:
+    if isinstance(failure, ModelRefusedCall) and not isinstance(failure, ContextExceeded):
+        return failure.status >= HTTPStatus.BAD_REQUEST
+    return isinstance(failure, CircuitOpen) or (isinstance(failure, ModelFailed) and failure.of_server)

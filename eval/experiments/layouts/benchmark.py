@@ -1,0 +1,241 @@
+"""A benchmark for finding papers: questions, graded papers and records, and the files of an experiment.
+
+| file | content |
+|---|---|
+| topics.jsonl | query_id, question, date of the question if there is one, and values such as query_set |
+| qrels.txt | TREC's four columns, with the ids of papers.jsonl |
+| papers.jsonl | the corpus, for `shrag index`; without a corpus the relevant papers, for `--papers` |
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+from unicodedata import normalize
+
+from pydantic import BaseModel, BeforeValidator, StringConstraints, ValidationError
+
+from base.amounts import counted
+from base.calls import reason
+from base.errors import LibraryMissing
+from base.extras import extra_remedy
+from base.files.output_files import check_output, not_written, output_file, write_output
+from base.files.regular_files import open_regular
+from base.terminal.output import shortened
+from eval.errors import BadBenchmark
+from eval.experiments.folder import json_lines
+from eval.files import Digest, numbered_lines
+from indexer.corpora.papers import FORBIDDEN_IN_IDENTIFIERS, Paper
+from indexer.corpora.readers.jsonl import DECODER
+
+R = TypeVar("R", bound=BaseModel)
+
+TOPICS, QRELS, PAPERS = "topics.jsonl", "qrels.txt", "papers.jsonl"
+DATE = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?:[T ].*)?")
+BATCH = 100  # rows of a Parquet file in memory; a row may contain a full text
+
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkQuestion:
+    """A question of a benchmark.
+
+    Args:
+        query_id: unique in the benchmark.
+        question: as typed.
+        grades: by the id of the paper; 0 is judged not relevant.
+        day: date of the question; newer papers cannot be relevant. None if the benchmark has none.
+        attributes: further values, which are kept with the topic.
+    """
+
+    query_id: str
+    question: str
+    grades: Mapping[str, int]
+    day: date | None = None
+    attributes: Mapping[str, str | int] = field(default_factory=dict)
+
+    def topic(self) -> dict[str, Any]:
+        """Return the line of topics.jsonl."""
+        day = {"date": self.day.isoformat()} if self.day else {}
+        return {"query_id": self.query_id, "question": self.question, **day, **self.attributes}
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkPaper:
+    """A record with the keys of `Paper`, and its place in the files: file and line."""
+
+    where: str
+    record: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """Questions in the order of the files, and papers, which are read when they are iterated.
+
+    `has_corpus` states that the papers are the corpus to search; else they are only the relevant papers.
+    """
+
+    questions: tuple[BenchmarkQuestion, ...]
+    papers: Callable[[], Iterable[BenchmarkPaper]]
+    has_corpus: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedBenchmark:
+    """Numbers of what was written, and notes."""
+
+    questions: int
+    judgements: int
+    papers: int
+    notes: tuple[str, ...]
+
+
+def file_in(path: Path, *names: str) -> Path:
+    """Return the path itself if it is a file, else the first file of these names in the folder.
+
+    Raises:
+        BadBenchmark: the folder has none of them.
+    """
+    found = next((path / name for name in names if (path / name).exists()), None)
+    if path.is_dir() and found is None:
+        raise BadBenchmark(f"{path} contains no {' or '.join(names)}")
+    return found or path
+
+
+def day_of(value: object) -> date | None:
+    """Parse a day: 20240305, 2024-03-05, with or without a time; "" is None.
+
+    Raises:
+        ValueError: it is no day.
+    """
+    if value is None or value == "":
+        return None
+    if isinstance(value, date):
+        return value
+    found = DATE.fullmatch(str(value).strip()) if isinstance(value, str | int) else None
+    if not found:
+        raise ValueError(f"{shortened(repr(value))} is not a day, such as 2024-03-05")
+    try:
+        return date(*map(int, found.groups()))
+    except ValueError as error:
+        raise ValueError(f"{value!r} is not a day: {error}") from None
+
+
+Day = Annotated[date | None, BeforeValidator(day_of)]
+
+
+def rows_of(path: Path, row: type[R], digest: Digest | None = None) -> Iterator[tuple[str, R]]:
+    """Yield (place, row) for each row of a file: JSON lines, optionally gzipped, or Parquet.
+
+    Other columns are ignored. A place is `FILE:LINE`. `digest` hashes the bytes of JSON lines.
+
+    Raises:
+        BadBenchmark: with file and line; not JSON, a missing field, or a wrong type.
+        LibraryMissing: for Parquet, without pyarrow.
+    """
+    given = _parquet_rows(path, row) if path.suffix == ".parquet" else _json_rows(path, digest)
+    for number, values in given:
+        where = f"{path}:{number}"
+        try:
+            yield where, row.model_validate(values)
+        except ValidationError as error:
+            raise BadBenchmark(f"{where}: {reason(error)}") from None
+
+
+def _json_rows(path: Path, digest: Digest | None) -> Iterator[tuple[int, Any]]:
+    for number, line in numbered_lines(path, BadBenchmark, digest):
+        try:
+            yield number, DECODER.decode(line)
+        except (ValueError, RecursionError) as error:
+            raise BadBenchmark(f"{path}:{number}: not JSON ({error})") from None
+
+
+def _parquet_rows(path: Path, row: type[BaseModel]) -> Iterator[tuple[int, Any]]:
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        remedy = extra_remedy("hub")
+        raise LibraryMissing(f"{path}: reading Parquet needs the library pyarrow", remedy=remedy) from None
+    try:
+        with open_regular(path) as opened, ParquetFile(opened) as file:
+            columns = [name for name in row.model_fields if name in file.schema_arrow.names]
+            batches: Iterable[Any] = file.iter_batches(BATCH, columns=columns)
+            yield from enumerate((values for batch in batches for values in batch.to_pylist()), 1)
+    except (ArrowException, OSError) as error:
+        raise BadBenchmark(f"{path} cannot be read as Parquet: {error}") from None
+
+
+def write_benchmark(benchmark: Benchmark, path: Path, out: Path) -> ImportedBenchmark:
+    """Write topics.jsonl, qrels.txt and papers.jsonl of a benchmark at `path` into the folder `out`.
+
+    Raises:
+        BadBenchmark: with file and line; an id that occurs twice, or that the files cannot represent.
+        InvalidCall, OutputNotWritten: the folder cannot be written, or is inside the benchmark.
+    """
+    questions = benchmark.questions
+    _check_questions(path, questions)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise not_written(out, error) from None
+    for name in (TOPICS, QRELS, PAPERS):
+        check_output(out / name, (path,))
+    written = _write_papers(out / PAPERS, benchmark.papers())
+    qrels = [
+        f"{question.query_id} 0 {normalize('NFC', paper_id)} {grade}\n"  # the normal form of `Paper`
+        for question in questions
+        for paper_id, grade in question.grades.items()
+    ]
+    write_output(out / TOPICS, json_lines(question.topic() for question in questions))
+    write_output(out / QRELS, "".join(qrels).encode())
+    return ImportedBenchmark(len(questions), len(qrels), len(written), tuple(_notes(benchmark, written)))
+
+
+def _check_questions(path: Path, questions: tuple[BenchmarkQuestion, ...]) -> None:
+    seen = set[str]()
+    for question in questions:
+        query_id = question.query_id
+        if not query_id or FORBIDDEN_IN_IDENTIFIERS.search(query_id):
+            raise BadBenchmark(
+                f"{path}: {query_id!r} is not a query id: it is empty, or contains white space or "
+                "control characters"
+            )
+        if query_id in seen:
+            raise BadBenchmark(f"{path}: {query_id} occurs a second time; query ids must be unique")
+        seen.add(query_id)
+    if not questions:
+        raise BadBenchmark(f"{path}: it contains no questions")
+
+
+def _write_papers(path: Path, papers: Iterable[BenchmarkPaper]) -> set[str]:
+    """Check and write the records; return their ids."""
+    ids = set[str]()
+    with output_file(path) as file:
+        for paper in papers:
+            try:
+                checked = Paper.model_validate(paper.record)
+            except ValidationError as error:
+                raise BadBenchmark(f"{paper.where}: {reason(error)}") from None
+            if checked.id in ids:
+                raise BadBenchmark(f"{paper.where}: {checked.id} occurs a second time")
+            ids.add(checked.id)
+            file.write(json_lines([{**paper.record, "id": checked.id}]))
+    return ids
+
+
+def _notes(benchmark: Benchmark, papers: set[str]) -> Iterator[str]:
+    if not benchmark.has_corpus:
+        yield (
+            f"the benchmark has no corpus: {PAPERS} contains the relevant papers, "
+            f"which the experiments identify with --papers {PAPERS}"
+        )
+    judged = {normalize("NFC", each) for question in benchmark.questions for each in question.grades}
+    if missing := judged - papers:
+        yield f"{counted(len(missing), 'judged paper')} not in the corpus ({min(missing)}, …)"
+    without = sum(max(question.grades.values(), default=0) <= 0 for question in benchmark.questions)
+    if without:
+        yield f"{counted(without, 'question')} without a relevant paper"

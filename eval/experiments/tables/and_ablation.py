@@ -1,0 +1,213 @@
+"""Conjunction in progressive queries: documents found if the last keywords of each query are joined by AND.
+
+Figure 3 of SHRAG. With m operators, each query joins its last min(m + 1, n) of n keywords by AND. The paper
+writes `a|b|c+d`, and does not say which operator binds closer: both readings are computed. In the first one
+AND binds closer, a OR b OR (c AND d). In the second one the operators apply from left to right,
+(a OR b OR c) AND d.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Annotated, Any, Literal, TypeAlias
+
+import numpy as np
+from pydantic import Field
+
+from base.calls import Flag, Section
+from eval.experiments.calls import Seed, StrategyCall
+from eval.experiments.comparing import TESTED
+from eval.experiments.experiment import Cell, Experiment, Outcome, Record, Table, TopicResult
+from eval.experiments.figures import Figure, Line, Panel
+from eval.experiments.materials import Materials, opened_materials
+from eval.experiments.retrieving import OpenTopic, open_topic, strategy_of, union_of
+from eval.significance import Floats, compare
+from retriever.queries.boolean import And, Or, Query
+from retriever.query_plan import NamedQuery, QueryPlan, progressive_queries
+from retriever.search import run_stages
+from retriever.stages.stages import computed
+
+Reading: TypeAlias = Literal["AND binds closer", "from left to right"]
+READINGS: tuple[Reading, ...] = ("AND binds closer", "from left to right")
+OPERATORS = range(10)
+TEMPERATURE = 0.7  # of repetitions with a language model; the paper does not name one
+
+Sample: TypeAlias = tuple[int, Sequence[int]]  # a repetition, and places of topics
+
+
+class AndAblation(StrategyCall):
+    """The number of topics in a sample, and the number of samples."""
+
+    sample: Annotated[
+        int, Flag(section=Section.LIMITS), Field(ge=1, le=100_000, description="Topics of one repetition.")
+    ] = 50
+    repetitions: Annotated[
+        int,
+        Flag(section=Section.LIMITS),
+        Field(
+            ge=1,
+            le=1_000,
+            description="Repetitions, with other keywords of the model; without it, other samples.",
+        ),
+    ] = 10
+    seed: Seed = 0
+
+    def draw(self) -> random.Random:
+        """Return the generator of the samples."""
+        return random.Random(self.seed)  # noqa: S311 - not for secrets
+
+
+@contextmanager
+def opened(call: AndAblation) -> Iterator[Materials]:
+    """Open the inputs; with a language model only the topics of the sample, as each costs many calls."""
+    with opened_materials(call) as materials:
+        topics = materials.topics
+        if call.model:
+            drawn = call.draw().sample(list(topics), min(call.sample, len(topics)))
+            topics = {query_id: text for query_id, text in topics.items() if query_id in drawn}
+        yield replace(materials, topics=topics)
+
+
+async def repetitions_of_topic(
+    call: AndAblation, materials: Materials, query_id: str, question: str
+) -> TopicResult:
+    """Collect the documents of a topic with 0 to 9 operators, for the keywords of each repetition.
+
+    Without a language model all repetitions have the same keywords, and the record has one of them.
+    """
+    relevant, models = materials.relevant(query_id), materials.models
+    repeated = []
+    for repetition in range(call.repetitions if models else 1):
+        model = await models.changed(seed=repetition, temperature=TEMPERATURE) if models else None
+        strategy = await strategy_of(materials, query_id, question, model)
+        topic = await open_topic(question, 1, materials, strategy)
+        repeated.append(await _collected(topic, materials, relevant))
+    return TopicResult({"relevant": len(relevant), "repetitions": repeated})
+
+
+async def _collected(topic: OpenTopic, materials: Materials, relevant: frozenset[str]) -> dict[str, Any]:
+    """Return the counts of a topic: documents, and relevant ones, by reading and number of operators."""
+    context, stages = topic.context, topic.stages
+    queries = progressive_queries(topic.keywords, hits_per_query=context.settings.hits_per_query)
+    record: dict[str, Any] = {"keywords": len(topic.keywords)}
+    for reading in READINGS:
+        found, collected = [], []
+        for operators in OPERATORS:
+            plan = QueryPlan(joined_queries(queries, operators, reading))
+            pool = computed((await run_stages(context, stages.with_plan(plan), upto="pool")).pool)
+            ids = union_of(pool, materials)
+            collected.append(len(ids))
+            found.append(len(ids & relevant))
+        record[reading] = {"found": found, "collected": collected}
+    return record
+
+
+def joined_queries(queries: Sequence[NamedQuery], operators: int, reading: Reading) -> tuple[NamedQuery, ...]:
+    """Join the last `operators` + 1 clauses of each query by AND; with 0 the queries are unchanged."""
+    if not operators:
+        return tuple(queries)
+    return tuple(replace(named, query=_joined(named.query, operators, reading)) for named in queries)
+
+
+def _joined(query: Query, operators: int, reading: Reading) -> Query:
+    if not isinstance(query, Or) or len(query.clauses) == 1:
+        return query
+    clauses = query.clauses
+    if reading == "AND binds closer":
+        first, last = clauses[: -operators - 1], clauses[-operators - 1 :]
+        return Or((*first, And(last))) if first else And(last)
+    first, last = clauses[:-operators] or clauses[:1], clauses[max(1, len(clauses) - operators) :]
+    return And((Or(first) if len(first) > 1 else first[0], *last))
+
+
+def summary(call: AndAblation, materials: Materials, topics: Sequence[Record]) -> Outcome:
+    """Compare the numbers of operators, in both readings."""
+    del materials
+    places, draw = range(len(topics)), call.draw()
+    samples: list[Sample] = [(number, places) for number in range(call.repetitions)]
+    if not call.model:
+        size = min(call.sample, len(topics))
+        samples = [(0, draw.choices(places, k=size)) for _ in range(call.repetitions)]
+    tables, lines = [], []
+    main: dict[str, float] = {}
+    for reading in READINGS:
+        relevant = np.array([topic["relevant"] for topic in topics])
+        found, collected = (
+            np.array([[each[reading][part] for each in topic["repetitions"]] for topic in topics])
+            for part in ("found", "collected")  # topics × repetitions × operators
+        )
+        shares = np.array([found[of, number].sum(0) / relevant[of].sum() for number, of in samples])
+        sizes = np.array([collected[of, number].sum(0) for number, of in samples])
+        tables.append(_table(reading, (shares, found / relevant[:, None, None]), (sizes, collected)))
+        lines.append((_line(reading, shares), _line(reading, sizes)))
+        suffix = "" if reading == READINGS[0] else f", {reading}"
+        means = shares.mean(0).tolist()
+        main |= {f"share found with {m} AND{suffix}": means[m] for m in OPERATORS}
+    operators = tuple(map(float, OPERATORS))
+    panels = (
+        ("Relevant documents found", "share of all relevant documents"),
+        ("Documents collected", "documents, all topics of a repetition"),
+    )
+    figure = Figure(
+        "and-ablation",
+        "Conjunction in progressive queries (mean and range of the repetitions)",
+        tuple(
+            Panel(title, "AND operators", up, operators, of)
+            for (title, up), of in zip(panels, zip(*lines, strict=True), strict=True)
+        ),
+    )
+    return Outcome(tuple(tables), (figure,), tuple(_notes(call, topics)), main)
+
+
+def _table(reading: Reading, *measured: tuple[Floats, Floats]) -> Table:
+    """Return a table of share and size: means of the samples, and differences of a topic to OR alone.
+
+    Each measure is given by samples × operators, and by topics × repetitions × operators.
+    """
+    rows = []
+    for m in OPERATORS:
+        row: list[Cell] = [m]
+        for of_samples, of_topics in measured:
+            by_topic = of_topics.mean(1)
+            test = compare(by_topic[:, 0], by_topic[:, m]).as_cells()[:3] if m else (None,) * 3
+            row += [float(of_samples[:, m].mean()), *test]
+        rows.append(tuple(row))
+    tested = ("difference for a topic", "95 %", "p")
+    return Table(
+        f"Share of relevant documents found, and documents collected: {reading}",
+        ("AND operators", "share found", *tested, "documents collected", *tested),
+        tuple(rows),
+    )
+
+
+def _line(reading: Reading, of_samples: Floats) -> Line:
+    curves = (of_samples.mean(0), of_samples.min(0), of_samples.max(0))
+    return Line(reading, *(tuple(curve.tolist()) for curve in curves))
+
+
+def _notes(call: AndAblation, topics: Sequence[Record]) -> Iterator[str]:
+    repeated = [each["keywords"] for topic in topics for each in topic["repetitions"]]
+    short = sum(keywords < len(OPERATORS) for keywords in repeated)
+    if call.model:
+        yield (
+            f"{len(topics)} topics, seed {call.seed}; keywords of the language model at temperature "
+            f"{TEMPERATURE}, with seeds 0 to {call.repetitions - 1}. The keywords of a repetition serve all "
+            "numbers of operators, so that the tests are paired."
+        )
+    else:
+        yield (
+            f"Each repetition draws {min(call.sample, len(topics))} topics with replacement, seed "
+            f"{call.seed}: a topic always has the same keywords; repetitions differ by their topics only."
+        )
+    yield f"{short} of {len(repeated)} questions have fewer than ten keywords, all of which are then joined."
+    yield f"Differences are to OR alone, of one topic; {TESTED}"
+
+
+EXPERIMENT = Experiment(
+    AndAblation,
+    repetitions_of_topic,
+    summary,
+    opened,
+    shown=tuple(f"share found with {m} AND" for m in (0, 1, 3, 9)),
+)

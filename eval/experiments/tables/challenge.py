@@ -1,0 +1,233 @@
+"""Questions of a challenge such as ScienceON's: answers in its form, as a CSV, and their measures.
+
+SHRAG names four criteria of the challenge and defines one of them. A mapping names the columns of the CSV of
+questions and of the CSV of answers, which is `answers.csv` of the folder. Each answer has a title and three
+sections under the headings of appendix A.2, without the signs * and - as marks; a language model writes it,
+or it quotes sentences of the papers found.
+
+Evidence coverage, of section 5.2: share of the questions for which the collected documents include a relevant
+one. The other definitions are ours. Retrieval ratio: mean share of a question's relevant documents among the
+collected ones. Relevance: mean share of an answer's sentences that cite a relevant document; 0 for an answer
+that is declined. Time: seconds from the question to the answer and the collected documents, which share one
+strategy; with a model several questions are answered concurrently, unless `--parallel 1` is given. Questions
+without relevant documents in the CSV are answered, and not measured.
+"""
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from statistics import fmean
+from typing import Annotated
+
+from pydantic import Field
+
+from base.calls import Flag, Section, described
+from eval.experiments.calls import IndexCall, Strategies
+from eval.experiments.challenge_files import (
+    AnsweredQuestion,
+    ChallengeMapping,
+    ChallengeQuestion,
+    read_mapping,
+    read_questions,
+    written_table,
+)
+from eval.experiments.challenge_form import ChallengeAnswer, laid_out, parsed, repaired
+from eval.experiments.experiment import SECONDS, Experiment, Outcome, Record, SampleRun, Table, TopicResult
+from eval.experiments.materials import Materials, opened_index, recorded_strategies, settings_for
+from eval.experiments.retrieving import strategy_of
+from eval.files import Input
+from generator.pipeline import answer_question
+from generator.result import AskResult
+from generator.ways import make_request
+from indexer.corpora.normal_forms import normal_title
+from indexer.corpora.papers import language_of
+from retriever.calls import METHOD_HELP, METHODS
+from retriever.methods import method_named
+from retriever.reference import web_address
+from retriever.search import SearchRequest, search
+from retriever.stages.hits import Hit
+
+ANSWERS = "answers.csv"
+COVERAGE, RATIO, RELEVANCE = "evidence coverage", "retrieval ratio", "relevance"
+GIB = 2**30
+
+
+def peak_gpu_memory() -> int | None:
+    """Return the largest number of bytes that torch allocated on one GPU; None if it uses none.
+
+    Models of a server, such as the language model's, are in another process.
+    """
+    torch = sys.modules.get("torch")  # if it is not imported, no model of this process uses a GPU
+    if torch is None or not torch.cuda.is_available():
+        return None
+    return max(int(torch.cuda.max_memory_allocated(device)) for device in range(torch.cuda.device_count()))
+
+
+class Challenge(IndexCall):
+    """The questions, the columns, and the documents."""
+
+    files = ("questions", "mapping", "strategies")
+
+    strategies: Strategies = None
+    questions: Annotated[str, Flag(argument=True), Field(description="CSV of questions.")]
+    mapping: Annotated[
+        str,
+        Flag(section=Section.PLACE, metavar="FILE"),
+        Field(description="Columns of the questions and of the answers, as TOML or JSON."),
+    ]
+    k: Annotated[
+        int,
+        Flag("-k", section=Section.LIMITS),
+        Field(ge=1, le=100, description="Documents collected for each question."),
+    ] = 15
+    method: Annotated[
+        str,
+        Flag(section=Section.SEARCHING),
+        described(**METHODS, example="paper"),
+        Field(description=METHOD_HELP),
+    ] = "paper"
+
+
+@contextmanager
+def opened(call: Challenge) -> Iterator[Materials]:
+    """Read the mapping and the questions, which are `own`, and open the index.
+
+    Raises:
+        InvalidCall, BadTopics: as `read_mapping` and `read_questions`.
+        BadFilter: an unknown method.
+        ResourceError: as `open_index`.
+    """
+    method_named(call.method)
+    inputs = {"questions": Input(call.questions), "mapping": Input(call.mapping)}
+    mapping = read_mapping(call.mapping, inputs["mapping"])
+    questions = read_questions(call.questions, mapping.questions, inputs["questions"])
+    topics, settings = {each: of.question for each, of in questions.items()}, settings_for(call)
+    strategies, file = recorded_strategies(call, topics)
+    with opened_index(call.index, settings) as index:
+        inputs |= file
+        own = (mapping, questions)
+        yield Materials(index, topics, settings, inputs=inputs, strategies=strategies, own=own)
+
+
+async def answer_of_topic(call: Challenge, materials: Materials, query_id: str, question: str) -> TopicResult:
+    """Collect the documents of a question, answer it, and compare both with the relevant documents."""
+    started, settings = time.perf_counter(), materials.settings
+    strategy = (
+        await strategy_of(materials, query_id, question) if method_named(call.method).uses_strategy else None
+    )
+    strategist = "statistics"  # if the model gave no strategy, it is not asked again
+    asked = make_request(settings, question, method=call.method, strategy=strategy, strategist=strategist)
+    answered = await answer_question(materials.index, asked, settings, model=materials.model)
+    request = SearchRequest(question, method=call.method, k=call.k, strategy=strategy)
+    hits = (await search(materials.index, request, settings.retriever)).hits
+    seconds = time.perf_counter() - started
+    _, questions = materials.own
+    relevant, language = questions[query_id].relevant, language_of(question)
+    written = laid_out(ChallengeAnswer.of(answered.answer, question), language)
+    text = repaired(written, language)
+    citing, sentences = citing_sentences(answered, relevant)
+    record = {
+        "documents": [document_of(hit) for hit in hits],
+        "answer": asdict(parsed(text)),
+        "text": text,
+        "in form": written == text,
+        "written_by": answered.answer.written_by,
+        "abstained": answered.answer.abstained,
+        "relevant": len(relevant),
+        "collected": sum(any(is_named(hit, name) for hit in hits) for name in relevant),
+        "sentences": sentences,
+        "citing": citing,
+        SECONDS: round(seconds, 3),
+    }
+    return TopicResult(record, {"collected": [(hit.doc_id, hit.score) for hit in hits]})
+
+
+def is_named(hit: Hit, name: str) -> bool:
+    """Check whether a document is named, by its id, or by its title except for case and punctuation."""
+    if name in {hit.doc_id, hit.passage_id}:
+        return True
+    titles = (hit.passage.title, hit.paper.get("title", ""), hit.paper.get("title2", ""))
+    return normal_title(name) in filter(None, map(normal_title, titles))
+
+
+def citing_sentences(answered: AskResult, relevant: Sequence[str]) -> tuple[int, int]:
+    """Return the number of sentences that cite a relevant document, and of all; none of a declined answer."""
+    if answered.answer.abstained:
+        return 0, 0
+    cited = {hit.passage_id for hit in answered.evidence if any(is_named(hit, name) for name in relevant)}
+    sentences = answered.answer.sentences
+    return sum(not cited.isdisjoint(each.citations) for each in sentences), len(sentences)
+
+
+def document_of(hit: Hit) -> dict[str, str]:
+    """Return the fields of a document for the table of answers."""
+    paper = hit.paper
+    return {
+        "id": hit.doc_id,
+        "title": str(paper.get("title") or hit.passage.title),
+        "abstract": str(paper.get("abstract") or hit.passage.text),
+        "year": str(paper.get("year") or ""),
+        "url": web_address(paper),
+    }
+
+
+def summary(call: Challenge, materials: Materials, topics: Sequence[Record]) -> Outcome:
+    """Average the measures over the questions with relevant documents, and write the table of answers."""
+    mapping: ChallengeMapping
+    questions: dict[str, ChallengeQuestion]
+    mapping, questions = materials.own
+    judged = [topic for topic in topics if topic["relevant"]]
+    main = measures(judged) if judged else {}
+    writers = Counter("declined" if topic["abstained"] else f"by {topic['written_by']}" for topic in topics)
+    counts = (
+        ("in the form as written", sum(topic["in form"] for topic in topics)),
+        ("in the form after the repair", sum(bool(topic["answer"]["title"]) for topic in topics)),
+        *writers.most_common(),
+    )
+    definitions = {COVERAGE: "SHRAG, 5.2", RATIO: "ours", RELEVANCE: "ours"}
+    seconds, peak = [topic[SECONDS] for topic in topics], peak_gpu_memory()
+    times = (
+        ("seconds, sum of all questions", sum(seconds)),
+        ("seconds for a question, mean", fmean(seconds)),
+        ("seconds for a question, longest", max(seconds)),
+        ("peak GPU memory of this process, GiB", None if peak is None else peak / GIB),
+    )
+    tables = (
+        Table(
+            f"Measures, percent of {len(judged):,} questions, {call.k} documents each",
+            ("measure", "value", "definition"),
+            tuple((name, main.get(name), by) for name, by in definitions.items()),
+        ),
+        Table(f"Answers to {len(topics):,} questions", ("", "number"), counts),
+        Table("Time and memory", ("", "value"), times, timed=True),
+    )
+    notes = [f"The answers are in {ANSWERS}."]
+    if left_out := len(topics) - len(judged):
+        notes.append(f"{left_out} questions name no relevant document and are not measured.")
+    answered = [
+        AnsweredQuestion(question, ChallengeAnswer(**topic["answer"]), topic["text"], topic["documents"])
+        for question, topic in zip(questions.values(), topics, strict=True)
+    ]
+    files = {ANSWERS: written_table(mapping, answered, call.k)}
+    return Outcome(tables, notes=tuple(notes), main=main, files=files)
+
+
+def measures(judged: Sequence[Record]) -> dict[str, float]:
+    """Return the measures in percent, of at least one question with relevant documents."""
+    return {
+        COVERAGE: 100 * fmean(topic["collected"] > 0 for topic in judged),
+        RATIO: 100 * fmean(topic["collected"] / topic["relevant"] for topic in judged),
+        RELEVANCE: 100 * fmean(topic["citing"] / max(1, topic["sentences"]) for topic in judged),
+    }
+
+
+EXPERIMENT = Experiment(
+    Challenge,
+    answer_of_topic,
+    summary,
+    opened,
+    sample=SampleRun(options={"questions": "challenge/questions.csv", "mapping": "challenge/mapping.toml"}),
+)

@@ -1,0 +1,166 @@
+"""Exclusions of questions: excluded papers among the first five, with statistics and with strategies.
+
+SHRAG, section 3.2, leaves NOT out because it requires an understanding of the question. Here exclusions come
+from a strategy: of statistics, which knows explicit signs and a few fixed phrases ("-word", "except X", "X
+제외"), and recorded ones (--strategies) or those of the language model. For each origin the ten queries of
+the paper run as they are and with NOT of the excluded names, and the formula runs without its exclusions and
+with them: papers about an excluded thing then come last.
+
+The headline is the share of topics with an excluded paper among the first five. Papers that a topic excludes
+are judged below 0, or are listed under `excluded` of its topic in JSON lines; other topics are counted and
+left out.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Annotated
+from unicodedata import normalize
+
+from pydantic import AfterValidator, ConfigDict, TypeAdapter
+
+from base.amounts import counted
+from base.errors import InvalidCall
+from eval.experiments.calls import StrategyCall
+from eval.experiments.comparing import ROWS, TESTED, compared, main_numbers, mean, rows_of
+from eval.experiments.experiment import Experiment, Outcome, Record, SampleRun, TopicResult
+from eval.experiments.materials import Materials, opened_materials, topic_values
+from eval.experiments.retrieving import (
+    ids_of,
+    open_topic,
+    ranked_by,
+    retrieve,
+    runs_by_row,
+    share_of,
+    strategy_of,
+)
+from eval.runs import Ranking
+from retriever.queries.boolean import And, Not, Or, pattern_clause
+from retriever.query_plan import QueryPlan
+from retriever.request import SearchRequest
+from retriever.search import terms_of
+from retriever.strategy import Strategy
+from retriever.terms import SearchTerms
+
+PAPERS: TypeAdapter[frozenset[str]] = TypeAdapter(
+    frozenset[Annotated[str, AfterValidator(lambda paper_id: normalize("NFC", paper_id))]],  # as in qrels
+    config=ConfigDict(coerce_numbers_to_str=True),
+)
+FIRST, DEPTH = 5, 10
+ORIGINS = ("statistics", "strategies")
+IGNORED, LAST = "formula, exclusions ignored", "formula, excluded papers last"
+WAYS = ("ten queries", "ten queries with NOT", IGNORED, LAST)
+NAMES = tuple(f"{way}, {origin}" for origin in ORIGINS for way in WAYS)
+FIRST_ROW = f"{IGNORED}, {ORIGINS[0]}"
+
+
+@contextmanager
+def opened(call: StrategyCall) -> Iterator[Materials]:
+    """Open the inputs, and keep the topics that exclude papers; `own` has these papers by query_id.
+
+    Raises:
+        InvalidCall: no topic excludes a paper; or as `opened_materials`.
+    """
+    with opened_materials(call) as usual:
+        listed = topic_values(usual.inputs["topics"], "excluded", PAPERS)
+        excluded = {
+            query_id: listed.get(query_id, frozenset())
+            | {judged for judged, grade in usual.qrels[query_id].items() if grade < 0}
+            for query_id in usual.topics
+        }
+        kept = {query_id: question for query_id, question in usual.topics.items() if excluded[query_id]}
+        if not kept:
+            raise InvalidCall(f"no topic of {call.topics} excludes a paper: list them under 'excluded'")
+        left_out = f"{counted(len(excluded) - len(kept), 'topic')} left out: no excluded paper."
+        yield replace(usual, topics=kept, notes=(left_out, *usual.notes), own=excluded)
+
+
+async def rows_of_topic(
+    call: StrategyCall, materials: Materials, query_id: str, question: str
+) -> TopicResult:
+    """Retrieve the documents of a topic with and without its exclusions, by each origin of the strategy."""
+    del call
+    relevant, excluded = materials.relevant(query_id), materials.own[query_id]
+    given = {ORIGINS[0]: None, ORIGINS[1]: await strategy_of(materials, query_id, question)}
+    rankings: dict[str, Ranking] = {}
+    exclusions: dict[str, list[str]] = {}
+    for origin, strategy in given.items():
+        if strategy is None and origin != ORIGINS[0]:
+            continue
+        asked = SearchRequest(question, strategy=strategy)
+        terms = await terms_of(materials.index, asked, materials.settings.retriever)
+        if terms is None:
+            continue
+        exclusions[origin] = [each.text for each in terms.exclusions]
+        found = await _rankings(materials, question, terms)
+        rankings |= {f"{way}, {origin}": ranking for way, ranking in found.items()}
+    rows = {
+        name: {
+            "excluded": not excluded.isdisjoint(ids_of(ranking)[:FIRST]),
+            "relevant": share_of(relevant, ids_of(ranking)[:DEPTH]),
+        }
+        for name, ranking in rankings.items()
+    }
+    return TopicResult({"exclusions": exclusions, ROWS: rows}, runs_by_row(rankings))
+
+
+async def _rankings(materials: Materials, question: str, terms: SearchTerms) -> dict[str, Ranking]:
+    """Return the ranking of each way for a strategy with its tokens."""
+    names = Or(
+        tuple(
+            pattern_clause(" ".join(token for _, token in name), name)
+            for each in terms.exclusions
+            for name in each.names
+        )
+    )
+
+    def with_not(plan: QueryPlan) -> QueryPlan:
+        if not names.clauses:
+            return plan
+        queries = (replace(named, query=And((named.query, Not(names)))) for named in plan.queries)
+        return replace(plan, queries=tuple(queries))
+
+    strategy, settings = terms.strategy, materials.settings.retriever
+    topic = await open_topic(question, DEPTH, materials, strategy)
+    ranked: dict[str, Strategy] = {IGNORED: strategy.changed(exclude=()), LAST: strategy}
+    return {
+        WAYS[0]: (await retrieve(topic, materials)).ranking,
+        WAYS[1]: (await retrieve(topic, materials, plan=with_not)).ranking,
+        **{
+            way: await ranked_by(materials, SearchRequest(question, k=DEPTH, strategy=of), settings)
+            for way, of in ranked.items()
+        },
+    }
+
+
+def summary(call: StrategyCall, materials: Materials, topics: Sequence[Record]) -> Outcome:
+    """Compare the rows by excluded and relevant documents."""
+    del call, materials
+    rows = rows_of(topics, (FIRST_ROW, *(name for name in NAMES if name != FIRST_ROW)))
+    columns = {
+        f"topics with an excluded paper, first {FIRST}": mean("excluded"),
+        f"share of relevant papers, first {DEPTH}": mean("relevant"),
+    }
+    title = f"{len(topics)} topics that exclude papers"
+    table = compared(
+        title, "row", rows, columns, lambda record: record["excluded"], "difference of the topics"
+    )
+    recognised = {
+        origin: sum(bool(topic["exclusions"].get(origin)) for topic in topics) for origin in ORIGINS
+    }
+    notes = (
+        *(f"{origin}: {count} topics with a recognised exclusion." for origin, count in recognised.items()),
+        f"Differences are to the first row; {TESTED}",
+    )
+    main = {f"excluded@{FIRST}": mean("excluded"), f"relevant@{DEPTH}": mean("relevant")}
+    return Outcome((table,), notes=notes, main=main_numbers(rows, main))
+
+
+EXPERIMENT = Experiment(
+    StrategyCall,
+    rows_of_topic,
+    summary,
+    opened,
+    shown=tuple(f"excluded@{FIRST}, {way}, {origin}" for origin in ORIGINS for way in (IGNORED, LAST)),
+    sample=SampleRun("held-out", "held-out/papers.jsonl"),
+)

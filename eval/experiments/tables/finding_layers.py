@@ -1,0 +1,57 @@
+"""Layers of references that are followed from relevant papers: papers known and judged relevant, and recall.
+
+Table 5 of SPAR (RefChain), which compares no layer with one. Each row is a separate search with 0 to 3
+layers: 1 follows the references of relevant papers, 2 also the references of relevant papers among them. Raw
+papers are all papers known after the search; valid papers are judged relevant, without the limit k of a list.
+Recall and precision are over the valid papers; raw recall is over the raw ones. Unless --pure is given, the
+papers that cite a relevant paper are part of a layer too.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from eval.experiments.comparing import Column, compared, main_numbers, mean, rows_of
+from eval.experiments.experiment import Experiment, Outcome, Record, Table
+from eval.experiments.finding_topic import FindingCall, failed_notes, opened_finding, searches
+from eval.experiments.materials import Materials
+from eval.experiments.set_measures import MAIN, NOTES, f1, precision, recall
+
+LAYERS = {f"layers {layers}": {"layers": layers} for layers in range(4)}
+COLUMNS: Mapping[str, Column] = {
+    "recall": recall,
+    "precision": precision,
+    "raw papers": lambda records: mean("retrieved")([each["examined"] for each in records]),
+    "valid papers": mean("retrieved"),
+    "raw recall": lambda records: recall([each["examined"] for each in records]),
+}
+PUBLISHED = (
+    ("AutoScholarQuery", 0, 0.41, 0.29, 306.90, 3.95, 0.58),
+    ("AutoScholarQuery", 1, 0.44, 0.19, 569.08, 6.58, 0.77),
+    ("SPARBench", 0, 0.13, 0.22, 367.81, 10.77, 0.26),
+    ("SPARBench", 1, 0.15, 0.16, 504.94, 15.00, 0.31),
+)
+
+
+def summary(call: FindingCall, materials: Materials, topics: Sequence[Record]) -> Outcome:
+    """Average the numbers of papers and the set measures."""
+    del call, materials
+    rows = rows_of(topics, LAYERS)
+    title = "Papers known and judged relevant for each topic, by layers of references"
+    main = {name: MAIN[name] for name in ("Recall", "Precision")}
+    return Outcome(
+        (
+            compared(title, "layers", rows, {**COLUMNS, "F1": f1}),
+            Table("Published: SPAR, table 5", ("benchmark", "layers", *COLUMNS), PUBLISHED),
+        ),
+        notes=(*NOTES, *failed_notes(topics)),
+        main=main_numbers(rows, main),
+    )
+
+
+EXPERIMENT = Experiment(
+    FindingCall,
+    searches(LAYERS, listed="valid"),
+    summary,
+    opened_finding,
+    published={"Recall, layers 0, AutoScholarQuery": 0.41, "Recall, layers 1, AutoScholarQuery": 0.44},
+    shown=("Recall, layers 0", "Recall, layers 1"),
+)

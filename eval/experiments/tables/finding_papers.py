@@ -1,0 +1,197 @@
+"""Precision, recall and F1 of ways to find papers, from a single query to a search with agents.
+
+Table 1 of SPAR. The index, and each source given by --source, is searched with the question as typed, with
+refined queries (by the understanding agent, fused by rank), and with the keywords of the query-writing
+agent; each list has k papers. Then follow the first k papers of method `shrag`, and the papers of
+`find-papers`, which decides itself how many of at most k are relevant. Two records are one paper if they have
+a DOI, an arXiv id or a title in common.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from eval.experiments.comparing import NEEDS_MODEL, ROWS, compared, main_numbers, rows_of
+from eval.experiments.experiment import Experiment, Outcome, Record, Table, TopicResult
+from eval.experiments.finding_topic import (
+    FindingCall,
+    FindingTopic,
+    failed_notes,
+    failures_of,
+    opened_finding,
+    ranking_of,
+)
+from eval.experiments.materials import Materials
+from eval.experiments.retrieving import run_name
+from eval.experiments.set_measures import COLUMNS, MAIN, NOTES, published_columns
+from generator.finding.agents.query_writing import write_queries
+from generator.finding.agents.understanding import understand
+from generator.finding.request import FindRequest, FindResources
+from generator.finding.state import SearchQuery
+from generator.tracing.steps import Step
+from indexer.corpora.papers import Paper
+from retriever.engines.ordering import reciprocal_rank_fusion
+from retriever.errors import SourceFailed
+from retriever.queries.boolean import Query
+from retriever.queries.filters import Filters
+from retriever.relevance.asked_words import words_query
+from retriever.search import SearchRequest, rank
+from retriever.sources.merging import LimitedSource, ask_sources, merge
+
+TYPED, REFINED, KEYWORDS = FORMS = ("question as typed", "refined queries", "keywords by a model")
+INDEX, METHOD, FIND = "index", "method shrag", "find-papers"
+FIND_IN_SOURCES = "find-papers in the sources"
+DATED, MOST_REQUESTED = 5, 1_000  # papers requested for a question with a day: times k, and at most
+
+# F1, recall and precision on AutoScholarQuery, then on SPARBench; None is "-" in the paper.
+PUBLISHED = (
+    ("Google, question as typed", None, 0.2015, None, None, 0.0, None),
+    ("Google, refined by GPT-4o", None, 0.2683, None, 0.0092, 0.0082, 0.0106),
+    ("Google Scholar", None, 0.1130, None, 0.0043, 0.0038, 0.0050),
+    ("ChatGPT search", 0.0869, 0.3046, 0.0507, 0.0045, 0.0038, 0.0055),
+    ("Google on arXiv", 0.0400, 0.1571, 0.0229, 0.2451, 0.2800, 0.2180),
+    ("Google on arXiv, refined by Qwen3-32B", 0.0556, 0.1692, 0.0333, 0.1923, 0.1613, 0.2382),
+    ("PubMed, keywords by Qwen3-32B", None, 0.0, None, None, 0.0, None),
+    ("OpenAlex, keywords by Qwen3-32B", 0.0045, 0.1083, 0.0023, 0.0242, 0.0988, 0.0138),
+    ("Semantic Scholar, keywords by Qwen3-32B", 0.0044, 0.0833, 0.0023, 0.0135, 0.0449, 0.0080),
+    ("PaSa", 0.2449, 0.7931, 0.1448, 0.1041, 0.1009, 0.1076),
+    ("PaperFinder", 0.0506, 0.8333, 0.0261, 0.0418, 0.1474, 0.0244),
+    ("SPAR", 0.3843, 0.4105, 0.3612, 0.3015, 0.3103, 0.2932),
+)
+
+
+async def lists_of_topic(
+    call: FindingCall, materials: Materials, query_id: str, question: str
+) -> TopicResult:
+    """Make the list of each system for a topic, and count its relevant papers."""
+    topic = await FindingTopic.open(call, materials, query_id, question)
+    failures: list[str] = []
+    async with topic.searched() as searched:
+        lists = await _by_queries(topic, searched.sources if materials.sources else (), failures)
+    lists[METHOD] = await _by_method(topic)
+    found = await topic.find(in_index=True)
+    lists[FIND] = topic.ids((ranked.known.paper for ranked in found.papers), own_id=True)
+    failures += failures_of(found.step)
+    if materials.sources:
+        elsewhere = await topic.find()
+        lists[FIND_IN_SOURCES] = topic.ids(ranked.known.paper for ranked in elsewhere.papers)
+        failures += failures_of(elsewhere.step)
+    rows = {name: None if ids is None else topic.counts(ids) for name, ids in lists.items()}
+    rankings = {run_name(name): ranking_of(ids) for name, ids in lists.items() if ids is not None}
+    return TopicResult({ROWS: rows, "failures": failures}, rankings)
+
+
+async def _by_queries(
+    topic: FindingTopic, sources: Sequence[LimitedSource], failures: list[str]
+) -> dict[str, list[str] | None]:
+    """Search the index and the sources with the queries of each form; None if a form or a source fails."""
+    request, step = topic.request(), Step("queries", {})
+    places = {INDEX: topic.index.sources[0], **{_label(source.name): source for source in sources}}
+    async with topic.resources(request, in_index=True) as resources:
+        kinds = sorted({source.kind for source in places.values()})
+        forms = await query_forms(request, resources, kinds, step)
+    failures += failures_of(step)
+    lists: dict[str, list[str] | None] = {}
+    for place, source in places.items():
+        for form in FORMS if topic.materials.model else forms:
+            lists[f"{place}, {form}"] = None
+            if form not in forms:
+                continue
+            of_index = place == INDEX
+            filters = Filters() if of_index else topic.filters
+            try:
+                papers = await query_list(source, forms[form][source.kind], _requested(topic), filters)
+                ids = topic.ids(papers, own_id=of_index)
+                lists[f"{place}, {form}"] = ids[: topic.call.k]
+            except SourceFailed as error:
+                failures.append(str(error))
+    return lists
+
+
+async def query_forms(
+    request: FindRequest, resources: FindResources, kinds: Sequence[str], step: Step
+) -> dict[str, Mapping[str, tuple[Query, ...]]]:
+    """Write the queries of a question in each form, by kind of source; without a model only as typed.
+
+    A refined form has the queries of the understanding agent, or the question if it needs no expansion.
+    """
+
+    async def words_of(texts: Sequence[str]) -> dict[str, tuple[Query, ...]]:
+        queries = [words_query(await resources.relevance.words(text)) for text in texts]
+        return dict.fromkeys(kinds, tuple(query for query in queries if query.clauses))
+
+    forms: dict[str, Mapping[str, tuple[Query, ...]]] = {TYPED: await words_of([request.question])}
+    if resources.model is not None:
+        subject = resources.conditions.remaining
+        understanding = await understand(request, resources, step, subject)
+        if understanding.by == "model":
+            forms[REFINED] = await words_of(understanding.queries or (subject,))
+        question = [SearchQuery(request.question, "question")]
+        [written] = await write_queries(question, kinds, request, resources, step)
+        if written.has_other_words:
+            forms[KEYWORDS] = {kind: (query,) for kind, query in written.by_kind.items()}
+    return forms
+
+
+async def query_list(
+    source: LimitedSource, queries: Sequence[Query], k: int, filters: Filters
+) -> list[Paper]:
+    """Return the first k papers of a source; the lists of several queries are fused by reciprocal ranks.
+
+    Raises:
+        SourceFailed: the source does not answer.
+    """
+    if not queries:
+        return []
+    given = await ask_sources(
+        [source], lambda asked: asked.search([(query, k) for query in queries], filters=filters)
+    )
+    merged = merge(given.answers, {}, several=False)
+    ranked = [[paper_id for paper_id, _ in found] for found in merged.found]
+    ids = ranked[0] if len(ranked) == 1 else [each.item for each in reciprocal_rank_fusion(ranked)]
+    return [merged.papers[paper_id].paper for paper_id in ids[:k]]
+
+
+async def _by_method(topic: FindingTopic) -> list[str]:
+    """Return the first k papers of the usual search."""
+    request = SearchRequest(topic.question, k=_requested(topic), collapse=True)
+    materials = topic.materials
+    ranked = await rank(materials.index, request, materials.settings.retriever)
+    papers = await topic.index.sources[0].source.papers([paper_id for paper_id, _ in ranked.hits])
+    found = (papers[paper_id].paper for paper_id, _ in ranked.hits if paper_id in papers)
+    return topic.ids(found, own_id=True)[: topic.call.k]
+
+
+def _requested(topic: FindingTopic) -> int:
+    """Return the number of papers to request, some of which may be newer than the question."""
+    k: int = topic.call.k
+    return k if topic.day is None else min(MOST_REQUESTED, DATED * k)
+
+
+def _label(source: str) -> str:
+    return f"source {source}"
+
+
+def summary(call: FindingCall, materials: Materials, topics: Sequence[Record]) -> Outcome:
+    """Average the counts of each system over the topics."""
+    sources = [_label(each.name) for each in materials.sources.declared] if materials.sources else []
+    queries = [f"{place}, {form}" for place in (INDEX, *sources) for form in FORMS]
+    rows = rows_of(topics, [*queries, METHOD, FIND, *([FIND_IN_SOURCES] if sources else [])])
+    title = f"Papers found, at most {call.k} for each topic"
+    missing = None if call.model else NEEDS_MODEL
+    return Outcome(
+        (
+            compared(title, "system", rows, COLUMNS, missing=missing),
+            Table("Published: SPAR, table 1", published_columns("system"), PUBLISHED),
+        ),
+        notes=(*NOTES, *failed_notes(topics)),
+        main=main_numbers({name: rows[name] for name in (FIND, METHOD)}, MAIN),
+    )
+
+
+EXPERIMENT = Experiment(
+    FindingCall,
+    lists_of_topic,
+    summary,
+    opened_finding,
+    published={"F1, find-papers, AutoScholarQuery": 0.3843, "F1, find-papers, SPARBench": 0.3015},
+    shown=("F1, method shrag", "F1, find-papers"),
+)

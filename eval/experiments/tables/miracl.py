@@ -1,0 +1,209 @@
+"""MIRACL in full: all methods of searching on all passages of Wikipedia, compared with published values.
+
+SHRAG samples 50 topics of MIRACL and reports whether a relevant document was found. Here every method ranks
+passages for all topics of a split in the complete corpus, by passage as MIRACL judges them, and by article,
+which is relevant if one of its passages is. Corpus, topics and qrels are read from a folder in MIRACL's
+layout, or downloaded from the Hugging Face hub. The index is built on first use, and used again for the same
+corpus. Vectors are encoded if an encoder is configured; then the method dense is measured too.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from base.calls import Flag, Section
+from base.progress import Progress
+from base.terminal.progress_bar import progress_bar
+from eval.experiments.calls import ExperimentCall, Strategies
+from eval.experiments.comparing import TESTED, compared, main_numbers, mean, rows_of
+from eval.experiments.experiment import Experiment, Outcome, Record, Table, TopicResult
+from eval.experiments.materials import (
+    Materials,
+    opened_index,
+    read_judged,
+    recorded_strategies,
+    settings_for,
+)
+from eval.experiments.miracl_files import PASSAGES, MiraclFiles, find_files
+from eval.experiments.retrieving import strategy_of
+from eval.measures import score
+from eval.runs import Ranking, as_written
+from eval.units import grades_of_papers
+from indexer.ingest import IngestRequest, build_index, encode_passages
+from indexer.options import interruptible
+from indexer.settings import IndexerSettings
+from indexer.versions.store.engines import index_names
+from retriever.index import SearchIndex
+from retriever.methods import method_named, method_names
+from retriever.search import SearchRequest, rank
+
+HASH_CHARACTERS = 12
+HITS = 100  # of a ranking, as in the published runs
+NDCG, RECALL = MEASURES = ("nDCG@10", "R@100")
+BASELINE, DENSE = "or", "dense"
+PASSAGE, ARTICLE = UNITS = ("passage", "article")
+
+ANSERINI = "github.com/castorini/anserini"
+MTEB = "github.com/embeddings-benchmark/results, gte-multilingual-base, MIRACLRetrieval"
+# (system, nDCG@10, R@100, source) on the development set, by language.
+PUBLISHED: Mapping[str, tuple[tuple[str, float, float, str], ...]] = {
+    "ko": (
+        ("BM25, nori", 0.4533, 0.8579, f"{ANSERINI}, pull request 2174"),
+        ("BM25, bigrams", 0.4190, 0.7831, f"{ANSERINI}, regression miracl-v1.0-ko"),
+        ("mGTE, dense", 0.6270, 0.8942, MTEB),
+    ),
+    "en": (
+        ("BM25", 0.3506, 0.8190, f"{ANSERINI}, regression miracl-v1.0-en"),
+        ("mGTE, dense", 0.5414, 0.8895, MTEB),
+    ),
+}
+
+
+class Miracl(ExperimentCall):
+    """The language and the files."""
+
+    files = ("topics", "qrels", "strategies")
+
+    strategies: Strategies = None
+    lang: Annotated[
+        Literal["ko", "en"],
+        Flag(section=Section.PLACE),
+        Field(description="Language of corpus and topics."),
+    ]
+    split: Annotated[
+        Literal["dev", "train"],
+        Flag(section=Section.PLACE),
+        Field(description="Topics and judgements; the published values are for dev."),
+    ] = "dev"
+    corpus: Annotated[
+        str | None,
+        Flag(section=Section.PLACE, metavar="FOLDER"),
+        Field(description="Folder of miracl-corpus-v1.0-LANG and miracl-v1.0-LANG. Default: the hub's."),
+    ] = None
+    topics: Annotated[
+        str | None,
+        Flag(section=Section.PLACE, metavar="FILE"),
+        Field(description="Topics that replace the data set's."),
+    ] = None
+    qrels: Annotated[
+        str | None,
+        Flag(section=Section.PLACE, metavar="FILE"),
+        Field(description="Judgements that replace the data set's."),
+    ] = None
+
+
+@contextmanager
+def opened(call: Miracl) -> Iterator[Materials]:
+    """Find the files, build the index unless there is one, and open it.
+
+    Raises:
+        UnknownPath, UnknownFormat: a file is missing or has another format.
+        BadTopics, BadQrels, InvalidCall: as `read_judged`.
+        ResourceError: as `build_index` and `open_index`.
+    """
+    files = find_files(call.lang, call.split, folder=call.corpus, topics=call.topics, qrels=call.qrels)
+    judged, settings = read_judged(str(files.topics), str(files.qrels)), settings_for(call)
+    strategies, file = recorded_strategies(call, judged.topics)
+    with progress_bar() as progress, interruptible():
+        name = made_index(call.lang, files, settings.indexer, progress)
+    with opened_index(name, settings) as index:
+        inputs, notes = {**judged.inputs, **file}, (*_notes(call, index), *judged.notes)
+        yield Materials(index, judged.topics, settings, judged.qrels, inputs, notes, strategies)
+
+
+def made_index(language: str, files: MiraclFiles, settings: IndexerSettings, progress: Progress) -> str:
+    """Build the index of the corpus unless there is one, with vectors if an encoder is configured.
+
+    Returns its name, such as miracl-ko-7f0c2f1b9a3e. It contains the hash of the corpus, so that an index
+    with the name has the same input. The same command resumes an interrupted build. Raises as `build_index`
+    and `encode_passages`.
+    """
+    name = f"miracl-{language}-{files.digest()[:HASH_CHARACTERS]}"
+    if name not in index_names(settings):
+        build_index(IngestRequest(name, list(map(str, files.corpus)), format="miracl"), settings, progress)
+    elif settings.encoder.provider != "none":
+        encode_passages(name, settings, progress)
+    return name
+
+
+def _notes(call: Miracl, index: SearchIndex) -> Iterator[str]:
+    manifest, complete = index.manifest, PASSAGES[call.lang]
+    if manifest.passages != complete:
+        yield (
+            f"The corpus has {manifest.passages:,} passages, MIRACL's {complete:,}: "
+            "the published values are for another corpus."
+        )
+    if refused := manifest.counts.get("dead_letters", 0):
+        yield f"{refused:,} records of the corpus could not be read."
+    vectors = manifest.vector_fingerprint if index.vectors.usable else None
+    yield f"Vectors: {vectors.model}." if vectors else f"Without vectors; the method {DENSE} needs them."
+
+
+def methods_of(index: SearchIndex) -> tuple[str, ...]:
+    """Return the methods that rank questions in an index, the baseline first; `dense` needs vectors."""
+    named = [name for name in method_names() if not method_named(name).is_expression]
+    usable = [name for name in named if name != DENSE or index.vectors.usable]
+    return tuple(sorted(usable, key=lambda name: name != BASELINE))
+
+
+async def scores_of_topic(_: Miracl, materials: Materials, query_id: str, question: str) -> TopicResult:
+    """Rank passages and articles by each method, and score the rankings."""
+    settings = materials.settings.retriever
+    strategy = await strategy_of(materials, query_id, question)
+    passages = materials.qrels[query_id]
+    grades = {PASSAGE: passages, ARTICLE: grades_of_papers(passages)}
+    rankings: dict[str, Ranking] = {}
+    scores: dict[str, dict[str, dict[str, float]]] = {unit: {} for unit in UNITS}
+    for method in methods_of(materials.index):
+        request = SearchRequest(question, method=method, k=HITS)
+        if method_named(method).uses_strategy:
+            request = replace(request, strategy=strategy)
+        for unit, judged in grades.items():
+            found = await rank(materials.index, replace(request, collapse=unit == ARTICLE), settings)
+            ranking = as_written(found.hits)
+            rankings[method if unit == PASSAGE else f"{method}-articles"] = ranking
+            scores[unit][method] = score({query_id: judged}, {query_id: ranking}, MEASURES)
+    relevant = {unit: sum(grade > 0 for grade in judged.values()) for unit, judged in grades.items()}
+    return TopicResult({"relevant": relevant, **scores}, rankings)
+
+
+def summary(call: Miracl, materials: Materials, topics: Sequence[Record]) -> Outcome:
+    """Average the scores of each method, and list the published ones."""
+    methods, columns = methods_of(materials.index), {measure: mean(measure) for measure in MEASURES}
+    tables = [
+        compared(
+            f"MIRACL, {call.lang}, {call.split}, by {unit}, {len(topics):,} topics",
+            "method",
+            rows_of(topics, methods, unit),
+            columns,
+            lambda record: record[NDCG],
+            f"difference of {NDCG}",
+        )
+        for unit in UNITS
+    ]
+    title = f"Published, MIRACL, {call.lang}, dev, by passage"
+    published = Table(title, ("system", *MEASURES, "source"), PUBLISHED[call.lang])
+    main = main_numbers(rows_of(topics, methods, PASSAGE), columns)
+    return Outcome(
+        (*tables, published),
+        notes=(f"Differences are to the method {BASELINE}; {TESTED}",),
+        main={f"{name}, {call.lang}": value for name, value in main.items()},
+    )
+
+
+EXPERIMENT = Experiment(
+    Miracl,
+    scores_of_topic,
+    summary,
+    opened,
+    published={
+        f"{measure}, {method}, {language}": value
+        for language, rows in PUBLISHED.items()
+        for method, row in ((BASELINE, rows[0]), (DENSE, rows[-1]))
+        for measure, value in zip(MEASURES, row[1:3], strict=True)
+    },
+    sample=None,
+)

@@ -1,0 +1,258 @@
+"""Ways of paper-QA: accuracy and ROUGE-L of the eight ways from a question on a paper to a brief answer.
+
+QUESTIONS are JSON lines with `query_id`, `question` and `answers` (reference texts), and optionally `topic`
+(id or exact title of the paper) and `strings` (a correct answer contains one of them). The report does not
+define accuracy. Here it is the share of answers that contain an accepted string, and, with a language model,
+also the share that the model judges correct by the rubric of the prompt `accuracy`. ROUGE-L is the F1 with
+the best reference; Korean texts are compared by morphemes. A declined answer is incorrect and has ROUGE-L 0.
+"""
+
+import asyncio
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from base.calls import Flag, Section
+from eval.accepted import contains_accepted
+from eval.answer_quality.judge import judge_answer, judge_name
+from eval.answer_quality.rouge import rouge_l
+from eval.errors import BadTopics
+from eval.experiments.calls import IndexCall
+from eval.experiments.comparing import ROWS, TESTED, Column, compared, main_numbers, mean, rows_of, total
+from eval.experiments.experiment import SECONDS, Experiment, Outcome, Record, SampleRun, Table, TopicResult
+from eval.experiments.materials import Materials, opened_index, settings_for
+from eval.files import Input
+from eval.query_lines import PaperQuestion, read_paper_questions
+from eval.runs import as_written
+from eval.statistics import mean_of_known
+from generator.answers.answer import EXTRACTIVE
+from generator.calls import MOST_EVIDENCE
+from generator.llm import LanguageModel
+from generator.pipeline import answer_question
+from generator.result import AskResult
+from generator.ways import make_request, takes
+from retriever.errors import BadFilter, BadQuestion, UnknownPaper
+from retriever.index import SearchIndex
+from retriever.papers.topics import find_topic
+from retriever.queries.filters import Filters
+from retriever.request import check_question
+
+ABOVE = (0.7, 0.5, 0.3)  # ROUGE-L of the counted questions
+# Accuracy, ROUGE-L, and questions with a ROUGE-L above .7, .5 and .3 (section 6.II).
+PUBLISHED: Mapping[str, tuple[float, float, int | None, int | None, int | None]] = {
+    "paper-qa-1": (0.30, 0.1749, 0, 0, 17),
+    "paper-qa-2": (0.38, 0.1880, 0, 1, 20),
+    "paper-qa-3": (0.36, 0.1857, 0, 0, 20),
+    "paper-qa-4": (0.27, 0.1674, 0, 0, 16),
+    "paper-qa-5": (0.35, 0.1831, 0, 0, 22),
+    "paper-qa-6": (0.34, 0.2043, 3, 4, 22),
+    "paper-qa-7": (0.32, 0.2017, 3, 5, 23),
+    "paper-qa-8": (0.36, 0.2809, 7, 8, 33),
+    "test set, way not named": (0.48, 0.2990, None, None, None),
+    "test set, baseline": (0.43, 0.21221, None, None, None),
+}
+WAYS = tuple(name for name in PUBLISHED if name.startswith("paper-qa"))
+
+
+class PaperQA(IndexCall):
+    """The questions, which ways answer, and from how many passages."""
+
+    files = ("questions",)
+
+    questions: Annotated[
+        str, Flag(argument=True), Field(description="File of questions with reference answers, JSON lines.")
+    ]
+    ways: Annotated[
+        tuple[str, ...],
+        Flag("--way", section=Section.ANSWERING, metavar="WAY[,WAY]", commas=True),
+        Field(min_length=1, description="Ways to compare; default paper-qa-1 to -8."),
+    ] = WAYS
+    evidence: Annotated[
+        int,
+        Flag(section=Section.ANSWERING),
+        Field(ge=1, le=MOST_EVIDENCE, description="Passages from which an answer is written."),
+    ] = 5
+    stem: Annotated[
+        bool,
+        Flag(section=Section.OUTPUT),
+        Field(description="Compare the stems of English words in ROUGE-L."),
+    ] = False
+
+
+@contextmanager
+def opened(call: PaperQA) -> Iterator[Materials]:
+    """Read the questions, which are `own` by query_id, and open the index.
+
+    Raises:
+        BadTopics: as `read_paper_questions`; also a question that cannot be searched for, or a topic that is
+            not a paper of the index.
+        ResourceError: as `open_index`.
+    """
+    read, settings = Input(call.questions), settings_for(call)
+    questions = read_paper_questions(call.questions, read)
+    with opened_index(call.index, settings) as index:
+        asyncio.run(_check(index, questions, call.questions))
+        texts = {query_id: question.question for query_id, question in questions.items()}
+        yield Materials(index, texts, settings, inputs={"questions": read}, own=questions)
+
+
+async def _check(index: SearchIndex, questions: Mapping[str, PaperQuestion], path: str) -> None:
+    for query_id, each in questions.items():
+        try:
+            check_question(each.question)
+            if each.topic is not None:
+                await find_topic(index, each.topic, Filters())
+        except (BadQuestion, BadFilter, UnknownPaper) as error:
+            raise BadTopics(f"{path}: {query_id}: {error}") from None
+
+
+async def answers_of_topic(call: PaperQA, materials: Materials, query_id: str, question: str) -> TopicResult:
+    """Answer a question by every way; the rankings are the evidence of the answers."""
+    asked, settings = materials.own[query_id], materials.settings
+    rows, seconds, rankings = {}, {}, {}
+    for way in call.ways:
+        topic = asked.topic if takes(way, "topic") else None
+        request = make_request(settings, question, way=way, topic=topic, evidence=call.evidence, hops="never")
+        started = time.perf_counter()
+        answered = await answer_question(materials.index, request, settings, model=materials.model)
+        seconds[way] = round(time.perf_counter() - started, 3)
+        rows[way] = await answer_record(asked, answered, materials.model, stem=call.stem)
+        rankings[way] = as_written((hit.passage_id, hit.score) for hit in answered.evidence)
+    return TopicResult({ROWS: rows, SECONDS: seconds}, rankings)
+
+
+async def answer_record(
+    question: PaperQuestion, asked: AskResult, model: LanguageModel | None, *, stem: bool
+) -> dict[str, Any]:
+    """Return the quality of an answer and the counts of its steps, as JSON.
+
+    A declined answer has no text: its ROUGE-L is 0, and it is not correct. `accepted` is null for a question
+    without accepted strings, `judged` without a model.
+    """
+    answer, steps = asked.answer, list(asked.trace.steps())
+    text = "" if answer.abstained else " ".join(sentence.text for sentence in answer.sentences)
+    of = {name: [step for step in steps if step["name"] == name] for name in ("retrieve", "rerank", "filter")}
+    others = [step["output"].get("of_other_papers", {}) for step in of["retrieve"]]
+    judged, why = None, ""
+    if model and text:
+        judgement = await judge_answer(question.question, question.answers, text, model)
+        judged, why = judgement.verdict, judgement.why
+    elif model:
+        judged, why = "incorrect", "declined"
+    return {
+        "answer": text,
+        "written_by": answer.written_by,
+        "declined": answer.abstained,
+        "without evidence": not asked.evidence,
+        "rouge_l": rouge_l(text, question.answers, stem=stem),
+        "accepted": contains_accepted(text, question.strings) if question.strings else None,
+        "judged": judged,
+        "why": why,
+        "k": [step["inputs"]["k"] for step in steps if step["name"] in {"retrieve", "fuse", "rerank"}],
+        "relevance": next((step["output"]["by"] for step in of["rerank"]), None),
+        "threshold": next((step["inputs"]["above"] for step in of["filter"]), None),
+        "filled in": sum(sum(counts.values()) for counts in others),
+        "fallbacks": [step["name"] for step in steps if step.get("fallback")],
+    }
+
+
+def _above(bound: float) -> Column:
+    return lambda answers: sum(answer["rouge_l"] > bound for answer in answers)
+
+
+def _passages(place: int) -> Column:
+    """Return the column K1 (of each query), K2 (after fusion) or K3 (for the answer)."""
+
+    def of(answers: Sequence[Record]) -> int | None:
+        numbers: Sequence[int] = max((answer["k"] for answer in answers), key=len)
+        return numbers[place] if place < len(numbers) else None
+
+    return of
+
+
+def _judged(verdict: str) -> Column:
+    return lambda answers: sum(answer["judged"] == verdict for answer in answers)
+
+
+def judged_accuracy(answers: Sequence[Record]) -> float | None:
+    """Return the share of correct answers among the judged ones; None if there are none."""
+    verdicts = (answer["judged"] for answer in answers)
+    return mean_of_known(verdict == "correct" for verdict in verdicts if verdict in {"correct", "incorrect"})
+
+
+SCORES = {"accuracy": mean("accepted"), "ROUGE-L": mean("rouge_l")}
+COLUMNS: Mapping[str, Column] = {
+    **{f"K{place + 1}": _passages(place) for place in range(3)},
+    **SCORES,
+    **{f"> {bound}": _above(bound) for bound in ABOVE},
+    "threshold": lambda answers: answers[0]["threshold"],
+    "filled in": total("filled in"),
+    "without evidence": total("without evidence"),
+    "declined": total("declined"),
+}
+JUDGED = {verdict: _judged(verdict) for verdict in ("correct", "incorrect", "not judged")}
+
+
+def summary(call: PaperQA, materials: Materials, topics: Sequence[Record]) -> Outcome:
+    """Compute a row for each way."""
+    rows = rows_of(topics, call.ways)
+    tables = [
+        compared(
+            f"Ways of paper-QA, accuracy by accepted strings; ROUGE-L compared with {call.ways[0]}",
+            "way",
+            rows,
+            COLUMNS,
+            lambda answer: answer["rouge_l"],
+            "difference of ROUGE-L",
+        ),
+        Table(
+            "Published: paper-QA, section 6.II",
+            ("way", *SCORES, *(f"> {bound}" for bound in ABOVE)),
+            tuple((way, *values) for way, values in PUBLISHED.items()),
+        ),
+    ]
+    if call.model:
+        judge = judge_name(materials.settings.generator.llm.model or "", "accuracy")
+        table = compared("Accuracy by a judge", "way", rows, {**JUDGED, "accuracy": judged_accuracy})
+        tables.append(replace(table, judge=judge))
+    notes = _notes(list(materials.own.values()), [each for of in rows.values() for each in of])
+    return Outcome(tuple(tables), notes=tuple(notes), main=_by_way(main_numbers(rows, SCORES)))
+
+
+def _by_way(main: Mapping[str, float]) -> dict[str, float]:
+    """Name the way first: `paper-qa-1, ROUGE-L`."""
+    return {", ".join(reversed(name.split(", "))): value for name, value in main.items()}
+
+
+def _notes(asked: Sequence[PaperQuestion], answers: Sequence[Record]) -> Iterator[str]:
+    with_topic = sum(question.topic is not None for question in asked)
+    with_strings = sum(bool(question.strings) for question in asked)
+    yield f"{len(asked)} questions, {with_topic} with a topic, {with_strings} with accepted strings."
+    written = [answer for answer in answers if not answer["declined"]]
+    quoted = sum(answer["written_by"] == EXTRACTIVE for answer in written)
+    yield f"{quoted} of {len(written)} answers are quoted from passages, without a language model."
+    if failed := sum(bool(answer["fallbacks"]) for answer in answers):
+        yield f"A model call failed for {failed} of {len(answers)} answers."
+    if measures := sorted({answer["relevance"] for answer in answers} - {None}):
+        yield f"Relevance for re-ranking and filter by {', '.join(measures)}."
+    yield "Filled in: retrieved passages of other papers than the topic, for all queries of a way."
+    yield f"The report has other papers, questions and models. {TESTED}"
+
+
+EXPERIMENT = Experiment(
+    PaperQA,
+    answers_of_topic,
+    summary,
+    opened,
+    published={
+        f"{way}, {measure}": PUBLISHED[way][place] or 0.0
+        for way in WAYS
+        for place, measure in enumerate(SCORES)
+    },
+    shown=tuple(f"paper-qa-{number}, ROUGE-L" for number in (1, 3, 8)),
+    sample=SampleRun("full-texts", "full-texts", {"questions": "full-texts/questions.jsonl"}),
+)

@@ -1,0 +1,145 @@
+"""Query success rate: the share of topics for which at least one relevant article is retrieved.
+
+Table 1 of SHRAG, equation 6. The paper samples 25 Korean and 25 English topics of MIRACL, retrieves about 15
+documents for each, and compares their titles: a topic succeeds by any passage of a relevant article. Here the
+ten progressive queries collect at most ten documents each, as in the paper; their union is ordered by cosine
+if the index has vectors, else by fusion, and cut. The keywords are recorded (--strategies), of the language
+model, or of statistics.
+
+`shrag experiment import miracl` joins both languages in one corpus. --source also searches a live Wikipedia,
+or several, whose articles have the numbers of MIRACL's: each topic in the union of all sources.
+"""
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Annotated
+
+from pydantic import Field
+
+from base.calls import Flag, Section
+from eval.experiments.calls import Documents, Seed, StrategyCall
+from eval.experiments.comparing import Column, main_numbers, mean, percent, wilson_columns
+from eval.experiments.experiment import Experiment, Outcome, Record, Table, TopicResult
+from eval.experiments.materials import DeclaredSources, Materials, declared_sources, opened_materials
+from eval.experiments.retrieving import METHOD, ids_of, open_topic, retrieve, strategy_of
+from eval.units import paper_of
+from indexer.corpora.papers import language_of
+from retriever.calls import SourceNames
+from retriever.request import SearchRequest
+from retriever.search import search
+from retriever.settings import RetrieverSettings
+from retriever.sources.gathered import index_of_sources
+
+# Percent, by language of the topics.
+PUBLISHED: Mapping[str, float] = {"QSR, Korean": 88, "QSR, English": 100, "QSR, both": 94}
+LANGUAGES = {"Korean": ("ko",), "English": ("en", "other"), "both": ("ko", "en", "other")}
+
+
+class QuerySuccess(StrategyCall):
+    """The number of documents for each topic, of topics in the sample, and live sources."""
+
+    k: Documents = 15
+    sample: Annotated[
+        int,
+        Flag(section=Section.LIMITS),
+        Field(ge=1, le=10_000, description="Sampled topics of each language."),
+    ] = 25
+    seed: Seed = 0
+    sources: SourceNames = ()
+
+
+@contextmanager
+def opened(call: QuerySuccess) -> Iterator[Materials]:
+    """Open the inputs, and read the declarations of sources."""
+    with opened_materials(call) as usual, declared_sources(call.sources, usual.settings) as sources:
+        yield replace(usual, sources=sources)
+
+
+async def success_of_topic(
+    call: QuerySuccess, materials: Materials, query_id: str, question: str
+) -> TopicResult:
+    """Retrieve the documents of a topic, and compare them with the relevant ones."""
+    strategy = await strategy_of(materials, query_id, question)
+    topic = await open_topic(question, call.k, materials, strategy)
+    retrieved, relevant = await retrieve(topic, materials), materials.relevant(query_id)
+    found = ids_of(retrieved.ranking)
+    record = {
+        "language": language_of(question),
+        "success": not articles(relevant).isdisjoint(articles(found)),
+        "success_by_passage": not relevant.isdisjoint(found),
+        "success_of_union": not articles(relevant).isdisjoint(articles(retrieved.union)),
+        "union": len(retrieved.union),
+    }
+    if materials.sources:
+        request = SearchRequest(question, method=METHOD, k=call.k, strategy=strategy)
+        live = await _found_live(materials.sources, request, materials.settings.retriever)
+        record["success_live"] = not articles(relevant).isdisjoint(live)
+    return TopicResult(record, {"progressive": retrieved.ranking})
+
+
+async def _found_live(
+    sources: DeclaredSources, request: SearchRequest, settings: RetrieverSettings
+) -> frozenset[str]:
+    """Return the ids of the articles that sources have, with and without their language."""
+    async with sources.open() as opened, index_of_sources(opened, sources.models) as index:
+        hits = (await search(index, request, settings)).hits
+    ids = [(hit.passage.lang, found["id"]) for hit in hits for found in hit.paper.get("found_in", ())]
+    return frozenset(name for lang, number in ids for name in (number, f"{lang}:{number}"))
+
+
+def articles(ids: Iterable[str]) -> frozenset[str]:
+    """Return the ids of the articles or papers that passages belong to."""
+    return frozenset(map(paper_of, ids))
+
+
+def _succeeds(part: str) -> Column:
+    return percent(lambda topic: topic[part])
+
+
+def summary(call: QuerySuccess, materials: Materials, topics: Sequence[Record]) -> Outcome:
+    """Count the topics with a relevant article, by language."""
+    groups = {
+        name: [topic for topic in topics if topic["language"] in languages]
+        for name, languages in LANGUAGES.items()
+    }
+    samples = {name: _sample(of, call) for name, of in groups.items() if name != "both"}
+    samples["both"] = [topic for of in samples.values() for topic in of]
+    columns: dict[str, Column] = {
+        "number": len,
+        "QSR by article, %": _succeeds("success"),
+        **({"live sources": _succeeds("success_live")} if materials.sources else {}),
+        "by passage": _succeeds("success_by_passage"),
+        "union": _succeeds("success_of_union"),
+        **wilson_columns(lambda topic: topic["success"]),
+        "mean union": mean("union"),
+    }
+    rows = tuple(
+        (
+            name,
+            *(column(of) for column in columns.values()),
+            len(samples[name]),
+            columns["QSR by article, %"](samples[name]),
+            PUBLISHED[f"QSR, {name}"],
+        )
+        for name, of in groups.items()
+        if of
+    )
+    title = f"Query success rate by article, {call.k} documents for each topic"
+    return Outcome(
+        (Table(title, ("topics", *columns, "sampled", "QSR of the sample", "published"), rows),),
+        notes=(
+            f"The sample has at most {call.sample} topics of each language, seed {call.seed}.",
+            "Published: 25 + 25 topics of MIRACL, searched for in Wikipedia with a model's keywords.",
+        ),
+        main=main_numbers({name: of for name, of in groups.items() if of}, {"QSR": _succeeds("success")}),
+    )
+
+
+def _sample(topics: Sequence[Record], call: QuerySuccess) -> list[Record]:
+    """Draw the sample of a language."""
+    return random.Random(call.seed).sample(topics, min(call.sample, len(topics)))  # noqa: S311 - no secret
+
+
+EXPERIMENT = Experiment(QuerySuccess, success_of_topic, summary, opened, published=PUBLISHED)

@@ -1,0 +1,303 @@
+"""The challenge: the form of answers and its repair, the files, and the experiment on the sample."""
+
+import csv
+import json
+import random
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from base.errors import InvalidCall
+from eval.errors import BadTopics
+from eval.experiments.challenge_files import (
+    AnsweredQuestion,
+    ChallengeMapping,
+    ChallengeQuestion,
+    QuestionColumns,
+    read_mapping,
+    read_questions,
+    written_table,
+)
+from eval.experiments.challenge_form import ChallengeAnswer, laid_out, parsed, repaired, without_signs
+from eval.experiments.tables.challenge import is_named, measures, peak_gpu_memory
+from generator.answers.answer import Sentence, no_answer, quoting_answer
+from indexer.corpora.papers import language_of
+from indexer.files.schema import StoredPassage
+from retriever.stages.hits import Hit
+from tests.eval.experiments.calling import SAMPLE, call, read, read_lines, topics_of
+from tests.fixture_model import MODEL
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+KOREAN = "##제목##\n제목이다\n\n##서론##\n하나.\n\n##본론##\n둘.\n\n##결론##\n셋.\n"
+ENGLISH = "##A title##\n\n##Introduction##\nOne.\n\n##Main Body##\nTwo.\n\n##Conclusion##\nThree.\n"
+QUESTIONS, MAPPING = SAMPLE / "challenge" / "questions.csv", SAMPLE / "challenge" / "mapping.toml"
+experiment = [pytest.mark.needs_libraries, pytest.mark.slow]  # matplotlib
+
+
+def marked(test):
+    for mark in experiment:
+        test = mark(test)
+    return pytest.mark.usefixtures("on_sample")(test)
+
+
+def test_the_title_is_below_a_heading_in_korean_and_the_first_heading_in_english():
+    assert (
+        laid_out(ChallengeAnswer("제목이다", "하나.", "둘.", "셋."), "ko") == repaired(KOREAN, "ko") == KOREAN
+    )
+    english = laid_out(ChallengeAnswer("A title", "One.", "Two.", "Three."), "en")
+    assert english == repaired(ENGLISH, "en") == ENGLISH
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("**Yields** fell *slightly*.", "Yields fell slightly."),
+        ("* one\n- two\n• three", "one\ntwo\nthree"),
+        ("3 * 4 is 12, 3*4 too", "3 × 4 is 12, 3×4 too"),
+        ("A* search, p = .03*", "A∗ search, p = .03∗"),
+        ("a two-stage method, 10-20 °C, -5 °C, 1 - 2", "a two-stage method, 10-20 °C, -5 °C, 1 - 2"),
+        ("-5 °C was measured", "-5 °C was measured"),
+        ("yields - and prices - fell", "yields – and prices – fell"),
+        ("yields--and prices", "yields–and prices"),
+        ("one\n---\ntwo", "one\ntwo"),
+        ("## Results", "Results"),
+        ("**- item**", "item"),
+        ("an unclosed **mark", "an unclosed mark"),
+    ],
+)
+def test_signs_of_layout_are_removed_and_signs_of_the_text_stay(text, plain):
+    assert without_signs(text) == plain
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        *(
+            (text, "en", ENGLISH)
+            for text in (
+                "##Conclusion##\nThree.\n##A title##\n##Main Body##\nTwo.\n##Introduction##\nOne.",
+                "A title\n\n**Introduction**\nOne.\n\n**Main body:**\nTwo.\n\n# Conclusion\nThree.",
+                "##Title##\nA title\n##서론##\nOne.\n##본론##\nTwo.\n##결론##\nThree.",
+                "# A title #\n\nIntroduction\n- One.\nMain Body\n* Two.\nConclusion\n**Three.**",
+            )
+        ),
+        (
+            "##제목##\n가\n##본론##\n나\n##본론##\n다",
+            "ko",
+            "##제목##\n가\n\n##서론##\n\n##본론##\n나\n다\n\n##결론##\n",
+        ),
+        (
+            "Before.\n##Title##\nC# and *Java*\n##Introduction##\n- One.",
+            "en",
+            "##C♯ and Java##\n\n##Introduction##\nBefore.\nOne.\n\n##Main Body##\n\n##Conclusion##\n",
+        ),
+    ],
+)
+def test_other_forms_are_repaired(text, language, expected):
+    assert repaired(text, language) == expected
+
+
+def test_whatever_a_text_contains_one_repair_is_enough():
+    draw = random.Random(1)
+    pieces = (
+        "##제목##,##Title x##,##서론##,Introduction,# Main Body,**결론**,- ,* ,**, - ,--,---,-5,10-20,"
+        "two-stage,A*,3 * 4,\n,\n,\n\n,word,단어,#,##,_,__,.,:, ,1,##Introduction##,*x*,•,- Conclusion"
+    ).split(",")
+    for _ in range(2_000):
+        text = "".join(draw.choice(pieces) for _ in range(draw.randint(0, 14)))
+        for language in ("ko", "en"):
+            once = repaired(text, language)
+            assert repaired(once, language) == once
+            assert "*" not in once
+
+
+def test_quoted_sentences_are_the_body_and_an_abstention_is_the_introduction():
+    quoted = [Sentence("Yields fell.", "passages", ("A",), "quoted")]
+    answer = ChallengeAnswer.of(quoting_answer("en", quoted), "Did yields fall?")
+    assert (answer.title, answer.body) == ("Did yields fall?", "Yields fell.")
+    assert answer.introduction
+    assert answer.conclusion
+    declined = ChallengeAnswer.of(no_answer("ko", "extractive"), "왜?")
+    assert declined.introduction.startswith("찾은 문헌에는")
+    assert (declined.body, declined.conclusion) == ("", "")
+
+
+TOML = """
+[questions]
+id = "No"
+question = "질문"
+relevant = "References"
+separator = "|"
+
+[answers]
+No = "id"
+SAI_Answer = "answer"
+"article_{n}" = "document"
+"""
+COLUMNS = QuestionColumns(id="No", question="질문", relevant="References", separator="|")
+
+
+def test_a_mapping_is_read_from_toml_or_json(tmp_path):
+    toml, as_json = tmp_path / "mapping.toml", tmp_path / "mapping.json"
+    toml.write_text(TOML)
+    answers = {"No": "id", "SAI_Answer": "answer", "article_{n}": "document"}
+    as_json.write_text(json.dumps({"questions": COLUMNS.model_dump(), "answers": answers}))
+    assert read_mapping(toml) == read_mapping(as_json)
+    assert read_mapping(toml).questions == COLUMNS
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        ("questions = ", "mapping.toml"),
+        ("[questions]\nid = 'No'\n[answers]\nNo = 'id'", "questions.question"),
+        (TOML + "[other]\n", "other"),
+        (TOML.replace('"answer"', '"reply"'), "answers.SAI_Answer"),
+        (TOML + "[document]\nformat = '{abstracts}'", "abstracts"),
+        (TOML + "[document]\nformat = '{title:>9}'", "title:>9"),
+        (TOML + "[document]\nformat = '{'", "document.format"),
+    ],
+)
+def test_an_invalid_mapping_is_an_error_with_file_and_field(tmp_path, content, named):
+    path = tmp_path / "mapping.toml"
+    path.write_text(content)
+    with pytest.raises(InvalidCall) as raised:
+        read_mapping(path)
+    assert str(path) in raised.value.what
+    assert named in raised.value.what
+
+
+def test_questions_are_read_by_the_columns_of_the_mapping(tmp_path):
+    path = tmp_path / "questions.csv"
+    lines = 'No,질문,References\nQ1,"메탄, 얼마나?",First title| A2 |\n\nQ2,"Two\nlines?",\n'
+    path.write_bytes(b"\xef\xbb\xbf" + lines.encode())
+    assert read_questions(path, COLUMNS) == {
+        "Q1": ChallengeQuestion("Q1", "메탄, 얼마나?", ("First title", "A2")),
+        "Q2": ChallengeQuestion("Q2", "Two\nlines?", ()),
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "where", "named"),
+    [
+        ("", ":1: ", "'No'"),
+        ("No,Question,References\nQ1,a,b\n", ":1: ", "'질문'"),
+        ("No,질문,질문,References\nQ1,a,b,c\n", ":1: ", "several"),
+        ("No,질문,References\nQ1,a\n", ":2: ", "2 cells"),
+        ("No,질문,References\n,a,b\n", ":2: ", "''"),
+        ("No,질문,References\nQ1,a,b\nQ1,a,b\n", ":3: ", "second"),
+        ("No,질문,References\nQ1, ,b\n", ":2: ", "Q1"),
+        ('No,질문,References\nQ1,"a" b,c\n', ":2: ", "table"),
+        ("No,질문,References\n", ": ", "no questions"),
+        ("No,질문,References\nQ\0,a,b\n", ": ", "NUL"),
+        ("No,질문,References\n".encode("cp949"), ": ", "UTF-8"),
+    ],
+)
+def test_an_invalid_row_is_an_error_with_file_and_line(tmp_path, content, where, named):
+    path = tmp_path / "questions.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(BadTopics) as raised:
+        read_questions(path, COLUMNS)
+    assert raised.value.args[0].startswith(f"{path}{where}")
+    assert named in raised.value.args[0]
+
+
+def test_answers_are_written_in_the_columns_of_the_mapping():
+    answers = {"No": "id", "Answer": "answer", "doc_{n}": "document", "all": "documents", "empty": ""}
+    form = {"format": "{title} ({year})", "separator": "|"}
+    mapping = ChallengeMapping.model_validate({"questions": COLUMNS, "answers": answers, "document": form})
+    document = {"id": "A", "title": 'One, "two"', "abstract": "…", "year": "2020", "url": ""}
+    rows = [
+        AnsweredQuestion(ChallengeQuestion("Q1", "?"), ChallengeAnswer("T"), "##T##\n", [document]),
+        AnsweredQuestion(ChallengeQuestion("Q2", "?"), ChallengeAnswer("T"), "x", []),
+    ]
+    assert written_table(mapping, rows, 2) == (
+        "No,Answer,doc_1,doc_2,all,empty\n"
+        'Q1,"##T##\n","One, ""two"" (2020)",,"One, ""two"" (2020)",\n'
+        "Q2,x,,,,\n"
+    )
+
+
+def rows_of(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_questions_of_the_sample_name_the_titles_of_the_relevant_papers():
+    titles = {paper["id"]: paper["title"] for paper in read_lines(SAMPLE / "papers.jsonl")}
+    relevant: dict[str, list[str]] = {}
+    for line in (SAMPLE / "qrels.txt").read_text().splitlines():
+        query_id, _, paper, grade = line.split()
+        if int(grade) > 0:
+            relevant.setdefault(query_id, []).append(titles[paper])
+    assert [list(row.values()) for row in rows_of(QUESTIONS)] == [
+        [topic["query_id"], topic["question"], "|".join(relevant.get(topic["query_id"], []))]
+        for topic in read_lines(SAMPLE / "topics.jsonl")
+    ]
+
+
+@marked
+def test_all_answers_to_the_sample_are_in_the_form(tmp_path):
+    out = tmp_path / "out"
+    made = call("challenge", QUESTIONS, "--mapping", MAPPING, "--out", out)
+    rows = rows_of(out / "answers.csv")
+    assert [row["id"] for row in rows] == [topic["query_id"] for topic in read_lines(SAMPLE / "topics.jsonl")]
+    for row in rows:
+        assert repaired(row["answer"], language_of(row["Question"])) == row["answer"]
+        assert parsed(row["answer"]).title
+    assert all(row["document_1"] for row in rows)
+    main = read(out / "metrics.json")["main"]
+    assert (main["evidence coverage"], main["retrieval ratio"] > 90) == (100, True)
+    assert "5 questions name no relevant document" in made.stderr
+    assert "percent of 35 questions" in made.stdout
+    assert "peak GPU memory" in made.stdout
+    assert "GPU" not in (out / "report.md").read_text()  # times are not among the results that repeat
+    [table] = read(out / "times.json")["tables"]
+    assert "GPU" in table["rows"][-1][0]
+
+
+@marked
+def test_without_any_relevant_document_there_are_answers_and_no_measures(tmp_path):
+    mapping, questions = tmp_path / "mapping.toml", tmp_path / "three.csv"
+    mapping.write_text(MAPPING.read_text().replace('relevant = "relevant_titles"\n', ""))
+    questions.write_text("".join(QUESTIONS.read_text().splitlines(keepends=True)[:3]))
+    call("challenge", questions, "--mapping", mapping, "-k", 2, "--out", tmp_path / "out")
+    assert read(tmp_path / "out" / "metrics.json")["main"] == {}
+    [*_, last] = rows_of(tmp_path / "out" / "answers.csv")[0]
+    assert last == "document_2"
+
+
+@marked
+def test_a_language_model_writes_the_sections(model, tmp_path):
+    questions = tmp_path / "few.csv"
+    questions.write_text("".join(QUESTIONS.read_text().splitlines(keepends=True)[:8]))
+    call("challenge", questions, "--mapping", MAPPING, "--model", "--out", tmp_path / "out")
+    written = [topic for topic in topics_of(tmp_path / "out").values() if not topic["abstained"]]
+    assert {topic["written_by"] for topic in written} == {MODEL}
+    assert all(all(topic["answer"].values()) for topic in written)
+
+
+def test_a_document_is_named_by_its_id_or_title():
+    passage = StoredPassage("A#1", "A", title="Rice, and methane", text="", lang="en", part="abstract")
+    hit = Hit(1, passage, 1.0, paper={"title2": "벼와 메탄"})
+    assert all(is_named(hit, name) for name in ("A", "A#1", "rice and Methane.", "벼와  메탄"))
+    assert not any(is_named(hit, name) for name in ("a", "Rice", "…"))
+
+
+def test_measures_are_means_over_questions():
+    topics = [
+        {"relevant": 2, "collected": 1, "sentences": 4, "citing": 3},
+        {"relevant": 1, "collected": 0, "sentences": 0, "citing": 0},
+    ]
+    assert measures(topics) == {"evidence coverage": 50, "retrieval ratio": 25, "relevance": 37.5}
+
+
+def test_peak_memory_is_that_of_the_gpu_with_the_most(monkeypatch):
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    assert peak_gpu_memory() is None
+    peaks = [3_000, 5_000].__getitem__
+    cuda = SimpleNamespace(is_available=lambda: True, device_count=lambda: 2, max_memory_allocated=peaks)
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
+    assert peak_gpu_memory() == 5_000
