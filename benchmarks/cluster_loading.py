@@ -28,10 +28,9 @@ from benchmarks.timing import seconds_of
 from indexer.analysis.analysed import AnalysedPassage
 from indexer.forward.building import ForwardWriter
 from indexer.settings import ElasticsearchSettings
-from indexer.versions.cluster import names
-from indexer.versions.cluster.connection import Cluster
+from indexer.versions.cluster.connection import connect
 from indexer.versions.cluster.documents import document_id, to_document
-from indexer.versions.cluster.loading import create_for_loading
+from indexer.versions.cluster.mapping import index_body, index_of
 from indexer.versions.store.build_folder import PARTS
 from indexer.versions.writers.elasticsearch import ElasticsearchWriter
 
@@ -48,7 +47,7 @@ def measure_loading(plan: Plan) -> list[Figure]:
     passages = [
         (passage_of(document), AnalysedPassage(tokens_of(document))) for document in documents(LOADED)
     ]
-    index, building = names.index_of(settings.prefix, "loading", 1), plan.home / "loading"
+    index, building = index_of(settings.prefix, "loading", 1), plan.home / "loading"
     building.mkdir(parents=True, exist_ok=True)
     forward = ForwardWriter(building / PARTS)
     actions = [
@@ -60,18 +59,11 @@ def measure_loading(plan: Plan) -> list[Figure]:
         for number, (passage, analysed) in enumerate(passages)
     ]
     rates: dict[str, list[float]] = {"write": [], "bulk": []}
-    with Cluster(settings) as cluster:
+    with connect(settings) as client:
 
         def write() -> None:
             with ElasticsearchWriter(
-                cluster,
-                index,
-                base=None,
-                unit="paper",
-                building=building,
-                lexicon=None,
-                refuse=lambda _: None,
-                still_held=lambda: None,
+                client, settings, index, base=None, unit="paper", building=building, lexicon=None
             ) as writer:
                 for sequence, (passage, analysed) in enumerate(passages):
                     writer.add(passage, analysed, sequence)
@@ -80,13 +72,13 @@ def measure_loading(plan: Plan) -> list[Figure]:
         for turn in range(plan.rounds):
             plan.progress("loading", turn, plan.rounds)
             for way, load in (("write", write), ("bulk", partial(bulk, settings, actions, CLIENT_CHUNK))):
-                cluster.run(cluster.client.options(ignore_status=404).indices.delete(index=index))
-                cluster.run(create_for_loading(cluster.client, index, ANALYZER, "discard", 1, meta={}))
+                client.options(ignore_status=404).indices.delete(index=index)
+                client.indices.create(index=index, **index_body(ANALYZER, "discard", shards=1, meta={}))
                 for path in building.glob("committed*"):
                     path.unlink()
                 shutil.rmtree(building / PARTS, ignore_errors=True)
                 rates[way].append(LOADED / seconds_of(load))
-        cluster.run(cluster.client.indices.delete(index=index))
+        client.indices.delete(index=index)
     ratio = median([ours / bare for ours, bare in zip(*rates.values(), strict=True)])
     return [
         Figure(PART, "indexing, this writer", median(rates["write"]), "documents/s"),

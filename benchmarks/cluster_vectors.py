@@ -17,10 +17,8 @@ from benchmarks.plan import Plan
 from benchmarks.progressive import CLUSTER_PART as PART
 from benchmarks.timing import latencies, measure_in_turn
 from indexer.forward.lexicon import Lexicon, TokenCounts, lexicon_bytes
-from indexer.versions.cluster import names
-from indexer.versions.cluster.connection import Cluster
-from indexer.versions.cluster.loading import merge
-from indexer.versions.cluster.mapping import VectorField, index_body, vector_field
+from indexer.versions.cluster.connection import connect
+from indexer.versions.cluster.mapping import index_body, index_of, vector_field
 from retriever.engines.elasticsearch import ElasticsearchEngine
 
 VECTORS, DIMENSIONS, COMPARED, QUESTIONS = 200_000, 768, 100, 200
@@ -33,14 +31,14 @@ def measure_similarities(plan: Plan) -> list[Figure]:
     """Measure the exact similarities of 100 passages among many stored vectors, as in a search."""
     settings, count = plan.settings("elasticsearch"), min(VECTORS, plan.documents)
     name = f"vectors-{count}"
-    with Cluster(settings.elasticsearch) as cluster:
-        index = names.index_of(settings.elasticsearch.prefix, name, 1)
-        if not cluster.run(cluster.client.indices.exists(index=index)):
+    with connect(settings.elasticsearch) as client:
+        index = index_of(settings.elasticsearch.prefix, name, 1)
+        if not client.indices.exists(index=index):
             body = index_body(ANALYZER, "discard", shards=1, meta={})
-            body["mappings"]["properties"]["vector"] = vector_field(VectorField(DIMENSIONS))
-            cluster.run(cluster.client.indices.create(index=index, **body))
+            body["mappings"]["properties"]["vector"] = vector_field(DIMENSIONS)
+            client.indices.create(index=index, **body)
             bulk(settings.elasticsearch, _vectors(index, count, plan.progress), CHUNK)
-            cluster.run(merge(cluster.client, index, settle_s=0))
+            client.options(request_timeout=3600).indices.forcemerge(index=index, max_num_segments=1)
     lexicon = Lexicon(lexicon_bytes([], TokenCounts()))  # the documents contain only vectors
     engine = ElasticsearchEngine(settings.elasticsearch, index, passages=count, shards=1, lexicon=lexicon)
     with closing(engine):

@@ -11,7 +11,6 @@ from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import Lexicon
 from indexer.forward.rows import PassageRows
 from indexer.settings import ElasticsearchSettings
-from indexer.versions.cluster.connection import Cluster
 from indexer.versions.cluster.documents import from_document, row_of
 from retriever.engines import Engine, EngineHit, NumberedRows, T, TermScore, numbered_rows
 from retriever.engines.explaining import Leaf, contributions, in_order, leaves, parts_of, value_in
@@ -46,7 +45,6 @@ class ElasticsearchEngine(Engine):
         self, settings: ElasticsearchSettings, index: str, *, passages: int, shards: int, lexicon: Lexicon
     ) -> None:
         """Create the engine of one version with its numbers of passages and shards; sends no request."""
-        self._cluster = Cluster(settings)
         self._count = passages
         self._lexicon = lexicon
         self._rows: dict[str, bytes] = {}  # sent with the hits of searches
@@ -54,7 +52,8 @@ class ElasticsearchEngine(Engine):
         options = {"preference": PREFERENCE}
         if shards > 1:  # else idf is that of a single shard
             options["search_type"] = "dfs_query_then_fetch"
-        self._msearch = ManySearches(self._cluster, index, options).send
+        self._searches = ManySearches(settings, index, options)
+        self._msearch = self._searches.send
 
     @property
     def passage_count(self) -> int:
@@ -64,7 +63,7 @@ class ElasticsearchEngine(Engine):
     def close(self) -> None:
         """Wait for running requests, and close the connection."""
         self._threads.close()
-        self._cluster.close()
+        self._searches.close()
 
     async def search(
         self, queries: Sequence[tuple[Query, int]], *, filters: Filters, collapse: bool, read: int = 0
