@@ -201,7 +201,6 @@ class ElasticsearchSettings(ElasticsearchServer):
         le=90_000_000,
         description="maximum bytes of one bulk request",
     )
-    requests_at_once: int = Field(default=2, ge=1, le=16, description="concurrent bulk requests")
 
     @field_validator("url")
     @classmethod

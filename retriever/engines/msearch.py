@@ -1,7 +1,7 @@
 """Many searches in one request to a cluster; each must succeed on all shards.
 
-An index may be used from several event loops: a command runs one for each question. The client belongs to one, so it
-has its own loop, in a thread.
+An index may be used from several event loops: a command runs one for each question. The client belongs to
+one, so it has its own loop, in a thread.
 """
 
 import asyncio
@@ -82,8 +82,8 @@ class ManySearches:
         where, missing = f"Elasticsearch at {self._settings.url}", "no_shard_available_action_exception"
         if kind in {missing, *NODE_LOST} or answer.get("status") in {429, 503}:
             raise EngineRefused(
-                f"{where} cannot search all of {self._index} now ({reason}): shards are missing (a red cluster), "
-                "starting, or overloaded",
+                f"{where} cannot search all of {self._index} now ({reason}): shards are missing (a red "
+                "cluster), starting, or overloaded",
                 remedy="see GET /_cluster/health, and try again",
             )
         raise EngineRefused(f"{where} refused a search: {reason}")

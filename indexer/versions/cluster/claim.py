@@ -1,7 +1,7 @@
 """The claim of a writer: one process at a time writes an index, by a document that only one can create.
 
-A claim does not expire. A process with the same SHRAG_HOME takes over the claim of a killed one, because it has the
-lock of that folder. On another machine the claim of a killed process is removed by hand; the error names the request.
+A claim does not expire. A process with the same SHRAG_HOME takes over the claim of a killed one, because it
+has the lock of that folder. Otherwise the claim of a killed process is removed by hand; the error says how.
 """
 
 import os
@@ -30,7 +30,8 @@ def claimed(client: Elasticsearch, url: str, place: str, alias: str, holder: str
     Raises:
         IndexBusy: another process holds it.
     """
-    now, at = datetime.now(UTC).isoformat(timespec="seconds"), {"index": place, "id": alias}
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    at: dict[str, Any] = {"index": place, "id": alias}
     claim = {"holder": holder, "host": socket.gethostname(), "pid": os.getpid(), "since": now}
     document = {"claim": claim}
     created = client.options(ignore_status=CONFLICT).index(**at, document=document, op_type="create")

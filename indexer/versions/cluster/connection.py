@@ -1,7 +1,7 @@
 """Clients of a cluster, and conversion of their errors to errors with the next step.
 
-The transport of the official client retries failed connections and the statuses 429, 502, 503 and 504 up to
-three times, on another node if there is one. A client with patience repeats such requests with growing pauses.
+The official client retries failed connections and the statuses 429, 502, 503 and 504 up to three times, on
+another node if there is one. A client with patience repeats such requests with growing pauses instead.
 """
 
 import base64
@@ -22,7 +22,6 @@ from elasticsearch import (
 )
 
 from base.amounts import plain
-from base.errors import InvalidCall
 from base.net import backoff
 from base.untrusted import one_line
 from indexer.errors import EngineRefused, EngineUnreachable, VersionGone
@@ -59,7 +58,6 @@ REFUSALS: dict[str | int, tuple[str, ...]] = {
         "install it on every node (bin/elasticsearch-plugin install analysis-nori) and restart them",
     ),
 }
-OF_NORI = ("nori_tokenizer", "nori_part_of_speech", "nori_readingform")
 growing_pauses = partial(backoff.growing_pauses, FIRST_PAUSE_S, LONGEST_PAUSE_S)
 
 
@@ -68,9 +66,6 @@ def connect(settings: ElasticsearchSettings, *, patience_s: float = 0) -> Elasti
 
     Its requests raise EngineUnreachable, EngineRefused or VersionGone. With `patience_s` they are repeated
     that long while the cluster is unreachable, starting or overloaded.
-
-    Raises:
-        InvalidCall: no connection is possible with these settings.
     """
 
     class Client(Elasticsearch):
@@ -86,40 +81,34 @@ def connect(settings: ElasticsearchSettings, *, patience_s: float = 0) -> Elasti
                         raise
                 time.sleep(pause)
 
-    return _made(Client, settings, max_retries=0 if patience_s else TRANSPORT_RETRIES)
+    client: Elasticsearch = _made(Client, settings, max_retries=0 if patience_s else TRANSPORT_RETRIES)
+    return client
 
 
 def connect_async(settings: ElasticsearchSettings) -> AsyncElasticsearch:
-    """Return a client for one event loop, whose errors `map_client_errors` converts; raises as `connect`."""
-    return _made(AsyncElasticsearch, settings, max_retries=TRANSPORT_RETRIES)
+    """Return a client for one event loop, whose errors `map_client_errors` converts."""
+    client: AsyncElasticsearch = _made(AsyncElasticsearch, settings, max_retries=TRANSPORT_RETRIES)
+    return client
 
 
 def _made(kind: Any, settings: ElasticsearchSettings, **options: Any) -> Any:
     hosts = [url.strip() for url in settings.url.split(",")]
-    try:
-        if settings.api_key.get_secret_value():
-            options["api_key"] = settings.api_key.get_secret_value()
-        elif settings.user or settings.password.get_secret_value():
-            given = f"{settings.user or 'elastic'}:{settings.password.get_secret_value()}"
-            options["basic_auth"] = base64.b64encode(given.encode()).decode()  # the client accepts ASCII only
-        if any(
-            host.startswith("https:") for host in hosts
-        ):  # the client's own context skips numeric host names
-            options["ssl_context"] = ssl.create_default_context(cafile=settings.ca_certs)
-        return kind(
-            hosts,
-            request_timeout=settings.timeout_s,
-            retry_on_status=TRANSIENT,
-            retry_on_timeout=len(hosts) > 1,
-            serializer=OrjsonSerializer(),
-            http_compress=False,  # on a local network, compressing takes longer than sending
-            **options,
-        )
-    except (ValueError, TypeError, OSError) as error:
-        raise InvalidCall(
-            f"no connection is possible with the settings SHRAG_ELASTICSEARCH__… ({_describe(error)})",
-            remedy="check …__URL, …__USER, …__PASSWORD, …__API_KEY and …__CA_CERTS",
-        ) from error
+    if settings.api_key.get_secret_value():
+        options["api_key"] = settings.api_key.get_secret_value()
+    elif settings.user or settings.password.get_secret_value():
+        given = f"{settings.user or 'elastic'}:{settings.password.get_secret_value()}"
+        options["basic_auth"] = base64.b64encode(given.encode()).decode()  # the client accepts ASCII only
+    if any(host.startswith("https:") for host in hosts):  # the client's own skips numeric host names
+        options["ssl_context"] = ssl.create_default_context(cafile=settings.ca_certs)
+    return kind(
+        hosts,
+        request_timeout=settings.timeout_s,
+        retry_on_status=TRANSIENT,
+        retry_on_timeout=len(hosts) > 1,
+        serializer=OrjsonSerializer(),
+        http_compress=False,  # on a local network, compressing takes longer than sending
+        **options,
+    )
 
 
 def _is_transient(error: BaseException | None) -> bool:
@@ -139,11 +128,6 @@ def map_client_errors(settings: ElasticsearchSettings) -> Iterator[None]:
         raise EngineRefused(f"the server at {url} is not Elasticsearch", remedy=SET_URL) from error
     except ApiError as error:
         raise _refusal(error, url) from error
-    except SerializationError as error:
-        what = f"the response of {url} cannot be read ({_describe(error)})"
-        raise EngineRefused(
-            what, remedy=("check the proxy before Elasticsearch, if there is one", SET_URL)
-        ) from error
     except TransportError as error:
         what, *remedies = _failure(error, settings)
         raise EngineUnreachable(what, remedy=tuple(remedies)) from error
@@ -178,7 +162,7 @@ def _refusal(error: ApiError, url: str) -> EngineRefused | VersionGone:
         return EngineRefused(what, remedy=remedies)
     if kind == "index_not_found_exception":
         return version_gone(reason)
-    if status == BAD_REQUEST and any(part in reason for part in OF_NORI):
+    if status == BAD_REQUEST and "[nori_" in reason:
         kind = "nori"
     known = status if kind not in REFUSALS or status in TRANSIENT[1:] else kind
     what, *others = REFUSALS.get(known, ("refused",))

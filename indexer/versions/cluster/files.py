@@ -1,7 +1,7 @@
-"""Companion files of versions (glossary, citation graph, lexicon, dictionary) in a cluster, and local copies of them.
+"""Companion files of versions in a cluster (glossary, citation graph, lexicon, dictionary), and local copies.
 
-The index PREFIX.files contains each file in pieces, with the index of its version. The manifest has the size and the
-checksum of each file. A machine that searches downloads a file once, into the folder of the version in its SHRAG_HOME.
+The index PREFIX.files contains each file in pieces; the manifest has its size and its checksum. A machine
+that searches downloads a file once, into the folder of the version in its SHRAG_HOME.
 """
 
 import hashlib
@@ -66,7 +66,7 @@ def download(
                 raise IndexDamaged(f"{what} has a wrong checksum", remedy=Remedy.REBUILD)
     except OSError as error:
         raise IndexNotWritten(
-            f"{what} cannot be copied to {path.parent} ({error.strerror or error}), and searching needs a copy",
+            f"{what} cannot be copied to {path.parent} ({error.strerror or error})",
             remedy=("free disk space", "set SHRAG_HOME to a writable folder"),
         ) from error
 

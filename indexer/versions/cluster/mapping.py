@@ -8,8 +8,8 @@
 | PREFIX.files | companion files of the versions in pieces, and claims of writers |
 
 An index's name in a cluster has no capitals and at most 255 bytes; names with capitals get a hash as suffix.
-The `_meta` of a version's mapping contains the name of its index, its builder and its manifest. An index without
-them was not created by SHRAG, and is never touched.
+The `_meta` of a version's mapping contains the name of its index, its builder and its manifest. An index
+without them was not created by SHRAG, and is never touched.
 """
 
 import hashlib
@@ -22,20 +22,18 @@ from indexer.files.schema import ANALYSED_FIELDS, AUTHORS, BM25_B, BM25_K1, EXAC
 from indexer.settings import StorageType, VectorIndex
 from indexer.versions.cluster.documents import SPACE, STACKED
 
-# Until a version is published it has no replicas and no searches.
+# Settings until a version is published, and those of a clone of a published version.
 WHILE_LOADING = {"number_of_replicas": 0, "refresh_interval": "-1"}
-REFRESH_INTERVAL = "1s"
+WRITABLE = {"index": {"blocks.write": None, "auto_expand_replicas": False, **WHILE_LOADING}}
 # The maximal token length of the cluster's tokenizer; its default is 255 letters.
 LINES = {"type": "char_group", "tokenize_on_chars": [" "], "max_token_length": 1 << 20}
+TERMS_OF_A_WORD = f"([^{STACKED}]+)"
 STORED_FIELDS = ("record", "title2", "given", "tokens")
-
-
 # A longer value of an exact field is stored, but not searched; a term has at most 32,766 bytes.
 EXACT = {"type": "keyword", "ignore_above": 8_191}
 FILES_BODY: dict[str, Any] = {
     "settings": {"index": {"number_of_shards": 1, "auto_expand_replicas": "0-1"}},
     "mappings": {
-        "dynamic": "strict",
         "properties": {
             "version": {"type": "keyword"},
             "data": {"type": "binary"},
@@ -97,11 +95,7 @@ def analysis(
         "tokenizer": {"nori": tokenizer, "lines": LINES},
         "filter": {
             "gaps": {"type": "stop", "stopwords": [GAP]},
-            "stacked": {
-                "type": "pattern_capture",
-                "preserve_original": False,
-                "patterns": [f"([^{STACKED}]+)"],
-            },
+            "stacked": {"type": "pattern_capture", "preserve_original": False, "patterns": [TERMS_OF_A_WORD]},
             "spaces": {"type": "pattern_replace", "pattern": SPACE, "replacement": " "},
             "parts_of_speech": {"type": "nori_part_of_speech", "stoptags": sorted(STOP_TAGS)},
             "possessive": {"type": "stemmer", "language": "possessive_english"},
@@ -127,20 +121,19 @@ def index_body(
         "number_of_shards": shards,
         **WHILE_LOADING,
         "similarity": {"default": {"type": "BM25", "k1": BM25_K1, "b": BM25_B}},
-        # Vectors are excluded from _source, and survive partial updates.
-        "mapping": {"exclude_source_vectors": True},
+        "mapping": {"exclude_source_vectors": True},  # so that vectors survive partial updates
     }
+    text = {"type": "text", "analyzer": TERMS, "search_analyzer": analyzer}
+    stored = {"type": "keyword", "index": False, "doc_values": False}
     properties: dict[str, Any] = {
-        **{
-            name: {"type": "text", "analyzer": TERMS, "search_analyzer": analyzer} for name in ANALYSED_FIELDS
-        },
+        **dict.fromkeys(ANALYSED_FIELDS, text),
         **dict.fromkeys((*EXACT_FIELDS, AUTHORS), EXACT),
-        "year": {"type": "integer"},
+        **dict.fromkeys(STORED_FIELDS, stored),
         "incomplete": {"type": "boolean"},
         "first": {"type": "boolean"},
+        "year": {"type": "integer"},
         "sequence": {"type": "long"},
         "row": {"type": "binary"},
-        **{name: {"type": "keyword", "index": False, "doc_values": False} for name in STORED_FIELDS},
     }
     return {
         "settings": {"index": index, "analysis": analysis(analyzer, decompound, dictionary)},
@@ -170,4 +163,4 @@ def vector_field(
 def published_settings(replicas: str) -> dict[str, Any]:
     """Return the settings of a published version: replicas, and read-only."""
     copies = {"auto_expand_replicas": replicas} if "-" in replicas else {"number_of_replicas": int(replicas)}
-    return {"index": {**copies, "refresh_interval": REFRESH_INTERVAL, "blocks.write": True}}
+    return {"index": {**copies, "refresh_interval": "1s", "blocks.write": True}}

@@ -23,8 +23,8 @@ if TYPE_CHECKING:  # not needed for searching
     from indexer.versions.writers import Writer
 
 
-# Engines with versions as files: the pointer is read without a server, the vectors are files that a new version
-# can replace, and a backup copies the files.
+# Engines with versions as files: the pointer is read without a server, the vectors are files that a new
+# version can replace, and a backup copies the files.
 LOCAL_ENGINES: frozenset[EngineName] = frozenset({"tantivy"})
 
 
@@ -85,7 +85,7 @@ class IndexStore(Protocol):
     def pointer(self) -> Pointer | None:
         """Return the identity of the current version, to detect changes; None without one."""
 
-    def holding(self, version: int) -> AbstractContextManager[None]:
+    def holding(self, version: int) -> AbstractContextManager[object]:
         """Keep a version from being pruned while it is read, at most until the process ends.
 
         The version is reliably held if `pointer` is unchanged afterwards. A cluster holds no versions.
@@ -93,7 +93,7 @@ class IndexStore(Protocol):
         Raises:
             FileNotFoundError: the version was pruned.
         """
-        return nullcontext()
+        return nullcontext(version)
 
     def require_current(self) -> int:
         """Return the number of the current version; UnknownIndex before the first."""
@@ -179,16 +179,18 @@ class IndexStore(Protocol):
 
     def vectors(self, manifest: Manifest) -> "VectorStore | None":
         """Open the vectors of a version; None if it has none, or if the engine stores them."""
+        return None
 
     def check_files(self, manifest: Manifest, *, every_byte: bool = False) -> None:
         """Compare the files with the manifest: all sizes, and the checksums of small files or of all.
 
         Partial checks suffice for reading. A version derived from this one needs a full check, as it gets new
-        checksums that would hide damage.
+        checksums that would hide damage. The servers of a cluster check their own files.
 
         Raises:
             IndexDamaged: a file is missing or differs.
         """
+        return
 
     def verify_files(self, version: int, progress: Progress = no_progress) -> list[str]:
         """Compare every byte of a version with its manifest; return one line per difference."""

@@ -200,17 +200,15 @@ class ElasticsearchStore(IndexStore):
         if dictionary:
             (self.local.building / DICTIONARY).write_text(dictionary.text(), encoding="utf-8")
         version, meta = self.next_version(), {"name": self.name, "built_by": self._holder}
-        index, indices = self.index_of(version), self._client.indices
+        index, indices, shards = self.index_of(version), self._client.indices, self._settings.shards
         self._delete_unfinished(version)
         if base:
-            loading = {"blocks.write": None, "auto_expand_replicas": False, **mapping.WHILE_LOADING}
             source = self.index_of(base.version)
             made = indices.clone(
-                index=source, target=index, timeout=CREATED_WITHIN, settings={"index": loading}
+                index=source, target=index, timeout=CREATED_WITHIN, settings=mapping.WRITABLE
             )
             indices.put_mapping(index=index, meta=meta)
         else:
-            shards = self._settings.shards
             body = mapping.index_body(analyzer, decompound, shards=shards, meta=meta, dictionary=dictionary)
             made = indices.create(index=index, timeout=CREATED_WITHIN, **body)
         if not made["shards_acknowledged"]:
@@ -260,9 +258,7 @@ class ElasticsearchStore(IndexStore):
     def _require_claim(self) -> None:
         """Raise IndexBusy if the claim was removed, as another process may be writing then."""
         if claim_of(self._client, self._files, self._alias).get("holder") != self._holder:
-            what = (
-                f"the claim of this process on index {self.name!r} was removed; its unpublished work is lost"
-            )
+            what = f"the claim of this process on {self._alias} was removed; its unpublished work is lost"
             raise IndexBusy(what, remedy="repeat the command", index=self.name)
 
     def point_to(self, version: int) -> None:

@@ -6,7 +6,6 @@ with growing pauses up to `patience_s`. Documents are not duplicated: their id i
 
 import json
 import time
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -27,13 +26,7 @@ from indexer.forward.building import BaseForward, ForwardWriter
 from indexer.settings import ElasticsearchSettings
 from indexer.vectors.adding import row_of
 from indexer.vectors.store import VectorStore
-from indexer.versions.cluster.connection import (
-    FIRST_PAUSE_S,
-    LONGEST_PAUSE_S,
-    NOT_FOUND,
-    TRANSIENT,
-    cause_in,
-)
+from indexer.versions.cluster.connection import FIRST_PAUSE_S, LONGEST_PAUSE_S, NOT_FOUND, TRANSIENT, cause_in
 from indexer.versions.cluster.documents import (
     PAGE,
     count,
@@ -76,8 +69,8 @@ class ElasticsearchWriter:
         self._unit: Unit = unit
         self._note = building / COMMITTED
         self._forward = ForwardWriter(building / PARTS, lexicon)
-        self._pool = ThreadPoolExecutor(settings.requests_at_once, thread_name_prefix="bulk")
-        self._pending: deque[Future[int]] = deque()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="bulk")
+        self._sending: Future[int] | None = None
         self._newest: tuple[int, str | None] = (-1, None)
         self._new_batch()
 
@@ -91,49 +84,51 @@ class ElasticsearchWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Discard batches that are not being sent, and wait for the others."""
-        self._pool.shutdown(cancel_futures=True)
+        """Wait for the batch that is being sent."""
+        self._thread.shutdown()
 
     def add(self, passage: StoredPassage, analysed: AnalysedPassage, sequence: int) -> bytes:
         """Add a passage, and return its row; `sequence` is its record's place in the corpus."""
-        if self._base is None and sequence != self._newest[0]:
-            self._begin_record()
         self._newest = sequence, key_of(passage, self._unit)
         row = self._forward.row(passage, analysed)
         document = to_document(passage, analysed.tokens, row, sequence)
-        self._actions.append(
-            {"_index": self._index, "_id": document_id(passage.passage_id), "_source": document}
-        )
-        self._size += 5 * (len(passage.title) + len(passage.text)) + 300
+        self._actions.append(self._action(passage.passage_id, _source=document))
+        self._grow(5 * (len(passage.title) + len(passage.text)) + 300)
         return row
 
     def replace(self, field: str, value: str) -> None:
         """Delete a record of the base, before its passages are added."""
-        self._begin_record()
         self._gone.setdefault(field, []).append(value)
-        self._size += len(value)
+        self._grow(len(value))
 
-    def _begin_record(self) -> None:
-        """Send the batch if it is large enough; batches are concurrent, so each has whole records."""
+    def _grow(self, size: int) -> None:
+        self._size += size
         if self._size >= self._settings.request_bytes:
             self._send_batch()
 
     def _send_batch(self) -> None:
-        if self._actions or self._gone:
-            while len(self._pending) > self._settings.requests_at_once:
-                self.replaced += self._pending.popleft().result()
-            self._pending.append(self._pool.submit(self._replaced, self._gone, self._actions))
-            self._new_batch()
+        """Send the batch in the background, when the previous one is acknowledged."""
+        self._wait()
+        self._sending = self._thread.submit(self._deliver, self._gone, self._actions)
+        self._new_batch()
 
-    def _replaced(self, gone: dict[str, list[str]], actions: list[dict[str, Any]]) -> int:
+    def _wait(self) -> None:
+        if self._sending:
+            self.replaced += self._sending.result()
+            self._sending = None
+
+    def _deliver(self, gone: dict[str, list[str]], actions: list[dict[str, Any]]) -> int:
         """Send deletions and documents; return the number of deleted records."""
         deletions, records = [], set()
         for field, values in gone.items():
             for hit in self._in_base(field, values):
-                deletions.append({"_op_type": "delete", "_index": self._index, "_id": hit["_id"]})
+                deletions.append(self._action(hit["_id"], _op_type="delete"))
                 records.add(hit["fields"][field][0])
         self._bulk([*deletions, *actions])
         return len(records)
+
+    def _action(self, passage_id: str, **what: Any) -> dict[str, Any]:
+        return {"_index": self._index, "_id": document_id(passage_id), **what}
 
     def _bulk(self, actions: Sequence[dict[str, Any]]) -> None:
         """Send actions; EngineRefused if the cluster does not take one of them."""
@@ -196,8 +191,7 @@ class ElasticsearchWriter:
         """Wait for the acknowledgement of all added passages, and store the progress."""
         self._forward.flush()
         self._send_batch()
-        while self._pending:
-            self.replaced += self._pending.popleft().result()
+        self._wait()
         self._client.indices.refresh(index=self._index)
         if self._newest[0] >= 0:
             write_durably(self._note, json.dumps(self._newest, ensure_ascii=False))
@@ -231,31 +225,22 @@ class ElasticsearchWriter:
 
     def without_vector(self, fingerprint: VectorFingerprint) -> Iterator[StoredPassage]:
         """Yield the passages without a vector; passages of the base version may have one."""
-        options = {"index": self._settings.vector_index, "storage": fingerprint.storage}
-        field = vector_field(fingerprint.dimensions, **options)
+        kind = self._settings.vector_index
+        field = vector_field(fingerprint.dimensions, index=kind, storage=fingerprint.storage)
         self._client.indices.put_mapping(index=self._index, properties={VECTOR: field})
         return passages_of_index(self._client, self._index, WITHOUT)
 
     def place_vectors(self, sources: Sequence[VectorStore]) -> int:
         """Send the missing vectors, each from the first source with it; return the number of all vectors."""
-        for rows in windows(map(row_of, passages_of_index(self._client, self._index, WITHOUT)), PAGE):
+        lacking = passages_of_index(self._client, self._index, WITHOUT)
+        for rows in windows(map(row_of, lacking), PAGE):
             found: dict[str, list[float]] = {}
-            for source in reversed(sources):
-                matrix = source.matrix()
-                for row, place in zip(rows, source.known(rows), strict=True):
-                    if place is not None:
-                        found[row.passage_id] = matrix[place].tolist()
-            self._bulk(
-                [
-                    {
-                        "_op_type": "update",
-                        "_index": self._index,
-                        "_id": document_id(name),
-                        "doc": {VECTOR: vector},
-                    }
-                    for name, vector in found.items()
-                ]
-            )
+            for source in reversed(sources):  # the first one wins
+                matrix, places = source.matrix(), zip(rows, source.known(rows), strict=True)
+                found |= {
+                    row.passage_id: matrix[place].tolist() for row, place in places if place is not None
+                }
+            self._bulk([self._action(name, _op_type="update", doc={VECTOR: found[name]}) for name in found])
         self._client.indices.refresh(index=self._index)
         return count(self._client, self._index, WITH)
 
