@@ -5,6 +5,7 @@ import time
 from typing import Any
 
 import pytest
+from tests.service.elasticsearch.test_faults_rights import with_key
 
 from indexer.errors import EngineRefused, VersionGone
 from indexer.ingest import IngestRequest, build_index
@@ -18,7 +19,6 @@ from tests.retriever.following_contract import *  # noqa: F403
 from tests.retriever.following_contract import NAME, answered, publish
 from tests.service.elasticsearch.own_prefix import own_prefix
 from tests.service.elasticsearch.server import Access
-from tests.service.elasticsearch.test_faults_rights import with_key
 
 
 @pytest.fixture

@@ -4,12 +4,12 @@ import time
 
 import httpx
 import pytest
+from tests.service.elasticsearch.faults import build, settings_for
 
 from indexer.settings import IndexerSettings
 from tests.generator.sample_index import ENGLISH, ENGLISH_OF_KOREAN, NAME
 from tests.indexer.made_corpora import ROOT, paper, write_jsonl
 from tests.server.running import Served, serving
-from tests.service.elasticsearch.faults import build, settings_for
 from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
 from tests.service.elasticsearch.server import Access, Server
 
