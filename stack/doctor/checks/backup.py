@@ -85,7 +85,7 @@ def _of_cluster(settings: ElasticsearchSettings) -> Finding:
 
     try:
         with connect(settings) as client:
-            found = client.snapshot.get(repository="_all", snapshot="*")["snapshots"]
+            found = client.snapshot.get(repository="_all", snapshot="*").get("snapshots", [])
     except EngineRefused as error:  # the key may not list snapshots
         return replace(failed(SUBJECT, error), status="warning")
     except ResourceError as error:

@@ -11,18 +11,11 @@ from retriever.queries.boolean import And, Exact, Not, Or, Range, Term, or_query
 from retriever.queries.expert import parse_expression
 from retriever.queries.filters import Filters
 from tests.retriever.made_papers import PAPERS, found, indexed
-from tests.service.elasticsearch.own_prefix import own_prefix
 
 pytest.register_assert_rewrite("tests.retriever.engine_contract", "tests.retriever.phrase_contract")
 
 from tests.retriever.engine_contract import *  # noqa: E402, F403 - its tests and fixtures
 from tests.retriever.phrase_contract import *  # noqa: E402, F403
-
-
-@pytest.fixture(scope="module")
-def settings_for(elasticsearch):
-    with own_prefix(elasticsearch) as settings_for:
-        yield settings_for
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""A cluster that turns requests away, loses nodes, hangs or dies: who tries again, and what is told in the end."""
+"""A cluster that turns requests away, loses nodes, hangs or dies: who tries again, and what is told."""
 
 import json
 import re

@@ -3,17 +3,16 @@
 import asyncio
 
 import pytest
-from elasticsearch import Elasticsearch
 
 from indexer.analysis import DECOMPOUND_MODES
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
-from indexer.versions.cluster import names
+from indexer.versions.cluster.mapping import alias_of
 from retriever.index import open_index
 from retriever.search import SearchRequest, rank
 from retriever.settings import RetrieverSettings
 from tests.indexer.made_corpora import write_jsonl
-from tests.service.elasticsearch.own_prefix import own_prefix
+from tests.service.elasticsearch.own_prefix import client_of
 
 PAPERS = [
     {
@@ -38,19 +37,14 @@ QUESTIONS = [
 ]
 
 
-@pytest.fixture
-def settings_for(elasticsearch):
-    with own_prefix(elasticsearch) as settings_for:
-        yield settings_for
-
-
 @pytest.mark.parametrize("mode", DECOMPOUND_MODES)
 def test_both_engines_find_the_same(settings_for, tmp_path, mode):
     corpus = write_jsonl(tmp_path / "corpus.jsonl", PAPERS)
     engines = IndexerSettings(home=tmp_path / "here"), settings_for(tmp_path / "there")
 
     def ranked(settings):
-        build_index(IngestRequest(name="papers", paths=[str(corpus)], decompound=mode), settings)
+        request = IngestRequest(name="papers", paths=[str(corpus)], decompound=mode, rebuild=True)
+        build_index(request, settings)
         with open_index(settings, "papers") as index:
             requests = [SearchRequest(question, "boolean", 10) for question in QUESTIONS]
             runs = [asyncio.run(rank(index, request, RetrieverSettings())) for request in requests]
@@ -65,13 +59,11 @@ def test_both_engines_find_the_same(settings_for, tmp_path, mode):
 def test_a_match_of_another_tool_is_analysed_as_the_text_was(settings_for, tmp_path):
     settings = settings_for(tmp_path / "home").elasticsearch
     corpus = write_jsonl(tmp_path / "corpus.jsonl", PAPERS)
-    build_index(IngestRequest(name="papers", paths=[str(corpus)]), settings_for(tmp_path / "home"))
+    build_index(IngestRequest("papers", [str(corpus)], rebuild=True), settings_for(tmp_path / "home"))
 
-    with Elasticsearch(
-        settings.url, basic_auth=(settings.user, settings.password.get_secret_value())
-    ) as client:
+    with client_of(settings) as client:
         found = client.search(
-            index=names.alias_of(settings.prefix, "papers"),
+            index=alias_of(settings.prefix, "papers"),
             query={"match_phrase": {"text": "논에서 배출되는 메탄을"}},
         )
 

@@ -1,15 +1,16 @@
 """The HTTP server before a real cluster: the same hits as embedded, and a cluster that comes back."""
 
 import time
+from contextlib import ExitStack
 
 import httpx
 import pytest
-from tests.service.elasticsearch.faults import build, settings_for
 
 from indexer.settings import IndexerSettings
 from tests.generator.sample_index import ENGLISH, ENGLISH_OF_KOREAN, NAME
 from tests.indexer.made_corpora import ROOT, paper, write_jsonl
 from tests.server.running import Served, serving
+from tests.service.elasticsearch.builds import build
 from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
 from tests.service.elasticsearch.server import Access, Server
 
@@ -63,10 +64,11 @@ def test_both_engines_give_the_same_hits(elasticsearch: Access, sample_home, tmp
 def test_a_cluster_that_is_gone_is_told_with_the_next_step_and_answers_when_it_is_back(
     own_server: Server, tmp_path
 ):
-    settings = settings_for(own_server.access, tmp_path / "home", "served")
-    build(settings, write_jsonl(tmp_path / "papers.jsonl", map(paper, range(20))), name="papers")
     call = {"question": "지식 그래프"}
-    with before(settings, tmp_path / "log", elasticsearch__patience_s=3) as server:
+    with own_prefix(own_server.access) as make, ExitStack() as stack:
+        settings = make(tmp_path / "home", cluster={"patience_s": 3})
+        build(settings, write_jsonl(tmp_path / "papers.jsonl", map(paper, range(20))))
+        server = stack.enter_context(before(settings, tmp_path / "log"))
         found = asked(server, call).json()["hits"]
         assert found
         own_server.kill()
