@@ -32,21 +32,16 @@ def claimed(client: Elasticsearch, url: str, place: str, alias: str, holder: str
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")
     at: dict[str, Any] = {"index": place, "id": alias}
-    claim = {"holder": holder, "host": socket.gethostname(), "pid": os.getpid(), "since": now}
-    document = {"claim": claim}
+    document = {"claim": {"holder": holder, "host": socket.gethostname(), "pid": os.getpid(), "since": now}}
     created = client.options(ignore_status=CONFLICT).index(**at, document=document, op_type="create")
     if created.meta.status == CONFLICT:
         other = claim_of(client, place, alias)
         if other and other["holder"] != holder:
             request = f"DELETE {url.partition(',')[0]}/{place}/_doc/{quote(alias, safe='')}"
-            raise IndexBusy(
-                f"another process is writing to {alias}: process {other['pid']} on {other['host']}, "
-                f"since {other['since']}",
-                remedy=(
-                    "wait for it, then try again",
-                    f"if it was killed, repeat its command there, or remove its claim ({request})",
-                ),
-            )
+            who = f"process {other['pid']} on {other['host']}, since {other['since']}"
+            killed = f"if it was killed, repeat its command there, or remove its claim ({request})"
+            wait = "wait for it, then try again"
+            raise IndexBusy(f"another process is writing to {alias}: {who}", remedy=(wait, killed))
         client.index(**at, document=document)
     try:
         yield

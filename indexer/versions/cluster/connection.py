@@ -35,8 +35,9 @@ TRANSIENT = (429, 502, 503, 504)  # statuses for which a retry may succeed
 SET_URL = "set SHRAG_ELASTICSEARCH__URL to its address"
 NOT_READY = (
     "is not ready, because shards are missing (a red cluster) or still starting",
-    "see GET /_cluster/health, and try again",
+    "see GET /_cluster/health",
 )
+INSTALL_NORI = "install it on every node (bin/elasticsearch-plugin install analysis-nori) and restart them"
 # Refusals by the type of the error, or by its status: a description and remedies.
 REFUSALS: dict[str | int, tuple[str, ...]] = {
     401: (
@@ -49,14 +50,11 @@ REFUSALS: dict[str | int, tuple[str, ...]] = {
     **dict.fromkeys((502, 503, 504, "search_phase_execution_exception"), NOT_READY),
     "cluster_block_exception": (
         "is read-only",
-        "usually its disk is nearly full: free some space, or raise the watermark, and repeat the command",
+        "free disk space, or raise the watermark, and repeat the command",
     ),
     "index_closed_exception": ("has a closed index", "open it (POST /INDEX/_open)"),
     "media_type_header_exception": ("has another major version than the client", "use Elasticsearch 9"),
-    "nori": (
-        "lacks the plugin analysis-nori",
-        "install it on every node (bin/elasticsearch-plugin install analysis-nori) and restart them",
-    ),
+    "nori": ("lacks the plugin analysis-nori", INSTALL_NORI),
 }
 growing_pauses = partial(backoff.growing_pauses, FIRST_PAUSE_S, LONGEST_PAUSE_S)
 
@@ -81,18 +79,25 @@ def connect(settings: ElasticsearchSettings, *, patience_s: float = 0) -> Elasti
                         raise
                 time.sleep(pause)
 
-    client: Elasticsearch = _made(Client, settings, max_retries=0 if patience_s else TRANSPORT_RETRIES)
-    return client
+    return Client(**_options(settings, 0 if patience_s else TRANSPORT_RETRIES))
 
 
 def connect_async(settings: ElasticsearchSettings) -> AsyncElasticsearch:
     """Return a client for one event loop, whose errors `map_client_errors` converts."""
-    client: AsyncElasticsearch = _made(AsyncElasticsearch, settings, max_retries=TRANSPORT_RETRIES)
-    return client
+    return AsyncElasticsearch(**_options(settings, TRANSPORT_RETRIES))
 
 
-def _made(kind: Any, settings: ElasticsearchSettings, **options: Any) -> Any:
-    hosts = [url.strip() for url in settings.url.split(",")]
+def _options(settings: ElasticsearchSettings, max_retries: int) -> dict[str, Any]:
+    hosts = settings.url.split(",")
+    options: dict[str, Any] = {
+        "hosts": hosts,
+        "request_timeout": settings.timeout_s,
+        "max_retries": max_retries,
+        "retry_on_status": TRANSIENT,
+        "retry_on_timeout": len(hosts) > 1,
+        "serializer": OrjsonSerializer(),
+        "http_compress": False,  # on a local network, compressing takes longer than sending
+    }
     if settings.api_key.get_secret_value():
         options["api_key"] = settings.api_key.get_secret_value()
     elif settings.user or settings.password.get_secret_value():
@@ -100,15 +105,7 @@ def _made(kind: Any, settings: ElasticsearchSettings, **options: Any) -> Any:
         options["basic_auth"] = base64.b64encode(given.encode()).decode()  # the client accepts ASCII only
     if any(host.startswith("https:") for host in hosts):  # the client's own skips numeric host names
         options["ssl_context"] = ssl.create_default_context(cafile=settings.ca_certs)
-    return kind(
-        hosts,
-        request_timeout=settings.timeout_s,
-        retry_on_status=TRANSIENT,
-        retry_on_timeout=len(hosts) > 1,
-        serializer=OrjsonSerializer(),
-        http_compress=False,  # on a local network, compressing takes longer than sending
-        **options,
-    )
+    return options
 
 
 def _is_transient(error: BaseException | None) -> bool:
@@ -158,8 +155,7 @@ def _refusal(error: ApiError, url: str) -> EngineRefused | VersionGone:
     reason, status = reason or one_line(str(error.message)), error.status_code
     if PRODUCT not in error.meta.headers and status not in (UNAUTHORIZED, FORBIDDEN):
         what = f"the server at {url} answers {status} and does not identify as Elasticsearch"
-        remedies = "check the proxy before it", SET_URL, "try again if it was just started"
-        return EngineRefused(what, remedy=remedies)
+        return EngineRefused(what, remedy=("check the proxy before it", SET_URL))
     if kind == "index_not_found_exception":
         return version_gone(reason)
     if status == BAD_REQUEST and "[nori_" in reason:

@@ -15,7 +15,9 @@ from indexer.files.stored import place_in_paper
 LONGEST_ID = 512  # bytes, the cluster's limit of a document id
 KEPT = (*EXACT_FIELDS, "year", "incomplete", "title2", "record")
 PAGE = 500  # documents read at once
-ALL: dict[str, Any] = {"match_all": {}}
+Query = dict[str, Any]
+ALL: Query = {"match_all": {}}
+ORDER = [{"sequence": "asc"}, {"passage_id": "asc"}]
 STACKED, SPACE = "\x1f", "\x1e"  # prefix of each term at a position; replacement of a space in a term
 
 
@@ -56,13 +58,10 @@ def row_of(source: dict[str, Any]) -> bytes:
 def from_document(source: dict[str, Any]) -> StoredPassage:
     """Decode the stored passage in a document's source."""
     values = {name: source[name] for name in KEPT if name in source}
-    title, text = source["given"]
-    of_text, of_title, *title2 = source["tokens"]
-    tokens = PassageTokens.of_packed(
-        packed_of(source.get("text", ""), of_text),
-        packed_of(source.get("title", ""), of_title),
-        PackedTokens(*title2),
-    )
+    (title, text), (of_text, of_title, *of_title2) = source["given"], source["tokens"]
+    text_tokens = packed_of(source.get("text", ""), of_text)
+    title_tokens = packed_of(source.get("title", ""), of_title)
+    tokens = PassageTokens.of_packed(text_tokens, title_tokens, PackedTokens(*of_title2))
     return StoredPassage(**values, title=title, text=text, tokens=tokens, row=row_of(source))
 
 
@@ -92,22 +91,12 @@ def packed_of(line: str, offsets: str) -> PackedTokens:
     return PackedTokens(TERM_SEPARATOR.join(terms), " ".join(positions), offsets)
 
 
-def hits_of(
-    client: Elasticsearch, index: str, query: dict[str, Any] = ALL, **search: Any
-) -> Iterator[dict[str, Any]]:
-    """Yield the hits of a query by sequence, then passage_id."""
+def hits_of(client: Elasticsearch, index: str, query: Query = ALL, **search: Any) -> Iterator[dict[str, Any]]:
+    """Yield the hits of a query by sequence, then passage_id; a shard that does not answer is an error."""
+    search |= {"size": PAGE, "sort": ORDER, "track_total_hits": False, "allow_partial_search_results": False}
     after = None
     while True:
-        answer = client.search(
-            index=index,
-            query=query,
-            size=PAGE,
-            sort=[{"sequence": "asc"}, {"passage_id": "asc"}],
-            search_after=after,
-            track_total_hits=False,
-            allow_partial_search_results=False,
-            **search,
-        )
+        answer = client.search(index=index, query=query, search_after=after, **search)
         hits: list[dict[str, Any]] = answer["hits"]["hits"]
         yield from hits
         if len(hits) < PAGE:
@@ -115,18 +104,14 @@ def hits_of(
         after = hits[-1]["sort"]
 
 
-def passages_of_index(
-    client: Elasticsearch, index: str, query: dict[str, Any] = ALL
-) -> Iterator[StoredPassage]:
+def passages_of_index(client: Elasticsearch, index: str, query: Query = ALL) -> Iterator[StoredPassage]:
     """Yield the passages of an index, or those matching a query, in corpus order."""
     sources = (hit["_source"] for hit in hits_of(client, index, query))
     for _, record in groupby(sources, key=lambda source: source["sequence"]):
         yield from sorted(map(from_document, record), key=place_in_paper)
 
 
-def count(client: Elasticsearch, index: str, query: dict[str, Any] = ALL) -> int:
+def count(client: Elasticsearch, index: str, query: Query = ALL) -> int:
     """Return the number of documents that match a query; not by the count API, which skips silent shards."""
-    answer = client.search(
-        index=index, query=query, size=0, track_total_hits=True, allow_partial_search_results=False
-    )
-    return int(answer["hits"]["total"]["value"])
+    whole: dict[str, Any] = {"size": 0, "track_total_hits": True, "allow_partial_search_results": False}
+    return int(client.search(index=index, query=query, **whole)["hits"]["total"]["value"])

@@ -69,11 +69,6 @@ def version_of(index: str, alias: str) -> int | None:
     return int(number) if index == f"{alias}@{int(number):06}" else None
 
 
-def files_index(prefix: str) -> str:
-    """Return the index of companion files and claims."""
-    return f"{prefix}.files"
-
-
 def analysis(
     analyzer: str, decompound: Decompound, dictionary: UserDictionary | None = None
 ) -> dict[str, Any]:

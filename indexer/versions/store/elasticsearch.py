@@ -54,7 +54,7 @@ class ElasticsearchStore(IndexStore):
         self.place = f"with the prefix {prefix!r} at {url}, or none visible to this user or key"
         self._alias = mapping.alias_of(prefix, name)
         self._published = mapping.versions_alias(prefix, name)
-        self._files = mapping.files_index(prefix)
+        self._files = f"{prefix}.files"
 
     def __exit__(self, *_: object) -> None:
         """Close the connection."""
@@ -85,15 +85,13 @@ class ElasticsearchStore(IndexStore):
 
         If the alias was changed to name several versions, the latest one counts.
         """
-        named = {
-            version: about for version, about in self._indexes().items() if self._alias in _aliases_of(about)
-        }
-        return Pointer(max(named), named[max(named)]["settings"]["index"]["uuid"]) if named else None
+        named = [(v, about) for v, about in self._indexes().items() if self._alias in _aliases_of(about)]
+        version, about = max(named, key=lambda found: found[0], default=(0, {}))
+        return Pointer(version, about["settings"]["index"]["uuid"]) if version else None
 
     def versions(self) -> list[int]:
         """List the published versions in order."""
-        there = self._indexes().items()
-        return sorted(version for version, about in there if self._published in _aliases_of(about))
+        return sorted(v for v, about in self._indexes().items() if self._published in _aliases_of(about))
 
     def next_version(self) -> int:
         """Return the number after the highest published one."""

@@ -1,4 +1,4 @@
-"""Errors of a cluster's client with the next step: certificates, other servers, refusals. No cluster needed."""
+"""Errors of a client of a cluster: certificates, other servers, refusals; each with the next step."""
 
 import asyncio
 import json
@@ -157,10 +157,8 @@ def test_a_search_that_is_refused_is_told_in_one_line_without_secrets():
     cause = {"type": "query_shard_exception", "reason": reason}
     answer = {"responses": [{"error": {"root_cause": [cause]}, "status": 400}]}
 
-    class Refusing(server(body=json.dumps(answer).encode())):
-        do_HEAD = Handler.do_GET  # noqa: N815 - as it is called
-
-    with serving(Refusing) as url:
+    refusing = server(body=json.dumps(answer).encode(), do_HEAD=Handler.do_GET)
+    with serving(refusing) as url:
         searches = ManySearches(ElasticsearchSettings(url=url), "papers", {})
         with pytest.raises(EngineRefused, match=r"refused a search: 메탄 \[2J GET") as raised:
             asyncio.run(searches.send([{"query": {"match_all": {}}}]))

@@ -49,8 +49,8 @@ def settings(proxy: Proxy, tmp_path) -> Iterator[IndexerSettings]:
         proxy.answers = lambda *_: None
 
 
-def impatient(settings: IndexerSettings) -> IndexerSettings:
-    cluster = settings.elasticsearch.model_copy(update={"patience_s": 3})
+def changed(settings: IndexerSettings, **of_cluster: float) -> IndexerSettings:
+    cluster = settings.elasticsearch.model_copy(update=of_cluster)
     return settings.model_copy(update={"elasticsearch": cluster})
 
 
@@ -81,11 +81,15 @@ def test_when_patience_ends_the_build_ends_with_a_line_and_the_same_command_resu
     proxy: Proxy, settings, command: Command
 ):
     proxy.fail("_bulk", refusal(429), times=1_000)
-    told = command.told(impatient(settings), "index", settings.home / "papers.jsonl", "--name", NAME)
+    told = command.told(
+        changed(settings, patience_s=3), "index", settings.home / "papers.jsonl", "--name", NAME
+    )
     assert "is overloaded" in told
 
     turn_away(proxy, share=1, times=1_000)
-    told = command.told(impatient(settings), "index", settings.home / "papers.jsonl", "--name", NAME)
+    told = command.told(
+        changed(settings, patience_s=3), "index", settings.home / "papers.jsonl", "--name", NAME
+    )
     assert re.search(r"does not take passage 'P\d+' \(429: .*repeat the command", told)
 
     proxy.answers = lambda *_: None
@@ -114,8 +118,7 @@ def turn_away(proxy: Proxy, share: int, times: int) -> None:
 
 def test_of_a_bulk_request_only_documents_turned_away_are_sent_again(proxy: Proxy, settings):
     turn_away(proxy, share=3, times=1)
-    whole = settings.elasticsearch.model_copy(update={"request_bytes": 5_000_000})
-    report = build(settings.model_copy(update={"elasticsearch": whole}), settings.home / "papers.jsonl")
+    report = build(changed(settings, request_bytes=5_000_000), settings.home / "papers.jsonl")
     assert (report.manifest.passages, proxy.seen["_bulk"]) == (16, 2)  # 32 of 48 are lost
 
 
@@ -202,8 +205,7 @@ def test_a_server_that_hangs_is_told_with_the_setting_and_later_answers(
     own_server: Server, indexed: IndexerSettings, command: Command
 ):
     before = answers(indexed)
-    hasty = indexed.elasticsearch.model_copy(update={"timeout_s": 2})
-    hasty = indexed.model_copy(update={"elasticsearch": hasty})
+    hasty = changed(indexed, timeout_s=2)
     path = indexed.home / "papers.jsonl"
     own_server.pause()
     for arguments in (("search", QUESTION), ("index", path)):
@@ -229,8 +231,7 @@ def test_an_opened_index_outlives_the_death_of_its_server(own_server: Server, in
 @pytest.mark.nightly
 @pytest.mark.timeout(3 * WAITED_S)
 def test_a_build_goes_on_when_a_killed_server_comes_back(own_server: Server, indexed: IndexerSettings):
-    patient = indexed.elasticsearch.model_copy(update={"patience_s": WAITED_S})
-    patient = indexed.model_copy(update={"elasticsearch": patient})
+    patient = changed(indexed, patience_s=WAITED_S)
 
     def kill(stage: str, done: int, total: int) -> None:
         if stage == "merging":

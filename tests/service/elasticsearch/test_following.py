@@ -42,7 +42,9 @@ def remains():
 
 
 # In a folder a reader holds its version; here it is told that the version is gone.
-def test_an_index_that_stays_answers_from_its_version_until_it_is_closed(settings, remains):
+def test_an_index_that_stays_answers_from_its_version_until_it_is_closed(  # type: ignore[no-redef]
+    settings, remains
+):
     with open_index(settings, NAME) as index:
         assert answered(index) == 1
         publish(settings, 2)
@@ -51,6 +53,6 @@ def test_an_index_that_stays_answers_from_its_version_until_it_is_closed(setting
     assert remains(settings) == [2]
 
 
-def test_a_version_whose_passages_are_read_stays_until_the_last(settings, remains):
+def test_a_version_whose_passages_are_read_stays_until_the_last(settings, remains):  # type: ignore[no-redef]
     publish(settings.model_copy(update={"keep_versions": 2}), 2)
     assert remains(settings) == [1, 2]
