@@ -43,12 +43,7 @@ def upload(client: Elasticsearch, place: str, version: str, path: Path) -> None:
 def download(
     client: Elasticsearch, place: str, version: str, name: str, written: FileSum, path: Path
 ) -> None:
-    """Write a version's file to `path` atomically.
-
-    Raises:
-        IndexDamaged: a piece is missing, or the file has another checksum than `written`.
-        IndexNotWritten: the file cannot be written.
-    """
+    """Write a version's file to `path` atomically; IndexDamaged if it has another checksum than `written`."""
     what = f"the {FILES[name]} of {version} in the cluster"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -81,11 +76,6 @@ def remove_files(client: Elasticsearch, place: str, version: str) -> None:
 
 def _piece(version: str, name: str, number: int) -> str:
     return f"{version}/{name}/{number}"
-
-
-def copy_path(local: BuildFolder, version: int, name: str, written: FileSum) -> Path:
-    """Return the path of a local copy; an embedded index may share the folder of the version."""
-    return local.version_path(version) / f"{written.sha256[:16]}-{name}"
 
 
 def remove_old_copies(local: BuildFolder, there: Collection[int]) -> None:

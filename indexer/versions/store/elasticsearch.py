@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from errno import ENOENT
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from elasticsearch import Elasticsearch
 
@@ -36,7 +36,15 @@ from indexer.versions.writers.elasticsearch import ElasticsearchWriter
 
 CREATED_WITHIN = "20s"
 SHOWN = ["*.aliases", "*.mappings._meta", "*.settings.index.uuid", "*.settings.index.number_of_shards"]
-Index = dict[str, Any]  # aliases, mappings and settings
+
+
+class Index(NamedTuple):
+    """An index in the cluster that SHRAG created."""
+
+    meta: dict[str, Any]
+    aliases: dict[str, Any]
+    uuid: str
+    shards: int
 
 
 class ElasticsearchStore(IndexStore):
@@ -62,12 +70,9 @@ class ElasticsearchStore(IndexStore):
 
     def _indexes(self) -> dict[int, Index]:
         """Return the indexes of versions that SHRAG created, published or not."""
-        found = self._client.indices.get(index=f"{self._alias}@*", expand_wildcards="all", filter_path=SHOWN)
-        return {
-            version: about
-            for index, about in found.items()  # the pattern also matches names with capitals
-            if (version := mapping.version_of(index, self._alias)) is not None and "name" in _meta_of(about)
-        }
+        found = _indexes_of(self._client, f"{self._alias}@*")
+        numbered = {mapping.version_of(name, self._alias): index for name, index in found.items()}
+        return {version: index for version, index in numbered.items() if version is not None}
 
     def current(self) -> int | None:
         """Return the number of the current version, None before the first.
@@ -85,13 +90,12 @@ class ElasticsearchStore(IndexStore):
 
         If the alias was changed to name several versions, the latest one counts.
         """
-        named = [(v, about) for v, about in self._indexes().items() if self._alias in _aliases_of(about)]
-        version, about = max(named, key=lambda found: found[0], default=(0, {}))
-        return Pointer(version, about["settings"]["index"]["uuid"]) if version else None
+        named = {v: index for v, index in self._indexes().items() if self._alias in index.aliases}
+        return Pointer(max(named), named[max(named)].uuid) if named else None
 
     def versions(self) -> list[int]:
         """List the published versions in order."""
-        return sorted(v for v, about in self._indexes().items() if self._published in _aliases_of(about))
+        return sorted(v for v, index in self._indexes().items() if self._published in index.aliases)
 
     def next_version(self) -> int:
         """Return the number after the highest published one."""
@@ -103,12 +107,11 @@ class ElasticsearchStore(IndexStore):
 
     def manifest_of(self, version: int) -> Manifest:
         """Read the manifest of any version."""
-        return Manifest.from_record(_meta_of(self._index(version)).get("manifest"), self.name, version)
+        return Manifest.from_record(self._index(version).meta.get("manifest"), self.name, version)
 
     def address(self, manifest: Manifest) -> Address:
         """Return the index of a version and its shards."""
-        settings = self._index(manifest.version)["settings"]["index"]
-        return Address(self.index_of(manifest.version), int(settings["number_of_shards"]))
+        return Address(self.index_of(manifest.version), self._index(manifest.version).shards)
 
     def _index(self, version: int) -> Index:
         """Return the index of a version; VersionGone if it was removed."""
@@ -129,7 +132,8 @@ class ElasticsearchStore(IndexStore):
         index = self.index_of(manifest.version)
         if (written := manifest.files.get(name)) is None:
             raise FileNotFoundError(ENOENT, f"no such {files.FILES[name]}", index)
-        path = files.copy_path(self.local, manifest.version, name, written)
+        # An embedded index may share the folder of the version.
+        path = self.local.version_path(manifest.version) / f"{written.sha256[:16]}-{name}"
         if not path.exists() or sum_file(path) != written:
             files.download(self._client, self._files, index, name, written, path)
             files.remove_old_copies(self.local, self._indexes())
@@ -184,7 +188,7 @@ class ElasticsearchStore(IndexStore):
     def can_resume(self) -> bool:
         """Check whether the unfinished build of this machine exists."""
         building = self._indexes().get(self.next_version())
-        return building is not None and _meta_of(building).get("built_by") == self._holder
+        return building is not None and building.meta.get("built_by") == self._holder
 
     def start_building(
         self,
@@ -297,14 +301,14 @@ class ElasticsearchStore(IndexStore):
         return any(self.local.versions.glob(f"*/{MANIFEST}"))
 
 
-def _meta_of(about: Index) -> dict[str, Any]:
-    meta: dict[str, Any] = about.get("mappings", {}).get("_meta", {})
-    return meta
-
-
-def _aliases_of(about: Index) -> Index:
-    aliases: Index = about.get("aliases", {})
-    return aliases
+def _indexes_of(client: Elasticsearch, pattern: str) -> dict[str, Index]:
+    found = client.indices.get(index=pattern, expand_wildcards="all", filter_path=SHOWN)
+    return {
+        name: Index(meta, about.get("aliases", {}), own["uuid"], int(own["number_of_shards"]))
+        for name, about in found.items()
+        if "name" in (meta := about.get("mappings", {}).get("_meta", {}))
+        and (own := about["settings"]["index"])
+    }
 
 
 def open_store(settings: IndexerSettings, name: str) -> IndexStore:
@@ -319,6 +323,6 @@ def index_names(settings: IndexerSettings) -> list[str]:
 
 
 def _names_in(client: Elasticsearch, prefix: str) -> list[str]:
-    found = client.indices.get(index=f"{prefix}-*@*", expand_wildcards="all", filter_path=SHOWN)
-    named = ((_meta_of(about).get("name"), _aliases_of(about)) for about in found.values())
-    return sorted({name for name, there in named if name and mapping.versions_alias(prefix, name) in there})
+    found = _indexes_of(client, f"{prefix}-*@*").values()
+    named = ((str(index.meta["name"]), index.aliases) for index in found)
+    return sorted({name for name, there in named if mapping.versions_alias(prefix, name) in there})

@@ -119,13 +119,11 @@ class ElasticsearchWriter:
 
     def _deliver(self, gone: dict[str, list[str]], actions: list[dict[str, Any]]) -> int:
         """Send deletions and documents; return the number of deleted records."""
-        deletions, records = [], set()
-        for field, values in gone.items():
-            for hit in self._in_base(field, values):
-                deletions.append(self._action(hit["_id"], _op_type="delete"))
-                records.add(hit["fields"][field][0])
-        self._bulk([*deletions, *actions])
-        return len(records)
+        hits = [(field, hit) for field, values in gone.items() for hit in self._in_base(field, values)]
+        replaced = {action["_id"] for action in actions}  # a repeated deletion would remove a new document
+        deleted = {hit["_id"] for _, hit in hits} - replaced
+        self._bulk([*(self._action(one, _op_type="delete") for one in deleted), *actions])
+        return len({hit["fields"][field][0] for field, hit in hits})
 
     def _action(self, passage_id: str, **what: Any) -> dict[str, Any]:
         return {"_index": self._index, "_id": document_id(passage_id), **what}
@@ -149,10 +147,7 @@ class ElasticsearchWriter:
                 raise EngineRefused(
                     f"Elasticsearch at {self._settings.url} does not take passage {answer['_id']!r} "
                     f"({answer['status']}: {reason}). The published version remains in use",
-                    remedy=(
-                        "free disk space, or wait if it is overloaded",
-                        "repeat the command, which resumes",
-                    ),
+                    remedy=("free disk space, or wait if it is busy", "repeat the command, which resumes"),
                 )
 
     def held(self, field: str, values: Iterable[str]) -> set[str]:

@@ -141,7 +141,7 @@ def renew(server: Server) -> None:
     server.resume()
     if not server.running:
         server.launch()
-    server.wait_until_ready(1)
+    server.wait_until_ready()
     delete_all(server.access, "")
 
 

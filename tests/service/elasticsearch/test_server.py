@@ -1,4 +1,4 @@
-"""The HTTP server before a real cluster: the same hits as embedded, and a cluster that comes back."""
+"""The HTTP server before a real cluster that dies and comes back."""
 
 import time
 from contextlib import ExitStack
@@ -7,24 +7,12 @@ import httpx
 import pytest
 
 from indexer.settings import IndexerSettings
-from tests.generator.sample_index import ENGLISH, ENGLISH_OF_KOREAN, NAME
-from tests.indexer.made_corpora import ROOT, paper, write_jsonl
+from tests.indexer.made_corpora import paper, write_jsonl
 from tests.server.running import Served, serving
 from tests.service.elasticsearch.builds import build
 from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
-from tests.service.elasticsearch.server import Access, Server
+from tests.service.elasticsearch.server import Server
 
-pytest_plugins = ["tests.generator.sample_index"]
-
-# Not S03: it is about the one record of the sample in which nori finds another word.
-KOREAN = "논에 물을 대고 빼는 방식을 바꾸면 메탄이 얼마나 줄고, 그때 쌀 수확량도 함께 떨어지는가?"
-CALLS = [
-    {"question": KOREAN},
-    {"question": ENGLISH, "method": "or", "year": "2015..2024"},
-    {"question": ENGLISH_OF_KOREAN, "keywords": ["hard carbon", "나트륨"], "skip": ["SQ1"]},
-    {"question": '제목:"고체 전해질" OR moisture', "method": "boolean"},
-    {"question": "battery without cobalt", "lang": "en", "method": "paper"},
-]
 BACK_S = 120  # a loaded machine's
 
 
@@ -36,28 +24,6 @@ def before(settings: IndexerSettings, log, **options):
 
 def asked(server: Served, call) -> httpx.Response:
     return httpx.post(f"{server.url}/api/v1/search", json=call, timeout=120)
-
-
-@pytest.mark.nightly
-def test_both_engines_give_the_same_hits(elasticsearch: Access, sample_home, tmp_path):
-    with own_prefix(elasticsearch) as make:
-        settings = make(tmp_path / "home")
-        build(settings, ROOT / "sample" / "papers.jsonl", name=NAME)
-        with (
-            serving(sample_home, tmp_path / "embedded") as embedded,
-            before(settings, tmp_path / "cluster") as cluster,
-        ):
-            for call in CALLS:
-                both = [asked(server, call).json() for server in (embedded, cluster)]
-                hits = [
-                    [(hit["passage_id"], hit["snippet"], hit["found_by_names"]) for hit in each["hits"]]
-                    for each in both
-                ]
-                assert hits[0]
-                assert hits[1] == hits[0], call
-                assert both[1]["queries"] == both[0]["queries"]
-                scores = [[hit["score"] for hit in each["hits"]] for each in both]
-                assert scores[1] == pytest.approx(scores[0], rel=1e-3)
 
 
 @pytest.mark.nightly
