@@ -43,8 +43,7 @@ def own_prefix(access: Access) -> Iterator[Callable[..., IndexerSettings]]:
 def delete_all(access: Access, prefix: str) -> None:
     """Delete whatever bears the prefix; a server takes no pattern for that."""
     with client_of(access) as client:
-        every = client.indices.get(index=f"{prefix}*", allow_no_indices=True, expand_wildcards="all")
-        found = [index for index in every if not index.startswith(".")]
+        found = list(client.indices.get(index=f"{prefix}*", expand_wildcards="open,closed"))
         if found:
             client.indices.delete(index=found)
 
