@@ -20,11 +20,9 @@ from indexer.versions.cluster.connection import (
     version_gone,
 )
 
-# Errors of a search whose node died: the cluster tries another copy, but not in the middle of a search, which
-# stays on its first node.
-NODE_LOST = frozenset(
-    {"node_disconnected_exception", "node_not_connected_exception", "connect_transport_exception"}
-)
+# Errors of a search whose node died: the cluster tries another copy, but not in the middle of a search.
+NODE_LOST = {"node_disconnected_exception", "node_not_connected_exception", "connect_transport_exception"}
+MISSING = {"no_shard_available_action_exception", *NODE_LOST}
 
 
 class ManySearches:
@@ -52,40 +50,33 @@ class ManySearches:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._send(bodies), self._loop))
 
     async def _send(self, bodies: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        answers: dict[int, dict[str, Any]] = {}
+        left, pauses = list(range(len(bodies))), growing_pauses()
         with map_client_errors(self._settings):
-            answers = await self._answers(bodies)
-            for _, pause in zip(range(TRANSPORT_RETRIES), growing_pauses(), strict=False):
-                lost = [place for place, answer in enumerate(answers) if _kind_of(answer) in NODE_LOST]
-                if not lost:
+            for attempt in range(TRANSPORT_RETRIES + 1):
+                searches = [part for place in left for part in (self._header, bodies[place])]
+                found = await self._client.msearch(index=self._index, searches=searches)
+                answers |= dict(zip(left, found["responses"], strict=True))
+                left = [place for place in left if cause_in(answers[place].get("error"))[0] in NODE_LOST]
+                if not left or attempt == TRANSPORT_RETRIES:
                     break
-                await asyncio.sleep(pause)
-                again = await self._answers([bodies[place] for place in lost])
-                for place, answer in zip(lost, again, strict=True):
-                    answers[place] = answer
-            for answer in answers:
+                await asyncio.sleep(next(pauses))
+            for answer in answers.values():
                 if "error" in answer:
                     await self._refuse(answer)
-        return answers
-
-    async def _answers(self, bodies: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        searches = [part for body in bodies for part in (self._header, body)]
-        answers: list[dict[str, Any]] = (await self._client.msearch(index=self._index, searches=searches))[
-            "responses"
-        ]
-        return answers
+        return [answers[place] for place in range(len(bodies))]
 
     async def _refuse(self, answer: dict[str, Any]) -> NoReturn:
         kind, reason = cause_in(answer["error"])
         # An index that is deleted in the middle of a search is reported as missing shards.
         if kind == "index_not_found_exception" or not await self._client.indices.exists(index=self._index):
             raise version_gone(self._index)
-        where, missing = f"Elasticsearch at {self._settings.url}", "no_shard_available_action_exception"
-        if kind in {missing, *NODE_LOST} or answer.get("status") in {429, 503}:
-            raise EngineRefused(
-                f"{where} cannot search all of {self._index} now ({reason}): shards are missing (a red "
-                "cluster), starting, or overloaded",
-                remedy="see GET /_cluster/health, and try again",
+        where = f"Elasticsearch at {self._settings.url}"
+        if kind in MISSING or answer.get("status") in {429, 503}:
+            what = (
+                f"{where} cannot search all of {self._index} now ({reason}): shards are missing or starting"
             )
+            raise EngineRefused(what, remedy="see GET /_cluster/health, and try again")
         raise EngineRefused(f"{where} refused a search: {reason}")
 
     def close(self) -> None:
@@ -102,7 +93,3 @@ class ManySearches:
             task.cancel()
         await asyncio.gather(*pending, return_exceptions=True)
         await self._client.close()
-
-
-def _kind_of(answer: dict[str, Any]) -> str:
-    return cause_in(answer.get("error"))[0]
