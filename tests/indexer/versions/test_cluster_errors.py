@@ -36,7 +36,8 @@ class Server(Handler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(self.body)))
         self.end_headers()
-        self.wfile.write(self.body)
+        if self.command != "HEAD":
+            self.wfile.write(self.body)
 
     post = get
 
