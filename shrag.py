@@ -53,7 +53,7 @@ RUN_ERRORS: tuple[type[Exception], ...] = (
 CHANGES: dict[str, set[str]] = {
     "index": set(),
     "harvest": set(),
-    "indexes": {"delete", "rollback", "remove", "restore"},
+    "indexes": {"delete", "rollback", "remove"},
 }
 
 LONGEST_MESSAGE = 4_000  # characters; messages may quote input of any length

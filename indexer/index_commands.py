@@ -14,7 +14,7 @@ from base.remedies import describe_error
 from base.terminal.columns import table
 from base.terminal.output import echo, echo_json, echo_lines, escaped_json
 from base.terminal.parameters import PathParameter
-from indexer.backup_commands import backup, backups, restore
+from indexer.backup_commands import backup, backups
 from indexer.console import (
     as_record,
     describe_citations,
@@ -318,5 +318,5 @@ def remove(name: str, ids: tuple[str, ...], as_json: bool) -> None:
         echo(f"not in the index: {', '.join(absent)}", err=True)
 
 
-for command in (backup, backups, restore):
+for command in (backup, backups):
     indexes.add_command(command)

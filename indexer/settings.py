@@ -199,14 +199,7 @@ class ElasticsearchSettings(ElasticsearchServer):
         default=5_000_000,
         ge=1_000,
         le=90_000_000,
-        description="maximum bytes of one bulk request; requests grow while answers are quick",
-    )
-    requests_at_once: int = Field(default=2, ge=1, le=16, description="concurrent bulk requests")
-    answer_bytes: int = Field(
-        default=64_000_000,
-        ge=1_000_000,
-        le=4_000_000_000,
-        description="maximum bytes of one answer; a longer answer is an error",
+        description="maximum bytes of one bulk request",
     )
 
     @field_validator("url")

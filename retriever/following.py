@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from base.errors import ResourceError
 from indexer.errors import EngineRefused, EngineUnreachable, UnknownIndex, VersionGone
 from indexer.versions.manifest import Manifest
-from indexer.versions.store import IndexStore, Pointer
+from indexer.versions.store import LOCAL_ENGINES, IndexStore, Pointer
 from retriever.opening.worker_threads import WorkerThreads
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class FollowingIndex:
         self._lock = Lock()  # protects the current version and its count of questions
         self._moving = Lock()  # held by the one thread that reads the pointer or opens a version
         self._current = _Opened(open_version())
-        self._look_at = 0.0 if store.capabilities.local else time.monotonic() + LOOKED_EVERY_S
+        self._look_at = 0.0 if store.engine in LOCAL_ENGINES else time.monotonic() + LOOKED_EVERY_S
         self._refused: tuple[Pointer | None, float] = (None, 0.0)
         self._threads = WorkerThreads("follow")
         self._shared = ExitStack()
@@ -102,7 +102,7 @@ class FollowingIndex:
     async def _look_in_time(self) -> None:
         if time.monotonic() < self._look_at or self._moving.locked():
             return
-        if self._store.capabilities.local:
+        if self._store.engine in LOCAL_ENGINES:
             await self._threads.run(self._look)
         else:  # opening from a cluster may take long; the open version answers in the meantime
             self._look_at = time.monotonic() + LOOKED_EVERY_S

@@ -132,7 +132,8 @@ def open_index(
 ) -> SearchIndex | FollowingIndex:
     """Open the current version of an index, with the synonyms of a file.
 
-    The version is not cleared away until it is closed, which suits evaluations and notebooks. With `follow`
+    The version stays until it is closed, which suits evaluations and notebooks; in a cluster, as long as
+    `keep_versions` keeps it. With `follow`
     each question is answered by the version current at that time, which suits servers.
 
     Raises:
@@ -145,8 +146,7 @@ def open_index(
         store = opened.enter_context(open_store(settings, name))
         models = Models(settings)
         opened.callback(models.close)
-        hold = store.capabilities.local or not follow
-        open_version = partial(_open_version, settings, store, models, synonyms, hold=hold)
+        open_version = partial(_open_version, settings, store, models, synonyms)
         index = FollowingIndex(store, open_version) if follow else open_version()
         index.own(opened.pop_all())
     return index
@@ -157,10 +157,8 @@ def _open_version(
     store: IndexStore,
     models: Models,
     synonyms: Path | None,
-    *,
-    hold: bool,
 ) -> SearchIndex:
-    """Open the current version, and keep it from being cleared away if `hold` is true."""
+    """Open the current version, and keep it from being cleared away, except in a cluster."""
     while True:
         pointer = store.pointer()
         manifest = store.manifest()
@@ -168,10 +166,9 @@ def _open_version(
             continue  # published in between
         try:
             with ExitStack() as opened:
-                if hold:
-                    opened.enter_context(store.holding(manifest.version))
-                    if store.pointer() != pointer:
-                        continue  # it may have been cleared away before it was held
+                opened.enter_context(store.holding(manifest.version))
+                if store.pointer() != pointer:
+                    continue  # it may have been cleared away before it was held
                 store.check_files(manifest)
                 dictionary = _checked_dictionary(store, manifest)
                 analyzer = make_analyzer(manifest.analyzer, manifest.decompound, dictionary)

@@ -32,10 +32,7 @@ settings.load_profile("shrag")
 # fixture `own_server`: each process would start servers of its own. Tests that make models go with those of
 # vLLM, which make theirs too: to load torch takes ten seconds of a core and half a GB.
 SERVICE, VLLM, OWN_SERVER = "service/", "service/vllm", "service/elasticsearch/own_server"
-WITH_OWN_SERVER = {
-    f"service/elasticsearch/test_{name}.py"
-    for name in ("faults_health", "faults_indexing", "faults_servers", "server", "snapshots")
-}
+WITH_OWN_SERVER = {f"service/elasticsearch/test_{name}.py" for name in ("faults", "server")}
 WITH_MODELS = {
     *(f"indexer/encoders/test_{name}.py" for name in ("cross_encoder", "local")),
     "generator/answers/test_judging.py",
@@ -52,10 +49,8 @@ BY_NIGHT = bool(os.environ.get("SHRAG_TEST_NIGHTLY"))  # read before the user's 
 LONGEST = (
     OWN_SERVER,
     VLLM,
-    "service/elasticsearch/test_faults_nodes.py",
-    "service/elasticsearch/test_ingest.py",
+    "service/elasticsearch/test_versions.py",
     "service/elasticsearch/test_parity.py",
-    "service/elasticsearch/test_faults_lease.py",
     "eval/test_golden_scores.py",
     "test_kill.py",
     "test_bad_input.py",

@@ -89,24 +89,20 @@ def build_version(
     return built
 
 
-def _open(
-    opened: ExitStack, store: IndexStore, plan: BuildPlan, refuse: Callable[[DeadLetter], None]
-) -> tuple[Writer, ResumePoint]:
+def _open(opened: ExitStack, store: IndexStore, plan: BuildPlan) -> tuple[Writer, ResumePoint]:
     """Open the build for writing, until `opened` is closed, and find the point of resumption."""
-    writer = opened.enter_context(store.writer(plan.corpus.unit, plan.base, refuse))
+    writer = opened.enter_context(store.writer(plan.corpus.unit, plan.base))
     point = resume_point(writer, plan)
     if point.written:
         writer.commit()  # complete interrupted merges
     return writer, point
 
 
-def _open_again(
-    opened: ExitStack, store: IndexStore, plan: BuildPlan, refuse: Callable[[DeadLetter], None]
-) -> tuple[Writer, ResumePoint] | None:
+def _open_again(opened: ExitStack, store: IndexStore, plan: BuildPlan) -> tuple[Writer, ResumePoint] | None:
     """Open the build of an earlier run; None if it is damaged and must be discarded."""
     try:
         with map_damage_errors(store.local.building, store.name):
-            return _open(opened, store, plan, refuse)
+            return _open(opened, store, plan)
     except (IndexDamaged, OSError) as error:
         if isinstance(error, OSError) and error.errno != EIO:  # raised by the engine for unreadable files
             raise
@@ -125,7 +121,6 @@ def _build(
 ) -> Built | BuildPlan:
     """Build the version; return a plan to start over with if the written data cannot be kept."""
     tally, building = Tally(files=FileRecords.of(plan.corpus)), store.local.building
-    refused_by_engine = False
 
     def refuse(letter: DeadLetter) -> None:
         if plan.request.strict:
@@ -136,14 +131,9 @@ def _build(
         tally.files.add_letter(letter.file)
         tally.counts["dead_letters"] += 1
 
-    def refuse_written(letter: DeadLetter) -> None:
-        nonlocal refused_by_engine
-        refused_by_engine = True
-        refuse(letter)
-
     with DeadLetterFile(building / DEAD_LETTERS) as letters, ExitStack() as opened:
         open_build = _open_again if resumed else _open
-        if (found := open_build(opened, store, plan, refuse_written)) is None:
+        if (found := open_build(opened, store, plan)) is None:
             return plan
         writer, point = found
         # New passages are summarised while they are written; existing ones are read at the end.
@@ -168,13 +158,11 @@ def _build(
             return same
         progress("merging", 0, 0)
         writer.commit()
-        if writer.passage_count + tally.counts["removed"] == 0:  # the engine refused all passages
+        if writer.passage_count + tally.counts["removed"] == 0:
             raise _nothing_to_index(plan, letters)
         tally.counts["replaced"] = writer.replaced - tally.counts["removed"]
         draft = vectors.run(plan.draft(store, dict(tally.counts)), writer)
         writer.finish()
-        if refused_by_engine:  # the summary includes refused passages
-            summary = None
         manifest = complete_manifest(building, draft, writer, progress, plan.dictionary, plan.given, summary)
     return Built(manifest, letters.first, letters.written, tally.files)
 

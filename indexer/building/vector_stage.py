@@ -10,7 +10,7 @@ from indexer.errors import IndexDamaged
 from indexer.vectors.adding import encode_missing
 from indexer.vectors.store import VectorStore
 from indexer.versions.manifest import Manifest
-from indexer.versions.store import IndexStore
+from indexer.versions.store import LOCAL_ENGINES, IndexStore
 from indexer.versions.writers import Writer
 
 
@@ -31,7 +31,7 @@ class VectorStage:
         built = self.base.vector_fingerprint if self.base else None
         if self.encoder is None or built is None or built == self.encoder.fingerprint:
             return
-        replaceable = not self.store.capabilities.holds_vectors
+        replaceable = self.store.engine in LOCAL_ENGINES
         if reencode and replaceable:
             return
         now = self.encoder.fingerprint

@@ -9,7 +9,6 @@
 | lang, journal, source, type | as given | exact value |
 | authors | the paper's authors, as given | each exact value |
 | part | abstract, abstract2, body or passage | exact value |
-| references | ids of the papers cited by the paper, in its first passage | each exact value |
 | first | the passage contains its paper's record | yes or no |
 | incomplete | the paper has no text beyond a title | yes or no |
 | sequence | the record's place in the corpus it came from | resuming an interrupted build |
@@ -27,12 +26,12 @@ import tantivy
 from indexer.analysis.packing import PassageTokens
 from indexer.corpora.papers import Language
 
-SCHEMA_VERSIONS = {"tantivy": 5, "elasticsearch": 6}
+SCHEMA_VERSIONS = {"tantivy": 6, "elasticsearch": 7}
 BM25_K1, BM25_B = 1.2, 0.75  # the parameters of both engines
 ANALYSED_FIELDS = ("text", "title")
 TERMS = "terms"  # tokenizer name in the embedded engine
 EXACT_FIELDS = ("passage_id", "doc_id", "lang", "journal", "part", "source", "type")
-REFERENCES, AUTHORS = "references", "authors"  # exact fields with several values
+AUTHORS = "authors"  # an exact field with several values
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +66,6 @@ class StoredPassage:
         """The paper's record, decoded at each call; None except in a paper's first passage."""
         return json.loads(self.record) if self.record else None
 
-    @property
-    def references(self) -> list[str]:
-        """The ids of the papers cited by the paper; in its first passage only."""
-        if f'"{REFERENCES}"' not in self.record:  # decoding takes longer
-            return []
-        return (self.paper or {}).get(REFERENCES) or []
-
     def to_json(self) -> bytes:
         """Return the passage as one line of JSON, without its tokens."""
         values = {name: getattr(self, name) for name in EXPORTED}
@@ -93,7 +85,6 @@ def tantivy_schema() -> tantivy.Schema:
         builder.add_text_field(name, tokenizer_name=TERMS, index_option="position")
     for name in EXACT_FIELDS:
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic", fast=True)
-    builder.add_text_field(REFERENCES, tokenizer_name="raw", index_option="basic")
     builder.add_text_field(AUTHORS, tokenizer_name="raw", index_option="basic", fast=True)
     builder.add_unsigned_field("year", indexed=True, fast=True)
     builder.add_boolean_field("first", indexed=True)

@@ -34,7 +34,7 @@ from indexer.errors import IndexBusy, IndexDamaged, IndexNotWritten, UnknownInde
 from indexer.settings import IndexerSettings
 from indexer.versions.manifest import MANIFEST, Manifest
 from indexer.versions.server_files import copy_server_file, server_files
-from indexer.versions.store import CAPABILITIES
+from indexer.versions.store import LOCAL_ENGINES
 from indexer.versions.store.build_folder import NAME
 from indexer.versions.store.folder import FolderStore, index_names
 
@@ -91,7 +91,7 @@ def back_up(
         raise InvalidCall(
             f"one of {folder} and {settings.home} is inside the other", remedy="name another folder"
         )
-    indexes = [] if CAPABILITIES[settings.engine].snapshots else index_names(settings)
+    indexes = index_names(settings) if settings.engine in LOCAL_ENGINES else []
     names = [*indexes, *server_files(home)]
     if not names:
         raise UnknownIndex(f"no index in {settings.home}: there is nothing to back up")

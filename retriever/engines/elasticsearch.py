@@ -11,7 +11,6 @@ from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import Lexicon
 from indexer.forward.rows import PassageRows
 from indexer.settings import ElasticsearchSettings
-from indexer.versions.cluster.connection import Cluster
 from indexer.versions.cluster.documents import from_document, row_of
 from retriever.engines import Engine, EngineHit, NumberedRows, T, TermScore, numbered_rows
 from retriever.engines.explaining import Leaf, contributions, in_order, leaves, parts_of, value_in
@@ -33,6 +32,7 @@ from retriever.opening.worker_threads import WorkerThreads
 from retriever.queries.boolean import Phrase, Query, Term
 from retriever.queries.filters import Filters
 
+Body = dict[str, Any]
 WINDOW = 10_000  # maximum documents of one search
 # Copies of a shard may differ in the deleted documents they count, so the same copy answers each time.
 PREFERENCE = "shrag"
@@ -46,7 +46,6 @@ class ElasticsearchEngine(Engine):
         self, settings: ElasticsearchSettings, index: str, *, passages: int, shards: int, lexicon: Lexicon
     ) -> None:
         """Create the engine of one version with its numbers of passages and shards; sends no request."""
-        self._cluster = Cluster(settings)
         self._count = passages
         self._lexicon = lexicon
         self._rows: dict[str, bytes] = {}  # sent with the hits of searches
@@ -54,7 +53,8 @@ class ElasticsearchEngine(Engine):
         options = {"preference": PREFERENCE}
         if shards > 1:  # else idf is that of a single shard
             options["search_type"] = "dfs_query_then_fetch"
-        self._msearch = ManySearches(self._cluster, index, options).send
+        self._searches = ManySearches(settings, index, options)
+        self._msearch = self._searches.send
 
     @property
     def passage_count(self) -> int:
@@ -64,7 +64,7 @@ class ElasticsearchEngine(Engine):
     def close(self) -> None:
         """Wait for running requests, and close the connection."""
         self._threads.close()
-        self._cluster.close()
+        self._searches.close()
 
     async def search(
         self, queries: Sequence[tuple[Query, int]], *, filters: Filters, collapse: bool, read: int = 0
@@ -93,17 +93,14 @@ class ElasticsearchEngine(Engine):
             limits = further
         return answers
 
-    async def _read_on(
-        self, body: dict[str, Any], read: list[dict[str, Any]], limit: int
-    ) -> list[dict[str, Any]]:
+    async def _read_on(self, body: Body, read: list[Body], limit: int) -> list[Body]:
         """Read a search with more hits than the window of one answer."""
-        read = list(read)
         while len(read) < limit:
             page = body | {"search_after": read[-1]["sort"], "size": min(WINDOW, limit - len(read))}
             [answer] = await self._msearch([page])
             if not answer["hits"]["hits"]:
                 break
-            read += answer["hits"]["hits"]
+            read = [*read, *answer["hits"]["hits"]]
         return read
 
     async def records(
@@ -159,10 +156,9 @@ class ElasticsearchEngine(Engine):
         self, query: Query, filters: Filters, aggregations: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Aggregate the passages that a query matches under filters."""
-        body = {"query": filtered(query, filters), "size": 0, "track_total_hits": False}
-        [answer] = await self._msearch([body | {"aggs": aggregations}])
-        found: dict[str, Any] = answer.get("aggregations", {})
-        return found
+        body = {"query": filtered(query, filters), "size": 0, "track_total_hits": False, "aggs": aggregations}
+        [answer] = await self._msearch([body])
+        return answer.get("aggregations", {})  # type: ignore[no-any-return]
 
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
         """Return the number of passages that contain each token."""
@@ -197,11 +193,8 @@ class ElasticsearchEngine(Engine):
         if not asked:
             return {}
         [answer] = await self._msearch([similarity_body(vector.tolist(), asked, len(asked))])
-        # The cluster's score of a cosine is (1 + cosine) / 2.
-        return {
-            hit["fields"]["passage_id"][0]: rounded_cosine(2 * float(hit["_score"]) - 1)
-            for hit in answer["hits"]["hits"]
-        }
+        hits = answer["hits"]["hits"]
+        return {hit["fields"]["passage_id"][0]: _cosine(float(hit["_score"])) for hit in hits}
 
     async def vectors(self, passage_ids: Iterable[str]) -> dict[str, Stored]:
         """Return the stored vectors of passages; skips passages without a vector."""
@@ -222,7 +215,7 @@ class ElasticsearchEngine(Engine):
         while k > 0:
             limit = min(limit, WINDOW)
             [answer] = await self._msearch([nearest_body(vector.tolist(), filters, limit)])
-            hits = [_near(one) for one in answer["hits"]["hits"]]
+            hits = [_hit(one, _cosine) for one in answer["hits"]["hits"]]
             first = surely_first(hits, whole=len(hits) < limit)
             if len(first) >= k or len(hits) < limit or limit == WINDOW:
                 return (first if len(first) >= k else by_score(hits))[:k]
@@ -235,25 +228,24 @@ def _windows(values: list[str]) -> list[list[str]]:
     return [values[start : start + WINDOW] for start in range(0, len(values), WINDOW)]
 
 
-def _hit(raw: dict[str, Any]) -> EngineHit:
+def _cosine(score: float) -> float:
+    """Return the cosine of the cluster's score (1 + cosine) / 2."""
+    return rounded_cosine(2 * score - 1)
+
+
+def _score(score: float) -> float:
+    return round(score, SCORE_DECIMALS)
+
+
+def _hit(raw: Body, scored: Callable[[float], float] = _score) -> EngineHit:
     score, passage_id = raw["sort"]
-    return EngineHit(passage_id, raw["fields"]["doc_id"][0], round(float(score), SCORE_DECIMALS))
+    return EngineHit(passage_id, raw["fields"]["doc_id"][0], scored(float(score)))
 
 
-def _near(raw: dict[str, Any]) -> EngineHit:
-    score, passage_id = raw["sort"]
-    return EngineHit(passage_id, raw["fields"]["doc_id"][0], rounded_cosine(2 * float(score) - 1))
-
-
-def _explained(query: dict[str, Any], passage_id: str) -> dict[str, Any]:
+def _explained(query: Body, passage_id: str) -> Body:
     """Return the body that scores one passage with an explanation."""
-    only = [{"term": {"passage_id": passage_id}}]
-    return {
-        "query": {"bool": {"must": [query], "filter": only}},
-        "size": 1,
-        "explain": True,
-        "_source": False,
-    }
+    scored = {"bool": {"must": [query], "filter": [{"term": {"passage_id": passage_id}}]}}
+    return {"query": scored, "size": 1, "explain": True, "_source": False}
 
 
 def _term_score(part: Leaf, label: str, hit: dict[str, Any]) -> TermScore:

@@ -1,88 +1,95 @@
-"""Many searches in one request to a cluster; each must succeed on all shards."""
+"""Many searches in one request to a cluster; each must succeed on all shards.
+
+An index may be used from several event loops: a command runs one for each question. The client belongs to
+one, so it has its own loop, in a thread.
+"""
 
 import asyncio
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from elasticsearch import NotFoundError
-
-from indexer.errors import EngineRefused, VersionGone
-from indexer.versions.cluster.connection import TRANSPORT_RETRIES, Cluster, cause_in, growing_pauses
-
-# Errors of a search whose node died: the cluster tries another copy, but not in the middle of a search, which
-# stays on its first node.
-NODE_LOST = frozenset(
-    {"node_disconnected_exception", "node_not_connected_exception", "connect_transport_exception"}
+from indexer.errors import EngineRefused
+from indexer.settings import ElasticsearchSettings
+from indexer.versions.cluster.connection import (
+    TRANSPORT_RETRIES,
+    cause_in,
+    connect_async,
+    growing_pauses,
+    map_client_errors,
+    version_gone,
 )
+
+# Errors of a search whose node died: the cluster tries another copy, but not in the middle of a search.
+NODE_LOST = {"node_disconnected_exception", "node_not_connected_exception", "connect_transport_exception"}
+MISSING = {"no_shard_available_action_exception", *NODE_LOST}
 
 
 class ManySearches:
     """Sends searches of one index, and retries searches whose node was lost."""
 
-    def __init__(self, cluster: Cluster, index: str, options: Mapping[str, Any]) -> None:
-        """Take the options for the header of each search."""
-        self._cluster = cluster
-        self._index = index
+    def __init__(self, settings: ElasticsearchSettings, index: str, options: Mapping[str, Any]) -> None:
+        """Take the options for the header of each search; sends no request."""
+        self._settings, self._index = settings, index
         self._header = {**options, "allow_partial_search_results": False}
+        self._client = connect_async(settings)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True, name="elasticsearch")
+        self._thread.start()
 
     async def send(self, bodies: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Return the answers to the bodies, in their order.
+        """Return the answers to the bodies, in their order; cancelling it cancels the request.
 
         Raises:
             EngineUnreachable: no server answers.
             EngineRefused: it does not answer one of the searches.
             VersionGone: the index was deleted.
         """
-        answers = await self._answered(bodies)
-        pauses = growing_pauses()
-        for _ in range(TRANSPORT_RETRIES):
-            lost = [
-                place for place, answer in enumerate(answers) if cause_in(answer.get("error"))[0] in NODE_LOST
-            ]
-            if not lost:
-                break
-            await asyncio.sleep(next(pauses))
-            again = await self._answered([bodies[place] for place in lost])
-            for place, answer in zip(lost, again, strict=True):
-                answers[place] = answer
-        for answer in answers:
-            if "error" in answer:
-                await self._refuse(answer)
-        return answers
-
-    async def _answered(self, bodies: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         if not bodies:
             return []
-        searches = [part for body in bodies for part in (self._header, body)]
-        try:
-            sent = self._cluster.client.msearch(index=self._index, searches=searches)
-            answers: list[dict[str, Any]] = (await self._cluster.call(sent))["responses"]
-        except EngineRefused as error:
-            if isinstance(error.__cause__, NotFoundError):
-                self._gone(error)
-            raise
-        return answers
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._send(bodies), self._loop))
+
+    async def _send(self, bodies: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        answers: dict[int, dict[str, Any]] = {}
+        left, pauses = list(range(len(bodies))), growing_pauses()
+        with map_client_errors(self._settings):
+            for attempt in range(TRANSPORT_RETRIES + 1):
+                searches = [part for place in left for part in (self._header, bodies[place])]
+                found = await self._client.msearch(index=self._index, searches=searches)
+                answers |= dict(zip(left, found["responses"], strict=True))
+                left = [place for place in left if cause_in(answers[place].get("error"))[0] in NODE_LOST]
+                if not left or attempt == TRANSPORT_RETRIES:
+                    break
+                await asyncio.sleep(next(pauses))
+            for answer in answers.values():
+                if "error" in answer:
+                    await self._refuse(answer)
+        return [answers[place] for place in range(len(bodies))]
 
     async def _refuse(self, answer: dict[str, Any]) -> NoReturn:
-        kind, reason = cause_in(answer.get("error"))
-        exists = self._cluster.client.indices.exists
+        kind, reason = cause_in(answer["error"])
         # An index that is deleted in the middle of a search is reported as missing shards.
-        if kind == "index_not_found_exception" or not await self._cluster.call(exists(index=self._index)):
-            self._gone(None)
-        if (
-            kind == "no_shard_available_action_exception"
-            or kind in NODE_LOST
-            or answer.get("status") in {429, 503}
-        ):
-            raise EngineRefused(
-                f"Elasticsearch at {self._cluster.settings.url} cannot search all of {self._index} now "
-                f"({reason}): shards are missing (a red cluster), starting, or overloaded; see "
-                "GET /_cluster/health, and try again"
+        if kind == "index_not_found_exception" or not await self._client.indices.exists(index=self._index):
+            raise version_gone(self._index)
+        where = f"Elasticsearch at {self._settings.url}"
+        if kind in MISSING or answer.get("status") in {429, 503}:
+            what = (
+                f"{where} cannot search all of {self._index} now ({reason}): shards are missing or starting"
             )
-        raise EngineRefused(f"Elasticsearch at {self._cluster.settings.url} refused a search: {reason}")
+            raise EngineRefused(what, remedy="see GET /_cluster/health, and try again")
+        raise EngineRefused(f"{where} refused a search: {reason}")
 
-    def _gone(self, error: Exception | None) -> NoReturn:
-        raise VersionGone(
-            f"index {self._index} is gone from the cluster: it was replaced by a newer version, or deleted",
-            remedy="open it again",
-        ) from error
+    def close(self) -> None:
+        """Cancel pending requests, close the connections and stop the loop; can be called repeatedly."""
+        if not self._loop.is_closed():
+            asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+
+    async def _end(self) -> None:
+        pending = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in pending:
+            task.cancel()
+        await asyncio.gather(*pending, return_exceptions=True)
+        await self._client.close()

@@ -157,21 +157,9 @@ def _reading(clauses: list[dict[str, Any]], size: int) -> dict[str, Any]:
 
 def nearest_body(vector: Sequence[float], filters: Filters, k: int) -> dict[str, Any]:
     """Return the body that finds the k passages whose vectors are nearest, by similarity, then passage_id."""
-    knn: dict[str, Any] = {
-        "field": "vector",
-        "query_vector": list(vector),
-        "k": k,
-        "num_candidates": min(MOST_CANDIDATES, max(LEAST_CANDIDATES, CANDIDATES_A_HIT * k)),
-    }
-    return {
-        "knn": knn | {"filter": [*filter_clauses(filters), {"exists": {"field": "vector"}}]},
-        "size": k,
-        "sort": [{"_score": "desc"}, {"passage_id": "asc"}],
-        "track_total_hits": False,
-        "_source": False,
-        "stored_fields": "_none_",
-        "docvalue_fields": ["doc_id"],
-    }
+    candidates = min(MOST_CANDIDATES, max(LEAST_CANDIDATES, CANDIDATES_A_HIT * k))
+    body = _knn(vector, k, candidates, filter_clauses(filters), "doc_id")
+    return body | {"sort": [{"_score": "desc"}, {"passage_id": "asc"}]}
 
 
 def vectors_body(passage_ids: Sequence[str]) -> dict[str, Any]:
@@ -185,18 +173,14 @@ def vectors_body(passage_ids: Sequence[str]) -> dict[str, Any]:
 
 def similarity_body(vector: Sequence[float], passage_ids: Sequence[str], k: int) -> dict[str, Any]:
     """Return the body that compares a vector exactly with the vectors of given passages (a flat field)."""
-    return {
-        "knn": {
-            "field": "vector",
-            "query_vector": list(vector),
-            "k": k,
-            "num_candidates": k,
-            # Without the second condition, passages without a vector may match as the least similar.
-            "filter": [{"terms": {"passage_id": list(passage_ids)}}, {"exists": {"field": "vector"}}],
-        },
-        "size": k,
-        "track_total_hits": False,
-        "_source": False,
-        "stored_fields": "_none_",
-        "docvalue_fields": ["passage_id"],
-    }
+    return _knn(vector, k, k, [{"terms": {"passage_id": list(passage_ids)}}], "passage_id")
+
+
+def _knn(
+    vector: Sequence[float], k: int, candidates: int, clauses: list[dict[str, Any]], shown: str
+) -> dict[str, Any]:
+    # Without the last condition, passages without a vector may match as the least similar.
+    having = {"filter": [*clauses, {"exists": {"field": "vector"}}]}
+    knn = {"field": "vector", "query_vector": list(vector), "k": k, "num_candidates": candidates}
+    hidden = {"track_total_hits": False, "_source": False, "stored_fields": "_none_"}
+    return {"knn": knn | having, "size": k, "docvalue_fields": [shown], **hidden}

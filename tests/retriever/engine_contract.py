@@ -197,23 +197,6 @@ def test_tokens_come_back_however_compounds_are_taken_apart(own, mode):
         assert passage.tokens == PassageTokens.of(passage.title, passage.text, passage.title2, analyze)
 
 
-def test_papers_are_found_by_what_they_refer_to(own):
-    engine = own(
-        [
-            {"id": "A", "title": "first"},
-            {"id": "C", "title": "third", "title2": "셋째", "references": ["A", "B"]},
-            {"id": "B", "title": "second", "references": ["A", "elsewhere"]},
-        ]
-    )
-
-    asked = ["A", "B", "C", "elsewhere"]
-    queries = [(Exact("references", (doc_id,)), 10) for doc_id in asked]
-    found = asyncio.run(engine.search(queries, filters=Filters(), collapse=True))
-
-    assert [[hit.doc_id for hit in hits] for hits in found] == [["B", "C"], ["C"], [], ["B"]]
-    assert asyncio.run(engine.papers(["C"]))["C"].references == ["A", "B"]
-
-
 def test_document_frequencies_count_passages(engine):
     found = asyncio.run(engine.document_frequencies(["quokka", "pangolin", "회귀", "none"]))
 

@@ -10,7 +10,6 @@ import sys
 import pytest
 
 from indexer.settings import IndexerSettings
-from indexer.versions.store import CAPABILITIES
 from indexer.versions.store.folder import FolderStore
 from retriever import following
 from retriever.index import open_index
@@ -116,7 +115,7 @@ def test_a_pointer_that_cannot_be_read_leaves_the_version_before_answering_with_
 @pytest.fixture
 def slow_to_look(monkeypatch):
     """Let the pointer be looked at as on a cluster: beside the questions."""
-    monkeypatch.setattr(FolderStore, "capabilities", CAPABILITIES["elasticsearch"])
+    monkeypatch.setattr("retriever.following.LOCAL_ENGINES", frozenset())
 
 
 def test_an_index_that_was_opened_just_now_is_not_looked_at_again(settings, slow_to_look, monkeypatch):

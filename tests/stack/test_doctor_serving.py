@@ -213,7 +213,6 @@ def test_without_a_place_of_backups_doctor_says_how_to_name_one(tmp_path):
 @pytest.mark.parametrize(
     ("snapshots", "status", "found"),
     [
-        ((404, {"error": {"type": "repository_missing_exception"}}), "warning", "there is none"),
         ((200, {"snapshots": []}), "warning", "there is none"),
         ((403, {"error": {"type": "security_exception", "reason": "no"}}), "warning", "EngineRefused"),
         (
@@ -233,7 +232,7 @@ def test_the_last_whole_snapshot_of_a_cluster_is_its_backup(tmp_path, snapshots,
                     "snapshot": "s",
                     "state": state,
                     "start_time": f"{day}T00:00:00.000Z",
-                    "indices": [],
+                    "indices": ["shrag-papers@000001"],
                     "shards": {"total": 1},
                     "duration_in_millis": 1,
                 }

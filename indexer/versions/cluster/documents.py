@@ -1,14 +1,23 @@
-"""Conversion of stored passages to documents of the cluster, and back."""
+"""Passages as documents of the cluster: their conversion, and reading them in corpus order."""
 
 import hashlib
 from base64 import b64decode, b64encode
+from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
+from elasticsearch import Elasticsearch
+
 from indexer.analysis.packing import GAP, TERM_SEPARATOR, PackedTokens, PassageTokens
-from indexer.files.schema import AUTHORS, EXACT_FIELDS, REFERENCES, StoredPassage
+from indexer.files.schema import AUTHORS, EXACT_FIELDS, StoredPassage
+from indexer.files.stored import place_in_paper
 
 LONGEST_ID = 512  # bytes, the cluster's limit of a document id
 KEPT = (*EXACT_FIELDS, "year", "incomplete", "title2", "record")
+PAGE = 500  # documents read at once
+Query = dict[str, Any]
+ALL: Query = {"match_all": {}}
+ORDER = [{"sequence": "asc"}, {"passage_id": "asc"}]
 STACKED, SPACE = "\x1f", "\x1e"  # prefix of each term at a position; replacement of a space in a term
 
 
@@ -27,7 +36,6 @@ def to_document(passage: StoredPassage, tokens: PassageTokens, row: bytes, seque
     text, title, title2 = tokens.text, tokens.title, tokens.title2
     values = {
         **{name: getattr(passage, name) for name in (*EXACT_FIELDS, "year", "title2", "record")},
-        REFERENCES: passage.references if passage.record else [],
         AUTHORS: list(passage.authors),
         "text": line_of(text),
         "title": line_of(title),
@@ -50,13 +58,10 @@ def row_of(source: dict[str, Any]) -> bytes:
 def from_document(source: dict[str, Any]) -> StoredPassage:
     """Decode the stored passage in a document's source."""
     values = {name: source[name] for name in KEPT if name in source}
-    title, text = source["given"]
-    of_text, of_title, *title2 = source["tokens"]
-    tokens = PassageTokens.of_packed(
-        packed_of(source.get("text", ""), of_text),
-        packed_of(source.get("title", ""), of_title),
-        PackedTokens(*title2),
-    )
+    (title, text), (of_text, of_title, *of_title2) = source["given"], source["tokens"]
+    text_tokens = packed_of(source.get("text", ""), of_text)
+    title_tokens = packed_of(source.get("title", ""), of_title)
+    tokens = PassageTokens.of_packed(text_tokens, title_tokens, PackedTokens(*of_title2))
     return StoredPassage(**values, title=title, text=text, tokens=tokens, row=row_of(source))
 
 
@@ -84,3 +89,29 @@ def packed_of(line: str, offsets: str) -> PackedTokens:
             terms.append(term.replace(SPACE, " "))
             positions.append(str(position))
     return PackedTokens(TERM_SEPARATOR.join(terms), " ".join(positions), offsets)
+
+
+def hits_of(client: Elasticsearch, index: str, query: Query = ALL, **search: Any) -> Iterator[dict[str, Any]]:
+    """Yield the hits of a query by sequence, then passage_id; a shard that does not answer is an error."""
+    search |= {"size": PAGE, "sort": ORDER, "track_total_hits": False, "allow_partial_search_results": False}
+    after = None
+    while True:
+        answer = client.search(index=index, query=query, search_after=after, **search)
+        hits: list[dict[str, Any]] = answer["hits"]["hits"]
+        yield from hits
+        if len(hits) < PAGE:
+            return
+        after = hits[-1]["sort"]
+
+
+def passages_of_index(client: Elasticsearch, index: str, query: Query = ALL) -> Iterator[StoredPassage]:
+    """Yield the passages of an index, or those matching a query, in corpus order."""
+    sources = (hit["_source"] for hit in hits_of(client, index, query))
+    for _, record in groupby(sources, key=lambda source: source["sequence"]):
+        yield from sorted(map(from_document, record), key=place_in_paper)
+
+
+def count(client: Elasticsearch, index: str, query: Query = ALL) -> int:
+    """Return the number of documents that match a query; not by the count API, which skips silent shards."""
+    whole: dict[str, Any] = {"size": 0, "track_total_hits": True, "allow_partial_search_results": False}
+    return int(client.search(index=index, query=query, **whole)["hits"]["total"]["value"])

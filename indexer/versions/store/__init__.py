@@ -1,7 +1,7 @@
 """Stores of index versions: one protocol and a module per engine; `engines.py` opens them."""
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
@@ -9,33 +9,23 @@ from typing import TYPE_CHECKING, Protocol, Self
 from base.errors import InvalidCall, Remedy, ResourceError
 from base.progress import Progress, no_progress
 from indexer.analysis import Decompound, UserDictionary
+from indexer.analysis.user_dictionary import parse_user_dictionary
 from indexer.corpora.papers import Unit
 from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.files.damage import map_write_errors
 from indexer.files.schema import StoredPassage
 from indexer.settings import EngineName
 from indexer.versions.manifest import Manifest
-from indexer.versions.store.build_folder import BuildFolder
+from indexer.versions.store.build_folder import DICTIONARY, BuildFolder
 
 if TYPE_CHECKING:  # not needed for searching
-    from indexer.corpora.readers import DeadLetter
     from indexer.vectors.store import VectorStore
     from indexer.versions.writers import Writer
 
 
-@dataclass(frozen=True, slots=True)
-class Capabilities:
-    """Capabilities of an engine."""
-
-    holds_vectors: bool  # stored with the passages; another encoder requires a rebuild
-    snapshots: bool  # supports backup and restore
-    local: bool  # versions are files: reading the pointer or holding a version needs no server
-
-
-CAPABILITIES: dict[EngineName, Capabilities] = {
-    "tantivy": Capabilities(holds_vectors=False, snapshots=False, local=True),
-    "elasticsearch": Capabilities(holds_vectors=True, snapshots=True, local=False),
-}
+# Engines with versions as files: the pointer is read without a server, the vectors are files that a new
+# version can replace, and a backup copies the files.
+LOCAL_ENGINES: frozenset[EngineName] = frozenset({"tantivy"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +44,6 @@ class Pointer:
     mark: str
 
 
-def ignore_refusal(_: "DeadLetter") -> None:
-    """Ignore a passage refused by the engine."""
-
-
 class IndexStore(Protocol):
     """The versions of one index, one of which is current; a context manager that closes connections.
 
@@ -68,7 +54,6 @@ class IndexStore(Protocol):
 
     name: str
     engine: EngineName
-    capabilities: Capabilities
     local: BuildFolder  # files on this machine
     place: str  # location of its indexes, for messages
 
@@ -100,15 +85,15 @@ class IndexStore(Protocol):
     def pointer(self) -> Pointer | None:
         """Return the identity of the current version, to detect changes; None without one."""
 
-    def holding(self, version: int) -> AbstractContextManager[None]:
+    def holding(self, version: int) -> AbstractContextManager[object]:
         """Keep a version from being pruned while it is read, at most until the process ends.
 
-        The version is reliably held if `pointer` is unchanged afterwards. Without write permission for a
-        cluster, it cannot be held.
+        The version is reliably held if `pointer` is unchanged afterwards. A cluster holds no versions.
 
         Raises:
             FileNotFoundError: the version was pruned.
         """
+        return nullcontext(version)
 
     def require_current(self) -> int:
         """Return the number of the current version; UnknownIndex before the first."""
@@ -179,7 +164,8 @@ class IndexStore(Protocol):
         if not manifest.dictionary:
             return None
         try:
-            dictionary = self.read_dictionary(manifest.version)
+            path = self.companion_path(manifest, DICTIONARY)
+            dictionary = parse_user_dictionary(path.read_bytes(), str(path))
             reason = "the index was built with another one"
         except (InvalidCall, OSError) as error:
             dictionary, reason = None, str(error)
@@ -191,21 +177,21 @@ class IndexStore(Protocol):
             )
         return dictionary
 
-    def read_dictionary(self, version: int) -> UserDictionary:
-        """Read the user dictionary of a version; InvalidCall for invalid lines."""
-
     def vectors(self, manifest: Manifest) -> "VectorStore | None":
         """Open the vectors of a version; None if it has none, or if the engine stores them."""
+        del manifest
+        return None
 
     def check_files(self, manifest: Manifest, *, every_byte: bool = False) -> None:
         """Compare the files with the manifest: all sizes, and the checksums of small files or of all.
 
         Partial checks suffice for reading. A version derived from this one needs a full check, as it gets new
-        checksums that would hide damage.
+        checksums that would hide damage. The servers of a cluster check their own files.
 
         Raises:
             IndexDamaged: a file is missing or differs.
         """
+        del manifest, every_byte
 
     def verify_files(self, version: int, progress: Progress = no_progress) -> list[str]:
         """Compare every byte of a version with its manifest; return one line per difference."""
@@ -241,10 +227,8 @@ class IndexStore(Protocol):
     ) -> None:
         """Start a new build: from the passages of a version, or empty with an analysis."""
 
-    def writer(
-        self, unit: Unit, base: Manifest | None, refuse: "Callable[[DeadLetter], None]" = ignore_refusal
-    ) -> "Writer":
-        """Open the build for writing; `refuse` is called for passages refused by the engine."""
+    def writer(self, unit: Unit, base: Manifest | None) -> "Writer":
+        """Open the build for writing."""
 
     def publish(self, manifest: Manifest, *, keep: int) -> Manifest:
         """Publish the finished build as the current version, and prune all but the last `keep` versions.

@@ -14,7 +14,7 @@
 | harvest/ | harvested records of repositories (`indexer/harvesting/`) |
 | clearing.json | exists while a version is published and its predecessors are not all pruned |
 | writer.lock | locked while a version is built |
-| holder | the name of this folder as a holder of leases in a cluster |
+| holder | the name of this folder in its claim on an index of a cluster |
 
 Other files are foreign: they are never removed, and prevent deleting the index.
 """
@@ -64,7 +64,7 @@ VERSION = re.compile(r"[0-9]{6,}")
 CLEARED = re.compile(r"\.[0-9]{6,}")  # a version to be removed when no reader has it open
 OF_A_VERSION = re.compile(
     rf"manifest\.json|tantivy|{VECTORS}|{FORWARD}|{DICTIONARY}|{PLAN}"
-    rf"|(.*-)?({GLOSSARY}|{CITATIONS}|{LEXICON})(\.[0-9a-f]+)?|{TEMPORARY.pattern}"
+    rf"|(.*-)?({GLOSSARY}|{CITATIONS}|{LEXICON}|{DICTIONARY})(\.[0-9a-f]+)?|{TEMPORARY.pattern}"
 )
 
 

@@ -22,7 +22,7 @@ import fcntl
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from errno import ENOENT
@@ -35,7 +35,6 @@ from base.errors import Remedy
 from base.files.durable import SHORTAGES, cause_of, sync, write_durably
 from base.progress import Progress, no_progress
 from indexer.analysis import Decompound, UserDictionary
-from indexer.analysis.user_dictionary import parse_user_dictionary
 from indexer.corpora.papers import Unit
 from indexer.errors import IndexDamaged, IndexMismatch, VersionGone
 from indexer.files.damage import map_damage_errors, map_write_errors
@@ -51,7 +50,7 @@ from indexer.files.sums import (
 )
 from indexer.settings import EngineName, IndexerSettings
 from indexer.versions.manifest import MANIFEST, Manifest
-from indexer.versions.store import CAPABILITIES, Address, IndexStore, Pointer, ignore_refusal
+from indexer.versions.store import Address, IndexStore, Pointer
 from indexer.versions.store.build_folder import (
     CLEARED,
     COMMITTED,
@@ -69,7 +68,6 @@ from indexer.versions.store.build_folder import (
 )
 
 if TYPE_CHECKING:
-    from indexer.corpora.readers import DeadLetter
     from indexer.forward.building import BaseForward
     from indexer.vectors.store import VectorStore
     from indexer.versions.writers import Writer
@@ -84,7 +82,6 @@ class FolderStore(IndexStore):
     """An index whose versions are folders of this machine; see `indexer.versions.store.IndexStore`."""
 
     engine: EngineName = "tantivy"
-    capabilities = CAPABILITIES["tantivy"]
 
     def __init__(self, home: Path, name: str, *, writer_memory_mb: int = 256) -> None:
         """Create a store without accessing the folder; InvalidCall for an invalid name."""
@@ -233,11 +230,6 @@ class FolderStore(IndexStore):
         with map_damage_errors(folder, self.name):
             return VectorStore(folder)
 
-    def read_dictionary(self, version: int) -> UserDictionary:
-        """Read the user dictionary of a version; InvalidCall for invalid lines."""
-        path = self.version_path(version) / DICTIONARY
-        return parse_user_dictionary(path.read_bytes(), str(path))
-
     def check_files(self, manifest: Manifest, *, every_byte: bool = False) -> None:
         """Compare a version's files with its manifest: all sizes, and checksums of small files or of all."""
         folder, most_bytes = self.version_path(manifest.version), None if every_byte else READ_ON_OPENING
@@ -308,13 +300,10 @@ class FolderStore(IndexStore):
 
             link_index(Path(self.address(base).index), self.local.building / TANTIVY)
 
-    def writer(
-        self, unit: Unit, base: Manifest | None, refuse: "Callable[[DeadLetter], None]" = ignore_refusal
-    ) -> "Writer":
+    def writer(self, unit: Unit, base: Manifest | None) -> "Writer":
         """Open the build for writing."""
         from indexer.versions.writers.tantivy import TantivyWriter
 
-        del refuse  # the engine accepts all passages
         return TantivyWriter(
             self.local.building / TANTIVY,
             unit=unit,

@@ -15,7 +15,7 @@ from indexer.analysis.analysed import AnalysedPassage
 from indexer.analysis.packing import GAP, PackedTokens
 from indexer.corpora.papers import Unit
 from indexer.encoders import VectorFingerprint
-from indexer.files.schema import AUTHORS, EXACT_FIELDS, REFERENCES, TERMS, StoredPassage, tantivy_schema
+from indexer.files.schema import AUTHORS, EXACT_FIELDS, TERMS, StoredPassage, tantivy_schema
 from indexer.files.stored import (
     add_stored,
     key_of,
@@ -93,9 +93,6 @@ class TantivyWriter:
         for name in EXACT_FIELDS:
             if value := getattr(passage, name):
                 document.add_text(name, value)
-        if passage.record:
-            for reference in passage.references:
-                document.add_text(REFERENCES, reference)
         for author in passage.authors:
             document.add_text(AUTHORS, author)
         if passage.year is not None:

@@ -80,18 +80,23 @@ def _read_status(entries: Iterable[Path]) -> dict[Path, os.stat_result]:
 
 
 def _of_cluster(settings: ElasticsearchSettings) -> Finding:
-    from indexer.versions.cluster.connection import Cluster
-    from indexer.versions.cluster.snapshots import last_snapshot
+    """Check the newest complete snapshot, of any repository, with an index of the prefix."""
+    from indexer.versions.cluster.connection import connect
 
     try:
-        with Cluster(settings) as cluster:
-            found = last_snapshot(cluster, settings.prefix)
+        with connect(settings) as client:
+            found = client.snapshot.get(repository="_all", snapshot="*").get("snapshots", [])
     except EngineRefused as error:  # the key may not list snapshots
         return replace(failed(SUBJECT, error), status="warning")
     except ResourceError as error:
         return failed(SUBJECT, error)
-    taken = datetime.fromisoformat(found.taken) if found else None
-    return _judged(taken, "shrag indexes backup")
+    taken = [
+        datetime.fromisoformat(snapshot["start_time"])
+        for snapshot in found
+        if snapshot["state"] == "SUCCESS"
+        and any(index.startswith(f"{settings.prefix}-") for index in snapshot["indices"])
+    ]
+    return _judged(max(taken, default=None), "snapshots of the cluster")
 
 
 def _judged(made: datetime | None, where: str) -> Finding:

@@ -16,7 +16,7 @@ from stack.doctor.encryption import check_encryption
 from stack.doctor.findings import Examined, Finding, Status, failed
 
 if TYPE_CHECKING:
-    from indexer.versions.cluster.connection import Cluster
+    from elasticsearch import Elasticsearch
 
 NORI = "analysis-nori"
 REACHABLE = "reachable"
@@ -91,7 +91,7 @@ def _cluster(settings: IndexerSettings) -> Iterator[Finding]:
 
 def _answers(own: ElasticsearchSettings) -> Iterator[Finding]:
     """Query every address, and report the answers."""
-    from indexer.versions.cluster.connection import Cluster
+    from indexer.versions.cluster.connection import connect
 
     looked_at = own.model_copy(update={"timeout_s": min(own.timeout_s, LOOK_S)})
     asked = [looked_at.model_copy(update={"url": url.strip()}) for url in own.url.split(",")]
@@ -105,17 +105,16 @@ def _answers(own: ElasticsearchSettings) -> Iterator[Finding]:
     address, nodes = next(
         (address, nodes) for address, nodes in there if not isinstance(nodes, ResourceError)
     )
-    with Cluster(address) as cluster:
-        once = cluster.client.options(max_retries=0)
+    with connect(address) as client:
         try:
-            health = cluster.run(once.cluster.health(master_timeout=f"{MASTER_S}s"))
+            health = client.options(max_retries=0).cluster.health(master_timeout=f"{MASTER_S}s")
         except ResourceError as error:  # a cluster without a master
             mend = "start the other nodes; see GET _cluster/health"
             yield failed(REACHABLE, error, own.url, mend)
             return
         yield _reachable(health["cluster_name"], refusals, own.url)
         yield _version(nodes)
-        yield _nori(cluster, nodes)
+        yield _nori(client, nodes)
     status, mend = HEALTH.get(health["status"], ("warning", "see GET _cluster/health"))
     found = f"{health['status']}, {health['number_of_nodes']} node(s)"
     yield Finding("health", status, found, mend=mend)
@@ -123,11 +122,11 @@ def _answers(own: ElasticsearchSettings) -> Iterator[Finding]:
 
 def _nodes(address: ElasticsearchSettings) -> list[dict[str, Any]] | ResourceError:
     """Return the nodes that one address lists, or the error if it does not answer."""
-    from indexer.versions.cluster.connection import Cluster
+    from indexer.versions.cluster.connection import connect
 
     try:
-        with Cluster(address) as cluster:
-            found = cluster.run(cluster.client.options(max_retries=0).nodes.info(metric="plugins"))
+        with connect(address) as client:
+            found = client.options(max_retries=0).nodes.info(metric="plugins")
     except ResourceError as error:
         return error
     return list(found["nodes"].values())
@@ -155,7 +154,7 @@ def _version(nodes: Sequence[dict[str, Any]]) -> Finding:
     )
 
 
-def _nori(cluster: "Cluster", nodes: Sequence[dict[str, Any]]) -> Finding:
+def _nori(client: "Elasticsearch", nodes: Sequence[dict[str, Any]]) -> Finding:
     """Look for the plugin on every node; if its name is missing, test its function."""
     without = sorted(
         node["name"]
@@ -165,8 +164,7 @@ def _nori(cluster: "Cluster", nodes: Sequence[dict[str, Any]]) -> Finding:
     if not without:
         return Finding("nori", "ok", f"{NORI} on {len(nodes)} node(s)")
     try:
-        once = cluster.client.options(max_retries=0)
-        cluster.run(once.indices.analyze(tokenizer="nori_tokenizer", text="비선형 회귀"))
+        client.options(max_retries=0).indices.analyze(tokenizer="nori_tokenizer", text="비선형 회귀")
     except ResourceError as error:
         found = f"not listed on {', '.join(without)}, and it cannot be tested"
         if getattr(error.__cause__, "status_code", 0) == FORBIDDEN:

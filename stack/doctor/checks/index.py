@@ -7,7 +7,7 @@ from base.amounts import counted
 from base.errors import ResourceError
 from indexer.settings import EncoderSettings
 from indexer.versions.manifest import Manifest
-from indexer.versions.store import CAPABILITIES
+from indexer.versions.store import LOCAL_ENGINES
 from indexer.versions.store.engines import index_names, open_store
 from retriever.index import open_index
 from stack.doctor.findings import Examined, Finding, failed, without_engine
@@ -85,7 +85,7 @@ def _vectors(manifest: Manifest, name: str, encoder: EncoderSettings) -> Finding
     """Compare the vectors of an index with the configured encoder, without loading it."""
     subject, mark = f"{name}, vectors", manifest.vector_fingerprint
     again = f"shrag index --vectors-only --name {name} makes them again"
-    if mark and CAPABILITIES[manifest.engine].holds_vectors:
+    if mark and manifest.engine not in LOCAL_ENGINES:
         again = f"shrag index PATH --name {name} --rebuild makes them again"
     if mark is None:
         return Finding(subject, "not configured", "none", mend="" if encoder.provider == "none" else again)

@@ -77,10 +77,10 @@ def test_certificates_that_are_none_are_one_line_and_exit_2(tmp_path):
 
 def test_a_password_may_be_hangul():
     pytest.importorskip("elasticsearch")
-    from indexer.versions.cluster.connection import Cluster
+    from indexer.versions.cluster.connection import connect
 
-    with Cluster(ElasticsearchSettings(user="me", password=SecretStr("비밀"))) as cluster:
-        header = cluster.client._headers["authorization"]
+    with connect(ElasticsearchSettings(user="me", password=SecretStr("비밀"))) as client:
+        header = client._headers["authorization"]
     assert header == "Basic bWU667mE67CA"  # base64 of "me:비밀" in UTF-8
 
 

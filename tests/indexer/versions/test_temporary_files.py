@@ -12,7 +12,6 @@ from dataclasses import replace
 import pytest
 
 from base.files.output_files import write_output
-from indexer.versions.store.build_folder import BuildFolder
 from indexer.versions.store.folder import FolderStore
 from tests.indexer.made_corpora import ROOT, build, paper, write_jsonl
 
@@ -55,19 +54,6 @@ def pairs():
     yield
 
 write_glossary(Path(sys.argv[1]), pairs())
-"""
-FETCHES_A_GLOSSARY = """
-import asyncio, os, sys
-from pathlib import Path
-from indexer.versions.cluster.companions import Companion, download
-
-class EndsWhenAsked:
-    async def get(self, **asked):
-        os._exit(9)
-
-note = {"pieces": 1, "sha256": ""}
-kept = Companion("papers", "glossary.sqlite")
-asyncio.run(download(EndsWhenAsked(), "glossaries", kept, note, 9, Path(sys.argv[1])))
 """
 
 
@@ -134,15 +120,6 @@ def test_an_index_that_a_process_was_killed_in_is_deleted(home, corpus, name):
     killed_writing(home / "papers" / name)
 
     FolderStore(home, "papers").delete()
-
-    assert list(home.iterdir()) == []
-
-
-def test_a_copy_of_a_glossary_that_was_never_whole_is_deleted_with_its_index(home):
-    local = BuildFolder.of(home, "papers")
-    killed_writing(local.version_path(1) / "0123456789abcdef-glossary.sqlite", FETCHES_A_GLOSSARY)
-    with local.lock():
-        local.remove()
 
     assert list(home.iterdir()) == []
 

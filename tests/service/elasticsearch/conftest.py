@@ -4,22 +4,21 @@ Where the machine lacks what they need the tests are skipped, or failed if `SHRA
 """
 
 import os
-import shutil
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any, NoReturn
 
-import httpx
 import pytest
 
+from indexer.settings import IndexerSettings
+from tests.service.elasticsearch.builds import Command
+from tests.service.elasticsearch.own_prefix import delete_all, own_prefix
 from tests.service.elasticsearch.server import (
     START_SECONDS,
     Access,
     Server,
-    running_cluster,
     running_server,
     wait_for,
 )
@@ -40,32 +39,19 @@ SHARED = pytest.StashKey[tuple[str, ...] | None]()
 START = pytest.mark.timeout(START_SECONDS + 300)
 
 
-# Tests that take long with a cluster and ask little of it: by day only the embedded engine's.
+# Tests of contracts that take long with a cluster and ask little of it: by day only the embedded engine's.
 NIGHTLY = {
-    "test_citations.py": {"test_updates_removals_and_rollbacks_keep_the_graph_of_their_records"},
-    "test_contract.py": {"test_more_hits_come_in_order_than_an_answer_of_a_cluster_holds"},
-    "test_dictionary.py": {"test_an_index_is_built_updated_and_opened_with_the_dictionary"},
-    "test_explanation.py": {"test_a_stacked_compound_is_found_written_apart_too"},
-    "test_following.py": {
-        "test_a_question_is_answered_by_one_version_though_others_are_published_meanwhile",
-        "test_a_version_of_another_analyzer_is_followed",
-        "test_an_index_that_stays_answers_from_its_version_until_it_is_closed",
-        "test_threads_and_tasks_follow_at_once",
-        "test_a_version_that_was_rolled_back_from_is_left_by_who_follows",
-        "test_what_is_rolled_back_from_while_it_is_read_is_never_gone_back_to",
-    },
-    "test_ingest.py": {
-        "test_an_update_indexes_only_changed_records",
-        "test_of_two_papers_that_claim_a_passage_id_the_second_is_a_dead_letter",
-        "test_the_last_versions_are_kept_with_their_glossaries",
-    },
-    "test_vector_contract.py": {
-        "test_an_update_without_an_encoder_leaves_new_passages_without_vectors",
-        "test_passages_get_their_vectors_while_they_are_indexed",
-        "test_the_nearest_can_be_left_out",
-        "test_vectors_are_added_to_an_index_that_has_none",
-        "test_what_vectors_alone_find_is_named_and_answers_nothing",
-    },
+    "test_updates_removals_and_rollbacks_keep_the_graph_of_their_records",
+    "test_more_hits_come_in_order_than_an_answer_of_a_cluster_holds",
+    "test_a_stacked_compound_is_found_written_apart_too",
+    "test_a_question_is_answered_by_one_version_though_others_are_published_meanwhile",
+    "test_a_version_that_was_rolled_back_from_is_left_by_who_follows",
+    "test_threads_and_tasks_follow_at_once",
+    "test_an_update_without_an_encoder_leaves_new_passages_without_vectors",
+    "test_passages_get_their_vectors_while_they_are_indexed",
+    "test_the_nearest_can_be_left_out",
+    "test_vectors_are_added_to_an_index_that_has_none",
+    "test_what_vectors_alone_find_is_named_and_answers_nothing",
 }
 
 
@@ -74,7 +60,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.parent == Path(__file__).parent:
             item.add_marker(START)
-            if getattr(item, "originalname", "") in NIGHTLY.get(item.path.name, ()):
+            if getattr(item, "originalname", "") in NIGHTLY:
                 item.add_marker(pytest.mark.nightly)
 
 
@@ -115,41 +101,32 @@ def elasticsearch(request: pytest.FixtureRequest) -> Iterator[Access]:
         yield server.access
 
 
+@pytest.fixture(scope="module")
+def settings_for(elasticsearch: Access) -> Iterator[Callable[..., IndexerSettings]]:
+    """Return a function that makes settings for a home, with a prefix of the module's own."""
+    with own_prefix(elasticsearch) as make:
+        yield make
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Return the `shrag` command in this process."""
+    return Command(monkeypatch, capsys)
+
+
 @pytest.fixture
 def own_server(_server_of_process: Server) -> Server:
     """Return a server that the test may kill and pause; running and empty when the test begins."""
-    renew([_server_of_process])
+    renew(_server_of_process)
     return _server_of_process
 
 
-@pytest.fixture
-def cluster(_cluster_of_module: tuple[Server, ...]) -> tuple[Server, ...]:
-    """Return three servers that form a cluster; running and empty when the test begins."""
-    renew(_cluster_of_module)
-    return _cluster_of_module
-
-
 @pytest.fixture(scope="session")
-def snapshot_folder() -> Iterator[Path]:
-    """Return where `own_server` may write snapshots to."""
-    path = Path(tempfile.mkdtemp(prefix="shrag-snapshots-"))
-    path.chmod(0o777)  # the server runs as another user
-    yield path
-    shutil.rmtree(path)
-
-
-@pytest.fixture(scope="session")
-def _server_of_process(snapshot_folder: Path) -> Iterator[Server]:
-    _skip_where_given()
-    with _available(), running_server(settings={"path.repo": str(snapshot_folder)}) as server:
+def _server_of_process() -> Iterator[Server]:
+    if GIVEN:
+        pytest.skip("SHRAG_TEST_ELASTICSEARCH_URL is set, and the tests do not break a server not theirs")
+    with _available(), running_server() as server:
         yield server
-
-
-@pytest.fixture(scope="module")
-def _cluster_of_module() -> Iterator[tuple[Server, ...]]:
-    _skip_where_given()
-    with _available(), running_cluster(3) as servers:
-        yield servers
 
 
 def given_access(given: Mapping[str, str]) -> Access | None:
@@ -159,29 +136,13 @@ def given_access(given: Mapping[str, str]) -> Access | None:
     return Access(given["URL"].rstrip("/"), given.get("USER", "elastic"), given.get("PASSWORD", ""))
 
 
-def renew(servers: Sequence[Server]) -> None:
-    """Let servers run again whatever was done to them, without indices and settings that a test made."""
-    for server in servers:
-        server.resume()
-        if not server.running:
-            server.launch()
-    for server in servers:
-        server.wait_until_ready(len(servers))
-    with httpx.Client(
-        base_url=servers[0].access.url, auth=servers[0].access.basic_auth, trust_env=False, timeout=120
-    ) as client:
-        unset = {"persistent": {"*": None}, "transient": {"*": None}}
-        client.put("/_cluster/settings", json=unset).raise_for_status()
-        indices = client.get("/_cat/indices?format=json&expand_wildcards=open").raise_for_status().json()
-        for name in [index["index"] for index in indices if not index["index"].startswith(".")]:
-            client.delete(f"/{name}").raise_for_status()
-
-
-def _skip_where_given() -> None:
-    if GIVEN:
-        pytest.skip(
-            "SHRAG_TEST_ELASTICSEARCH_URL is set, and the tests do not break a server that is not theirs"
-        )
+def renew(server: Server) -> None:
+    """Let a server run again whatever was done to it, without indices of an earlier test."""
+    server.resume()
+    if not server.running:
+        server.launch()
+    server.wait_until_ready()
+    delete_all(server.access, "")
 
 
 @contextmanager

@@ -1,6 +1,6 @@
-"""Elasticsearch servers for the tests, alone or as a cluster, to be killed, paused and started again.
+"""Elasticsearch servers for the tests, to be killed, paused and started again.
 
-    python -m tests.service.elasticsearch.server [--heap 1g] [--nodes 3] [--java-options ""]
+    python -m tests.service.elasticsearch.server [--heap 1g] [--java-options ""]
 
 starts one by hand, prints its address and password, and ends it with Ctrl-C.
 """
@@ -15,7 +15,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +35,8 @@ STOP_SECONDS = 30
 QUICK_START = "-XX:TieredStopAtLevel=1"
 
 # The official default, but that a nearly full disk does not make the tests fail.
-SETTINGS: Mapping[str, object] = {
+SETTINGS: dict[str, object] = {
+    "discovery.type": "single-node",
     "network.host": "127.0.0.1",
     "xpack.security.enabled": True,
     "xpack.security.authc.api_key.enabled": True,
@@ -63,16 +64,6 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
-    """Where one server of a cluster listens and keeps its files."""
-
-    name: str
-    http_port: int
-    transport_port: int
-    folder: Path
-
-
-@dataclass(frozen=True, slots=True)
 class Program:
     """What is run and how: the unpacked distribution, its JDK, and the options of the virtual machine."""
 
@@ -96,61 +87,41 @@ class Program:
             become = [f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups"]
         return [setpriv, "--pdeathsig=KILL", *become, *command]
 
-    def environment(self, node: Node) -> dict[str, str]:
+    def environment(self, folder: Path) -> dict[str, str]:
         """Return all that the tools see of the environment."""
         return {
             "PATH": os.environ["PATH"],
             "LC_ALL": "C.UTF-8",
-            "HOME": str(node.folder),
+            "HOME": str(folder),
             "ES_JAVA_HOME": str(self.jdk),
             "ES_JAVA_OPTS": self.java_options,
             "CLI_JAVA_OPTS": QUICK_START,
-            "ES_PATH_CONF": str(node.folder / "config"),
-            "ES_TMPDIR": str(node.folder / "tmp"),
+            "ES_PATH_CONF": str(folder / "config"),
+            "ES_TMPDIR": str(folder / "tmp"),
         }
-
-
-def settings_of(node: Node, nodes: Sequence[Node], changed: Mapping[str, object]) -> dict[str, object]:
-    """Return the settings of one server among those that form a cluster with it; `changed` wins."""
-    together: dict[str, object] = {"discovery.type": "single-node"}
-    if len(nodes) > 1:
-        together = {
-            "discovery.seed_hosts": [f"127.0.0.1:{other.transport_port}" for other in nodes],
-            "cluster.initial_master_nodes": [other.name for other in nodes],
-        }
-    own = {
-        "cluster.name": f"shrag-tests-{nodes[0].transport_port}",
-        "node.name": node.name,
-        "http.port": node.http_port,
-        "transport.port": node.transport_port,
-        "path.data": str(node.folder / "data"),
-        "path.logs": str(node.folder / "logs"),
-    }
-    return {**SETTINGS, **together, **own, **changed}
 
 
 class Server(Processes):
     """One server, on data that outlive its processes: a launcher, and the server itself."""
 
-    def __init__(self, node: Node, program: Program, access: Access) -> None:
-        super().__init__(node.folder, STOP_SECONDS)
-        self.node = node
+    def __init__(self, folder: Path, program: Program, access: Access) -> None:
+        super().__init__(folder, STOP_SECONDS)
         self.access = access
-        self._program = program
+        self._folder, self._program = folder, program
 
     def launch(self) -> None:
         """Start it and do not wait until it answers."""
-        self.start(self._program.command("elasticsearch"), self._program.environment(self.node))
+        self.start(self._program.command("elasticsearch"), self._program.environment(self._folder))
 
-    def wait_until_ready(self, nodes: int = 1) -> None:
-        """Wait until the cluster has so many nodes and is at least yellow.
+    def wait_until_ready(self) -> None:
+        """Wait until the server is at least yellow.
 
         Raises:
             ServerFailed: it ended, or the time is up.
         """
         deadline = time.monotonic() + START_SECONDS
         while True:
-            answer = health_of(self.access, nodes)
+            answer = health_of(self.access)
             if answer == READY:
                 return
             if self.ended:
@@ -161,19 +132,19 @@ class Server(Processes):
                 )
             time.sleep(0.2)
 
-    def restart(self, nodes: int = 1) -> None:
+    def restart(self) -> None:
         """Start it again on the same data and port, after stopping it where it still runs, and wait."""
         self.stop()
         self.launch()
-        self.wait_until_ready(nodes)
+        self.wait_until_ready()
 
 
 READY = "ready"
 
 
-def health_of(access: Access, nodes: int = 1) -> str:
-    """Return `READY` where the cluster has so many nodes and is at least yellow, else what it answers."""
-    wanted = {"wait_for_status": "yellow", "wait_for_nodes": f">={nodes}", "timeout": "1s"}
+def health_of(access: Access) -> str:
+    """Return `READY` where the server is at least yellow, else what it answers."""
+    wanted = {"wait_for_status": "yellow", "timeout": "1s"}
     try:
         answer = httpx.get(
             f"{access.url}/_cluster/health",
@@ -202,17 +173,12 @@ def wait_for(access: Access) -> None:
 
 
 @contextmanager
-def running_cluster(
-    nodes: int,
-    *,
-    heap: str = "512m",
-    settings: Mapping[str, object] | None = None,
-    java_options: str = QUICK_START,
-    wait: bool = True,
-) -> Iterator[tuple[Server, ...]]:
-    """Start servers that form a cluster, in a temporary folder, and end them and remove it however this ends.
+def running_server(
+    *, heap: str = "512m", java_options: str = QUICK_START, wait: bool = True
+) -> Iterator[Server]:
+    """Start a server in a temporary folder, and end it and remove the folder however this ends.
 
-    Without `wait` they may still be starting.
+    Without `wait` it may still be starting.
 
     Raises:
         ServerUnavailable: what is needed to fetch, build or run it is missing.
@@ -225,59 +191,34 @@ def running_cluster(
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         options = f"-Xms{heap} -Xmx{heap} {java_options}"
         program = Program(_runnable(installed_server(), folder), find_jdk(), options)
-        servers = _prepared(_nodes(nodes, folder), program, settings or {})
-        for server in servers:
-            stack.callback(server.kill)
-            server.launch()
-        for server in servers if wait else ():
-            server.wait_until_ready(nodes)
-        yield servers
-
-
-@contextmanager
-def running_server(
-    *,
-    heap: str = "512m",
-    settings: Mapping[str, object] | None = None,
-    java_options: str = QUICK_START,
-    wait: bool = True,
-) -> Iterator[Server]:
-    """Start one server; as `running_cluster`."""
-    with running_cluster(1, heap=heap, settings=settings, java_options=java_options, wait=wait) as (server,):
+        server = _prepared(folder / "node", program)
+        stack.callback(server.kill)
+        server.launch()
+        if wait:
+            server.wait_until_ready()
         yield server
 
 
-def _nodes(count: int, folder: Path) -> list[Node]:
-    ports = free_ports(2 * count)
-    return [
-        Node(f"node-{number}", ports.pop(), ports.pop(), folder / f"node-{number}")
-        for number in range(1, count + 1)
-    ]
-
-
-def _prepared(nodes: Sequence[Node], program: Program, changed: Mapping[str, object]) -> tuple[Server, ...]:
-    """Write the folders of the nodes, with one password for all."""
+def _prepared(folder: Path, program: Program) -> Server:
+    """Write the folder of a server with its settings and its password."""
+    http_port, transport_port = free_ports(2)
+    settings = SETTINGS | {
+        "cluster.name": f"shrag-tests-{transport_port}",
+        "http.port": http_port,
+        "transport.port": transport_port,
+        "path.data": str(folder / "data"),
+        "path.logs": str(folder / "logs"),
+    }
+    shutil.copytree(program.server / "config", folder / "config")
+    for name in ("data", "logs", "tmp"):
+        (folder / name).mkdir()
+    lines = [f"{name}: {json.dumps(value)}\n" for name, value in settings.items()]  # JSON is YAML
+    (folder / "config" / "elasticsearch.yml").write_text("".join(lines), encoding="utf-8")
+    _give_away(folder)
     password = secrets.token_urlsafe(12)
-    for node in nodes:
-        shutil.copytree(program.server / "config", node.folder / "config")
-        for name in ("data", "logs", "tmp"):
-            (node.folder / name).mkdir()
-        settings = settings_of(node, nodes, changed)
-        lines = [f"{name}: {json.dumps(value)}\n" for name, value in settings.items()]  # JSON is YAML
-        (node.folder / "config" / "elasticsearch.yml").write_text("".join(lines), encoding="utf-8")
-        _give_away(node.folder)
-    _set_password(nodes, program, password)
-    return tuple(
-        Server(node, program, Access(f"http://127.0.0.1:{node.http_port}", "elastic", password))
-        for node in nodes
-    )
-
-
-def _set_password(nodes: Sequence[Node], program: Program, password: str) -> None:
-    keystore = Path("config") / "elasticsearch.keystore"
     done = subprocess.run(
         program.command("elasticsearch-keystore", "add", "--stdin", "--force", "bootstrap.password"),
-        env=program.environment(nodes[0]),
+        env=program.environment(folder),
         input=password,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -286,9 +227,7 @@ def _set_password(nodes: Sequence[Node], program: Program, password: str) -> Non
     )
     if done.returncode:
         raise ServerFailed(f"elasticsearch-keystore ended with {done.returncode}:\n{done.stdout}")
-    for node in nodes[1:]:
-        shutil.copyfile(nodes[0].folder / keystore, node.folder / keystore)
-        _give_away(node.folder)
+    return Server(folder, program, Access(f"http://127.0.0.1:{http_port}", "elastic", password))
 
 
 def _runnable(server: Path, folder: Path) -> Path:
@@ -322,22 +261,19 @@ def _unprivileged() -> pwd.struct_passwd:
 
 
 @click.command()
-@click.option("--heap", default="512m", show_default=True, help="Memory of each node.")
-@click.option("--nodes", default=1, show_default=True, help="How many form the cluster.")
+@click.option("--heap", default="512m", show_default=True, help="Memory of the server.")
 @click.option(
     "--java-options",
     default=QUICK_START,
     show_default=True,
     help="Options of the virtual machine; empty where speed is measured.",
 )
-def main(heap: str, nodes: int, java_options: str) -> None:
+def main(heap: str, java_options: str) -> None:
     """Run Elasticsearch until Ctrl-C."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with running_cluster(nodes, heap=heap, java_options=java_options) as servers, suppress(KeyboardInterrupt):
-        click.echo(f"SHRAG_TEST_ELASTICSEARCH_URL={servers[0].access.url}")
-        click.echo(f"SHRAG_TEST_ELASTICSEARCH_PASSWORD={servers[0].access.password}")
-        for server in servers[1:]:
-            click.echo(f"# {server.node.name}: {server.access.url}")
+    with running_server(heap=heap, java_options=java_options) as server, suppress(KeyboardInterrupt):
+        click.echo(f"SHRAG_TEST_ELASTICSEARCH_URL={server.access.url}")
+        click.echo(f"SHRAG_TEST_ELASTICSEARCH_PASSWORD={server.access.password}")
         while True:
             signal.pause()
 

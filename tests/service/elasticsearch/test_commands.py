@@ -1,7 +1,7 @@
 """The command line with a cluster behind it: what it prints, and how it exits."""
 
 import json
-import re
+import sqlite3
 
 import pytest
 
@@ -13,7 +13,7 @@ from tests.generator.sample_index import (
     shrag,
 )
 from tests.indexer.made_corpora import ROOT, paper, write_jsonl
-from tests.service.elasticsearch.own_prefix import own_prefix
+from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
 
 pytest_plugins = ["tests.generator.sample_index"]
 
@@ -22,32 +22,17 @@ KOREAN = "논에 물을 대고 빼는 방식을 바꾸면 메탄이 얼마나 �
 SAMPLE = ROOT / "sample" / "papers.jsonl"
 
 
-@pytest.fixture(scope="module")
-def settings_for(elasticsearch):
-    with own_prefix(elasticsearch) as settings_for:
-        yield settings_for
-
-
 @pytest.fixture
 def call(elasticsearch, tmp_path):
     """Return a function that runs the command with a prefix of the test's own; `home` is another machine."""
     with own_prefix(elasticsearch) as settings_for:
-        yield lambda *arguments, home="home": command(settings_for(tmp_path / home), *arguments)
+        yield lambda *arguments, home="home": run(settings_for(tmp_path / home), *arguments)
 
 
-def command(settings, *arguments):
-    cluster = settings.elasticsearch
-    return shrag(
-        *arguments,
-        home=settings.home,
-        engine="elasticsearch",
-        workers=1,
-        elasticsearch__url=cluster.url,
-        elasticsearch__user=cluster.user,
-        elasticsearch__password=cluster.password.get_secret_value(),
-        elasticsearch__prefix=cluster.prefix,
-        elasticsearch__settle_s=cluster.settle_s,
-    )
+def run(settings, *arguments):
+    named = environment_of(settings) | {"SHRAG_ENGINE": "elasticsearch"}
+    given = {name.removeprefix("SHRAG_").lower(): value for name, value in named.items()}
+    return shrag(*arguments, home=given.pop("home"), **given)
 
 
 @pytest.fixture
@@ -105,7 +90,7 @@ def test_an_index_is_made_listed_shown_changed_and_deleted(call, corpus, monkeyp
     ],
 )
 def test_what_cannot_be_done_is_one_line_and_an_exit_code(papers, arguments, exit_code, told):
-    done = command(papers, *arguments)
+    done = run(papers, *arguments)
 
     assert (done.returncode, done.stdout) == (exit_code, "")
     assert done.stderr.startswith(told)
@@ -117,33 +102,26 @@ def papers(settings_for, tmp_path_factory):
     """Return the settings of a home with an index `papers`."""
     settings = settings_for(tmp_path_factory.mktemp("papers"))
     corpus = write_jsonl(tmp_path_factory.mktemp("corpus") / "corpus.jsonl", [paper(1), paper(2)])
-    assert command(settings, "index", corpus, "--name", "papers").returncode == 0
+    assert run(settings, "index", corpus, "--name", "papers").returncode == 0
     return settings
 
 
-def test_a_refused_document_is_told_where_all_dead_letters_are(call, tmp_path):
-    refused = paper(2) | {"journal": "j" * 40_000}
-    corpus = write_jsonl(tmp_path / "refused.jsonl", [paper(1), refused])
-
-    done = call("index", corpus, "--name", "papers")
-    shown = json.loads(call("indexes", "show", "papers", "--json").stdout)
-
-    assert done.returncode == 0
-    assert "1 record invalid (dead letters)" in done.stdout
-    assert "P00002" in done.stderr
-    assert "immense term" in done.stderr
-    assert shown["dead_letter_file"] in done.stderr
-
-    strict = call("index", corpus, "--name", "strict", "--strict")
-    assert (strict.returncode, strict.stdout) == (1, "")
-    assert re.match("StrictRefusal: .*P00002", strict.stderr)
+def test_a_backup_says_that_the_cluster_saves_its_indexes_and_copies_the_keys(papers, tmp_path):
+    refused = run(papers, "indexes", "backup", "--location", tmp_path)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "docs/how-to/cluster.md#backup-and-restore" in refused.stderr
+    with sqlite3.connect(papers.home / ".keys.sqlite") as keys:
+        keys.execute("CREATE TABLE keys (id)")
+    done = run(papers, "indexes", "backup", "first", "--location", tmp_path)
+    assert (done.returncode, "docs/how-to/cluster.md" in done.stderr) == (0, True)
+    assert (tmp_path / "first" / ".keys.sqlite").exists()
 
 
 @pytest.fixture(scope="module")
 def sample_in_cluster(settings_for, tmp_path_factory):
     """Return the settings of a second machine, where another has indexed the sample."""
     first, second = (settings_for(tmp_path_factory.mktemp(home)) for home in ("first", "second"))
-    assert command(first, "index", SAMPLE, "--name", NAME).returncode == 0
+    assert run(first, "index", SAMPLE, "--name", NAME).returncode == 0
     return second
 
 
@@ -170,7 +148,7 @@ def differences(one, other, path="") -> list[str]:
 @pytest.mark.parametrize("question", [KOREAN, ENGLISH, ENGLISH_OF_KOREAN, UNANSWERABLE_KOREAN])
 def test_an_answer_is_the_one_of_the_embedded_engine(sample_home, sample_in_cluster, question):
     embedded = shrag("ask", question, "--name", NAME, "--json", home=sample_home)
-    cluster = command(sample_in_cluster, "ask", question, "--name", NAME, "--json")
+    cluster = run(sample_in_cluster, "ask", question, "--name", NAME, "--json")
 
     assert (cluster.returncode, cluster.stderr) == (embedded.returncode, embedded.stderr) == (0, "")
     assert json.loads(cluster.stdout)["hits"]
@@ -194,7 +172,7 @@ def test_an_answer_is_the_one_of_the_embedded_engine(sample_home, sample_in_clus
 )
 def test_a_search_is_the_one_of_the_embedded_engine(sample_home, sample_in_cluster, arguments):
     embedded = shrag(*arguments, "--json", home=sample_home)
-    cluster = command(sample_in_cluster, *arguments, "--json")
+    cluster = run(sample_in_cluster, *arguments, "--json")
 
     assert (cluster.returncode, cluster.stderr) == (embedded.returncode, embedded.stderr) == (0, "")
     assert differences(json.loads(embedded.stdout), json.loads(cluster.stdout)) == []

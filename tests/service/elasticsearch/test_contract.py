@@ -11,18 +11,12 @@ from retriever.queries.boolean import And, Exact, Not, Or, Range, Term, or_query
 from retriever.queries.expert import parse_expression
 from retriever.queries.filters import Filters
 from tests.retriever.made_papers import PAPERS, found, indexed
-from tests.service.elasticsearch.own_prefix import own_prefix
+from tests.service.elasticsearch.own_prefix import client_of
 
 pytest.register_assert_rewrite("tests.retriever.engine_contract", "tests.retriever.phrase_contract")
 
 from tests.retriever.engine_contract import *  # noqa: E402, F403 - its tests and fixtures
 from tests.retriever.phrase_contract import *  # noqa: E402, F403
-
-
-@pytest.fixture(scope="module")
-def settings_for(elasticsearch):
-    with own_prefix(elasticsearch) as settings_for:
-        yield settings_for
 
 
 @pytest.fixture(scope="module")
@@ -130,3 +124,14 @@ def test_a_small_window_gives_the_same_hits(both, monkeypatch):
     assert [scored(cluster, query, k) for k in (3, 4, 5, 17)] == [whole[:k] for k in (3, 4, 5, 17)]
     assert scored(cluster, Not(TRADE), 9) == scored(cluster, Not(TRADE))[:9]
     assert len(asyncio.run(cluster.engine.passages([hit for hit, _ in whole]))) == 29
+
+
+def test_a_match_of_another_tool_is_analysed_as_the_text_was(settings_for, tmp_path):
+    papers = [{"id": "A", "title": "논의 메탄"}, {"id": "B", "title": "", "abstract": "논에서 배출된 메탄"}]
+    settings = settings_for(tmp_path)
+    with indexed(settings, papers, "matched"), client_of(settings.elasticsearch) as client:
+        found = client.search(
+            index=f"{settings.elasticsearch.prefix}-matched",
+            query={"match_phrase": {"text": "논에서 배출되는 메탄을"}},
+        )
+    assert [hit["_id"] for hit in found["hits"]["hits"]] == ["B"]

@@ -1,16 +1,14 @@
 """`shrag doctor` before a real cluster: the server, its plugin, its indexes and their vectors."""
 
-import json
-import re
-
 import httpx
 import pytest
 
 from indexer.ingest import IngestRequest, build_index
 from tests.indexer.embedding_server import embedding_server
-from tests.indexer.made_corpora import ROOT, write_jsonl
+from tests.indexer.made_corpora import write_jsonl
 from tests.retriever.vector_contract import with_encoder
 from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
+from tests.service.elasticsearch.test_errors import documented_keys, with_key
 from tests.stack.asking_the_doctor import doctor, statuses
 
 SUBJECTS = ["reachable", "version", "nori", "health"]
@@ -62,41 +60,13 @@ def test_health_is_the_cluster_s_own_word(settings, elasticsearch):
     assert found["engine", "health"]["status"] == {"green": "ok", "yellow": "warning", "red": "wrong"}[told]
 
 
-def documented_keys():
-    """Return the bodies that docs/how-to/cluster.md gives for keys that search and index."""
-    page = (ROOT / "docs" / "how-to" / "cluster.md").read_text("utf-8")
-    blocks = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
-    keys = map(json.loads, blocks)
-    return [pytest.param(key, id=key["name"]) for key in keys if key["name"] != "shrag-backup"]
+@pytest.mark.parametrize("key", ["shrag-search", "shrag-index"])
+def test_a_key_as_documented_passes(settings, tmp_path, key):
+    path = write_jsonl(tmp_path / "p.jsonl", [{"id": "A", "title": "rice"}])
+    build_index(IngestRequest("papers", [str(path)]), settings)
+    settings = with_key(settings, documented_keys()[key])
 
-
-@pytest.mark.parametrize("key", documented_keys())
-def test_a_key_as_documented_passes(settings, elasticsearch, tmp_path, key):
-    build_index(
-        IngestRequest("papers", [str(write_jsonl(tmp_path / "p.jsonl", [{"id": "A", "title": "rice"}]))]),
-        settings,
-    )
-    prefix = settings.elasticsearch.prefix
-    rights = json.loads(
-        json.dumps(key).replace('"shrag-*"', f'"{prefix}-*"').replace('"shrag.*"', f'"{prefix}.*"')
-    )
-    answer = httpx.post(
-        f"{elasticsearch.url}/_security/api_key",
-        json=rights,
-        auth=elasticsearch.basic_auth,
-        trust_env=False,
-        timeout=240,
-    )
-    encoded = answer.raise_for_status().json()["encoded"]
-
-    code, found = asked(
-        settings,
-        "--name",
-        "papers",
-        elasticsearch__api_key=encoded,
-        elasticsearch__user="",
-        elasticsearch__password="",
-    )
+    code, found = asked(settings, "--name", "papers")
 
     assert code == 0, [one for one in found.values() if one["status"] == "wrong"]
     assert statuses("index", found)["papers, files"] == "ok"

@@ -7,17 +7,10 @@ import pytest
 
 from retriever.queries.boolean import Term
 from tests.retriever.made_papers import indexed
-from tests.service.elasticsearch.own_prefix import own_prefix
 
 pytest.register_assert_rewrite("tests.retriever.explanation_contract")
 
 from tests.retriever.explanation_contract import *  # noqa: E402, F403 - its tests and fixtures
-
-
-@pytest.fixture(scope="module")
-def settings_for(elasticsearch):
-    with own_prefix(elasticsearch) as settings_for:
-        yield settings_for
 
 
 def test_passages_without_a_word_are_left_out_of_the_averages(tmp_path, settings_for):

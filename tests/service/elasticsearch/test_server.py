@@ -1,29 +1,18 @@
-"""The HTTP server before a real cluster: the same hits as embedded, and a cluster that comes back."""
+"""The HTTP server before a real cluster that dies and comes back."""
 
 import time
+from contextlib import ExitStack
 
 import httpx
 import pytest
 
 from indexer.settings import IndexerSettings
-from tests.generator.sample_index import ENGLISH, ENGLISH_OF_KOREAN, NAME
-from tests.indexer.made_corpora import ROOT, paper, write_jsonl
+from tests.indexer.made_corpora import paper, write_jsonl
 from tests.server.running import Served, serving
-from tests.service.elasticsearch.faults import build, settings_for
+from tests.service.elasticsearch.builds import build
 from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
-from tests.service.elasticsearch.server import Access, Server
+from tests.service.elasticsearch.server import Server
 
-pytest_plugins = ["tests.generator.sample_index"]
-
-# Not S03: it is about the one record of the sample in which nori finds another word.
-KOREAN = "논에 물을 대고 빼는 방식을 바꾸면 메탄이 얼마나 줄고, 그때 쌀 수확량도 함께 떨어지는가?"
-CALLS = [
-    {"question": KOREAN},
-    {"question": ENGLISH, "method": "or", "year": "2015..2024"},
-    {"question": ENGLISH_OF_KOREAN, "keywords": ["hard carbon", "나트륨"], "skip": ["SQ1"]},
-    {"question": '제목:"고체 전해질" OR moisture', "method": "boolean"},
-    {"question": "battery without cobalt", "lang": "en", "method": "paper"},
-]
 BACK_S = 120  # a loaded machine's
 
 
@@ -38,35 +27,14 @@ def asked(server: Served, call) -> httpx.Response:
 
 
 @pytest.mark.nightly
-def test_both_engines_give_the_same_hits(elasticsearch: Access, sample_home, tmp_path):
-    with own_prefix(elasticsearch) as make:
-        settings = make(tmp_path / "home")
-        build(settings, ROOT / "sample" / "papers.jsonl", name=NAME)
-        with (
-            serving(sample_home, tmp_path / "embedded") as embedded,
-            before(settings, tmp_path / "cluster") as cluster,
-        ):
-            for call in CALLS:
-                both = [asked(server, call).json() for server in (embedded, cluster)]
-                hits = [
-                    [(hit["passage_id"], hit["snippet"], hit["found_by_names"]) for hit in each["hits"]]
-                    for each in both
-                ]
-                assert hits[0]
-                assert hits[1] == hits[0], call
-                assert both[1]["queries"] == both[0]["queries"]
-                scores = [[hit["score"] for hit in each["hits"]] for each in both]
-                assert scores[1] == pytest.approx(scores[0], rel=1e-3)
-
-
-@pytest.mark.nightly
 def test_a_cluster_that_is_gone_is_told_with_the_next_step_and_answers_when_it_is_back(
     own_server: Server, tmp_path
 ):
-    settings = settings_for(own_server.access, tmp_path / "home", "served")
-    build(settings, write_jsonl(tmp_path / "papers.jsonl", map(paper, range(20))), name="papers")
     call = {"question": "지식 그래프"}
-    with before(settings, tmp_path / "log", elasticsearch__patience_s=3) as server:
+    with own_prefix(own_server.access) as make, ExitStack() as stack:
+        settings = make(tmp_path / "home", cluster={"patience_s": 3})
+        build(settings, write_jsonl(tmp_path / "papers.jsonl", map(paper, range(20))))
+        server = stack.enter_context(before(settings, tmp_path / "log"))
         found = asked(server, call).json()["hits"]
         assert found
         own_server.kill()

@@ -13,13 +13,7 @@ from tests.service.elasticsearch.own_prefix import own_prefix
 def settings_for(elasticsearch):
     """Do not wait until deleted passages count no more: vectors do not hang on that."""
     with own_prefix(elasticsearch) as settings_for:
-
-        def hasty(home):
-            settings = settings_for(home)
-            cluster = settings.elasticsearch.model_copy(update={"settle_s": 0.0})
-            return settings.model_copy(update={"elasticsearch": cluster})
-
-        yield hasty
+        yield lambda home: settings_for(home, cluster={"settle_s": 0.0})
 
 
 def test_vectors_added_later_leave_the_scores_of_words_as_they_were(elasticsearch, server, tmp_path):

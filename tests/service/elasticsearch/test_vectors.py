@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 from indexer.forward.lexicon import Lexicon, TokenCounts, lexicon_bytes
-from indexer.versions.cluster import names
-from indexer.versions.cluster.connection import Cluster
-from indexer.versions.cluster.mapping import VectorField, index_body, vector_field
+from indexer.versions.cluster.mapping import index_body, index_of, vector_field
 from retriever.engines.elasticsearch import ElasticsearchEngine
 from retriever.queries.filters import Filters
-from tests.service.elasticsearch.own_prefix import own_prefix
+from tests.service.elasticsearch.own_prefix import client_of, own_prefix
 
 # Angles to (1, 0), in degrees; the last passage has no vector.
 ANGLES = {"P-0": 0, "P-30": 30, "P-90": 90, "P-180": 180, "P-none": None}
@@ -27,17 +25,17 @@ def direction(angle):
 def index(request, elasticsearch, tmp_path):
     with own_prefix(elasticsearch) as settings_for:
         settings = settings_for(tmp_path).elasticsearch
-        index = names.index_of(settings.prefix, "vectors", 1)
-        with Cluster(settings) as cluster:
+        index = index_of(settings.prefix, "vectors", 1)
+        with client_of(settings) as client:
             body = index_body("english", "none", shards=1, meta={})
-            body["mappings"]["properties"]["vector"] = vector_field(VectorField(2, request.param))
-            cluster.run(cluster.client.indices.create(index=index, **body))
+            body["mappings"]["properties"]["vector"] = vector_field(2, index=request.param)
+            client.indices.create(index=index, **body)
             for number, (name, angle) in enumerate(ANGLES.items()):
                 document = {"passage_id": name, "doc_id": name, "lang": "en", "sequence": number}
                 if angle is not None:
                     document["vector"] = direction(angle).tolist()
-                cluster.run(cluster.client.index(index=index, id=name, document=document))
-            cluster.run(cluster.client.indices.refresh(index=index))
+                client.index(index=index, id=name, document=document)
+            client.indices.refresh(index=index)
         yield settings, index
 
 
@@ -72,9 +70,8 @@ def test_the_nearest_come_by_cosine(engine):
 
 def test_vectors_stay_out_of_what_is_read_back_and_outlast_an_update(index, engine):
     settings, name = index
-    with Cluster(settings) as cluster:
-        client = cluster.client
-        assert "vector" not in cluster.run(client.get(index=name, id="P-30"))["_source"]
-        cluster.run(client.update(index=name, id="P-30", doc={"lang": "ko"}, refresh=True))
+    with client_of(settings) as client:
+        assert "vector" not in client.get(index=name, id="P-30")["_source"]
+        client.update(index=name, id="P-30", doc={"lang": "ko"}, refresh=True)
 
     assert asyncio.run(engine.similarities(direction(30), ["P-30"])) == {"P-30": pytest.approx(1.0, abs=1e-6)}

@@ -1,0 +1,251 @@
+"""What a user is told: no cluster, another server, no rights, another fingerprint, no nori."""
+
+import asyncio
+import json
+import re
+from dataclasses import replace
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from indexer.errors import EngineRefused, IndexDamaged, IndexMismatch
+from indexer.versions.manifest import Manifest
+from retriever.index import open_index
+from tests.http_server import Handler, serving
+from tests.indexer.made_corpora import ROOT, answers
+from tests.service.elasticsearch.builds import NAME, build, corpus, some
+from tests.service.elasticsearch.own_prefix import client_of, own_prefix
+from tests.service.elasticsearch.proxy import proxy_before
+from tests.service.elasticsearch.server import Access
+from tests.service.processes import free_ports
+
+COMMANDS = {
+    "index": ("index", "CORPUS", "--name", NAME),
+    "search": ("search", "지식 그래프", "--name", NAME),
+    "ask": ("ask", "지식 그래프", "--name", NAME),
+    "explain": ("explain", "지식 그래프", "P00001", "--name", NAME),
+    "list": ("indexes", "list"),
+    "show": ("indexes", "show", NAME),
+    "rollback": ("indexes", "rollback", NAME),
+    "remove": ("indexes", "remove", NAME, "P00001"),
+    "delete": ("indexes", "delete", NAME, "--yes"),
+}
+
+
+@pytest.fixture(scope="module")
+def indexed(elasticsearch, tmp_path_factory):
+    home = tmp_path_factory.mktemp("indexed")
+    with own_prefix(elasticsearch) as make:
+        settings = make(home, cluster={"settle_s": 0.0})
+        build(settings, corpus(home, some(0, 20)))
+        yield settings
+
+
+def arguments_of(name, settings):
+    return [str(settings.home / "papers.jsonl") if one == "CORPUS" else one for one in COMMANDS[name]]
+
+
+def with_cluster(settings, **changed):
+    cluster = settings.elasticsearch.model_copy(update=changed)
+    return settings.model_copy(update={"elasticsearch": cluster})
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_where_nothing_listens_the_address_and_its_setting_are_told(name, indexed, command):
+    settings = with_cluster(indexed, url=f"http://127.0.0.1:{free_ports(1)[0]}")
+
+    told = command.told(settings, *arguments_of(name, indexed))
+
+    assert re.match(f"EngineUnreachable: .*{settings.elasticsearch.url}.*SHRAG_ELASTICSEARCH__URL", told)
+
+
+def test_a_host_that_has_no_address_is_told(indexed, command):
+    settings = with_cluster(indexed, url="http://nowhere.invalid:9200", allow_plain_http=True)
+    assert "http://nowhere.invalid:9200" in command.told(settings, *COMMANDS["search"])
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "body"),
+    [
+        (200, "text/html", b"<h1>It works!</h1>"),
+        (404, "text/html", b"<h1>Not found</h1>"),
+        (200, "application/json", b"{}"),
+    ],
+)
+def test_what_is_no_elasticsearch_is_told_as_such(code, kind, body, indexed, command):
+    class Another(Handler):
+        def say(self):
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            self.send_response(code)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+    for method in ("GET", "POST", "PUT", "HEAD", "DELETE"):
+        setattr(Another, f"do_{method}", Another.say)
+    with serving(Another) as url:
+        for name in COMMANDS:
+            told = command.told(with_cluster(indexed, url=url), *arguments_of(name, indexed))
+            assert re.search(f"server at {url} (is not Elasticsearch|.*not identify as Elasticsearch)", told)
+            assert "SHRAG_ELASTICSEARCH__URL" in told
+
+
+# Rights
+
+
+def documented_keys():
+    """Return the bodies that docs/how-to/cluster.md gives for keys."""
+    page = (ROOT / "docs" / "how-to" / "cluster.md").read_text("utf-8")
+    blocks = map(json.loads, re.findall(r"```json\n(.*?)```", page, re.DOTALL))
+    return {block["name"]: block["role_descriptors"] for block in blocks if "role_descriptors" in block}
+
+
+def with_key(settings, rights):
+    """Return settings with a key that has the rights, written for the prefix `shrag`."""
+    cluster = settings.elasticsearch
+    roles = json.loads(
+        re.sub(r'"shrag([-.])', rf'"{cluster.prefix}\1', json.dumps(rights, ensure_ascii=False))
+    )
+    answer = httpx.post(
+        f"{cluster.url}/_security/api_key",
+        json={"name": "errors", "expiration": "1h", "role_descriptors": roles},
+        auth=(cluster.user, cluster.password.get_secret_value()),
+        trust_env=False,
+        timeout=240,
+    )
+    key = SecretStr(answer.raise_for_status().json()["encoded"])
+    return with_cluster(settings, user="", password=SecretStr(""), api_key=key)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_wrong_password_is_told_without_being_shown(name, indexed, command):
+    wrong = with_cluster(indexed, password=SecretStr("not-the-password"))
+    told = command.told(wrong, *arguments_of(name, indexed))
+    assert re.search("does not accept these credentials.*set SHRAG_ELASTICSEARCH__USER.*…__API_KEY", told)
+    assert "not-the-password" not in told
+
+
+def test_the_documented_key_for_searching_searches_and_does_not_write(indexed, command):
+    settings = with_key(indexed, documented_keys()["shrag-search"])
+    before = answers(indexed)
+
+    assert answers(settings) == before
+    for name in ("search", "ask", "explain", "list", "show"):
+        assert command(settings, *arguments_of(name, indexed))[0] == 0
+    for name in ("index", "remove", "delete"):
+        assert "right: action [" in command.told(settings, *arguments_of(name, indexed))
+    assert answers(indexed) == before
+
+
+def test_the_documented_key_for_indexing_indexes(indexed, command):
+    settings = with_key(indexed, documented_keys()["shrag-index"])
+    for name, *options in (("index", "--rebuild"), ("rollback",), ("remove",)):
+        code, _, told = command(settings, *arguments_of(name, indexed), *options)
+        assert code == 0, told
+
+
+def test_a_key_for_another_prefix_is_told_what_it_lacks(indexed, command):
+    elsewhere = {"role": {"indices": [{"names": ["other-*", "other.*"], "privileges": ["all"]}]}}
+    settings = with_key(indexed, elsewhere)
+    assert "required right" in command.told(settings, *arguments_of("index", indexed))
+    told = command.told(settings, *COMMANDS["search"], code=2)  # one may not see what is there
+    assert re.search("UnknownIndex: .*'papers'.*none visible to this user or key", told)
+
+
+# Versions made otherwise
+
+
+@pytest.fixture
+def own(settings_for, tmp_path):
+    """Return settings of an index, a function that changes the `_meta` of its version, and its corpus."""
+    settings = settings_for(tmp_path / "home", cluster={"settle_s": 0.0})
+    build(settings, corpus(tmp_path, some(0, 5)), rebuild=True)
+
+    def change(edit):
+        index = f"{settings.elasticsearch.prefix}-{NAME}"
+        with client_of(settings.elasticsearch) as client:
+            [(version, about)] = client.indices.get_mapping(index=index).items()
+            edit(meta := about["mappings"]["_meta"])
+            client.indices.put_mapping(index=version, meta=meta)
+
+    return settings, change, tmp_path / "papers.jsonl"
+
+
+def spoil_fingerprint(meta):
+    manifest = Manifest.from_record(meta["manifest"])
+    tokens = manifest.fingerprint | {"tokens": "0123456789abcdef"}
+    meta["manifest"] = replace(manifest, fingerprint=tokens).as_record()
+
+
+def test_an_index_of_another_fingerprint_is_refused_with_what_differs(own, command):
+    settings, change, path = own
+    change(spoil_fingerprint)
+
+    with pytest.raises(IndexMismatch, match=r"tokens: 0123456789abcdef, now [0-9a-f]{16}"):
+        open_index(settings, NAME)
+    for arguments in (("search", "지식", "--name", NAME), ("indexes", "remove", NAME, "P00001")):
+        told = command.told(settings, *arguments)
+        assert re.match(r"IndexMismatch: .*'papers'.*\(tokens: 01234567.*papers --rebuild\)$", told)
+    build(settings, path, rebuild=True)
+    assert answers(settings)[0]
+
+
+@pytest.mark.parametrize(
+    "edit", [lambda meta: meta["manifest"].pop("analyzer"), lambda meta: meta.pop("manifest")]
+)
+def test_a_damaged_manifest_is_told_and_the_index_is_listed_and_built_again(own, command, edit):
+    settings, change, path = own
+    change(edit)
+    with pytest.raises(IndexDamaged, match=r"cannot be read .*; build it again"):
+        open_index(settings, NAME)
+    code, listed, _ = command(settings, "indexes", "list")
+    assert (code, NAME in listed) == (0, True)
+    build(settings, path, rebuild=True)
+    assert answers(settings)[0]
+
+
+def test_a_closed_index_is_told(own):
+    settings, _, _ = own
+    with client_of(settings.elasticsearch) as client:
+        client.indices.close(index=f"{settings.elasticsearch.prefix}-{NAME}")
+    with open_index(settings, NAME) as index, pytest.raises(EngineRefused, match="clos"):
+        asyncio.run(index.engine.passages(["P00001"]))
+
+
+def test_a_server_without_nori_is_told_with_the_command_that_installs_it(
+    elasticsearch: Access, tmp_path, command
+):
+    missing = {
+        "type": "illegal_argument_exception",
+        "reason": "Unknown tokenizer type [nori_tokenizer] for [nori]",
+    }
+    with proxy_before(elasticsearch) as proxy, own_prefix(proxy.access) as make:
+        proxy.answers = lambda method, path, _: (
+            (400, {"error": missing | {"root_cause": [missing]}, "status": 400})
+            if method == "PUT" and "@" in path.replace("%40", "@")
+            else None
+        )
+        told = command.told(make(tmp_path), "index", corpus(tmp_path, some(0, 3)), "--name", NAME)
+    assert "lacks the plugin analysis-nori" in told
+    assert "(bin/elasticsearch-plugin install analysis-nori) and restart them" in told
+
+
+def test_a_read_only_index_ends_a_build_that_goes_on_later(settings_for, tmp_path):
+    settings = settings_for(tmp_path / "home", cluster={"patience_s": 0.5, "settle_s": 0.0})
+    path, index = corpus(tmp_path, some(0, 30)), f"{settings.elasticsearch.prefix}-blocked@000001"
+
+    def block(blocked):
+        with client_of(settings.elasticsearch) as client:
+            client.indices.put_settings(index=index, settings={"index.blocks.write": blocked})
+
+    def progress(stage, done, total):
+        if stage == "merging":
+            block(True)
+
+    with pytest.raises(EngineRefused, match=r"disk .*repeat the command"):
+        build(settings, path, "blocked", progress=progress)
+    block(None)
+    assert build(settings, path, "blocked").manifest.papers == 30

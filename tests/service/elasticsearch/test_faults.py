@@ -1,0 +1,245 @@
+"""A cluster that turns requests away, loses nodes, hangs or dies: who tries again, and what is told."""
+
+import asyncio
+import json
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from indexer.errors import EngineRefused, EngineUnreachable
+from indexer.settings import IndexerSettings
+from retriever.index import open_index
+from retriever.settings import RetrieverSettings
+from tests.indexer.made_corpora import ROOT, answers
+from tests.needs import mostly_nightly
+from tests.retriever.made_papers import found
+from tests.service.elasticsearch.builds import NAME, Command, build, corpus, some, state, versions
+from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
+from tests.service.elasticsearch.proxy import Answer, Proxy, proxy_before
+from tests.service.elasticsearch.server import Access, Server
+from tests.test_kill import INDEXER
+
+QUESTION = "지식 그래프"
+ALONE = RetrieverSettings(drop_incomplete=False)  # else papers without a text are counted beside the search
+BUSY = {"type": "es_rejected_execution_exception", "reason": "rejected execution of coordinating operation"}
+WAITED_S = 240  # however slow the machine; below the time that a test may take
+
+
+def refusal(status: int) -> Answer:
+    return status, {"error": BUSY | {"root_cause": [BUSY]}, "status": status}
+
+
+@pytest.fixture
+def proxy(elasticsearch: Access) -> Iterator[Proxy]:
+    with proxy_before(elasticsearch) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def settings(proxy: Proxy, tmp_path) -> Iterator[IndexerSettings]:
+    """Return settings that reach the cluster through the proxy, and a corpus in the home."""
+    cluster = {"patience_s": WAITED_S, "request_bytes": 20_000, "settle_s": 0.0}
+    with own_prefix(proxy.access) as make:
+        corpus(tmp_path, some(0, 40))
+        yield make(tmp_path, cluster=cluster)
+        proxy.answers = lambda *_: None
+
+
+def changed(settings: IndexerSettings, **of_cluster: float) -> IndexerSettings:
+    cluster = settings.elasticsearch.model_copy(update=of_cluster)
+    return settings.model_copy(update={"elasticsearch": cluster})
+
+
+@pytest.mark.parametrize("status", mostly_nightly([429, 502, 503, 504], by_day={429}))
+def test_a_search_is_sent_four_times(status: int, proxy: Proxy, settings):
+    build(settings, settings.home / "papers.jsonl")
+    with open_index(settings, NAME) as index:
+        wanted = asyncio.run(index.engine.passages(["P00001"]))
+        proxy.fail("_msearch", refusal(status), times=3)
+        assert asyncio.run(index.engine.passages(["P00001"])) == wanted
+
+        proxy.fail("_msearch", refusal(status), times=1_000)
+        told = "is overloaded.*try again" if status == 429 else "is not ready.*_cluster/health"
+        with pytest.raises(EngineRefused, match=told):
+            asyncio.run(index.engine.passages(["P00001"]))
+        assert proxy.seen["_msearch"] == 4
+
+
+@pytest.mark.parametrize("status", mostly_nightly([429, 502, 503, 504], by_day={503}))
+def test_a_build_goes_on_when_whole_requests_are_turned_away(status: int, proxy: Proxy, settings):
+    build(settings, settings.home / "papers.jsonl", "undisturbed")
+    proxy.fail("_bulk", refusal(status), times=2)
+    build(settings, settings.home / "papers.jsonl")
+    assert state(settings) == state(settings, "undisturbed")
+
+
+def test_when_patience_ends_the_build_ends_with_a_line_and_the_same_command_resumes(
+    proxy: Proxy, settings, command: Command
+):
+    proxy.fail("_bulk", refusal(429), times=1_000)
+    told = command.told(
+        changed(settings, patience_s=3), "index", settings.home / "papers.jsonl", "--name", NAME
+    )
+    assert "is overloaded" in told
+
+    turn_away(proxy, share=1, times=1_000)
+    told = command.told(
+        changed(settings, patience_s=3), "index", settings.home / "papers.jsonl", "--name", NAME
+    )
+    assert re.search(r"does not take passage 'P\d+' \(429: .*repeat the command", told)
+
+    proxy.answers = lambda *_: None
+    assert build(settings, settings.home / "papers.jsonl").manifest.papers == 40
+
+
+def turn_away(proxy: Proxy, share: int, times: int) -> None:
+    """Answer the next bulk requests with 429 for every so many-th document, and lose the others."""
+    left = [times]
+
+    def answers(method: str, path: str, body: bytes) -> Answer | None:
+        del method
+        if not path.endswith("_bulk") or left[0] == 0:
+            return None
+        left[0] -= 1
+        names = [json.loads(action)["index"]["_id"] for action in body.decode().splitlines()[::2]]
+        busy = [
+            {"status": 429, "error": BUSY} if not n % share else {"status": 201} for n in range(len(names))
+        ]
+        items = [{"index": {"_id": name} | told} for name, told in zip(names, busy, strict=True)]
+        return 200, {"took": 1, "errors": True, "items": items}
+
+    proxy.seen.clear()
+    proxy.answers = answers
+
+
+def test_of_a_bulk_request_only_documents_turned_away_are_sent_again(proxy: Proxy, settings):
+    turn_away(proxy, share=3, times=1)
+    report = build(changed(settings, request_bytes=5_000_000), settings.home / "papers.jsonl")
+    assert (report.manifest.passages, proxy.seen["_bulk"]) == (16, 2)  # 32 of 48 are lost
+
+
+def test_documents_whose_answer_got_lost_are_there_once(proxy: Proxy, settings):
+    build(settings, settings.home / "papers.jsonl", "undisturbed")
+    proxy.cut = 3
+    build(settings, settings.home / "papers.jsonl")
+    assert proxy.cut == 0
+    assert state(settings)["documents"] == state(settings, "undisturbed")["documents"]
+
+
+@pytest.fixture
+def spoil(proxy: Proxy):
+    """Return what lets the searches of the next requests fail, and counts the searches of each request."""
+
+    def spoil(kind: str, times: int) -> list[int]:
+        sizes: list[int] = []
+
+        def answers(method: str, path: str, body: bytes) -> Answer | None:
+            del method
+            if "_msearch" not in path:
+                return None
+            sizes.append(len(body.splitlines()) // 2)
+            cause = {"type": kind, "reason": "[node-3][127.0.0.1:27884] disconnected"}
+            failure = {"type": "search_phase_execution_exception", "reason": "all", "root_cause": [cause]}
+            failed = {"responses": [{"error": failure, "status": 500}] * sizes[-1]}
+            return (200, failed) if len(sizes) <= times else None
+
+        proxy.answers = answers
+        return sizes
+
+    return spoil
+
+
+def test_a_search_whose_node_was_lost_is_sent_again_and_told_after_four_times(settings, spoil):
+    build(settings, settings.home / "papers.jsonl")
+    with open_index(settings, NAME) as index:
+        before = [(hit.passage_id, hit.score) for hit in found(index, QUESTION).hits]
+        for kind in ("node_disconnected_exception", "connect_transport_exception"):
+            spoil(kind, 2)
+            assert [(hit.passage_id, hit.score) for hit in found(index, QUESTION).hits] == before
+        for kind, told, times in (
+            ("node_not_connected_exception", r"cannot search all of .*disconnected", 4),
+            ("too_many_clauses", "refused a search", 1),
+        ):
+            sizes = spoil(kind, 1_000)
+            with pytest.raises(EngineRefused, match=told):
+                found(index, QUESTION, settings=ALONE)
+            assert len(sizes) == times
+
+
+@pytest.mark.nightly
+def test_an_indexer_that_is_killed_ends_as_if_nothing_had_been(settings):
+    build(settings, settings.home / "papers.jsonl", "undisturbed")
+    for stage in ("indexing", "merging", "glossary", "publishing"):
+        with subprocess.Popen(
+            [sys.executable, "-c", INDEXER, "build", str(settings.home / "papers.jsonl")],
+            env=environment_of(settings)
+            | {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "WAITS_AT": stage},
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert process.stdout
+            for line in process.stdout:
+                if line.strip() == stage:
+                    process.kill()
+        assert versions(settings) == (None, [])
+    build(settings, settings.home / "papers.jsonl")
+    assert state(settings) == state(settings, "undisturbed")
+
+
+# A server that hangs or dies
+
+
+@pytest.fixture
+def indexed(own_server: Server, tmp_path) -> Iterator[IndexerSettings]:
+    with own_prefix(own_server.access) as make:
+        settings = make(tmp_path, cluster={"timeout_s": 60, "patience_s": 3, "settle_s": 0.0})
+        build(settings, corpus(tmp_path, some(0, 40)))
+        yield settings
+
+
+def test_a_server_that_hangs_is_told_with_the_setting_and_later_answers(
+    own_server: Server, indexed: IndexerSettings, command: Command
+):
+    before = answers(indexed)
+    hasty = changed(indexed, timeout_s=2)
+    path = indexed.home / "papers.jsonl"
+    own_server.pause()
+    for arguments in (("search", QUESTION), ("index", path)):
+        told = command.told(hasty, *arguments, "--name", NAME)
+        assert re.search(r" 2 s; .* SHRAG_ELASTICSEARCH__TIMEOUT_S", told)
+    own_server.resume()
+    assert answers(indexed) == before
+
+
+@pytest.mark.nightly
+def test_an_opened_index_outlives_the_death_of_its_server(own_server: Server, indexed: IndexerSettings):
+    with open_index(indexed, NAME) as index:
+        before = found(index, QUESTION)
+        own_server.pause()
+        threading.Timer(0.5, own_server.kill).start()
+        for _ in ("under way", "begun later"):
+            with pytest.raises(EngineUnreachable, match="no Elasticsearch answers"):
+                found(index, QUESTION)
+        own_server.restart()
+        assert found(index, QUESTION).hits == before.hits
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(3 * WAITED_S)
+def test_a_build_goes_on_when_a_killed_server_comes_back(own_server: Server, indexed: IndexerSettings):
+    patient = changed(indexed, patience_s=WAITED_S)
+
+    def kill(stage: str, done: int, total: int) -> None:
+        if stage == "merging":
+            own_server.kill()
+            time.sleep(1)
+            own_server.launch()
+
+    build(patient, indexed.home / "papers.jsonl", "disturbed", progress=kill)
+    own_server.wait_until_ready()
+    assert state(indexed, "disturbed")["documents"] == state(indexed)["documents"]

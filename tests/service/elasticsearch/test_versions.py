@@ -1,0 +1,427 @@
+"""Versions in a cluster: builds, updates, publishing, rollback, removal, names, and two machines."""
+
+import asyncio
+import os
+import re
+import sqlite3
+import sys
+from contextlib import closing
+from datetime import UTC, datetime
+
+import pytest
+
+from base.errors import InvalidCall
+from indexer.errors import EmptyCorpus, IndexBusy, IndexDamaged, IndexNotWritten, UnknownIndex, VersionGone
+from indexer.ingest import remove_records
+from indexer.versions.store.elasticsearch import ElasticsearchStore
+from indexer.versions.store.engines import index_names, open_store
+from retriever.index import open_index
+from tests.indexer.made_corpora import answers, paper
+from tests.needs import mostly_nightly
+from tests.retriever.made_papers import found
+from tests.service.elasticsearch.builds import (
+    NAME,
+    BrokenOff,
+    break_off,
+    build,
+    corpus,
+    documents,
+    ids,
+    some,
+    state,
+    versions,
+)
+from tests.service.elasticsearch.own_prefix import client_of, own_prefix
+
+HASTY = {"settle_s": 0.0}  # scores are not compared, so deleted passages are not waited for
+
+
+@pytest.fixture
+def make(elasticsearch, tmp_path):
+    """Return a function that makes settings of a machine with a home of its own, in one cluster."""
+    with own_prefix(elasticsearch) as settings_for:
+        yield lambda home="home", cluster=HASTY, **options: settings_for(
+            tmp_path / home, cluster=cluster, **options
+        )
+
+
+@pytest.fixture
+def settings(make):
+    return make()
+
+
+def there(settings) -> list[str]:
+    """Name the indices of the prefix, without it."""
+    prefix = settings.elasticsearch.prefix
+    with client_of(settings.elasticsearch) as client:
+        found = client.indices.get(index=f"{prefix}*", expand_wildcards="all")
+    return sorted(index.removeprefix(prefix) for index in found)
+
+
+def files(settings) -> set[str]:
+    """Name the documents beside the versions: pieces of companion files, and claims."""
+    prefix = settings.elasticsearch.prefix
+    with client_of(settings.elasticsearch) as client:
+        client.indices.refresh(index=f"{prefix}.files")
+        hits = client.search(index=f"{prefix}.files", size=1_000, source=False)["hits"]["hits"]
+    return {hit["_id"].removeprefix(prefix) for hit in hits}
+
+
+def test_a_build_holds_what_was_read_in_the_order_of_the_corpus(settings, tmp_path):
+    manifest = build(settings, corpus(tmp_path, some(0, 25))).manifest
+
+    expected = ("elasticsearch", 1, 25, 30)
+    assert (manifest.engine, manifest.version, manifest.papers, manifest.passages) == expected
+    assert ids(settings)[:4] == ["P00000", "P00000@en", "P00001", "P00002"]
+    assert [document["sequence"] for document in documents(settings)][:4] == [0, 0, 1, 2]
+    assert there(settings) == ["-papers@000001", ".files"]
+    kept = {"citations.sqlite", "glossary.sqlite", "lexicon.bin"}
+    assert files(settings) == {f"-papers@000001/{name}/0" for name in kept}
+
+
+def test_an_update_replaces_adds_and_leaves_the_rest(settings, tmp_path):
+    build(settings, corpus(tmp_path, some(0, 20)))
+    same = build(settings, corpus(tmp_path, some(0, 20), "same"))
+    update = build(settings, corpus(tmp_path, [*some(10, 15), *some(15, 25, version=1)], "update")).manifest
+
+    assert (same.is_published, same.manifest.counts["unchanged"]) == (False, 20)
+    counts = update.counts
+    assert (update.version, update.papers, counts["unchanged"], counts["replaced"]) == (2, 25, 5, 5)
+    assert ids(settings) == [name for number in range(25) for name in ids_of(number)]
+    texts = {document["passage_id"]: document["given"] for document in documents(settings)}
+    assert paper(17, version=1)["abstract"] in texts["P00017"][1]
+
+
+def ids_of(number: int) -> list[str]:
+    return [f"P{number:05}", f"P{number:05}@en"] if number % 5 == 0 else [f"P{number:05}"]
+
+
+@pytest.mark.slow
+def test_an_updated_index_answers_as_one_built_of_the_same(make, tmp_path):
+    """Deleted passages no longer count when a version is published."""
+    settings = make(cluster={})
+    build(settings, corpus(tmp_path, some(0, 60)))
+    build(settings, corpus(tmp_path, some(40, 80, version=1), "update"))
+    build(settings, corpus(tmp_path, [*some(0, 40), *some(40, 80, version=1)], "whole"), "whole")
+
+    assert answers(settings) == answers(settings, "whole")
+
+
+def test_removed_records_are_gone_with_all_their_passages(settings, tmp_path):
+    build(settings, corpus(tmp_path, some(0, 10)))
+
+    manifest, absent = remove_records(NAME, ["P00005", "P00003", "none"], settings)
+
+    assert (manifest.version, manifest.papers, manifest.counts, absent) == (2, 8, {"removed": 2}, ["none"])
+    assert not {"P00005", "P00005@en", "P00003"} & {*ids(settings)}
+    with pytest.raises(InvalidCall, match=": none"):
+        remove_records(NAME, ["none"], settings)
+    assert versions(settings) == (2, [1, 2])
+    assert there(settings) == ["-papers@000001", "-papers@000002", ".files"]
+
+
+def test_a_value_too_long_for_the_cluster_is_stored_as_in_the_embedded_engine(settings, tmp_path):
+    build(settings, corpus(tmp_path, [paper(1) | {"journal": "가" * 13_334}, paper(2)]))
+    assert [len(document.get("journal", "")) for document in documents(settings)] == [13_334, *[0] * 1]
+    with pytest.raises(EmptyCorpus):
+        build(settings, corpus(tmp_path, ["no JSON"], "none"), "none")
+    assert index_names(settings) == [NAME]
+
+
+def test_a_rollback_answers_from_the_version_before(settings, tmp_path):
+    build(settings, corpus(tmp_path, some(0, 5)))
+    before = state(settings)
+    build(settings, corpus(tmp_path, some(5, 9), "more"))
+    assert state(settings) != before
+
+    with open_store(settings, NAME) as store:
+        assert store.rollback() == 1
+        with pytest.raises(InvalidCall, match="no version before 1"):
+            store.rollback()
+    assert state(settings) == before
+    assert build(settings, corpus(tmp_path, some(0, 3)), rebuild=True).manifest.version == 3
+    assert versions(settings) == (3, [1, 3])  # what was rolled back from is removed
+
+
+def test_the_last_versions_are_kept_with_their_files(make, tmp_path):
+    settings = make(keep_versions=2)
+    for last in (3, 4, 5, 6):
+        build(settings, corpus(tmp_path, some(0, last)), rebuild=True)
+
+    assert versions(settings) == (4, [3, 4])
+    assert there(settings) == ["-papers@000003", "-papers@000004", ".files"]
+    assert {name[:14] for name in files(settings)} == {"-papers@000003", "-papers@000004"}
+
+
+def test_an_open_version_that_is_removed_is_told_and_one_that_is_kept_answers(settings, tmp_path):
+    build(settings, corpus(tmp_path, some(0, 5)))
+    with open_index(settings, NAME) as opened:
+        for last in (6, 7):
+            build(settings, corpus(tmp_path, some(0, last)), rebuild=True)
+        assert found(opened, "지식 그래프", "or").hits
+        build(settings, corpus(tmp_path, some(0, 8)), rebuild=True)
+        with pytest.raises(VersionGone, match=r"papers@000001.*replaced.*SHRAG_KEEP_VERSIONS"):
+            found(opened, "지식 그래프", "or")
+    with open_store(settings, NAME) as store, pytest.raises(VersionGone):
+        list(store.stored_passages(opened.manifest))
+
+
+def test_a_deleted_index_leaves_nothing(settings, tmp_path):
+    build(settings, corpus(tmp_path, some(0, 5)))
+    build(settings, corpus(tmp_path, some(0, 5)), "other")
+    with open_store(settings, NAME) as store:
+        store.delete()
+
+    assert index_names(settings) == ["other"]
+    assert not (settings.home / NAME).exists()
+    assert there(settings) == ["-other@000001", ".files"]
+    assert {name[:13] for name in files(settings)} == {"-other@000001"}
+    with pytest.raises(UnknownIndex, match="no index 'papers'"):
+        open_index(settings, NAME)
+
+
+def test_names_that_differ_in_capitals_are_two_indexes(settings, tmp_path):
+    build(settings, corpus(tmp_path, some(0, 3)), "papers")
+    for _ in range(2):
+        build(settings, corpus(tmp_path, some(3, 5), "other"), "Papers", rebuild=True)
+
+    assert index_names(settings) == ["Papers", "papers"]
+    assert (len(ids(settings, "papers")), ids(settings, "Papers")) == (4, ["P00003", "P00004"])
+    assert (versions(settings, "papers"), versions(settings, "Papers")) == ((1, [1]), (2, [1, 2]))
+    with open_store(settings, "Papers") as store:
+        store.delete()
+    assert index_names(settings) == ["papers"]
+
+
+@pytest.mark.parametrize("name", mostly_nightly(["논문.2024-1_A", "가" * 64], by_day={"가" * 64}))
+def test_names_may_be_hangul_and_long(settings, tmp_path, name):
+    build(settings, corpus(tmp_path, some(1, 3)), name)
+
+    assert index_names(settings) == [name]
+    assert answers(settings, name)
+
+
+def test_verifying_compares_the_passages_and_the_files_beside_them(settings, tmp_path):
+    build(settings, corpus(tmp_path, some(0, 12)))
+    prefix = settings.elasticsearch.prefix
+    index = f"{prefix}-papers@000001"
+    with open_store(settings, NAME) as store, client_of(settings.elasticsearch) as client:
+        assert store.verify_files(1) == []
+        client.indices.put_settings(index=index, settings={"index.blocks.write": None})
+        client.delete(index=index, id="P00003", refresh=True)
+        client.delete(index=f"{prefix}.files", id=f"{index}/glossary.sqlite/0")
+        client.update(index=f"{prefix}.files", id=f"{index}/lexicon.bin/0", doc={"data": "YQ=="})
+
+        faults = store.verify_files(1)
+    assert [fault.partition(": ")[0] for fault in faults] == [index, "glossary.sqlite", "lexicon.bin"]
+    assert faults[0].endswith(": 14 passages instead of 15")
+    assert ("lacks a piece" in faults[1], "wrong checksum" in faults[2]) == (True, True)
+
+
+def test_versions_without_a_pointer_are_damage_and_nothing_clears_them(settings, tmp_path):
+    for version in range(2):
+        build(settings, corpus(tmp_path, some(0, 5, version)))
+    alias = f"{settings.elasticsearch.prefix}-papers"
+    with client_of(settings.elasticsearch) as client:
+        client.indices.update_aliases(actions=[{"remove": {"index": f"{alias}@*", "alias": alias}}])
+
+    told = "is missing in the cluster; its versions: 1, 2; name the version"
+    with pytest.raises(IndexDamaged, match=told):
+        build(settings, corpus(tmp_path, some(0, 5)))
+    with pytest.raises(IndexDamaged, match=told):
+        open_index(settings, NAME)
+    assert index_names(settings) == [NAME]
+    with open_store(settings, NAME) as store:
+        assert (store.rollback(2), store.current(), store.rollback()) == (2, 2, 1)
+
+
+def test_an_index_that_others_made_under_such_a_name_is_not_ours(settings, tmp_path):
+    prefix = settings.elasticsearch.prefix
+    build(settings, corpus(tmp_path, some(0, 3)))
+    with client_of(settings.elasticsearch) as client:
+        client.index(index=f"{prefix}-papers@000009", document={"note": "theirs"}, refresh=True)
+        client.index(index=f"{prefix}-theirs@notes", document={"note": "theirs"}, refresh=True)
+
+    build(settings, corpus(tmp_path, some(0, 4)), rebuild=True)
+    assert versions(settings) == (2, [1, 2])
+    assert index_names(settings) == [NAME]
+    with open_store(settings, NAME) as store:
+        store.delete()
+    assert there(settings) == ["-papers@000009", "-theirs@notes", ".files"]
+
+
+def test_an_embedded_index_of_the_same_home_and_name_outlives_the_one_in_the_cluster(settings, tmp_path):
+    embedded = settings.model_copy(update={"engine": "tantivy"})
+    path = corpus(tmp_path, some(0, 5))
+    build(embedded, path)
+    build(settings, path)
+    with open_index(settings, NAME), open_store(settings, NAME) as store:
+        store.delete()
+
+    with open_store(embedded, NAME) as store:
+        assert store.verify_files(1) == []
+
+
+# Two machines
+
+
+def test_a_second_machine_searches_with_copies_of_the_files(make, tmp_path):
+    first, second = make("first"), make("second")
+    about = "지식 그래프(knowledge graph)"
+    build(
+        first,
+        corpus(tmp_path, [{"id": f"A{n}", "title": about, "abstract": f"{about} {n}"} for n in range(3)]),
+    )
+    assert not second.home.exists()
+
+    assert state(second) == state(first)
+    [glossary] = (second.home / NAME).rglob("*-glossary.sqlite")
+    with closing(sqlite3.connect(glossary)) as opened:
+        assert any("knowledge graph" in line for line in opened.iterdump())
+    glossary.write_bytes(b"damaged")
+    with open_index(second, NAME) as index:  # and fetches it again
+        assert found(index, "지식 그래프", "or").hits
+
+    theirs = glossary.with_name("of-others.txt")
+    theirs.write_text("stays")
+    build(first, corpus(tmp_path, some(0, 3)), rebuild=True)
+    build(second, corpus(tmp_path, some(0, 5)), rebuild=True)
+    with open_store(first, NAME) as store:
+        store.rollback(2)
+    assert versions(second) == (2, [1, 2, 3])
+    third = build(first.model_copy(update={"keep_versions": 1}), corpus(tmp_path, some(0, 4)), rebuild=True)
+    assert answers(second) == answers(first)
+    assert (third.manifest.version, theirs.read_text()) == (4, "stays")
+    kept = {path.parent.name for path in (second.home / NAME / "versions").rglob("*-lexicon.bin")}
+    assert kept == {"000004"}
+
+
+def test_a_home_that_files_cannot_be_copied_to_is_told(settings, tmp_path):
+    build(settings, corpus(tmp_path, some(0, 3)))
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(IndexNotWritten, match="SHRAG_HOME"):
+        open_index(settings.model_copy(update={"home": tmp_path / "file"}), NAME)
+
+
+def test_a_second_machine_is_refused_with_host_process_and_time(make, tmp_path):
+    first, second = make("first"), make("second")
+    build(first, corpus(tmp_path, some(0, 3)))
+    with open_store(first, NAME) as store, store.writing():
+        for attempt in (lambda other: other.delete(), lambda other: other.rollback()):
+            with open_store(second, NAME) as other, pytest.raises(IndexBusy) as told:
+                attempt(other)
+        build(second, corpus(tmp_path, some(0, 2)), "beside")  # other names are free
+    today = datetime.now(UTC).date().isoformat()
+    assert re.search(rf"process {os.getpid()} on \S+, since {today}T", str(told.value))
+    assert versions(second) == (1, [1])
+    build(second, corpus(tmp_path, some(0, 4)), rebuild=True)
+    assert versions(first) == (2, [1, 2])
+
+
+def test_the_claim_of_a_killed_process_is_taken_over_at_home_and_removed_as_the_error_says(make, tmp_path):
+    first, second = make("first"), make("second")
+    path = corpus(tmp_path, some(0, 30))
+    with pytest.MonkeyPatch.context() as killed:
+        killed.setattr("elasticsearch.Elasticsearch.delete", lambda *_, **__: None)
+        with pytest.raises(BrokenOff):
+            build(first, path, progress=break_off("indexing", 10))
+    with pytest.raises(IndexBusy) as told:
+        build(second, path)
+    assert build(first, path).manifest.papers == 30
+    with client_of(first.elasticsearch) as client:  # the claim of a machine that is lost
+        claim = {"holder": "lost", "host": "gone.example", "pid": 1, "since": "2026-01-01T00:00:00+00:00"}
+        files = f"{first.elasticsearch.prefix}.files"
+        client.index(index=files, id=f"{first.elasticsearch.prefix}-papers", document={"claim": claim})
+        with pytest.raises(IndexBusy, match=r"process 1 on gone.example, since 2026-01-01"):
+            build(second, path, rebuild=True)
+        [request] = re.findall(r"DELETE http://[^/]+(/\S+)\)", str(told.value))
+        client.perform_request("DELETE", request)
+    assert build(second, path, rebuild=True).manifest.version == 2
+
+
+def test_who_lost_its_claim_does_not_publish(make, tmp_path):
+    first, second = make("first"), make("second")
+    prefix = first.elasticsearch.prefix
+    build(first, corpus(tmp_path, some(0, 3)))
+
+    def take_over(stage, done, total):
+        if stage == "publishing":
+            with client_of(first.elasticsearch) as client:
+                client.delete(index=f"{prefix}.files", id=f"{prefix}-papers")
+
+    with pytest.raises(IndexBusy, match=r"was removed.*repeat the command"):
+        build(second, corpus(tmp_path, some(0, 9)), rebuild=True, progress=take_over)
+    assert versions(first) == (1, [1])
+    assert build(second, corpus(tmp_path, some(0, 9)), rebuild=True).manifest.version == 2
+
+
+# Builds that are broken off
+
+
+@pytest.mark.parametrize(
+    ("stage", "after", "goes_on"),
+    [
+        ("indexing", 10, False),  # before the first commit
+        pytest.param("indexing", 150, True, marks=pytest.mark.nightly),
+        pytest.param("merging", 0, True, marks=pytest.mark.nightly),
+        ("publishing", 0, True),
+        ("pointing", 0, True),  # all is there but the pointer
+    ],
+)
+def test_a_build_that_is_broken_off_goes_on_and_ends_as_an_undisturbed_one(
+    make, tmp_path, stage, after, goes_on
+):
+    settings = make(commit_every=100)
+    path = corpus(tmp_path, [*some(0, 60), '{"id": "no end', *some(61, 200)])
+    with pytest.MonkeyPatch.context() as broken:
+        if stage == "pointing":
+            broken.setattr(ElasticsearchStore, "point_to", lambda *_: sys.exit("killed"))
+        with pytest.raises((BrokenOff, SystemExit)):
+            build(settings, path, progress=break_off(stage, after))
+    with pytest.raises(UnknownIndex):
+        open_index(settings, NAME)
+
+    stages: list[str] = []
+    build(settings, path, progress=lambda now, *_: stages.append(now))
+    build(settings, path, "undisturbed")
+
+    assert stages[0] == ("reading" if goes_on else "indexing")
+    assert state(settings) == state(settings, "undisturbed")
+    assert versions(settings) == (1, [1])
+
+
+def test_a_broken_off_update_leaves_the_version_and_starts_over(settings, tmp_path):
+    build(settings, corpus(tmp_path, some(0, 20)))
+    before = state(settings)
+    update = corpus(tmp_path, some(15, 25, version=1), "update")
+    with pytest.raises(BrokenOff):
+        build(settings, update, progress=break_off("merging"))
+    assert state(settings) == before
+
+    assert build(settings, update).manifest.papers == 25
+    assert versions(settings) == (2, [1, 2])
+
+
+def test_a_build_whose_index_somebody_deleted_starts_over(make, tmp_path):
+    settings = make(commit_every=20)
+    path = corpus(tmp_path, some(0, 60))
+    with pytest.raises(BrokenOff):
+        build(settings, path, progress=break_off("indexing", 50))
+    with client_of(settings.elasticsearch) as client:
+        client.indices.delete(index=f"{settings.elasticsearch.prefix}-papers@000001")
+    assert build(settings, path).manifest.papers == 60
+
+
+def test_a_question_under_way_is_cancelled_with_its_reader(settings, tmp_path):
+    build(settings, corpus(tmp_path, some(0, 3)))
+
+    async def leave(index):
+        asking = asyncio.ensure_future(index.engine.passages(["P00001"]))
+        await asyncio.sleep(0)
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+
+    with open_index(settings, NAME) as index:
+        asyncio.run(leave(index))
+        assert set(asyncio.run(index.engine.passages(["P00001"]))) == {"P00001"}
