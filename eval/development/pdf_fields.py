@@ -28,7 +28,7 @@ import click
 
 from base.terminal.columns import table
 from base.terminal.output import echo, echo_json, echo_lines
-from indexer.corpora.full_text.heading_words import is_front_heading
+from indexer.corpora.full_text.headings import is_front_heading
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers import read_corpus
 from indexer.options import json_option

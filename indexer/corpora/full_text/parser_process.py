@@ -47,7 +47,7 @@ def write_message(stream: IO[bytes], body: bytes) -> None:
 def parse(data: bytes) -> dict[str, object]:
     """Return {"record": …} or {"problem": …}."""
     from indexer.corpora.full_text.article import article_of
-    from indexer.corpora.full_text.lines.pdf import Unreadable, read_pdf
+    from indexer.corpora.full_text.pages import Unreadable, read_pdf
 
     try:
         text = read_pdf(data)

@@ -13,16 +13,16 @@ from xml.etree.ElementTree import Element, ParseError
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from indexer.corpora.full_text.lines.joining import readable
-from indexer.corpora.full_text.reference_fields import (
+from indexer.corpora.full_text.article import MOST_KEYWORDS
+from indexer.corpora.full_text.joining import readable
+from indexer.corpora.full_text.references import (
     MOST_AUTHORS,
     MOST_REFERENCES,
     REFERENCE_CHARACTERS,
     doi_in,
     parse_reference,
 )
-from indexer.corpora.full_text.title_page.front_matter import MOST_KEYWORDS
-from indexer.corpora.full_text.title_page.publication import ARXIV
+from indexer.corpora.full_text.title_page import ARXIV
 
 TEI = {"t": "http://www.tei-c.org/ns/1.0"}
 MOST_NAMES = 1_000
