@@ -71,14 +71,14 @@ def article_of(pages: Sequence[Page], metadata: Mapping[str, str]) -> dict[str, 
     usual = usual_size(pages)
     first = title_page(pages)
     kept = without_margins(pages, usual)
-    lines = [line for number, parts in enumerate(kept) for line in lines_of(parts, number) if number >= first]
+    lines = [line for number, page in enumerate(kept[first:], first) for line in lines_of(page.fragments, number)]
     usage = usage_of([line.part for line in lines])
-    front = front_matter(pages, first, usual, usage, metadata)
-    taken = {(line.part.text, line.part.top) for line in front.title}
+    fields, title = front_matter(pages, first, usual, usage, metadata)
+    taken = {(line.part.text, line.part.top) for line in title}
     lines = [line for line in lines if line.page > first or (line.part.text, line.part.top) not in taken]
-    language = language_of(front.fields["title"])
+    language = language_of(fields["title"])
     sections = _with_abstracts(_sections_of(lines, usual, usage), language)
-    record = front.fields | _texts(sections, usage, language)
+    record = fields | _texts(sections, usage, language)
     return {key: value for key, value in record.items() if value}
 
 
@@ -100,7 +100,7 @@ def _sections_of(lines: Sequence[Line], usual: float, usage: Usage) -> list[Sect
         found = INLINE_HEADING.fullmatch(line.text) or (RUN_IN_ABSTRACT.fullmatch(line.text) if run_in else None)
         if found:
             line.part.text = found["text"]
-            sections.append(Section(together(found["name"]), 1, [line]))
+            sections.append(Section(together(found["name"]), 1, [replace(line, text=found["text"])]))
         elif heading := headings.get(index):
             last = heading.last
             sections.append(Section(together(join_lines(lines[index : last + 1], usage)), heading.level))

@@ -147,23 +147,24 @@ def _candidates(lines: Sequence[Line], usual: float) -> list[_Candidate]:
             continue
         known = is_known(text)
         kind, value, name = number_of(text)
-        if not (known or (is_wordy(text) and (kind or text[-1] not in ".,;:-–"))) or _is_in_contents(text, texts):
-            continue
         style = _style(line)
         distinct = style[0] > LARGER * usual or style[1] > usual_weight or style[2]
+        if not (known or ((distinct or kind) and is_wordy(text) and (kind or text[-1] not in ".,;:-–"))):
+            continue
+        if _is_in_contents(text, texts):
+            continue
         apart = line.gap > APART or line.above is None
         if known or (distinct and kind):
             in_list = is_reference_heading(text)
         if in_list and not distinct and not known:
             continue  # a numbered entry
-        if distinct or known or kind:
-            found.append(_Candidate(index, text, style, distinct, apart, kind, value, name, known))
+        found.append(_Candidate(index, text, style, distinct, apart, kind, value, name, known))
     return found
 
 
 def _style(line: Line) -> tuple[float, int, bool]:
-    letters = [sign for sign in line.text if sign.isalpha()]
-    capitals = len(letters) > 3 and all(map(str.isupper, letters)) and len(letters) > 0.7 * len("".join(line.text.split()))
+    signs = "".join(line.text.split())
+    capitals = line.text.isupper() and sum(map(str.isalpha, signs)) > max(3, 0.7 * len(signs))
     return line.size, line.part.weight, capitals
 
 

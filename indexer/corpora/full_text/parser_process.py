@@ -50,8 +50,7 @@ def parse(data: bytes) -> dict[str, object]:
     from indexer.corpora.full_text.pages import Unreadable, read_pdf
 
     try:
-        text = read_pdf(data)
-        return {"record": article_of(text.pages, text.metadata)}
+        return {"record": article_of(*read_pdf(data))}
     except Unreadable as error:
         return {"problem": str(error)}
     except MemoryError:
