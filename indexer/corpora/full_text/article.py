@@ -1,7 +1,7 @@
 """Extraction of a record in Paper's keys from the pages of a PDF."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from indexer.corpora.full_text.headings import (
 from indexer.corpora.full_text.joining import Usage, join_lines, usage_of
 from indexer.corpora.full_text.layout import Line, lines_of, usual_size, without_margins
 from indexer.corpora.full_text.pages import Page
-from indexer.corpora.full_text.references import AUTHOR, LABEL, NAMED_LABEL, EntryLine, entry_spans, parse_references
+from indexer.corpora.full_text.references import EntryLine, begins_entry, entry_spans, parse_references
 from indexer.corpora.full_text.title_page import front_matter, title_page
 from indexer.corpora.papers import language_of
 
@@ -32,11 +32,10 @@ KEYWORD_CHARACTERS = 5_000
 WIDE = 1.35  # line distance at the start of a paragraph, relative to the usual one
 SAME_SIZE = 0.12  # sizes of lines after OCR vary slightly
 RUNNING_LETTERS = 120  # of a block of running text
-HEADLESS_LETTERS = {"ko": 120, "en": 240}  # of an abstract without a heading
-OPENING = re.compile(r"introduction|background|motivation|overview|서론|머리말|들어가(?:며|는말)|(?:연구의?)?배경|이론적배경", re.IGNORECASE)
+HEADLESS_LETTERS = 240  # of an English abstract without a heading
+OPENING = re.compile(r"introduction|background|motivation|overview|서론|머리말|들어가(?:며|는말)|(?:연구의?|이론적)?배경", re.I)
 INLINE_HEADING = re.compile(
-    rf"[\[<【〔(]?\s*(?P<name>{ABSTRACT_WORDS}|{KEYWORD_WORDS})\s*(?:[-–—:：.]+|[\]>】〕)]\s*[-–—:：.]*)\s*(?P<text>\S.*)",
-    re.IGNORECASE,
+    rf"[\[<【〔(]?\s*(?P<name>{ABSTRACT_WORDS}|{KEYWORD_WORDS})\s*(?:[-–—:：.]+|[\]>】〕)]\s*[-–—:：.]*)\s*(?P<text>\S.*)", re.I
 )
 # An abstract on the line of its heading, without a separator.
 RUN_IN_ABSTRACT = re.compile(r"(?P<name>Abstract|ABSTRACT|(?:[국영]문\s*)?(?:초\s*록|요\s*약))\s+(?P<text>[A-Z가-힣“\"].{30,})")
@@ -47,20 +46,20 @@ ABSTRACT_END = re.compile(
     re.IGNORECASE,
 )
 AFTER_LIST = re.compile(
-    r"e-?mail(?: address)?(?:es)?\s*:|(?:author )?(?:affiliations?|biograph(?:y|ies)|information)\s*:?$|(?:manuscript )?received\b.*\d{4}"
+    r"e-?mail(?: address)?(?:es)?\s*:|(?:author )?(?:affiliations?|biograph(?:y|ies)|information)\s*:?$|(?:manuscript )?received\b"
     r"|저자\s*소개|corresponding author|department of\b(?!.*(?:19|20)\d\d)",
     re.IGNORECASE,
 )
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Section:
     """A heading ('' before the first one), its level from 1, and the lines below it.
 
     `kind` is "abstract", "summary" for a final part, or ''.
     """
 
-    heading: str
+    heading: str = ""
     level: int = 1
     lines: list[Line] = field(default_factory=list)
     kind: str = ""
@@ -68,8 +67,7 @@ class Section:
 
 def article_of(pages: Sequence[Page], metadata: Mapping[str, str]) -> dict[str, Any]:
     """Return the record without an id; fields not found on the pages are omitted."""
-    usual = usual_size(pages)
-    first = title_page(pages)
+    usual, first = usual_size(pages), title_page(pages)
     kept = without_margins(pages, usual)
     lines = [line for number, page in enumerate(kept[first:], first) for line in lines_of(page.fragments, number)]
     usage = usage_of([line.part for line in lines])
@@ -91,13 +89,14 @@ def keywords_in(text: str) -> list[str]:
 def _sections_of(lines: Sequence[Line], usual: float, usage: Usage) -> list[Section]:
     """Split the lines of a paper at its headings."""
     headings = {heading.first: heading for heading in headings_of(lines, usual)}
-    sections = [Section("")]
+    sections = [Section()]
     last = -1
     for index, line in enumerate(lines):
         if index <= last:
             continue
-        run_in = line.page < lines[0].page + 3 and not any(is_abstract_heading(part.heading) for part in sections)
-        found = INLINE_HEADING.fullmatch(line.text) or (RUN_IN_ABSTRACT.fullmatch(line.text) if run_in else None)
+        found = INLINE_HEADING.fullmatch(line.text)
+        if line.page < lines[0].page + 3 and not any(is_abstract_heading(part.heading) for part in sections):
+            found = found or RUN_IN_ABSTRACT.fullmatch(line.text)
         if found:
             line.part.text = found["text"]
             sections.append(Section(together(found["name"]), 1, [replace(line, text=found["text"])]))
@@ -116,73 +115,60 @@ def _with_abstracts(sections: Sequence[Section], language: str) -> list[Section]
     """
     marked: list[Section] = []
     for section in sections:
-        text = " ".join(line.text for line in section.lines)
         chosen = _abstract_lines(section.lines) if is_abstract_heading(section.heading) else []
-        if not chosen:
-            marked.append(section)
-        elif is_summary_heading(section.heading) and any(map(_is_main_part, marked)) and language_of(text) == language:
-            marked.append(replace(section, kind="summary"))
-        else:
-            end = section.lines.index(chosen[-1]) + 1
-            skipped = [line for line in section.lines[:end] if line not in chosen]
-            marked.append(replace(section, lines=chosen, kind="abstract"))
-            marked.append(Section("", lines=[*skipped, *section.lines[end:]]))
+        text = " ".join(line.text for line in chosen)
+        final = is_summary_heading(section.heading) and any(map(_is_main_part, marked)) and language_of(text) == language
+        if final or not chosen:
+            marked.append(replace(section, kind="summary" if chosen else ""))
+            continue
+        marked.append(replace(section, lines=chosen, kind="abstract"))
+        marked.append(Section(lines=[line for line in section.lines if line not in chosen]))
     if any(section.kind == "abstract" for section in marked):
         return marked
-    return _with_headless_abstract(marked, language)
+    for number, section in enumerate(marked):
+        if number and (is_known(section.heading) or number_of(section.heading)[0]):
+            break
+        if found := _headless_abstract(section.lines, HEADLESS_LETTERS // 2 if language == "ko" else HEADLESS_LETTERS):
+            begin, end = section.lines.index(found[0]), section.lines.index(found[-1]) + 1
+            parts = [replace(section, lines=section.lines[:begin]), Section(lines=found, kind="abstract")]
+            return [*marked[:number], *parts, Section(lines=section.lines[end:]), *marked[number + 1 :]]
+    return marked
 
 
 def _abstract_lines(lines: Sequence[Line]) -> list[Line]:
     """Return the lines of an abstract below its heading; a repeated title or name may precede them."""
-    end = next((number for number, line in enumerate(lines) if ABSTRACT_END.match(together(line.text))), len(lines))
-    if 2 * sum(re.search(r"[\s.·…]\d{1,3}$", line.text) is not None for line in lines[:end]) > end:
+    ends = (number for number, line in enumerate(lines) if ABSTRACT_END.match(together(line.text)))
+    lines = lines[: next(ends, len(lines))]
+    if 2 * sum(re.search(r"[\s.·…]\d{1,3}$", line.text) is not None for line in lines) > len(lines):
         return []  # a table of contents
-    blocks = _blocks(lines[:end])
-    running = next((number for number, block in enumerate(blocks) if _letters(block) >= RUNNING_LETTERS and len(block) > 1), 0)
-    chosen: list[Line] = []
-    for block in blocks[running:]:
-        if not chosen or _is_same_size(block[0], chosen[0]):
-            chosen += block
-    return chosen
+    blocks = _blocks(lines)
+    running = (n for n, block in enumerate(blocks) if len(block) > 1 and _letters(block) >= RUNNING_LETTERS)
+    blocks = blocks[next(running, 0) :]
+    return [line for block in blocks for line in block if _is_same_size(block[0], blocks[0][0])]
 
 
-def _with_headless_abstract(sections: Sequence[Section], language: str) -> list[Section]:
-    """Mark the first block of running text above the first known or numbered heading."""
-    for number, section in enumerate(sections):
-        if number and (is_known(section.heading) or number_of(section.heading)[0]):
-            break
-        begin = 0
-        for block in _blocks(section.lines):
-            end = begin + len(block)
-            wide = max(line.part.right for line in block) - min(line.part.left for line in block)
-            full = sum(line.part.right - line.part.left > 0.6 * wide for line in block)
-            running = len(block) > 1 and 2 * full >= len(block)
-            if running and _letters(block) >= HEADLESS_LETTERS.get(language, 240) and not ABSTRACT_END.match(block[0].text):
-                if block[0].page > sections[0].lines[0].page + 1 if sections[0].lines else False:
-                    return list(sections)
-                if not SENTENCE_END.search(re.sub(r"\s*\d*$", "", block[-1].text)):
-                    return list(sections)
-                parts = [
-                    replace(section, lines=section.lines[:begin]),
-                    Section("", section.level, block, "abstract"),
-                    Section("", section.level, section.lines[end:]),
-                ]
-                return [*sections[:number], *parts, *sections[number + 1 :]]
-            begin = end
-    return list(sections)
+def _headless_abstract(lines: Sequence[Line], letters: int) -> list[Line]:
+    """Return the first block of running text on the title page."""
+    for block in _blocks(lines):
+        wide = max(line.part.right for line in block) - min(line.part.left for line in block)
+        full = sum(line.part.right - line.part.left > 0.6 * wide for line in block)
+        if len(block) > 1 and 2 * full >= len(block) and _letters(block) >= letters and not ABSTRACT_END.match(block[0].text):
+            near = block[0].page <= lines[0].page + 1
+            return block if near and SENTENCE_END.search(re.sub(r"\s*\d*$", "", block[-1].text)) else []
+    return []
 
 
 def _blocks(lines: Sequence[Line]) -> list[list[Line]]:
     """Split lines into blocks at gaps, changes of size, and changes of weight for two lines."""
     blocks: list[list[Line]] = []
-    for number, line in enumerate(lines):
-        last = lines[number - 1] if number else None
-        after = lines[number + 1] if number + 1 < len(lines) else line
+    last = None
+    for line, after in zip(lines, [*lines[1:], *lines[-1:]], strict=True):
         far = last is not None and line.above is last.part and line.gap > 1.6
         weight = last is not None and line.part.weight == after.part.weight != last.part.weight
         if last is None or far or weight or not _is_same_size(line, last):
             blocks.append([])
         blocks[-1].append(line)
+        last = line
     return blocks
 
 
@@ -196,36 +182,37 @@ def _letters(lines: Sequence[Line]) -> int:
 
 def _texts(sections: Sequence[Section], usage: Usage, language: str) -> dict[str, Any]:
     """Return abstracts, keywords, body and references, without cover pages."""
-    abstracts = {n: _split_abstract(section, usage) for n, section in enumerate(sections) if section.kind == "abstract"}
-    chosen = _chosen({number: abstract for number, (abstract, _) in abstracts.items()}, language)
+    abstracts = {n: _paragraphs(part.lines, usage) for n, part in enumerate(sections) if part.kind == "abstract"}
+    chosen: dict[str, int] = {}  # the first abstract of each language
+    for number, texts in abstracts.items():
+        chosen.setdefault(language_of(" ".join(texts)), number)
+    numbers = sorted(chosen.values(), key=lambda number: number != chosen.get(language))[:2]
     keywords: list[str] = []
     body: list[str] = []
     references: list[str] = []
+    fields = {"abstract": "", "abstract2": ""}
     first = _first_of_text(sections)
-    for number, section in enumerate(sections[first:], first):
-        if is_reference_heading(section.heading):
+    for number, section in enumerate(sections):
+        if number in numbers:  # if no heading follows it, its section extends to the end of the paper
+            texts = abstracts[number]
+            end = len(texts) if sum(map(len, texts)) <= ABSTRACT_CHARACTERS else 1
+            fields["abstract2" if numbers.index(number) else "abstract"] = " ".join(texts[:end])
+            body += texts[end:]
+        elif number >= first and is_reference_heading(section.heading):
             end = _list_end(section.lines)
-            entries = list(_entries_of(section.lines[:end], usage))
+            entries = [join_lines(entry, usage) for entry in _entries_of(section.lines[:end])]
             references += entries
             body += [section.heading, *entries, *_paragraphs(section.lines[end:], usage)]
-        elif is_keyword_heading(section.heading):
+        elif number >= first and is_keyword_heading(section.heading):
             block = next(iter(_blocks(section.lines)), [])
             keywords += keywords_in(join_lines(block, usage))
             body += _paragraphs(section.lines[len(block) :], usage)
-        elif number in chosen:
-            body += abstracts[number][1]
-        else:
+        elif number >= first:
             body += [f"{'#' * (section.level + 1)} {section.heading}"] if section.heading else []
             body += _paragraphs(section.lines, usage)
-    abstract, abstract2 = ([abstracts[number][0] for number in chosen] + ["", ""])[:2]
-    return {
-        "sections": [
-            {"title": section.heading, "level": section.level}
-            for section in sections
-            if section.kind == "summary" or (section.heading and not is_front_heading(section.heading))
-        ],
-        "abstract": abstract,
-        "abstract2": abstract2,
+    headings = [part for part in sections if part.heading and (part.kind == "summary" or not is_front_heading(part.heading))]
+    return fields | {
+        "sections": [{"title": section.heading, "level": section.level} for section in headings],
         "keywords": keywords,
         "body": "\n\n".join(filter(None, body)),
         "reference_list": parse_references(references),
@@ -234,36 +221,19 @@ def _texts(sections: Sequence[Section], usage: Usage, language: str) -> dict[str
 
 def _first_of_text(sections: Sequence[Section]) -> int:
     """Return the index of the first abstract or opening part, 0 without one or after a main part."""
-    first = next((number for number, section in enumerate(sections) if _begins_text(section)), 0)
-    return 0 if any(map(_is_main_part, sections[:first])) else first
-
-
-def _begins_text(section: Section) -> bool:
-    kind, value, name = number_of(section.heading)
-    opening = OPENING.fullmatch("".join(name.split())) or (kind and value == 1)
-    return section.kind == "abstract" or bool(section.level == 1 and opening and not is_front_heading(section.heading))
+    for number, section in enumerate(sections):
+        kind, value, name = number_of(section.heading)
+        if section.kind == "abstract" or (_is_main_part(section) and (value == 1 or OPENING.fullmatch("".join(name.split())))):
+            return number
+        if _is_main_part(section):
+            break
+    return 0
 
 
 def _is_main_part(section: Section) -> bool:
     kind, _, name = number_of(section.heading)
-    known = kind_by_words(name) in ("kept", "to the end") or kind
+    known = kind or kind_by_words(name) in ("kept", "to the end") or OPENING.fullmatch("".join(name.split()))
     return bool(section.level == 1 and known and not is_front_heading(section.heading))
-
-
-def _split_abstract(section: Section, usage: Usage) -> tuple[str, list[str]]:
-    """Return an abstract and the following paragraphs, if no heading follows it."""
-    texts = _paragraphs(section.lines, usage)
-    end = len(texts) if sum(map(len, texts)) <= ABSTRACT_CHARACTERS else 1
-    return " ".join(texts[:end]), texts[end:]
-
-
-def _chosen(abstracts: Mapping[int, str], language: str) -> list[int]:
-    """Return the keys of the abstracts in the title's language and in the other language."""
-    languages = {number: language_of(text) for number, text in abstracts.items() if text}
-    first = next((number for number, found in languages.items() if found == language), next(iter(languages), None))
-    if first is None:
-        return []
-    return [first, *[number for number, found in languages.items() if found != languages[first]][:1]]
 
 
 def _paragraphs(lines: Sequence[Line], usage: Usage) -> list[str]:
@@ -277,16 +247,14 @@ def _paragraphs(lines: Sequence[Line], usage: Usage) -> list[str]:
 
 
 def _begins_paragraph(line: Line, last: Line) -> bool:
+    below, indented = line.above is last.part, line.indent > 0.7
     if not SENTENCE_END.search(last.text):
-        return line.above is last.part and line.gap > 2 * WIDE  # text of a figure or a formula, far apart
-    indented = line.indent > 0.7
-    if line.above is not last.part:
-        return indented
-    return last.is_short or line.gap > WIDE or (indented and last.indent <= 0.7)
+        return below and line.gap > 2 * WIDE  # text of a figure or a formula, far apart
+    return (below and (last.is_short or line.gap > WIDE)) or (indented and not (below and last.indent > 0.7))
 
 
-def _entries_of(lines: Sequence[Line], usage: Usage) -> Iterator[str]:
-    """Yield the entries of a reference list on pages."""
+def _entries_of(lines: Sequence[Line]) -> list[Sequence[Line]]:
+    """Split the lines of a reference list into entries."""
     gaps = sorted(line.part.top - line.above.top for line in lines if line.above)
     usual = gaps[len(gaps) // 4] if gaps else 0.0
     seen = [
@@ -299,13 +267,12 @@ def _entries_of(lines: Sequence[Line], usage: Usage) -> Iterator[str]:
         )
         for line in lines
     ]
-    for begin, end in entry_spans(seen):
-        yield join_lines(lines[begin:end], usage)
+    return [lines[begin:end] for begin, end in entry_spans(seen)]
 
 
 def _list_end(lines: Sequence[Line]) -> int:
     """Return the number of lines of a list below its heading; addresses or tables may follow it."""
-    begins = [any(p.match(line.text) for p in (LABEL, NAMED_LABEL, AUTHOR)) for line in lines]
+    begins = [begins_entry(line.text) for line in lines]
     for number in range(3, len(lines)):
         line = lines[number]
         over = sum(begins[number:]) <= max(1, (len(lines) - number) / 10)  # few entries follow

@@ -3,8 +3,9 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeAlias
 
 from base.patterns import lazy_regex
 from indexer.corpora.cleaning import APPENDIX_WORDS, is_reference_heading, kind_by_words
@@ -18,21 +19,21 @@ KEYWORD_WORDS = r"key\s?words?(?: and phrases)?|index terms|주\s*제\s*어|핵\
 ABSTRACT_WORDS = r"(?:(?:국\s*문|영\s*문|한\s*글|영어|논\s*문)\s*)?(?:초\s*록|요\s*약(?:문)?|요\s*지|개요)|abstract|summary"
 KEYWORDS = re.compile(KEYWORD_WORDS, re.IGNORECASE)
 ABSTRACT = re.compile(rf"(?:{ABSTRACT_WORDS})(?:\(?abstract\)?)?", re.IGNORECASE)
-SUMMARY = re.compile(r"summary|(?:논문)?(?:요약|요지|개요)", re.IGNORECASE)  # also of a final part
+SUMMARY = re.compile(r"summary|(?:논문)?(?:요약|요지|개요)", re.IGNORECASE)
 CONTENTS = re.compile(r"(?:table\s*of\s*)?contents|list\s*of\s*(?:tables|figures)|(?:표|그림)?\s*목\s*차", re.IGNORECASE)
-OTHERS = lazy_regex(r"notes?|약\s*력|사\s*사|author information|biograph(?:y|ies)|curriculum vitae", re.IGNORECASE)
+OTHERS = re.compile(r"notes?|약\s*력|사\s*사|author information|biograph(?:y|ies)|curriculum vitae", re.IGNORECASE)
 APPENDIX = lazy_regex(rf"(?:{APPENDIX_WORDS})(?:\s*[.:–-].*|\s+\S.*)?", re.IGNORECASE)
 CAPTION = lazy_regex(
     r"\W*(?:fig(?:ure)?\.?|table|algorithm|listing|theorem|lemma|definition|proof|example|corollary|proposition|remark"
     r"|equation|그림|표|사진|식|정의|정리)\s*[\d<(\[.:A-Z]",
     re.IGNORECASE,
 )
-FORMULA = lazy_regex(r"[=∑∏∫≤≥∈→←↔⇒∀∃∂√±∞≈≠⊂∪∩∧∨⟨⟩{}\\^_|~@]|https?:")
-NUMERALS = "I II III IV V VI VII VIII IX X XI XII XIII XIV XV".split()
-ROMAN = {text: value for value, text in enumerate(NUMERALS, 1)} | {chr(0x215F + n): n for n in range(1, 13)}
+FORMULA = lazy_regex(r"[=∑∏∫≤≥∈→←↔⇒∀∃∂√±∞≈≠⊂∪∩∧∨⟨⟩{}\\^_|~@]|https?:|^[(*†‡•·–—-]")
+ROMAN = {text: value for value, text in enumerate("I II III IV V VI VII VIII IX X XI XII XIII XIV".split(), 1)}
+ROMAN |= {chr(0x215F + value): value for value in range(1, 13)}
 VALUE = r"\d{1,2}|[IVX]{1,4}|[Ⅰ-Ⅻ]"
-NUMBERS = {
-    "deep": re.compile(r"(?:\d{1,2}|[A-Z])(?:\.\d{1,2})+[.)]?\s+(?P<name>\D.*)|제\s*\d{1,2}\s*절\s*(?P<section>.*)"),
+NUMBERS = {  # the kinds of numbers of headings; a kind that spans the document wins over kinds below it
+    "deep": re.compile(r"(?:(?:\d{1,2}|[A-Z])(?:\.\d{1,2})+[.)]?\s+|제\s*\d{1,2}\s*절\s*)(?P<name>\D.*)"),
     "chapter": re.compile(
         rf"(?:제\s*(?P<a>{VALUE})\s*[장편부]|(?P<b>\d{{1,2}})\s*장(?=\s)|(?:chapter|part)\s+(?P<c>{VALUE})\b)\s*[.:]?\s*(?P<name>.*)",
         re.IGNORECASE,
@@ -41,11 +42,12 @@ NUMBERS = {
     "arabic": re.compile(r"(?P<a>\d{1,2})(?:\s*[.)]\s*|\s+)(?P<name>[\"“‘(‹]?[^\W\da-z].*)"),
     "letter": re.compile(r"[A-H](?:[.)]\s*|\s+)(?P<name>[A-Z가-힣].*)"),
 }
-LETTERS_APART = re.compile(r"(?P<number>.{0,3}\d{0,2}[IVXⅠ-Ⅻ]{0,4}\s*[.)장절]\s*|)(?P<name>(?:[가-힣]\s+){1,6}[가-힣]|(?:[A-Z]\s+){4,20}[A-Z])")
-LEADERS = lazy_regex(r"(?:[.·…]\s?){4,}")
-PAGE_BEHIND = lazy_regex(r"[\s.·…]+(?:\d{1,3}|[ivxl]{1,5})$")
+LETTERS_APART = re.compile(r"((?:제?\s*[\dIVXⅠ-Ⅻ]{1,4}\s*[.)장절]\s*)?)((?:[가-힣]\s+){1,6}[가-힣]|(?:[A-Z]\s+){4,20}[A-Z])")
+PAGE_BEHIND = re.compile(r"[\s.·…]+(?:\d{1,3}|[ivxl]{1,5})$")
 SENTENCE_END = re.compile(r"[.?!:;。다]['\"”’)\]]*$")
-BRACKETS = re.compile(r"[\s‹›<>〈〉《》\[\]【】〔〕:.·|-]+")
+SIGNS = re.compile(r"[\s‹›<>〈〉《》\[\]【】〔〕:.·|-]+")
+
+Style: TypeAlias = tuple[float, int, bool]  # size, weight, capitals
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,23 +59,27 @@ class Heading:
     level: int
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Candidate:
     index: int
     text: str
-    style: tuple[float, int, bool]  # size, weight, capitals
-    distinct: bool
+    style: Style
+    distinct: bool  # from the text
     apart: bool
-    kind: str = ""
-    value: int = 0
-    name: str = ""
-    known: bool = field(default=False)
+    known: bool
+    kind: str
+    value: int
+    name: str
+
+    @property
+    def weight(self) -> float:
+        return 1 + self.distinct + self.apart / 2
 
 
 def together(text: str) -> str:
     """Join the letters of a letter-spaced heading: Ⅰ. 서 론, A B S T R A C T."""
     found = LETTERS_APART.fullmatch(text.strip())
-    return found["number"] + "".join(found["name"].split()) if found else text.strip()
+    return found[1] + "".join(found[2].split()) if found else text.strip()
 
 
 def number_of(text: str) -> tuple[str, int, str]:
@@ -82,20 +88,20 @@ def number_of(text: str) -> tuple[str, int, str]:
         if found := pattern.match(text):
             groups = found.groupdict()
             numeral = next((groups[key] for key in "abc" if groups.get(key)), "").upper()
-            value = ROMAN.get(numeral, int(numeral) if numeral.isdecimal() else 0)
+            value = ROMAN.get(numeral) or (int(numeral) if numeral.isdecimal() else 0)
             if value or kind in ("deep", "letter"):
-                return kind, value, (groups["name"] or groups.get("section") or text).strip()
+                return kind, value, found["name"].strip()
     return "", 0, text
 
 
 def is_abstract_heading(text: str) -> bool:
     """Check whether a heading introduces an abstract: 요 약, 국문초록, ‹국문초록 ›."""
-    return ABSTRACT.fullmatch(BRACKETS.sub("", text)) is not None
+    return ABSTRACT.fullmatch(SIGNS.sub("", text)) is not None
 
 
 def is_summary_heading(text: str) -> bool:
     """Check whether the heading of an abstract may also be that of a final part: Summary, 요 약."""
-    return SUMMARY.fullmatch(BRACKETS.sub("", text)) is not None
+    return SUMMARY.fullmatch(SIGNS.sub("", text)) is not None
 
 
 def is_keyword_heading(text: str) -> bool:
@@ -119,16 +125,14 @@ def is_wordy(text: str) -> bool:
     name = number_of(text)[2]
     tokens = name.split()
     single = sum(len(token.strip(".,:()")) <= 1 for token in tokens)
-    signs = sum(not (sign.isalnum() or sign in " .,:;()-–—/&'’‘\"“”?!*+") for sign in text)
-    letters = re.search(r"[^\W\d_]{3,}|[가-힣]{2,}", name)
-    odd = FORMULA.search(text) or CAPTION.match(text) or text[0] in "(*†‡•·-–—"
-    return bool(letters) and not odd and single <= len(tokens) / 2 and signs <= len(text) / 10
+    signs = len(re.sub(r"[\w .,:;()–—/&'’‘\"“”?!*+-]", "", text))
+    words = re.search(r"[^\W\d_]{3,}|[가-힣]{2,}", name) and single <= len(tokens) / 2 and signs <= len(text) / 10
+    return bool(words) and not FORMULA.search(text) and not CAPTION.match(text)
 
 
 def headings_of(lines: Sequence[Line], usual: float) -> list[Heading]:
     """Find the headings among the lines of a document; `usual` is the size of its text."""
-    candidates = _candidates(lines, usual)
-    levels = _levels(candidates, _main_sequence(candidates, len(lines)), lines)
+    levels = _levels(_candidates(lines, usual), lines)
     found: list[Heading] = []
     for index in sorted(levels):
         if not found or index > found[-1].last:
@@ -136,138 +140,114 @@ def headings_of(lines: Sequence[Line], usual: float) -> list[Heading]:
     return found
 
 
+def style_of(line: Line) -> Style:
+    """Return the size and weight of a line, and whether it is in capitals."""
+    signs = "".join(line.text.split())
+    return line.size, line.part.weight, signs.isupper() and sum(map(str.isalpha, signs)) > max(3, 0.7 * len(signs))
+
+
 def _candidates(lines: Sequence[Line], usual: float) -> list[_Candidate]:
     usual_weight = Counter(line.part.weight for line in lines).most_common(1)[0][0] if lines else 0
-    texts = Counter("".join(together(line.text).split()).casefold() for line in lines)
+    texts = {"".join(together(line.text).split()).casefold() for line in lines}
     found = []
     in_list = False
     for index, line in enumerate(lines):
         text = together(line.text)
         if not text or len(text) > HEADING_CHARACTERS or len(text.split()) > HEADING_WORDS or line.part.broken:
             continue
-        known = is_known(text)
-        kind, value, name = number_of(text)
-        style = _style(line)
+        known, (kind, value, name), style = is_known(text), number_of(text), style_of(line)
         distinct = style[0] > LARGER * usual or style[1] > usual_weight or style[2]
-        if not (known or ((distinct or kind) and is_wordy(text) and (kind or text[-1] not in ".,;:-–"))):
+        if not known and not ((distinct or kind) and is_wordy(text) and (kind or text[-1] not in ".,;:-–")):
             continue
-        if _is_in_contents(text, texts):
+        page = PAGE_BEHIND.search(text)  # of a table of contents, if the text occurs elsewhere without it
+        if page and ("".join(text[: page.start()].split()).casefold() in texts or re.search(r"(?:[.·…]\s?){4}", text)):
             continue
-        apart = line.gap > APART or line.above is None
         if known or (distinct and kind):
             in_list = is_reference_heading(text)
-        if in_list and not distinct and not known:
-            continue  # a numbered entry
-        found.append(_Candidate(index, text, style, distinct, apart, kind, value, name, known))
+        if known or distinct or not in_list:  # unless it is a numbered entry
+            apart = line.gap > APART or line.above is None
+            found.append(_Candidate(index, text, style, distinct, apart, known, kind, value, name))
     return found
 
 
-def _style(line: Line) -> tuple[float, int, bool]:
-    signs = "".join(line.text.split())
-    capitals = line.text.isupper() and sum(map(str.isalpha, signs)) > max(3, 0.7 * len(signs))
-    return line.size, line.part.weight, capitals
-
-
-def _is_in_contents(text: str, texts: Mapping[str, int]) -> bool:
-    """Check for a table-of-contents line: it ends with a page number and occurs elsewhere without it."""
-    found = PAGE_BEHIND.search(text)
-    return bool(LEADERS.search(text)) or (found is not None and "".join(text[: found.start()].split()).casefold() in texts)
-
-
 def _main_sequence(candidates: Sequence[_Candidate], lines: int) -> list[_Candidate]:
-    """Return the numbered headings of the main parts: the heaviest sequence 1, 2, 3 … of one kind and style.
-
-    A kind that spans the document wins over kinds below it: chapters, Roman numerals, Arabic numerals.
-    """
+    """Return the numbered headings of the main parts: the heaviest sequence 1, 2, 3 … of one kind and style."""
     groups: dict[tuple[str, object], list[_Candidate]] = defaultdict(list)
     for candidate in candidates:
-        if candidate.value:
-            groups[candidate.kind, candidate.style[:2]].append(candidate)
-            groups[candidate.kind, candidate.style[1]].append(candidate)
-            groups[candidate.kind, None].append(candidate)
+        for style in (candidate.style[:2], candidate.style[1], None) if candidate.value else ():
+            groups[candidate.kind, style].append(candidate)
     best: dict[str, tuple[float, list[_Candidate]]] = {}
     for (kind, style), members in groups.items():
         sequence = _heaviest(members)
-        span = sequence[-1].index - sequence[0].index
-        distinct = all(member.distinct for member in sequence)
-        if len(sequence) >= (2 if distinct else 3) and span > lines / 10 and _weight(sequence) > 1.2 * len(sequence):
-            weight = _weight(sequence) * span * (0.5 if style is None else 1)
+        span, weight = sequence[-1].index - sequence[0].index, _weight(sequence)
+        fewest = 2 if all(member.distinct for member in sequence) else 3
+        if len(sequence) >= fewest and span > lines / 10 and weight > 1.2 * len(sequence):
+            weight *= span * (0.5 if style is None else 1)
             best[kind] = max(best.get(kind, (0.0, [])), (weight, sequence), key=lambda found: found[0])
     spans = {kind: sequence[-1].index - sequence[0].index for kind, (_, sequence) in best.items()}
-    wide = [kind for kind in NUMBERS if spans.get(kind, 0) >= max(spans.values(), default=1) / 2]
-    sequence = best[wide[0]][1] if wide else []
-    missing = [
+    sequence = next((best[kind][1] for kind in NUMBERS if spans.get(kind, 0) * 2 >= max(spans.values(), default=1)), [])
+    return sequence + [
         candidate
         for before, after in pairwise(sequence)
         for candidate in candidates
-        if before.index < candidate.index < after.index and before.value < candidate.value < after.value
-        if candidate.kind == before.kind and candidate.distinct
+        if candidate.distinct and candidate.kind == before.kind and before.index < candidate.index < after.index
+        if before.value < candidate.value < after.value
     ]
-    return [*sequence, *missing]
 
 
 def _weight(sequence: Sequence[_Candidate]) -> float:
-    return sum(1 + member.distinct + member.apart / 2 for member in sequence)
+    return sum(member.weight for member in sequence)
 
 
 def _heaviest(members: Sequence[_Candidate]) -> list[_Candidate]:
     """Return the heaviest sequence of numbers from 1 or 2; one number may be missing between two others."""
     best: dict[int, list[_Candidate]] = {}
     for member in members:
-        before = max((best.get(member.value - 1, []), best.get(member.value - 2, [])), key=_weight)
+        before = max(best.get(member.value - 1, []), best.get(member.value - 2, []), key=_weight)
         chain = [*before, member]
         if (before or member.value <= 2) and _weight(chain) >= _weight(best.get(member.value, [])):
             best[member.value] = chain
     return max(best.values(), key=_weight, default=[members[0]])
 
 
-def _levels(candidates: Sequence[_Candidate], sequence: Sequence[_Candidate], lines: Sequence[Line]) -> dict[int, int]:
+def _levels(candidates: Sequence[_Candidate], lines: Sequence[Line]) -> dict[int, int]:
+    """Return the level of each line that is a heading: 1 for main parts, 2 for others."""
+    sequence = _main_sequence(candidates, len(lines))
     main = {member.index for member in sequence}
-    begin, end = (sequence[0].index, max(main)) if sequence else (0, 0)
-    styles = {member.style for member in sequence if member.distinct} if sequence else _main_styles(candidates)
+    distinct = [candidate for candidate in candidates if candidate.distinct]
+    if sequence:
+        styles = {member.style for member in sequence if member.distinct}
+    else:  # the style of known words, or else the largest of several headings
+        counted = Counter(candidate.style for candidate in distinct)
+        known = [candidate.style for candidate in distinct if kind_by_words(candidate.text) is not None]
+        known = known or [style for style, count in counted.items() if count >= 3]
+        styles = {max(known)} if known else set()
     levels: dict[int, int] = {}
-    seen: set[str] = set()
     in_list = False
     for candidate in candidates:
-        level = 1 if candidate.index in main else _level(candidate, styles, begin, end, lines[candidate.index])
-        if candidate.text in seen and not candidate.known and lines[candidate.index].above is None:
-            continue  # a running header
+        level = 1 if candidate.index in main else _level(candidate, styles, main, lines[candidate.index])
         if level == 1 or (level and not in_list):  # no lesser headings within a reference list
-            seen.add(candidate.text)
             levels[candidate.index] = level
             in_list = is_reference_heading(candidate.text)
     return levels
 
 
-def _level(candidate: _Candidate, styles: set[tuple[float, int, bool]], begin: int, end: int, line: Line) -> int:
-    """Return 1 for a main heading, 2 for another heading, 0 otherwise."""
-    text, numbered = candidate.text, end > 0
-    if text[0].islower():
-        return 0
-    front = is_abstract_heading(text) or is_reference_heading(text)
+def _level(candidate: _Candidate, styles: set[Style], main: set[int], line: Line) -> int:
+    text, kind = candidate.text, candidate.kind
+    closing = is_abstract_heading(text) or kind_by_words(candidate.name) != "kept"
     alone = candidate.distinct or candidate.apart or (line.above and SENTENCE_END.search(line.above.text))
-    known = candidate.known and (alone or front)
-    if not known and candidate.index < begin:
+    known = candidate.known and (alone or is_abstract_heading(text) or is_reference_heading(text))
+    if text[0].islower() or (not known and candidate.index < min(main, default=0)):
         return 0  # titles and names
-    appendix = APPENDIX.fullmatch(text) and (candidate.distinct or line.gap > 1)
-    closing = front or kind_by_words(candidate.name) != "kept"
-    if appendix or (known and candidate.kind not in ("deep", "letter") and (closing or not numbered)):
+    if APPENDIX.fullmatch(text) and (candidate.distinct or line.gap > 1):
+        return 1
+    if known and kind not in ("deep", "letter") and (closing or not main):
         return 1
     if not candidate.distinct:
-        return 2 if candidate.kind and candidate.apart and (numbered or candidate.kind == "deep") else 0
-    largest = max((style[0] for style in styles), default=0.0)
-    main = candidate.style in styles or (not numbered and candidate.style[0] > largest > 0)
-    below = candidate.kind and numbered and not (candidate.kind == "letter" and candidate.index > end)
-    return 1 if main and candidate.kind != "deep" and not below else 2
-
-
-def _main_styles(candidates: Sequence[_Candidate]) -> set[tuple[float, int, bool]]:
-    """Return the style of headings with known words, otherwise the largest style of several candidates."""
-    distinct = [candidate for candidate in candidates if candidate.distinct]
-    known = [candidate.style for candidate in distinct if kind_by_words(candidate.text) is not None]
-    counted = Counter(candidate.style for candidate in distinct)
-    several = [style for style, count in counted.items() if count >= 3]
-    return {max(known or several)} if known or several else set()
+        return 2 if candidate.apart and (kind == "deep" or (kind and main)) else 0
+    larger = not main and candidate.style[0] > max((style[0] for style in styles), default=1000)
+    below = kind and main and not (kind == "letter" and candidate.index > max(main))
+    return 1 if (candidate.style in styles or larger) and kind != "deep" and not below else 2
 
 
 def _last_line(lines: Sequence[Line], first: int, levels: Mapping[int, int]) -> int:
@@ -275,17 +255,14 @@ def _last_line(lines: Sequence[Line], first: int, levels: Mapping[int, int]) -> 
     last = first
     for index in range(first + 1, min(first + MOST_LINES, len(lines))):
         line, above = lines[index], lines[index - 1]
-        text = together(line.text)
-        part, other = line.part, above.part
-        centred = abs(part.left + part.right - other.left - other.right) < part.size and line.is_short
+        part, other, text = line.part, above.part, together(line.text)
+        centred = line.is_short and abs(part.left + part.right - other.left - other.right) < part.size
         hanging = line.is_short and part.size < part.left - other.left < 4 * part.size
-        if line.above is not other or _style(line)[:2] != _style(above)[:2] or line.gap > 2:
-            break
-        if not (centred or hanging or not above.is_short) or is_known(together(above.text)) or is_known(text):
-            break
-        following = lines[index + 1] if index + 1 < len(lines) else None
-        ends = index in levels or following is None or following.above is not part or following.gap > line.gap * 1.1
-        if number_of(text)[0] or not ends or not text or len(text) > HEADING_CHARACTERS:
+        after = lines[index + 1] if index + 1 < len(lines) else None
+        ends = index in levels or after is None or after.above is not part or after.gap > line.gap * 1.1
+        same = line.above is other and style_of(line)[:2] == style_of(above)[:2] and line.gap <= 2
+        whole = is_known(together(above.text)) or is_known(text) or number_of(text)[0]
+        if not same or not ends or whole or not (centred or hanging or not above.is_short):
             break
         last = index
     return last

@@ -86,6 +86,11 @@ def entry_spans(lines: Sequence[EntryLine]) -> list[tuple[int, int]]:
     return list(zip(begins, [*begins[1:], len(lines)], strict=False))
 
 
+def begins_entry(text: str) -> bool:
+    """Check whether a line may start an entry by its label or author."""
+    return any(pattern.match(text) for pattern in (LABEL, NAMED_LABEL, AUTHOR))
+
+
 def _beginnings(lines: Sequence[EntryLine]) -> list[bool]:
     """Return for each line of a list whether it starts an entry: by labels, gaps, indentation or authors."""
     numbered = _numbered(lines)
