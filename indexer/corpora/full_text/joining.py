@@ -1,7 +1,7 @@
 """Joining the lines of a paragraph, with words that were split at line ends.
 
-English words are split at a hyphen, Korean words anywhere and without a mark. The rest of the document and the
-parts of speech show how to join them.
+English words are split at a hyphen: the rest of the document shows whether it belongs to the word. Korean words
+are split anywhere and without a mark: drawn spaces or the parts of speech show where a word ends.
 """
 
 import re
@@ -19,10 +19,8 @@ HANGUL = re.compile("[가-힣]")
 # A web address continues in the next line after these characters.
 SPLIT_ADDRESS = re.compile(r"(?:https?://|www\.|doi|10\.\d{4,9}/)\S*[/._=?&-]$|^https?:$", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-# Particles and endings never start a Korean word: a line that starts with one continues a word.
-CONTINUATION = re.compile(
-    r"(?:[을를은는의에와로다]|에서|에게|으로|까지|부터|보다|처럼|하였다|되었다|된다|한다|니다|하며|하고|되고|으며|지만)(?=[\s.,;:)\]]|$)"
-)
+# Particles and endings never start a word. Some line starts with one if a document splits Korean words.
+CONTINUATION = re.compile(r"(?:[을를은는의에와로다]|에서|에게|으로|까지|부터|보다|하였다|되었다|된다|한다|니다|하며|하고|지만)(?=[\s.,;:)]|$)")
 CONTEXT = 12  # letters on each side of a line break, for the analyzer
 # Sejong tags of morphemes attached to the previous word: particles, endings, suffixes, the copula, units.
 BOUND_TAGS = ("J", "E", "XS", "VC", "NNB")
@@ -34,30 +32,18 @@ class Usage:
     """Words of a document, and its conventions at the ends of Korean lines."""
 
     words: frozenset[str] = frozenset()
-    draws_spaces: bool = False  # spaces are drawn at line ends, except within a word
-    splits_korean: bool = False  # words are split at line ends
+    draws_spaces: bool = False  # except within a word
+    splits_words: bool = False
 
 
 def usage_of(lines: Sequence[Fragment]) -> Usage:
     """Collect the usage in all lines of a document."""
-    words = {
-        found.casefold()
-        for line in lines
-        for word in line.text.split()[1:-1]
-        for found in WORD.findall(word)
-    }
-    ends = [
-        (line, following)
-        for line, following in pairwise(lines)
-        if line.text and HANGUL.match(line.text[-1]) and HANGUL.match(following.text)
-    ]
-    spaced = sum(line.spaced for line, _ in ends)
-    return Usage(
-        words=frozenset(words),
-        draws_spaces=spaced > max(1, len(ends) / 20),
-        # With few lines, the absence of particles at line starts may be chance.
-        splits_korean=0 < len(ends) < 10 or any(CONTINUATION.match(after.text) for _, after in ends),
-    )
+    inner = (word for line in lines for word in line.text.split()[1:-1])
+    words = frozenset(found.casefold() for word in inner for found in WORD.findall(word))
+    korean = [(line.spaced, after.text) for line, after in pairwise(lines) if HANGUL.fullmatch(line.text[-1:])]
+    spaced, split = sum(spaced for spaced, _ in korean), any(CONTINUATION.match(text) for _, text in korean)
+    # With few lines, the absence of particles at line starts may be chance.
+    return Usage(words, draws_spaces=spaced > max(1, len(korean) / 20), splits_words=split or len(korean) < 10)
 
 
 def join_lines(lines: Iterable[Line], usage: Usage) -> str:
@@ -84,43 +70,24 @@ def letters_of(text: str) -> str:
 def _join(text: str, following: str, usage: Usage, *, spaced: bool) -> str:
     if not text or not following:
         return text or following
-    if SPLIT_ADDRESS.search(text.rsplit(None, 1)[-1]):
+    last = text.rsplit(None, 1)[-1]
+    if SPLIT_ADDRESS.search(last):
         return text + following
-    if text[-1] in "-\u2010\u00ad":
-        return _join_at_hyphen(text, following, usage)
+    if last[-1] in "-\u2010\u00ad" and len(last) > 1:  # otherwise a dash
+        return (text if _keeps_hyphen(last, following.split(None, 1)[0], usage) else text[:-1]) + following
     korean = HANGUL.match(text[-1]) or HANGUL.match(following)
-    return f"{text} {following}" if spaced or not korean or _are_apart(text, following, usage) else text + following
+    apart = spaced or not korean or (not usage.draws_spaces and _are_apart(text, following, usage))
+    return text + (" " if apart else "") + following
 
 
-def _join_at_hyphen(text: str, following: str, usage: Usage) -> str:
-    head, tail = text.rsplit(None, 1)[-1][:-1], following.split(None, 1)[0]
-    if not head:  # a dash
-        return f"{text} {following}"
-    first, last = WORD.match(tail), WORD.search(head[::-1])
-    if text[-1] == "\u00ad":
-        return text[:-1] + following
-    if not (first and last and head[-1].isalpha() and tail[0].islower()):
-        return text + following
-    begun = last[0][::-1].casefold()
-    if begun + first[0].casefold() in usage.words:
-        return text[:-1] + following
-    kept = f"{begun}-{first[0].casefold()}" in usage.words or "-" in head
-    return (text if kept else text[:-1]) + following
-
-
-def _are_apart(text: str, following: str, usage: Usage) -> bool:
-    """Check whether a space belongs between two lines with Korean at the line break."""
-    if usage.draws_spaces or CONTINUATION.match(following):
-        return False  # no space was drawn, or a word continues
-    if not usage.splits_korean:
-        return True
-    if not (HANGUL.match(following) and HANGUL.match(text[-1])):
-        # 12명, 모형(model): units follow numbers, and brackets follow words, without a space.
-        return not text[-1].isdecimal() and following[0] not in "([,.;:)"
-    head, tail = text.rsplit(None, 1)[-1], following.split(None, 1)[0]
-    if head + tail in usage.words:
+def _keeps_hyphen(head: str, tail: str, usage: Usage) -> bool:
+    begun, goes_on = re.search(r"[^\W\d_]+(?=.$)", head), WORD.match(tail)
+    if head[-1] == "\u00ad":
         return False
-    return (head in usage.words and tail in usage.words) or _allows_word_boundary(text, following)
+    if not (begun and goes_on and tail[0].islower()):
+        return True
+    first, last = begun[0].casefold(), goes_on[0].casefold()
+    return first + last not in usage.words and (f"{first}-{last}" in usage.words or "-" in head[:-1])
 
 
 @cache
@@ -128,11 +95,16 @@ def _analyzer() -> Analyzer:
     return make_analyzer("korean", "none")
 
 
-def _allows_word_boundary(text: str, following: str) -> bool:
-    """Check whether the analysis of the joined texts has a word boundary at the line break.
+def _are_apart(text: str, following: str, usage: Usage) -> bool:
+    """Check whether a space belongs at a line break in Korean: there is a word boundary in the joined texts.
 
     The spacing of two nouns is unknown; the terms are the same either way.
     """
+    if CONTINUATION.match(following) or not usage.splits_words:
+        return not usage.splits_words
+    if not (HANGUL.match(following) and HANGUL.match(text[-1])):
+        # 12명, 모형(model): units follow numbers, and brackets follow words, without a space.
+        return not text[-1].isdecimal() and following[0] not in "([,.;:)"
     before = text[-CONTEXT:]
     tagged = _analyzer().tagged_words(before + following[:CONTEXT])
     left = next((tag for tag, _, end in tagged if end == len(before)), None)
