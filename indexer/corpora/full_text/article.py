@@ -29,24 +29,36 @@ from indexer.corpora.papers import language_of
 ABSTRACT_CHARACTERS = 6_000
 MOST_KEYWORDS = 30
 KEYWORD_CHARACTERS = 5_000
+FAR = 1.6  # distance of blocks, in usual line distances
 WIDE = 1.35  # line distance at the start of a paragraph, relative to the usual one
+INDENTED = 0.6  # in line heights
 SAME_SIZE = 0.12  # sizes of lines after OCR vary slightly
 RUNNING_LETTERS = 120  # of a block of running text
 HEADLESS_LETTERS = 240  # of an English abstract without a heading
-OPENING = re.compile(r"introduction|background|motivation|overview|서론|머리말|들어가(?:며|는말)|(?:연구의?|이론적)?배경", re.I)
+OPENING = re.compile(
+    r"introduction|background|motivation|overview|서론|머리말|들어가(?:며|는말)|(?:연구의?|이론적)?배경",
+    re.IGNORECASE,
+)
 INLINE_HEADING = re.compile(
-    rf"[\[<【〔(]?\s*(?P<name>{ABSTRACT_WORDS}|{KEYWORD_WORDS})\s*(?:[-–—:：.]+|[\]>】〕)]\s*[-–—:：.]*)\s*(?P<text>\S.*)", re.I
+    rf"[\[<【〔(]?\s*(?P<name>{ABSTRACT_WORDS}|{KEYWORD_WORDS})\s*(?:[-–—:：.]+"
+    rf"|[\]>】〕)]\s*[-–—:：.]*)\s*(?P<text>\S.*)",
+    re.IGNORECASE,
 )
 # An abstract on the line of its heading, without a separator.
-RUN_IN_ABSTRACT = re.compile(r"(?P<name>Abstract|ABSTRACT|(?:[국영]문\s*)?(?:초\s*록|요\s*약))\s+(?P<text>[A-Z가-힣“\"].{30,})")
+RUN_IN_ABSTRACT = re.compile(
+    r"(?P<name>Abstract|ABSTRACT|(?:[국영]문\s*)?(?:초\s*록|요\s*약))\s+(?P<text>[A-Z가-힣“\"].{30,})"
+)
 ABSTRACT_END = re.compile(
-    rf"\W*(?:{KEYWORD_WORDS})(?:\W|$)|categories and subject|general terms|c\.?r\.? categor|paper type|ccs concepts|acm (?:ref|class)"
-    r"|jel (?:class|code)|(?:\d{4} )?(?:ams|math\w*) subject|msc\s?\d{4}|(?:manuscript )?received\b|article history|©|copyright"
+    rf"\W*(?:{KEYWORD_WORDS})(?:\W|$)|categories and subject|general terms|c\.?r\.? categor|paper type"
+    rf"|ccs concepts|acm (?:ref|class)"
+    r"|jel (?:class|code)|(?:\d{4} )?(?:ams|math\w*) subject|msc\s?\d{4}|(?:manuscript )?received\b"
+    r"|article history|©|copyright"
     r"|permission to|\W*corresponding author|학\s*번|student (?:number|id)|.*\bdoi\.org/",
     re.IGNORECASE,
 )
 AFTER_LIST = re.compile(
-    r"e-?mail(?: address)?(?:es)?\s*:|(?:author )?(?:affiliations?|biograph(?:y|ies)|information)\s*:?$|(?:manuscript )?received\b"
+    r"e-?mail(?: address)?(?:es)?\s*:|(?:author )?(?:affiliations?|biograph(?:y|ies)|information)\s*:?$"
+    r"|(?:manuscript )?received\b"
     r"|저자\s*소개|corresponding author|department of\b(?!.*(?:19|20)\d\d)",
     re.IGNORECASE,
 )
@@ -69,7 +81,9 @@ def article_of(pages: Sequence[Page], metadata: Mapping[str, str]) -> dict[str, 
     """Return the record without an id; fields not found on the pages are omitted."""
     usual, first = usual_size(pages), title_page(pages)
     kept = without_margins(pages, usual)
-    lines = [line for number, page in enumerate(kept[first:], first) for line in lines_of(page.fragments, number)]
+    lines = [
+        line for number, page in enumerate(kept[first:], first) for line in lines_of(page.fragments, number)
+    ]
     usage = usage_of([line.part for line in lines])
     fields, title = front_matter(pages, first, usual, usage, metadata)
     taken = {(line.part.text, line.part.top) for line in title}
@@ -117,7 +131,11 @@ def _with_abstracts(sections: Sequence[Section], language: str) -> list[Section]
     for section in sections:
         chosen = _abstract_lines(section.lines) if is_abstract_heading(section.heading) else []
         text = " ".join(line.text for line in chosen)
-        final = is_summary_heading(section.heading) and any(map(_is_main_part, marked)) and language_of(text) == language
+        final = (
+            is_summary_heading(section.heading)
+            and any(map(_is_main_part, marked))
+            and language_of(text) == language
+        )
         if final or not chosen:
             marked.append(replace(section, kind="summary" if chosen else ""))
             continue
@@ -128,7 +146,9 @@ def _with_abstracts(sections: Sequence[Section], language: str) -> list[Section]
     for number, section in enumerate(marked):
         if number and (is_known(section.heading) or number_of(section.heading)[0]):
             break
-        if found := _headless_abstract(section.lines, HEADLESS_LETTERS // 2 if language == "ko" else HEADLESS_LETTERS):
+        if found := _headless_abstract(
+            section.lines, HEADLESS_LETTERS // 2 if language == "ko" else HEADLESS_LETTERS
+        ):
             begin, end = section.lines.index(found[0]), section.lines.index(found[-1]) + 1
             parts = [replace(section, lines=section.lines[:begin]), Section(lines=found, kind="abstract")]
             return [*marked[:number], *parts, Section(lines=section.lines[end:]), *marked[number + 1 :]]
@@ -152,7 +172,12 @@ def _headless_abstract(lines: Sequence[Line], letters: int) -> list[Line]:
     for block in _blocks(lines):
         wide = max(line.part.right for line in block) - min(line.part.left for line in block)
         full = sum(line.part.right - line.part.left > 0.6 * wide for line in block)
-        if len(block) > 1 and 2 * full >= len(block) and _letters(block) >= letters and not ABSTRACT_END.match(block[0].text):
+        if (
+            len(block) > 1
+            and 2 * full >= len(block)
+            and _letters(block) >= letters
+            and not ABSTRACT_END.match(block[0].text)
+        ):
             near = block[0].page <= lines[0].page + 1
             return block if near and SENTENCE_END.search(re.sub(r"\s*\d*$", "", block[-1].text)) else []
     return []
@@ -163,7 +188,7 @@ def _blocks(lines: Sequence[Line]) -> list[list[Line]]:
     blocks: list[list[Line]] = []
     last = None
     for line, after in zip(lines, [*lines[1:], *lines[-1:]], strict=True):
-        far = last is not None and line.above is last.part and line.gap > 1.6
+        far = last is not None and line.above is last.part and line.gap > FAR
         weight = last is not None and line.part.weight == after.part.weight != last.part.weight
         if last is None or far or weight or not _is_same_size(line, last):
             blocks.append([])
@@ -182,7 +207,9 @@ def _letters(lines: Sequence[Line]) -> int:
 
 def _texts(sections: Sequence[Section], usage: Usage, language: str) -> dict[str, Any]:
     """Return abstracts, keywords, body and references, without cover pages."""
-    abstracts = {n: _paragraphs(part.lines, usage) for n, part in enumerate(sections) if part.kind == "abstract"}
+    abstracts = {
+        n: _paragraphs(part.lines, usage) for n, part in enumerate(sections) if part.kind == "abstract"
+    }
     chosen: dict[str, int] = {}  # the first abstract of each language
     for number, texts in abstracts.items():
         chosen.setdefault(language_of(" ".join(texts)), number)
@@ -210,7 +237,11 @@ def _texts(sections: Sequence[Section], usage: Usage, language: str) -> dict[str
         elif number >= first:
             body += [f"{'#' * (section.level + 1)} {section.heading}"] if section.heading else []
             body += _paragraphs(section.lines, usage)
-    headings = [part for part in sections if part.heading and (part.kind == "summary" or not is_front_heading(part.heading))]
+    headings = [
+        part
+        for part in sections
+        if part.heading and (part.kind == "summary" or not is_front_heading(part.heading))
+    ]
     return fields | {
         "sections": [{"title": section.heading, "level": section.level} for section in headings],
         "keywords": keywords,
@@ -222,8 +253,10 @@ def _texts(sections: Sequence[Section], usage: Usage, language: str) -> dict[str
 def _first_of_text(sections: Sequence[Section]) -> int:
     """Return the index of the first abstract or opening part, 0 without one or after a main part."""
     for number, section in enumerate(sections):
-        kind, value, name = number_of(section.heading)
-        if section.kind == "abstract" or (_is_main_part(section) and (value == 1 or OPENING.fullmatch("".join(name.split())))):
+        _, value, name = number_of(section.heading)
+        if section.kind == "abstract" or (
+            _is_main_part(section) and (value == 1 or OPENING.fullmatch("".join(name.split())))
+        ):
             return number
         if _is_main_part(section):
             break
@@ -247,10 +280,12 @@ def _paragraphs(lines: Sequence[Line], usage: Usage) -> list[str]:
 
 
 def _begins_paragraph(line: Line, last: Line) -> bool:
-    below, indented = line.above is last.part, line.indent > 0.7
+    below, indented = line.above is last.part, line.indent > INDENTED
     if not SENTENCE_END.search(last.text):
         return below and line.gap > 2 * WIDE  # text of a figure or a formula, far apart
-    return (below and (last.is_short or line.gap > WIDE)) or (indented and not (below and last.indent > 0.7))
+    return (below and (last.is_short or line.gap > WIDE)) or (
+        indented and not (below and last.indent > INDENTED)
+    )
 
 
 def _entries_of(lines: Sequence[Line]) -> list[Sequence[Line]]:
@@ -260,9 +295,10 @@ def _entries_of(lines: Sequence[Line]) -> list[Sequence[Line]]:
     seen = [
         EntryLine(
             line.text,
-            indented=line.indent > 0.5,
+            indented=line.indent > INDENTED,
             apart=line.above is not None and line.part.top - line.above.top > WIDE * usual,
-            after_short=line.above is not None and line.above.right < line.column.right - 2.5 * line.part.size,
+            after_short=line.above is not None
+            and line.above.right < line.column.right - 2.5 * line.part.size,
             first=line.above is None,
         )
         for line in lines
@@ -276,7 +312,9 @@ def _list_end(lines: Sequence[Line]) -> int:
     for number in range(3, len(lines)):
         line = lines[number]
         over = sum(begins[number:]) <= max(1, (len(lines) - number) / 10)  # few entries follow
-        other = all(not _is_same_size(after, lines[0]) or after.part.broken for after in lines[number : number + 2])
-        if over and (AFTER_LIST.match(line.text) or (other and (line.gap > 2.5 or line.above is None))):
+        other = all(
+            not _is_same_size(after, lines[0]) or after.part.broken for after in lines[number : number + 2]
+        )
+        if over and (AFTER_LIST.match(line.text) or (other and (line.gap > 2 * WIDE or line.above is None))):
             return number
     return len(lines)

@@ -15,34 +15,51 @@ HEADING_CHARACTERS = 130
 HEADING_WORDS = 16
 APART = 1.2  # in usual line distances
 MOST_LINES = 3  # of one heading
-KEYWORD_WORDS = r"key\s?words?(?: and phrases)?|index terms|주\s*제\s*어|핵\s*심\s*(?:어|단어)|중심어|키워드|색\s*인\s*어|주요어"
-ABSTRACT_WORDS = r"(?:(?:국\s*문|영\s*문|한\s*글|영어|논\s*문)\s*)?(?:초\s*록|요\s*약(?:문)?|요\s*지|개요)|abstract|summary"
+FEWEST_ALIKE = 3  # headings of one style
+KEYWORD_WORDS = (
+    r"key\s?words?(?: and phrases)?|index terms"
+    r"|주\s*제\s*어|핵\s*심\s*(?:어|단어)|중심어|키워드|색\s*인\s*어|주요어"
+)
+ABSTRACT_WORDS = (
+    r"(?:(?:국\s*문|영\s*문|한\s*글|영어|논\s*문)\s*)?(?:초\s*록|요\s*약(?:문)?|요\s*지|개요)"
+    r"|abstract|summary"
+)
 KEYWORDS = re.compile(KEYWORD_WORDS, re.IGNORECASE)
 ABSTRACT = re.compile(rf"(?:{ABSTRACT_WORDS})(?:\(?abstract\)?)?", re.IGNORECASE)
 SUMMARY = re.compile(r"summary|(?:논문)?(?:요약|요지|개요)", re.IGNORECASE)
-CONTENTS = re.compile(r"(?:table\s*of\s*)?contents|list\s*of\s*(?:tables|figures)|(?:표|그림)?\s*목\s*차", re.IGNORECASE)
-OTHERS = re.compile(r"notes?|약\s*력|사\s*사|author information|biograph(?:y|ies)|curriculum vitae", re.IGNORECASE)
+CONTENTS = re.compile(
+    r"(?:table\s*of\s*)?contents|list\s*of\s*(?:tables|figures)|(?:표|그림)?\s*목\s*차", re.IGNORECASE
+)
+OTHERS = re.compile(
+    r"notes?|약\s*력|사\s*사|author information|biograph(?:y|ies)|curriculum vitae", re.IGNORECASE
+)
 APPENDIX = lazy_regex(rf"(?:{APPENDIX_WORDS})(?:\s*[.:–-].*|\s+\S.*)?", re.IGNORECASE)
 CAPTION = lazy_regex(
-    r"\W*(?:fig(?:ure)?\.?|table|algorithm|listing|theorem|lemma|definition|proof|example|corollary|proposition|remark"
+    r"\W*(?:fig(?:ure)?\.?|table|algorithm|listing|theorem|lemma|definition|proof|example|corollary"
+    r"|proposition|remark"
     r"|equation|그림|표|사진|식|정의|정리)\s*[\d<(\[.:A-Z]",
     re.IGNORECASE,
 )
 FORMULA = lazy_regex(r"[=∑∏∫≤≥∈→←↔⇒∀∃∂√±∞≈≠⊂∪∩∧∨⟨⟩{}\\^_|~@]|https?:|^[(*†‡•·–—-]")
-ROMAN = {text: value for value, text in enumerate("I II III IV V VI VII VIII IX X XI XII XIII XIV".split(), 1)}
+ROMAN = {
+    text: value for value, text in enumerate("I II III IV V VI VII VIII IX X XI XII XIII XIV".split(), 1)
+}
 ROMAN |= {chr(0x215F + value): value for value in range(1, 13)}
 VALUE = r"\d{1,2}|[IVX]{1,4}|[Ⅰ-Ⅻ]"
 NUMBERS = {  # the kinds of numbers of headings; a kind that spans the document wins over kinds below it
     "deep": re.compile(r"(?:(?:\d{1,2}|[A-Z])(?:\.\d{1,2})+[.)]?\s+|제\s*\d{1,2}\s*절\s*)(?P<name>\D.*)"),
     "chapter": re.compile(
-        rf"(?:제\s*(?P<a>{VALUE})\s*[장편부]|(?P<b>\d{{1,2}})\s*장(?=\s)|(?:chapter|part)\s+(?P<c>{VALUE})\b)\s*[.:]?\s*(?P<name>.*)",
+        rf"(?:제\s*(?P<a>{VALUE})\s*[장편부]|(?P<b>\d{{1,2}})\s*장(?=\s)|(?:chapter"
+        rf"|part)\s+(?P<c>{VALUE})\b)\s*[.:]?\s*(?P<name>.*)",
         re.IGNORECASE,
     ),
     "roman": re.compile(r"(?P<a>[IVX]{1,4}|[Ⅰ-Ⅻ])(?:\s*[.)]\s*|\s+)(?P<name>[^\Wa-z].*)"),
     "arabic": re.compile(r"(?P<a>\d{1,2})(?:\s*[.)]\s*|\s+)(?P<name>[\"“‘(‹]?[^\W\da-z].*)"),
     "letter": re.compile(r"[A-H](?:[.)]\s*|\s+)(?P<name>[A-Z가-힣].*)"),
 }
-LETTERS_APART = re.compile(r"((?:제?\s*[\dIVXⅠ-Ⅻ]{1,4}\s*[.)장절]\s*)?)((?:[가-힣]\s+){1,6}[가-힣]|(?:[A-Z]\s+){4,20}[A-Z])")
+LETTERS_APART = re.compile(
+    r"((?:제?\s*[\dIVXⅠ-Ⅻ]{1,4}\s*[.)장절]\s*)?)((?:[가-힣]\s+){1,6}[가-힣]|(?:[A-Z]\s+){4,20}[A-Z])"
+)
 PAGE_BEHIND = re.compile(r"[\s.·…]+(?:\d{1,3}|[ivxl]{1,5})$")
 SENTENCE_END = re.compile(r"[.?!:;。다]['\"”’)\]]*$")
 SIGNS = re.compile(r"[\s‹›<>〈〉《》\[\]【】〔〕:.·|-]+")
@@ -111,7 +128,9 @@ def is_keyword_heading(text: str) -> bool:
 
 def is_front_heading(text: str) -> bool:
     """Check whether a heading introduces an abstract, keywords, or a table of contents."""
-    return is_abstract_heading(text) or is_keyword_heading(text) or CONTENTS.fullmatch(text.strip()) is not None
+    return (
+        is_abstract_heading(text) or is_keyword_heading(text) or CONTENTS.fullmatch(text.strip()) is not None
+    )
 
 
 def is_known(text: str) -> bool:
@@ -126,7 +145,9 @@ def is_wordy(text: str) -> bool:
     tokens = name.split()
     single = sum(len(token.strip(".,:()")) <= 1 for token in tokens)
     signs = len(re.sub(r"[\w .,:;()–—/&'’‘\"“”?!*+-]", "", text))
-    words = re.search(r"[^\W\d_]{3,}|[가-힣]{2,}", name) and single <= len(tokens) / 2 and signs <= len(text) / 10
+    words = (
+        re.search(r"[^\W\d_]{3,}|[가-힣]{2,}", name) and single <= len(tokens) / 2 and signs <= len(text) / 10
+    )
     return bool(words) and not FORMULA.search(text) and not CAPTION.match(text)
 
 
@@ -143,7 +164,11 @@ def headings_of(lines: Sequence[Line], usual: float) -> list[Heading]:
 def style_of(line: Line) -> Style:
     """Return the size and weight of a line, and whether it is in capitals."""
     signs = "".join(line.text.split())
-    return line.size, line.part.weight, signs.isupper() and sum(map(str.isalpha, signs)) > max(3, 0.7 * len(signs))
+    return (
+        line.size,
+        line.part.weight,
+        signs.isupper() and sum(map(str.isalpha, signs)) > max(3, 0.7 * len(signs)),
+    )
 
 
 def _candidates(lines: Sequence[Line], usual: float) -> list[_Candidate]:
@@ -153,14 +178,21 @@ def _candidates(lines: Sequence[Line], usual: float) -> list[_Candidate]:
     in_list = False
     for index, line in enumerate(lines):
         text = together(line.text)
-        if not text or len(text) > HEADING_CHARACTERS or len(text.split()) > HEADING_WORDS or line.part.broken:
+        if (
+            not text
+            or len(text) > HEADING_CHARACTERS
+            or len(text.split()) > HEADING_WORDS
+            or line.part.broken
+        ):
             continue
         known, (kind, value, name), style = is_known(text), number_of(text), style_of(line)
         distinct = style[0] > LARGER * usual or style[1] > usual_weight or style[2]
         if not known and not ((distinct or kind) and is_wordy(text) and (kind or text[-1] not in ".,;:-–")):
             continue
         page = PAGE_BEHIND.search(text)  # of a table of contents, if the text occurs elsewhere without it
-        if page and ("".join(text[: page.start()].split()).casefold() in texts or re.search(r"(?:[.·…]\s?){4}", text)):
+        if page and (
+            "".join(text[: page.start()].split()).casefold() in texts or re.search(r"(?:[.·…]\s?){4}", text)
+        ):
             continue
         if known or (distinct and kind):
             in_list = is_reference_heading(text)
@@ -171,7 +203,7 @@ def _candidates(lines: Sequence[Line], usual: float) -> list[_Candidate]:
 
 
 def _main_sequence(candidates: Sequence[_Candidate], lines: int) -> list[_Candidate]:
-    """Return the numbered headings of the main parts: the heaviest sequence 1, 2, 3 … of one kind and style."""
+    """Return the numbered headings of main parts: the heaviest sequence 1, 2, 3 … of one kind and style."""
     groups: dict[tuple[str, object], list[_Candidate]] = defaultdict(list)
     for candidate in candidates:
         for style in (candidate.style[:2], candidate.style[1], None) if candidate.value else ():
@@ -180,17 +212,21 @@ def _main_sequence(candidates: Sequence[_Candidate], lines: int) -> list[_Candid
     for (kind, style), members in groups.items():
         sequence = _heaviest(members)
         span, weight = sequence[-1].index - sequence[0].index, _weight(sequence)
-        fewest = 2 if all(member.distinct for member in sequence) else 3
+        fewest = FEWEST_ALIKE - all(member.distinct for member in sequence)
         if len(sequence) >= fewest and span > lines / 10 and weight > 1.2 * len(sequence):
             weight *= span * (0.5 if style is None else 1)
             best[kind] = max(best.get(kind, (0.0, [])), (weight, sequence), key=lambda found: found[0])
     spans = {kind: sequence[-1].index - sequence[0].index for kind, (_, sequence) in best.items()}
-    sequence = next((best[kind][1] for kind in NUMBERS if spans.get(kind, 0) * 2 >= max(spans.values(), default=1)), [])
+    sequence = next(
+        (best[kind][1] for kind in NUMBERS if spans.get(kind, 0) * 2 >= max(spans.values(), default=1)), []
+    )
     return sequence + [
         candidate
         for before, after in pairwise(sequence)
         for candidate in candidates
-        if candidate.distinct and candidate.kind == before.kind and before.index < candidate.index < after.index
+        if candidate.distinct
+        and candidate.kind == before.kind
+        and before.index < candidate.index < after.index
         if before.value < candidate.value < after.value
     ]
 
@@ -205,7 +241,7 @@ def _heaviest(members: Sequence[_Candidate]) -> list[_Candidate]:
     for member in members:
         before = max(best.get(member.value - 1, []), best.get(member.value - 2, []), key=_weight)
         chain = [*before, member]
-        if (before or member.value <= 2) and _weight(chain) >= _weight(best.get(member.value, [])):
+        if (before or member.value in (1, 2)) and _weight(chain) >= _weight(best.get(member.value, [])):
             best[member.value] = chain
     return max(best.values(), key=_weight, default=[members[0]])
 
@@ -220,7 +256,7 @@ def _levels(candidates: Sequence[_Candidate], lines: Sequence[Line]) -> dict[int
     else:  # the style of known words, or else the largest of several headings
         counted = Counter(candidate.style for candidate in distinct)
         known = [candidate.style for candidate in distinct if kind_by_words(candidate.text) is not None]
-        known = known or [style for style, count in counted.items() if count >= 3]
+        known = known or [style for style, count in counted.items() if count >= FEWEST_ALIKE]
         styles = {max(known)} if known else set()
     levels: dict[int, int] = {}
     in_list = False
@@ -260,7 +296,7 @@ def _last_line(lines: Sequence[Line], first: int, levels: Mapping[int, int]) -> 
         hanging = line.is_short and part.size < part.left - other.left < 4 * part.size
         after = lines[index + 1] if index + 1 < len(lines) else None
         ends = index in levels or after is None or after.above is not part or after.gap > line.gap * 1.1
-        same = line.above is other and style_of(line)[:2] == style_of(above)[:2] and line.gap <= 2
+        same = line.above is other and style_of(line)[:2] == style_of(above)[:2] and line.gap < 2 * APART
         whole = is_known(together(above.text)) or is_known(text) or number_of(text)[0]
         if not same or not ends or whole or not (centred or hanging or not above.is_short):
             break

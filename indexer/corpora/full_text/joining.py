@@ -1,7 +1,7 @@
 """Joining the lines of a paragraph, with words that were split at line ends.
 
-English words are split at a hyphen: the rest of the document shows whether it belongs to the word. Korean words
-are split anywhere and without a mark: drawn spaces or the parts of speech show where a word ends.
+English words are split at a hyphen: the rest of the document shows whether it is part of the word. Korean
+words are split anywhere and without a mark: drawn spaces or the parts of speech show where a word ends.
 """
 
 import re
@@ -20,7 +20,10 @@ HANGUL = re.compile("[가-힣]")
 SPLIT_ADDRESS = re.compile(r"(?:https?://|www\.|doi|10\.\d{4,9}/)\S*[/._=?&-]$|^https?:$", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 # Particles and endings never start a word. Some line starts with one if a document splits Korean words.
-CONTINUATION = re.compile(r"(?:[을를은는의에와로다]|에서|에게|으로|까지|부터|보다|하였다|되었다|된다|한다|니다|하며|하고|지만)(?=[\s.,;:)]|$)")
+CONTINUATION = re.compile(
+    r"(?:[을를은는의에와로다]|에서|에게|으로|까지|부터|보다|하였다|되었다|된다|한다|니다|하며|하고|지만)(?=[\s.,;:)]|$)"
+)
+FEW_LINES = 10
 CONTEXT = 12  # letters on each side of a line break, for the analyzer
 # Sejong tags of morphemes attached to the previous word: particles, endings, suffixes, the copula, units.
 BOUND_TAGS = ("J", "E", "XS", "VC", "NNB")
@@ -40,10 +43,14 @@ def usage_of(lines: Sequence[Fragment]) -> Usage:
     """Collect the usage in all lines of a document."""
     inner = (word for line in lines for word in line.text.split()[1:-1])
     words = frozenset(found.casefold() for word in inner for found in WORD.findall(word))
-    korean = [(line.spaced, after.text) for line, after in pairwise(lines) if HANGUL.fullmatch(line.text[-1:])]
+    korean = [
+        (line.spaced, after.text) for line, after in pairwise(lines) if HANGUL.fullmatch(line.text[-1:])
+    ]
     spaced, split = sum(spaced for spaced, _ in korean), any(CONTINUATION.match(text) for _, text in korean)
     # With few lines, the absence of particles at line starts may be chance.
-    return Usage(words, draws_spaces=spaced > max(1, len(korean) / 20), splits_words=split or len(korean) < 10)
+    return Usage(
+        words, draws_spaces=spaced > max(1, len(korean) / 20), splits_words=split or len(korean) < FEW_LINES
+    )
 
 
 def join_lines(lines: Iterable[Line], usage: Usage) -> str:

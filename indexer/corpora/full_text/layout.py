@@ -19,7 +19,10 @@ MOST_SPLITS = 2  # nested splits: three or four columns
 MARGIN = 0.13  # share of a page's height that may contain its number
 WIDE_MARGIN = 0.2  # share that may contain text repeated on several pages
 LARGER = 1.12  # ratio of the size of a title or heading to that of the text
-PAGE_NUMBER = re.compile(r"\W*(?:page|pp?\.)?\s*(?:\d{1,5}|[ivxl]{1,6})(?:\s*(?:/|of)\s*\d+)?\W*[쪽면]?\W*", re.I)
+PAGE_NUMBER = re.compile(
+    r"\W*(?:page|pp?\.)?\s*(?:\d{1,5}|[ivxl]{1,6})(?:\s*(?:/|of)\s*\d+)?\W*[쪽면]?\W*", re.IGNORECASE
+)
+LABEL = re.compile(r".{1,6}")  # of a list or heading
 
 Row = list[Fragment]  # fragments on one baseline, from the left
 
@@ -83,7 +86,9 @@ def without_margins(pages: Sequence[Page], usual: float) -> list[Page]:
         number = is_outer(part, page) and PAGE_NUMBER.fullmatch(part.text)
         return part.size > LARGER * usual or not (repeated or number)
 
-    return [replace(page, fragments=[part for part in page.fragments if is_kept(part, page)]) for page in pages]
+    return [
+        replace(page, fragments=[part for part in page.fragments if is_kept(part, page)]) for page in pages
+    ]
 
 
 def is_outer(part: Fragment, page: Page, share: float = MARGIN) -> bool:
@@ -126,8 +131,12 @@ def _with_drop_caps(fragments: Sequence[Fragment]) -> list[Fragment]:
     """Join each large first letter of a paragraph with the first of the lines beside it."""
     kept = list(fragments)
     usual = sorted(part.size for part in fragments)[len(fragments) // 2] if fragments else 0.0
-    for cap in [part for part in fragments if part.size > 1.5 * usual and re.fullmatch(r"[^\W\d_]", part.text)]:
-        near = [part for part in kept if part.size < cap.size / 1.5 and -1 < part.left - cap.right < part.size]
+    for cap in [
+        part for part in fragments if part.size > 1.5 * usual and re.fullmatch(r"[^\W\d_]", part.text)
+    ]:
+        near = [
+            part for part in kept if part.size < cap.size / 1.5 and -1 < part.left - cap.right < part.size
+        ]
         beside = [part for part in near if cap.top - part.size < part.top < cap.bottom]
         if len(beside) > 1:
             first = min(beside, key=lambda part: part.top)
@@ -156,7 +165,7 @@ def _joined(row: Sequence[Fragment]) -> Fragment:
             right=max(whole.right, part.right),
             weight=min(whole.weight, part.weight),
             spaced=part.spaced,
-            broken=whole.broken or part.broken or (gap > 2.2 * size and len(whole.text) > 6),
+            broken=whole.broken or part.broken or (gap > 2.2 * size and not LABEL.fullmatch(whole.text)),
         )
     return whole
 
@@ -206,7 +215,9 @@ def _gutter(rows: Sequence[Row]) -> float | None:
             continue
         runs = groupby(zip(crossing, rows, strict=True), itemgetter(0))
         beside = (_halves([row for _, row in run], place) for crosses, run in runs if not crosses)
-        lines = sum(min(map(len, halves)) for halves in beside if _are_columns(halves, place - left, right - place))
+        lines = sum(
+            min(map(len, halves)) for halves in beside if _are_columns(halves, place - left, right - place)
+        )
         if lines >= max(1, best):
             chosen = [*chosen, place] if lines == best else [place]
             best = lines

@@ -26,10 +26,13 @@ WORD = re.compile(r"[^\s\x00\x02\ufffe]+")
 HYPHEN = re.compile("[\x02\ufffe]")  # PDFium's replacement of a hyphen at a line end
 LINE_END = re.compile("[\n\x02\ufffe]")
 UNMAPPED = re.compile("[\ufffd\ue000-\uf8ff\x02-\x1e]")
-BOLD_FONT = re.compile(r"bold|black|heavy|demi|medi(?!um)|(?:cm|sf|cmss)bx|headline|견고|헤드라인", re.IGNORECASE)
+BOLD_FONT = re.compile(
+    r"bold|black|heavy|demi|medi(?!um)|(?:cm|sf|cmss)bx|headline|견고|헤드라인", re.IGNORECASE
+)
 KOREAN_SANS_SERIF = re.compile("gothic|dotum|gulim|h2gtr|고딕|돋움|굴림", re.IGNORECASE)
 TEX_FONT = re.compile(r"(?:^|\+)(?:CM|SF|LM|EC)[A-Z]+\d")
 BOLD_WEIGHT = 600
+FEWEST = 4  # words of a line, line numbers of a page, digits of a line number
 DESCENT = 0.2  # share of the font size below the baseline
 WIDE_GAP = 0.9  # between fragments, in heights
 FEW_LETTERS = 20  # per page; with pictures and fewer letters, it is a scan
@@ -122,7 +125,10 @@ def read_pdf(data: bytes) -> tuple[list[Page], dict[str, str]]:
     letters, pictures = sum(map(str.isalpha, text)), not all(page.fragments for page in pages)
     if not pages:
         raise Unreadable("it has no pages that can be read")
-    if max(sum(unmapped) / max(len(unmapped), 1), len(UNMAPPED.findall(text)) / max(len(text), 1)) > UNMAPPED_SHARE:
+    if (
+        max(sum(unmapped) / max(len(unmapped), 1), len(UNMAPPED.findall(text)) / max(len(text), 1))
+        > UNMAPPED_SHARE
+    ):
         raise Unreadable(NO_CHARACTERS)
     if not letters or (pictures and letters < FEW_LETTERS * len(pages)):
         raise Unreadable("it has no text, its pages are images: run OCR first")
@@ -132,8 +138,8 @@ def read_pdf(data: bytes) -> tuple[list[Page], dict[str, str]]:
 def _unmapped(textpage: Any, words: Sequence[_Word]) -> list[bool]:
     """Return for each word whether its font has no map from codes to characters.
 
-    Without a map (ToUnicode, or an encoding with known glyph names) PDFium interprets codes as characters: the
-    title "Methane" becomes 䵥瑨慮.
+    Without a map (ToUnicode, or an encoding with known glyph names) PDFium interprets codes as characters:
+    the title "Methane" becomes 䵥瑨慮.
     """
     import pypdfium2.raw as pdfium
 
@@ -164,8 +170,10 @@ def _text(textpage: Any) -> str:
     text = bytes(buffer)[: 2 * max(got - 1, 0)].decode("utf-16-le", "replace")
     if len(text) == count:
         return text
-    codes = map(pdfium.FPDFText_GetUnicode, repeat(textpage, count), range(count))  # some have no character
-    return "".join(chr(code) if code < 0xD800 or 0xDFFF < code < 0x110000 else "\ufffd" for code in codes)
+    codes = list(
+        map(pdfium.FPDFText_GetUnicode, repeat(textpage, count), range(count))
+    )  # some lack a character
+    return array("I", codes).tobytes().decode("utf-32-le", "replace")
 
 
 def _words(textpage: Any, box: Sequence[float], *, front: bool) -> list[_Word]:
@@ -184,23 +192,32 @@ def _words(textpage: Any, box: Sequence[float], *, front: bool) -> list[_Word]:
     heights = [(first[1], first[3]) for first in corners[: len(places)]]
     changed = [number for number, height in enumerate(heights) if not number or height != heights[number - 1]]
     starts = [firsts[number] for number in changed]
-    matrices = struct.iter_unpack("6f", _filled(pdfium.FPDFText_GetMatrix, textpage, starts, pdfium.FS_MATRIX)[0])
+    matrices = struct.iter_unpack(
+        "6f", _filled(pdfium.FPDFText_GetMatrix, textpage, starts, pdfium.FS_MATRIX)[0]
+    )
     sizes = map(pdfium.FPDFText_GetFontSize, repeat(textpage), starts)
     fonts = zip(changed, matrices, sizes, *_origins(textpage, starts), strict=True)
     changes = {number: font for number, *font in fonts}
+    font: list[Any] = []
     words = []
     behind = [*firsts[1:], len(text)]
-    for number, ((start, end), first, last) in enumerate(zip(places, corners, corners[len(places) :], strict=False)):
+    for number, ((start, end), first, last) in enumerate(
+        zip(places, corners, corners[len(places) :], strict=False)
+    ):
         (a, b, c, d, _, _), size, x, y = font = changes.get(number) or font
         across, along = (first[0] + last[2]) / 2, (first[3] + last[1]) / 2
         if box[0] <= across <= box[2] and box[1] <= along <= box[3]:
             left, right, baseline, turn = first[0] - box[0], last[2] - box[0], box[3] - y, 0
             if b or a < 0:
                 turn = round(math.atan2(b, a) / (math.pi / 2)) % 4
-                sides = [_upright(x, y, turn, box)[0] for box_ in (first, last) for x, y in (box_[:2], box_[2:])]
+                sides = [
+                    _upright(x, y, turn, box)[0] for box_ in (first, last) for x, y in (box_[:2], box_[2:])
+                ]
                 left, right, baseline = min(sides), max(sides), _upright(x, y, turn, box)[1]
             height = size * math.hypot(c, d)
-            words.append(_Word(start, text[start:end], left, right, baseline, height, turn, text[end : behind[number]]))
+            words.append(
+                _Word(start, text[start:end], left, right, baseline, height, turn, text[end : behind[number]])
+            )
     return words
 
 
@@ -239,7 +256,7 @@ def _page(textpage: Any, words: Sequence[_Word], box: Sequence[float]) -> Page:
 
 
 def _is_adjacent(first: _Word, last: _Word, word: _Word) -> bool:
-    height = last.size if last.size > word.size else word.size
+    height = max(word.size, last.size)
     level = abs(first.baseline - word.baseline) < 0.3 * height or _is_raised(word, first)
     return level and -height < word.left - last.right < WIDE_GAP * height
 
@@ -261,18 +278,21 @@ def _fragment(textpage: Any, words: Sequence[_Word]) -> Fragment:
         top=tallest.baseline - (1 - DESCENT) * tallest.size,
         bottom=tallest.baseline + DESCENT * tallest.size,
         weight=min(weight, _weight(textpage, last.start)) if weight and last is not first else weight,
-        spaced=last.after[:1] == " " and not pdfium.FPDFText_IsGenerated(textpage, last.start + len(last.text)),
+        spaced=last.after[:1] == " "
+        and not pdfium.FPDFText_IsGenerated(textpage, last.start + len(last.text)),
     )
 
 
 def _joined(words: Sequence[_Word], tallest: _Word) -> str:
-    """Join words with spaces, except parts of words and letter-spaced text, and with marks around raised ones.
+    """Join words with spaces, except parts of words and letter-spaced text, with marks around raised ones.
 
     In letter-spaced text most "words" are single characters, and PDFium adds spaces between them.
     """
     least = -1.0
-    if len(words) > 3 and sum(len(word.text) == 1 for word in words) > 0.6 * len(words):
-        gaps = [(after.left - word.right) / (tallest.size or 1) for word, after in pairwise(words) if word.after]
+    if len(words) >= FEWEST and sum(len(word.text) == 1 for word in words) > 0.6 * len(words):
+        gaps = [
+            (after.left - word.right) / (tallest.size or 1) for word, after in pairwise(words) if word.after
+        ]
         narrow, wide = min(gaps, default=0.0), max(gaps, default=0.0)
         least = (narrow + wide) / 2 if wide > 2 * narrow else wide
     parts: list[str] = []
@@ -291,7 +311,9 @@ def _weight(textpage: Any, index: int) -> int:
     buffer, flags = create_string_buffer(128), c_int()
     pdfium.FPDFText_GetFontInfo(textpage, index, buffer, len(buffer), byref(flags))
     weight = _weight_of_font(buffer.value)
-    return 2 if weight is None and pdfium.FPDFText_GetFontWeight(textpage, index) >= BOLD_WEIGHT else weight or 0
+    return (
+        2 if weight is None and pdfium.FPDFText_GetFontWeight(textpage, index) >= BOLD_WEIGHT else weight or 0
+    )
 
 
 @cache
@@ -307,9 +329,9 @@ def _weight_of_font(font: bytes) -> int | None:
 
 def _without_line_numbers(words: list[_Word]) -> list[_Word]:
     """Drop the line numbers of a manuscript: numbers beside the text, at each or each fifth line."""
-    numbers = [word for word in words if word.text.isdecimal() and len(word.text) < 5]
+    numbers = [word for word in words if word.text.isdecimal() and len(word.text) <= FEWEST]
     others = [word for word in words if not word.text.isdecimal()]
-    if len(numbers) < 3 or not others:
+    if len(numbers) < FEWEST or not others:
         return words
     left = sorted(word.left for word in others)[len(others) // 50]
     right = sorted(word.right for word in others)[-1 - len(others) // 50]

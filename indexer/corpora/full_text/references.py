@@ -6,7 +6,7 @@ Rules for the common styles of both languages; why no library does it is in docs
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 from base.patterns import lazy_regex
@@ -14,12 +14,17 @@ from base.patterns import lazy_regex
 REFERENCE_CHARACTERS = 2_000
 MOST_REFERENCES = 10_000
 MOST_AUTHORS = 50
+FEW_LETTERS = 3  # of an entry without words
 MOST_LEFT_OUT = 5  # consecutive missing numbers of a list
 DOI = lazy_regex(r"10\.\d{4,9}/[^\s\"<>|\\^`{}「」『』]+", re.IGNORECASE)
-ARXIV = lazy_regex(r"arxiv(?:\.org/(?:abs|pdf)/|\s*:\s*|\s+)(\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})", re.IGNORECASE)
+ARXIV = lazy_regex(
+    r"arxiv(?:\.org/(?:abs|pdf)/|\s*:\s*|\s+)(\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})", re.IGNORECASE
+)
 ARXIV_DOI = "10.48550/arXiv."  # prefix of the DOIs registered with DataCite
 ADDRESS = lazy_regex(r"(?:https?://|www\.|doi\s*:?\s*10\.|10\.\d{4,9}/|arxiv\s*:)\S+", re.IGNORECASE)
-LABEL = lazy_regex(r"\s*(?:[-*•]\s+)?(?:\[(?P<square>\d{1,4})\]|\((?P<round>\d{1,3})\)|(?P<plain>\d{1,4})[.)](?=\s))\s*")
+LABEL = lazy_regex(
+    r"\s*(?:[-*•]\s+)?(?:\[(?P<square>\d{1,4})\]|\((?P<round>\d{1,3})\)|(?P<plain>\d{1,4})[.)](?=\s))\s*"
+)
 NAMED_LABEL = lazy_regex(r"\[[^\W\d_][^\[\]]{1,80}\d\d[a-z]?\]")  # [Kim20], [Kim and Lee, 2020]
 BULLET = lazy_regex(r"\s*[-*•]\s+")
 YEAR = r"(?:1[89]|20)\d\d"
@@ -28,28 +33,45 @@ YEAR_ALONE = lazy_regex(rf"(?<![\d–—./-])({YEAR})[a-z]?(?![\d–—/-]|\.\d)
 LEADING_YEAR = lazy_regex(rf"[\s.,(]*{YEAR}[a-z]?[)\s.,]+")
 # A title in quotes, without a continuation after them.
 QUOTED = tuple(
-    lazy_regex(rf"{begin}(?P<title>[^{begin}{end}]{{4,}}?),?{end}\s*(?:[,.;:(『《]|$|(?<=[,.?!]{end})|(?<=[,.?!]{end}\s))")
+    lazy_regex(
+        rf"{begin}(?P<title>[^{begin}{end}]{{4,}}?),?{end}\s*(?:[,.;:(『《]|$|(?<=[,.?!]{end})"
+        rf"|(?<=[,.?!]{end}\s))"
+    )
     for begin, end in ("“”", '""', "「」", "『』", "‘’", "〈〉", "《》", "<>")
 )
 # Possessive repetitions: backtracking in one long word of capitals would not end.
-SURNAME = r"(?:(?:van|von|de|der|den|di|da|del|la|le|al|el|ter)\s)*+[A-Z][\w'’-]++(?:\s[A-Z][\w'’-]{2,}+(?=[,;]|\s[A-Z]{1,3}\b))?+"
+SURNAME = (
+    r"(?:(?:van|von|de|der|den|di|da|del|la|le|al|el|ter)\s)*+[A-Z][\w'’-]++"
+    r"(?:\s[A-Z][\w'’-]{2,}+(?=[,;]|\s[A-Z]{1,3}\b))?+"
+)
 INITIALS = r"(?:[A-Z][a-z]?\.[\s-]?){1,4}+"
 NAMES = {
     "initials behind": lazy_regex(rf"(?P<name>{SURNAME},\s*(?:{INITIALS}|[A-Z]{{1,3}}(?=[,;.&\s(]|$)))"),
-    "bare initials": lazy_regex(rf"(?P<name>{SURNAME}\s(?:[A-Z]{{1,3}}(?=[,;.:(]|$)|{INITIALS}(?=\s*(?:[,;:(&]|and\b|$)|[A-Z])))"),
+    "bare initials": lazy_regex(
+        rf"(?P<name>{SURNAME}\s(?:[A-Z]{{1,3}}(?=[,;.:(]|$)|{INITIALS}(?=\s*(?:[,;:(&]|and\b|$)|[A-Z])))"
+    ),
     "initials first": lazy_regex(rf"(?P<name>{INITIALS}\s*{SURNAME})(?=[,;.:(\s]|$)"),
-    "given behind": lazy_regex(r"(?P<name>[A-Z][\w'’-]++,\s[A-Z][\w'’-]++(?:\s[A-Z]\.)*+)(?=[,;.]|\s(?:and|&)\s)"),
-    "full": lazy_regex(r"(?P<name>[A-Z][\w'’-]++(?:\s(?:[A-Z]\.|[A-Z][\w'’-]++|van|von|de|der|la)){1,4}+)(?=\s*[,;.:(]|\s(?:and|&)\s|$)"),
+    "given behind": lazy_regex(
+        r"(?P<name>[A-Z][\w'’-]++,\s[A-Z][\w'’-]++(?:\s[A-Z]\.)*+)(?=[,;.]|\s(?:and|&)\s)"
+    ),
+    "full": lazy_regex(
+        r"(?P<name>[A-Z][\w'’-]++(?:\s(?:[A-Z]\.|[A-Z][\w'’-]++|van|von|de|der|la)){1,4}+)(?=\s*[,;.:(]"
+        r"|\s(?:and|&)\s|$)"
+    ),
     "korean": lazy_regex(r"(?P<name>[가-힣]{2,4})(?=\s*(?:[,·ㆍ;.:(]|외\b|and\b|$))"),
 }
-LATER_FORMS = {"initials behind": ("initials behind", "initials first", "full"), "given behind": ("full", "initials first")}
+LATER_FORMS = {
+    "initials behind": ("initials behind", "initials first", "full"),
+    "given behind": ("full", "initials first"),
+}
 NAME_SEPARATOR = lazy_regex(r"[\s.]*(?:[,;·ㆍ]\s*(?:and\s|&\s?)?|\sand\s|\s?&\s|(?<=\.)(?=[A-Z]\.\s))\s*")
 OTHERS = lazy_regex(r"[,;.\s]*(?:et al\b|외\s*\d*\s*[인명]?|\(?eds?\b\.?\)?)[.,)]*")
 SENTENCE = lazy_regex(r"(?<![\s.(-][A-Z])[.?!](?=\s|$)")
 VENUE = lazy_regex(r"\d\s*[(:;,]|^In\b|Proceedings|Journal")
-# A line that may start an entry: Kim, J.; J. Kim; Kim J; van der Berg, K.; 홍길동, / 홍길동(2020) / 한국정보학회 (2020)
+# A line that may start an entry: Kim, J.; J. Kim; van der Berg, K.; 홍길동, / 홍길동(2020) / 한국정보학회 (2020)
 AUTHOR = lazy_regex(
-    r"(?:(?:van|von|de|der|den|la|le|di)\s+)*[A-Z][\w'’-]+,?\s+(?:[A-Z]\.?[\s,&(]|[A-Z]\.-?[A-Z]|[A-Z][\w'’-]+[.,&(\s])"
+    r"(?:(?:van|von|de|der|den|la|le|di)\s+)*[A-Z][\w'’-]+,?\s+(?:[A-Z]\.?[\s,&(]|[A-Z]\.-?[A-Z]"
+    r"|[A-Z][\w'’-]+[.,&(\s])"
     r"|(?:[A-Z]\.[\s-]?){1,3}\s?[A-Z][\w'’-]+"
     r"|[가-힣]{2,4}\s?(?:[,·ㆍ(.]|외\b|and\b)|[가-힣]{3,15}\s?\(\s?(?:19|20)\d\d"
 )
@@ -106,7 +128,8 @@ def _beginnings(lines: Sequence[EntryLine]) -> list[bool]:
     ended = [True, *(ENTRY_END.search(line.text) is not None for line in lines)]
     if sum(line.apart for line in lines) > max(1, len(lines) / 8):
         return [
-            line.apart or (line.first and author and end) for line, author, end in zip(lines, authors, ended, strict=False)
+            line.apart or (line.first and author and end)
+            for line, author, end in zip(lines, authors, ended, strict=False)
         ]
     inner = [author for line, author in zip(lines, authors, strict=True) if line.indented]
     edge = [author for line, author in zip(lines, authors, strict=True) if not line.indented]
@@ -137,7 +160,7 @@ def _numbered(lines: Sequence[EntryLine]) -> list[bool]:
 def parse_references(entries: Iterable[str]) -> list[dict[str, Any]]:
     """Parse the first entries of a reference list that contain words; missing fields are omitted."""
     texts = (" ".join(entry.split())[:REFERENCE_CHARACTERS] for entry in entries)
-    worded = (text for text in texts if sum(map(str.isalpha, text)) > 3)
+    worded = (text for text in texts if sum(map(str.isalpha, text)) > FEW_LETTERS)
     return list(map(parse_reference, islice(worded, MOST_REFERENCES)))
 
 
@@ -152,7 +175,13 @@ def parse_reference(text: str) -> dict[str, Any]:
     year = YEAR_IN_BRACKETS.search(words)
     years = [year[1]] if year else YEAR_ALONE.findall(words)
     authors, title = _authors_and_title(words, year)
-    found = {"text": text, "title": title, "year": int(years[-1]) if years else None, "doi": doi, "authors": authors}
+    found = {
+        "text": text,
+        "title": title,
+        "year": int(years[-1]) if years else None,
+        "doi": doi,
+        "authors": authors,
+    }
     return {key: value for key, value in found.items() if value}
 
 
@@ -170,8 +199,9 @@ def _authors_and_title(words: str, year: re.Match[str] | None) -> tuple[list[str
     if quoted := next(filter(None, (pattern.search(words) for pattern in QUOTED)), None):
         return authors, _clean(quoted["title"])
     if year and year.start() < len(words) / 2 and _clean(words[: year.start()]):
-        if VENUE.search(words[end : year.start()]) is None and SENTENCE.search(words[end : year.start()].lstrip(" .,")) is None:
-            return authors, _clean(_title(words[year.end() :], commas=_is_korean(words[year.end() :])))
+        between, after = words[end : year.start()].lstrip(" .,"), words[year.end() :]
+        if not VENUE.search(between) and not SENTENCE.search(between):
+            return authors, _clean(_title(after, commas=re.match(r"[\W\d]*[가-힣]", after) is not None))
     rest = words[end:]
     if not authors and len(parts := _sentences(rest)) > 1 and LEADING_YEAR.fullmatch(f"{parts[1]} "):
         rest = rest[len(parts[0]) + 1 :]  # Organization. Year. Title.
@@ -181,7 +211,7 @@ def _authors_and_title(words: str, year: re.Match[str] | None) -> tuple[list[str
 
 
 def _leading_names(words: str) -> tuple[list[str], int, bool]:
-    """Return the names that start a reference, their end, and whether a comma separates them from the title."""
+    """Return the names that start a reference, their end, and whether a comma precedes the title."""
     names: list[str] = []
     forms: Sequence[str] = tuple(NAMES)
     at, listed = len(words) - len(words.lstrip()), False
@@ -201,14 +231,10 @@ def _leading_names(words: str) -> tuple[list[str], int, bool]:
     return names, at, listed
 
 
-def _is_korean(text: str) -> bool:
-    return re.match("[\\W\\d]*[가-힣]", text) is not None
-
-
 def _sentences(text: str) -> list[str]:
     """Split a text at full stops, except after initials."""
     ends = [0, *(stop.end() for stop in SENTENCE.finditer(text)), len(text)]
-    parts = (text[begin:end].strip() for begin, end in zip(ends, ends[1:], strict=False))
+    parts = (text[begin:end].strip() for begin, end in pairwise(ends))
     return [part for part in parts if part.strip(" .")]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from base.errors import LibraryMissing, Remedy
-from indexer.corpora.full_text.parser_pool import Complete
+from indexer.corpora.full_text.parsing import Complete
 from indexer.corpora.papers import Unit
 from indexer.corpora.readers import arxiv, beir, crossref, hub, miracl, openalex, scienceon
 from indexer.corpora.readers.arxiv import read_arxiv

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 
 from base.errors import LibraryMissing
 from base.extras import extra_remedy
-from indexer.corpora.full_text.parser_pool import Complete, ParserPool
+from indexer.corpora.full_text.parsing import Complete, ParserPool
 from indexer.corpora.readers.documents import NoDocument, document_id, read_whole
 from indexer.corpora.readers.items import DeadLetter, Item, admitted, dead_letter
 from indexer.corpora.readers.streams import Stream

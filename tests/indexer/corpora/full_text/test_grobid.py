@@ -8,7 +8,7 @@ import pytest
 
 from indexer.corpora.full_text import grobid
 from indexer.corpora.full_text.grobid import FAILURES_IN_A_ROW, GrobidServer
-from indexer.corpora.full_text.parser_pool import ParserPool
+from indexer.corpora.full_text.parsing import ParserPool
 from indexer.corpora.full_text.tei import record_of_tei
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers import read_corpus

@@ -10,8 +10,8 @@ import pytest
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
-from indexer.corpora.full_text.parser_pool import ParserPool
-from indexer.corpora.full_text.parser_process import Limits
+from indexer.corpora.full_text.parsing import ParserPool
+from indexer.corpora.full_text.parsing import Limits
 from indexer.corpora.readers import DeadLetter, read_corpus
 from tests.indexer.corpora.full_text.pdf_files import CATALOG, PAGE, SENTENCE, page_of, pdf, stream, text
 

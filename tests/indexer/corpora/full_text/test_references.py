@@ -2,8 +2,8 @@
 
 import pytest
 
-from indexer.corpora.full_text.reference_fields import doi_in, parse_reference, parse_references
-from indexer.corpora.full_text.reference_list import entries_in
+from indexer.corpora.full_text.references import doi_in, parse_reference, parse_references
+from indexer.corpora.full_text.references import entries_in
 from tests.indexer.corpora.full_text.page_lines import (
     Set,
     heading,
