@@ -114,7 +114,10 @@ def _sections_of(lines: Sequence[Line], usual: float, usage: Usage) -> list[Sect
         if found:
             line.part.text = found["text"]
             sections.append(Section(together(found["name"]), 1, [replace(line, text=found["text"])]))
-        elif heading := headings.get(index):
+        elif (heading := headings.get(index)) and not (
+            # A repeated title below the heading of an abstract.
+            is_abstract_heading(sections[-1].heading) and not sections[-1].lines and not is_known(line.text)
+        ):
             last = heading.last
             sections.append(Section(together(join_lines(lines[index : last + 1], usage)), heading.level))
         else:

@@ -167,7 +167,7 @@ def style_of(line: Line) -> Style:
     return (
         line.size,
         line.part.weight,
-        signs.isupper() and sum(map(str.isalpha, signs)) > max(3, 0.7 * len(signs)),
+        sum(map(str.isupper, signs)) > max(3, 0.7 * len(signs)),
     )
 
 
@@ -259,11 +259,15 @@ def _levels(candidates: Sequence[_Candidate], lines: Sequence[Line]) -> dict[int
         known = known or [style for style, count in counted.items() if count >= FEWEST_ALIKE]
         styles = {max(known)} if known else set()
     levels: dict[int, int] = {}
+    seen: set[str] = set()
     in_list = False
     for candidate in candidates:
+        if candidate.text in seen and not candidate.known and lines[candidate.index].above is None:
+            continue  # a running header
         level = 1 if candidate.index in main else _level(candidate, styles, main, lines[candidate.index])
         if level == 1 or (level and not in_list):  # no lesser headings within a reference list
             levels[candidate.index] = level
+            seen.add(candidate.text)
             in_list = is_reference_heading(candidate.text)
     return levels
 

@@ -77,14 +77,19 @@ def usual_size(pages: Sequence[Page]) -> float:
 
 
 def without_margins(pages: Sequence[Page], usual: float) -> list[Page]:
-    """Drop page numbers, and text at the same position on several pages, ignoring digits."""
+    """Drop page numbers, small text apart, and text at the same position on several pages, ignoring digits."""
     seen = Counter(key for page in pages for key in {_key(part) for part in page.fragments})
     often = max(2, len(pages) / 5)
 
     def is_kept(part: Fragment, page: Page) -> bool:
         repeated = is_outer(part, page, WIDE_MARGIN) and seen[_key(part)] >= often
         number = is_outer(part, page) and PAGE_NUMBER.fullmatch(part.text)
-        return part.size > LARGER * usual or not (repeated or number)
+        small = (
+            is_outer(part, page)
+            and part.size < usual / LARGER
+            and not any(0 < abs(other.top - part.top) < BLANK * part.size for other in page.fragments)
+        )
+        return part.size > LARGER * usual or not (repeated or number or small)
 
     return [
         replace(page, fragments=[part for part in page.fragments if is_kept(part, page)]) for page in pages

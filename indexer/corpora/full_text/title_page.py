@@ -56,7 +56,7 @@ DEGREE = lazy_regex(
     r"(?:ph\.? ?d|m\.? ?[ds]c?|b\.? ?sc|[js]r|i{2,3}|(?:\w+ )?member|fellow|ieee|acm)\.?", re.IGNORECASE
 )
 TRANSCRIBED = lazy_regex(r"([가-힣]{2,6})\s*\(([^()]+)\)")
-NAME_WORD = lazy_regex(r"[^\W\d_a-z][\w'’˘´`¨ˇ-]*\.?")
+NAME_WORD = lazy_regex(r"[^\W\d_a-z가-힣][\w'’˘´`¨ˇ-]*\.?")
 # Whole words of other capitalised rows: Masterson and Press are names. Organizations have their own list.
 NO_NAME = lazy_regex(
     r"\b(?:(?:universi|institut|depart|laborator|facult)\w*|research|sciences?|engineering|technology"

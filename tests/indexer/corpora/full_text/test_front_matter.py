@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from indexer.corpora.full_text.lines.layout import Line, regions_of
-from indexer.corpora.full_text.lines.margins import Page
-from indexer.corpora.full_text.title_page.authors import names_in
-from indexer.corpora.full_text.title_page.publication import year_of
+from indexer.corpora.full_text.pages import Fragment, Page
+from indexer.corpora.full_text.layout import lines_of
+from indexer.corpora.full_text.title_page import names_in, year_of
 from tests.indexer.corpora.full_text.page_lines import (
     HEIGHT,
     WIDTH,
@@ -129,7 +128,7 @@ def test_an_author_in_the_metadata_is_taken_only_as_a_name_that_the_page_prints(
     ],
 )
 def test_the_year_is_that_of_the_publication_the_issue_or_the_cover(lines, year):
-    assert year_of([lines], "") == year
+    assert year_of(lines, "") == year
 
 
 def test_the_head_of_a_page_names_its_year_before_the_publications_that_its_notes_name():
@@ -138,11 +137,11 @@ def test_the_head_of_a_page_names_its_year_before_the_publications_that_its_note
         ["1. Lee, Annals, vol. 3, 1928", "2. Kim, Annals, vol. 4, 1928"],
     )
 
-    assert year_of([head, notes], "") == 1948
+    assert year_of([*head, *notes], "") == 1948
 
 
 def test_the_stamp_of_arxiv_at_the_edge_gives_its_number_and_else_the_year():
-    page = replace(set_page(TITLE, *TEXT), turned=["arXiv:2101.00001v2 [cs.IR] 4 Jan 2021"])
+    page = replace(set_page(TITLE, *TEXT), turned="arXiv:2101.00001v2 [cs.IR] 4 Jan 2021")
 
     record = record_of(page)
 
@@ -231,6 +230,6 @@ def test_a_large_row_with_a_volume_or_an_identifier_is_no_title(row):
 
 
 def test_fragments_without_a_width_at_one_place_have_no_gutter():
-    points = [Line("", 60, 60, 10 * number, 10 * number + 10) for number in range(9)]
+    points = [Fragment("", 60, 60, 10 * number, 10 * number + 10) for number in range(9)]
 
-    assert len(regions_of(points)) == 1
+    assert len({id(line.column) for line in lines_of(points)}) == 1

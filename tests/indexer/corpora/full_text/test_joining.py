@@ -2,14 +2,19 @@
 
 import pytest
 
-from indexer.corpora.full_text.lines.joining import Usage, join_lines, readable, usage_of
-from indexer.corpora.full_text.lines.layout import Line
+from indexer.corpora.full_text.joining import Usage, join_lines, readable, usage_of
+from indexer.corpora.full_text.layout import Column, Line
+from indexer.corpora.full_text.pages import Fragment
 
-PARTING = Usage(parts_korean=True)
+PARTING = Usage(splits_words=True)
+
+
+def parts(*texts, **how):
+    return [line.part for line in lines(*texts, **how)]
 
 
 def lines(*texts, spaced=False):
-    return [Line(text, 0, 100, 0, 10, spaced=spaced) for text in texts]
+    return [Line(Fragment(text, 0, 100, 0, 10, spaced=spaced), text, None, Column(0, 100, 12), 0) for text in texts]
 
 
 @pytest.mark.parametrize(
@@ -30,7 +35,7 @@ def test_english_words_are_whole_again(texts, joined):
 
 
 def test_a_hyphen_that_the_document_writes_elsewhere_is_kept():
-    usage = usage_of(lines("we use cross-lingual search", "and nothing else here"))
+    usage = usage_of(parts("we use cross-lingual search", "and nothing else here"))
 
     assert join_lines(lines("a cross-", "lingual index"), usage) == "a cross-lingual index"
 
@@ -51,7 +56,7 @@ def test_korean_words_are_whole_again_and_others_stay_apart(texts, joined):
 
 
 def test_where_spaces_are_drawn_at_line_ends_they_alone_part_words():
-    usage = usage_of(lines("가나 다라 마바", "사아 자차 카타", "파하 가나 다라", spaced=True))
+    usage = usage_of(parts("가나 다라 마바", "사아 자차 카타", "파하 가나 다라", spaced=True))
 
     assert join_lines([*lines("정보", spaced=True), *lines("검색")], usage) == "정보 검색"
     assert join_lines(lines("정보", "검색"), usage) == "정보검색"
