@@ -32,7 +32,8 @@ BOLD_FONT = re.compile(
 KOREAN_SANS_SERIF = re.compile("gothic|dotum|gulim|h2gtr|고딕|돋움|굴림", re.IGNORECASE)
 TEX_FONT = re.compile(r"(?:^|\+)(?:CM|SF|LM|EC)[A-Z]+\d")
 BOLD_WEIGHT = 600
-FEWEST = 4  # words of a line, line numbers of a page, digits of a line number
+FEWEST_LETTERS = 4  # of a letter-spaced line
+FEWEST_NUMBERS, NUMBER_DIGITS = 3, 4  # line numbers of a page, and digits of one
 DESCENT = 0.2  # share of the font size below the baseline
 WIDE_GAP = 0.9  # between fragments, in heights
 FEW_LETTERS = 20  # per page; with pictures and fewer letters, it is a scan
@@ -289,7 +290,7 @@ def _joined(words: Sequence[_Word], tallest: _Word) -> str:
     In letter-spaced text most "words" are single characters, and PDFium adds spaces between them.
     """
     least = -1.0
-    if len(words) >= FEWEST and sum(len(word.text) == 1 for word in words) > 0.6 * len(words):
+    if len(words) >= FEWEST_LETTERS and sum(len(word.text) == 1 for word in words) > 0.6 * len(words):
         gaps = [
             (after.left - word.right) / (tallest.size or 1) for word, after in pairwise(words) if word.after
         ]
@@ -329,9 +330,9 @@ def _weight_of_font(font: bytes) -> int | None:
 
 def _without_line_numbers(words: list[_Word]) -> list[_Word]:
     """Drop the line numbers of a manuscript: numbers beside the text, at each or each fifth line."""
-    numbers = [word for word in words if word.text.isdecimal() and len(word.text) <= FEWEST]
+    numbers = [word for word in words if word.text.isdecimal() and len(word.text) <= NUMBER_DIGITS]
     others = [word for word in words if not word.text.isdecimal()]
-    if len(numbers) < FEWEST or not others:
+    if len(numbers) < FEWEST_NUMBERS or not others:
         return words
     left = sorted(word.left for word in others)[len(others) // 50]
     right = sorted(word.right for word in others)[-1 - len(others) // 50]

@@ -65,7 +65,7 @@ NO_NAME = lazy_regex(
     r"|editor|member|student"
     r"|professor|supervisor|copyright|access|version|review|report|learning|intelligence|analysis|security"
     r"|computing"
-    r"|united|kingdom|korea|china|japan|usa|germany|canada|india|in|on|with|an?|to)\b",
+    r"|united|kingdom|korea|china|japan|usa|germany|canada|india)\b|^an?\s",
     re.IGNORECASE,
 )
 NO_KOREAN_NAME = lazy_regex(
