@@ -117,13 +117,13 @@ def test_small_capitals_and_a_drop_capital_are_parts_of_words():
 @pytest.mark.parametrize("spacing", [0, 0.04, 0.12, 0.18, 0.25, 0.35])
 def test_letter_spaced_korean_keeps_its_spaces(spacing):
     pdfmetrics.registerFont(UnicodeCIDFont("HYSMyeongJo-Medium"))
-    words = "이틀에 한 번 물을 준 논은 물을 적게 잃었다."
+    words = ["이틀에 한 번 물을 준 논은 물을 적게 잃었다.", "낟알의 무게는 같았다."]
 
     def draw(page, number):
         if not number:
             page._code.append(f"{spacing * 10:.2f} Tc")
 
-    assert words in drawn(draw, [words] * 3, font="HYSMyeongJo-Medium")["body"]
+    assert drawn(draw, words, font="HYSMyeongJo-Medium")["body"].endswith("\n\n".join(words))
 
 
 def encrypted(password: str) -> bytes:
