@@ -206,8 +206,9 @@ def _main_sequence(candidates: Sequence[_Candidate], lines: int) -> list[_Candid
     """Return the numbered headings of main parts: the heaviest sequence 1, 2, 3 … of one kind and style."""
     groups: dict[tuple[str, object], list[_Candidate]] = defaultdict(list)
     for candidate in candidates:
-        for style in (candidate.style[:2], candidate.style[1], None) if candidate.value else ():
-            groups[candidate.kind, style].append(candidate)
+        keys: tuple[object, ...] = (candidate.style[:2], candidate.style[1], None)
+        for key in keys if candidate.value else ():
+            groups[candidate.kind, key].append(candidate)
     best: dict[str, tuple[float, list[_Candidate]]] = {}
     for (kind, style), members in groups.items():
         sequence = _heaviest(members)

@@ -77,7 +77,7 @@ def usual_size(pages: Sequence[Page]) -> float:
 
 
 def without_margins(pages: Sequence[Page], usual: float) -> list[Page]:
-    """Drop page numbers, small text apart, and text at the same position on several pages, ignoring digits."""
+    """Drop page numbers, small text apart, and text at one position on several pages, ignoring digits."""
     seen = Counter(key for page in pages for key in {_key(part) for part in page.fragments})
     often = max(2, len(pages) / 5)
 

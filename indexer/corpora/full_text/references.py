@@ -68,7 +68,7 @@ NAME_SEPARATOR = lazy_regex(r"[\s.]*(?:[,;·ㆍ]\s*(?:and\s|&\s?)?|\sand\s|\s?&\
 OTHERS = lazy_regex(r"[,;.\s]*(?:et al\b|외\s*\d*\s*[인명]?|\(?eds?\b\.?\)?)[.,)]*")
 SENTENCE = lazy_regex(r"(?<![\s.(-][A-Z])[.?!](?=\s|$)")
 VENUE = lazy_regex(r"\d\s*[(:;,]|^In\b|Proceedings|Journal")
-# A line that may start an entry: Kim, J.; J. Kim; van der Berg, K.; 홍길동, / 홍길동(2020) / 한국정보학회 (2020)
+# A line that may start an entry: Kim, J.; J. Kim; van der Berg, K.; 홍길동, / 홍길동(2020)
 AUTHOR = lazy_regex(
     r"(?:(?:van|von|de|der|den|la|le|di)\s+)*[A-Z][\w'’-]+,?\s+(?:[A-Z]\.?[\s,&(]|[A-Z]\.-?[A-Z]"
     r"|[A-Z][\w'’-]+[.,&(\s])"

@@ -104,13 +104,16 @@ def _body(root: Element) -> tuple[list[dict[str, Any]], str]:
 
 def _references(root: Element) -> Iterator[dict[str, Any]]:
     for entry in islice(root.iterfind(".//t:listBibl/t:biblStruct", TEI), MOST_REFERENCES):
+        title = _text(entry, "t:analytic/t:title") or _text(entry, "t:monogr/t:title")
+        year = _year(entry, ".//t:imprint/t:date")
+        authors = _names(entry, ".//t:author/t:persName", MOST_AUTHORS)
         named = {
-            "title": _text(entry, "t:analytic/t:title") or _text(entry, "t:monogr/t:title"),
-            "year": _year(entry, ".//t:imprint/t:date"),
+            "title": title,
+            "year": year,
             "doi": doi_in(_text(entry, ".//t:idno[@type='DOI']")),
-            "authors": _names(entry, ".//t:author/t:persName", MOST_AUTHORS),
+            "authors": authors,
         }
-        made = (", ".join(named["authors"]), str(named["year"] or ""), named["title"])
+        made = (", ".join(authors), str(year or ""), title)
         if text := _text(entry, "t:note[@type='raw_reference']") or ". ".join(filter(None, made)):
             known = {key: value for key, value in named.items() if value}
             yield parse_reference(text[:REFERENCE_CHARACTERS]) | known

@@ -180,7 +180,7 @@ def _begins_text(line: Line) -> bool:
 
 
 def _title_lines(lines: Sequence[Line], usual: float, told: str) -> list[Line]:
-    """Return the lines of the title: with the letters of the metadata, or the largest, or those above names."""
+    """Return the lines of the title: with the letters of the metadata, the largest, or those above names."""
     for begin in range(len(lines) if len(told) >= TITLE_LETTERS else 0):
         texts = [letters_of(line.text) for line in lines[begin : begin + TITLE_LINES]]
         for count in range(1, len(texts) + 1):

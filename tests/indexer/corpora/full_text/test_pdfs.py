@@ -5,6 +5,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from reportlab.lib.pdfencrypt import StandardEncryption
@@ -38,7 +39,7 @@ BODY = [
 ] * 8
 
 
-def drawn(draw, lines=BODY, *, font="Times-Roman", **canvas) -> dict:
+def drawn(draw, lines=BODY, *, font="Times-Roman", **canvas: Any) -> Any:
     """The record of a page with a title, names, a heading and lines, to which `draw` adds something."""
     buffer = BytesIO()
     page = Canvas(buffer, pagesize=(595, 842), **canvas)
