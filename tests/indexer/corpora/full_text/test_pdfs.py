@@ -124,7 +124,7 @@ def test_letter_spaced_korean_keeps_its_spaces(spacing):
         if not number:
             page._code.append(f"{spacing * 10:.2f} Tc")
 
-    assert drawn(draw, words, font="HYSMyeongJo-Medium")["body"].endswith("\n\n".join(words))
+    assert drawn(draw, words, font="HYSMyeongJo-Medium")["body"].endswith(" ".join(words))
 
 
 def encrypted(password: str) -> bytes:
