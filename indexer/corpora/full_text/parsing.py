@@ -20,7 +20,6 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from types import TracebackType
 from typing import IO, Any, Self, TypeAlias, TypeVar
 
 Item = TypeVar("Item")
@@ -68,9 +67,7 @@ class ParserPool:
         """Return the pool."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Kill all processes, including busy ones, and cancel the completion of records."""
         with self._lock:
             self._closed.set()
@@ -140,12 +137,12 @@ def _ask(process: "subprocess.Popen[bytes]", data: bytes, limits: Limits) -> Ans
         return dict(json.loads(answer))
     process.kill()
     code = process.wait()
-    if code == -signal.SIGXCPU:
-        return {"problem": f"parsing takes more than {limits.cpu_seconds} seconds of CPU time"}
-    if code == -signal.SIGKILL:
-        return {"problem": "parsing takes too long, or more memory than available"}
-    memory = f"{limits.memory_bytes >> 20:,} MB"
-    return {"problem": f"parsing takes more than {memory} of memory, or the PDF library failed"}
+    memory = f"more than {limits.memory_bytes >> 20:,} MB of memory, or the PDF library failed"
+    reasons = {
+        -signal.SIGXCPU: f"more than {limits.cpu_seconds} seconds of CPU time",
+        -signal.SIGKILL: "too long, or more memory than available",
+    }
+    return {"problem": f"parsing takes {reasons.get(code, memory)}"}
 
 
 def _close(process: "subprocess.Popen[bytes]") -> None:
