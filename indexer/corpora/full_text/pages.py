@@ -259,7 +259,8 @@ def _page(textpage: Any, words: Sequence[_Word], box: Sequence[float]) -> Page:
 def _is_adjacent(first: _Word, last: _Word, word: _Word) -> bool:
     height = max(word.size, last.size)
     level = abs(first.baseline - word.baseline) < 0.3 * height or _is_raised(word, first)
-    return level and -height < word.left - last.right < WIDE_GAP * height
+    spaced = "가" <= word.text[0] <= "힣" and len(last.text) == len(word.text) == 1  # letter-spaced Korean
+    return level and -height < word.left - last.right < WIDE_GAP * height * (1 + spaced)
 
 
 def _is_raised(word: _Word, first: _Word) -> bool:

@@ -39,10 +39,10 @@ BODY = [
 ] * 8
 
 
-def drawn(draw, lines=BODY, *, font="Times-Roman", **canvas: Any) -> Any:
+def drawn(draw, lines=BODY, *, font="Times-Roman", spacing=0.0) -> Any:
     """The record of a page with a title, names, a heading and lines, to which `draw` adds something."""
     buffer = BytesIO()
-    page = Canvas(buffer, pagesize=(595, 842), **canvas)
+    page = Canvas(buffer, pagesize=(595, 842))
     draw(page, 0)
     for size, top, words in (
         (18, 780, "Methane and Water"),
@@ -53,7 +53,10 @@ def drawn(draw, lines=BODY, *, font="Times-Roman", **canvas: Any) -> Any:
         page.drawString(100, top, words)
     page.setFont(font, 10)
     for number, words in enumerate(lines):
-        page.drawString(100, 690 - 12 * number, words)
+        left = 100.0
+        for part in words if spacing else [words]:  # each letter on its own
+            page.drawString(left, 690 - 12 * number, part)
+            left += page.stringWidth(part, font, 10) + spacing * 10
         draw(page, number + 1)
     page.save()
     return parse(buffer.getvalue())["record"]
@@ -76,9 +79,9 @@ def numbered(step):
 
 def outside(page, number):
     if not number:
-        page.setCropBox((50, 50, 560, 810))
+        page.setCropBox((50, 200, 560, 842))
         page.setFont("Times-Roman", 10)
-        page.drawString(100, 825, "Printed outside the visible part of the page")
+        page.drawString(100, 190, "Printed outside the visible part of the page")
 
 
 @pytest.mark.parametrize(
@@ -120,11 +123,9 @@ def test_letter_spaced_korean_keeps_its_spaces(spacing):
     pdfmetrics.registerFont(UnicodeCIDFont("HYSMyeongJo-Medium"))
     words = ["이틀에 한 번 물을 준 논은 물을 적게 잃었다.", "낟알의 무게는 같았다."]
 
-    def draw(page, number):
-        if not number:
-            page._code.append(f"{spacing * 10:.2f} Tc")
+    record = drawn(lambda page, number: None, words, font="HYSMyeongJo-Medium", spacing=spacing)
 
-    assert drawn(draw, words, font="HYSMyeongJo-Medium")["body"].endswith(" ".join(words))
+    assert record["body"].endswith(" ".join(words))
 
 
 def encrypted(password: str) -> bytes:

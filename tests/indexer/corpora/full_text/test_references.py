@@ -71,7 +71,7 @@ def test_a_preprint_has_its_registered_doi_and_missing_fields_are_omitted():
     ("lines", "count"),
     [
         (["[1] Kim, A. One.", "More of one, 1999.", "[2] Lee, B. Two."], 2),
-        (["1. Kim A. One.", "2001. Not an entry.", "2. Lee B. Two."], 2),
+        (["1. Kim A. One.", "2001. Not an entry.", "2. Lee B. Two.", "3. Cho C."], 3),
         (["- Kim, A. (2001). One - a.", "- Lee, B. (2002). Two."], 2),
         (["Kim, A. (2001). One.", "", "Lee, B. (2002).", "Two.", "", "홍길동 (2003). 셋."], 3),
         (["Kim, A. (2001). One.", "    More of one.", "Lee, B. (2002). Two.", "    More."], 2),
