@@ -26,7 +26,7 @@ from indexer.building.source_files import (
 )
 from indexer.building.summary import complete_manifest, publishing_time
 from indexer.building.vector_stage import VectorStage
-from indexer.corpora.full_text.parser_pool import Complete
+from indexer.corpora.full_text.parsing import Complete
 from indexer.corpora.readers import DeadLetter, LeftOut, read_corpus
 from indexer.corpora.record_source import RecordSource
 from indexer.encoders import open_encoder

@@ -178,7 +178,7 @@ class KoreanAnalyzer:
         """Return MeCab's lines for `text`, one per word."""
         self._lattice.set_sentence(text)
         self._tagger.parse(self._lattice)
-        lines = self._lattice.to_string().split("\n")
+        lines: list[str] = self._lattice.to_string().split("\n")
         del lines[-2:]  # EOS, and the rest after the last line feed
         return lines
 

@@ -1,93 +1,252 @@
 """Extraction of a record in Paper's keys from the pages of a PDF."""
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from indexer.corpora.cleaning import is_reference_heading, kind_by_words
-from indexer.corpora.full_text.abstracts import abstract_lines, headless_abstract, keyword_lines, text_begins
-from indexer.corpora.full_text.heading_sequence import name_of, number_of
-from indexer.corpora.full_text.heading_words import (
-    KEYWORDS,
+from indexer.corpora.full_text.headings import (
+    ABSTRACT_WORDS,
+    KEYWORD_WORDS,
+    SENTENCE_END,
+    headings_of,
     is_abstract_heading,
     is_front_heading,
-    is_opening_heading,
+    is_keyword_heading,
+    is_known,
     is_summary_heading,
+    number_of,
+    together,
 )
-from indexer.corpora.full_text.headings import is_known
-from indexer.corpora.full_text.lines.joining import Usage, join_lines, usage_of
-from indexer.corpora.full_text.lines.layout import regions_of
-from indexer.corpora.full_text.lines.margins import Page, without_margins
-from indexer.corpora.full_text.lines.placed import placed_lines, usual_size
-from indexer.corpora.full_text.reference_fields import parse_references
-from indexer.corpora.full_text.reference_list import entries_of, list_end
-from indexer.corpora.full_text.sections import Section, paragraphs, sections_of
-from indexer.corpora.full_text.title_page.front_matter import front_matter, keywords_in
-from indexer.corpora.full_text.title_page.title import title_page
+from indexer.corpora.full_text.joining import Usage, join_lines, usage_of
+from indexer.corpora.full_text.layout import Line, lines_of, usual_size, without_margins
+from indexer.corpora.full_text.pages import Page
+from indexer.corpora.full_text.references import EntryLine, begins_entry, entry_spans, parse_references
+from indexer.corpora.full_text.title_page import front_matter, title_page
 from indexer.corpora.papers import language_of
 
 ABSTRACT_CHARACTERS = 6_000
-MAIN_KINDS = ("kept", "to the end")  # of headings, by their words
+MOST_KEYWORDS = 30
+KEYWORD_CHARACTERS = 5_000
+FAR = 1.6  # distance of blocks, in usual line distances
+WIDE = 1.35  # line distance at the start of a paragraph, relative to the usual one
+INDENTED = 0.6  # in line heights
+SAME_SIZE = 0.12  # sizes of lines after OCR vary slightly
+RUNNING_LETTERS = 120  # of a block of running text
+HEADLESS_LETTERS = 240  # of an English abstract without a heading
+OPENING = re.compile(
+    r"introduction|background|motivation|overview|서론|머리말|들어가(?:며|는말)|(?:연구의?|이론적)?배경",
+    re.IGNORECASE,
+)
+INLINE_HEADING = re.compile(
+    rf"[\[<【〔(]?\s*(?P<name>{ABSTRACT_WORDS}|{KEYWORD_WORDS})\s*(?:[-–—:：.]+"
+    rf"|[\]>】〕)]\s*[-–—:：.]*)\s*(?P<text>\S.*)",
+    re.IGNORECASE,
+)
+# An abstract on the line of its heading, without a separator.
+RUN_IN_ABSTRACT = re.compile(
+    r"(?P<name>Abstract|ABSTRACT|(?:[국영]문\s*)?(?:초\s*록|요\s*약))\s+(?P<text>[A-Z가-힣“\"].{30,})"
+)
+ABSTRACT_END = re.compile(
+    rf"\W*(?:{KEYWORD_WORDS})(?:\W|$)|categories and subject|general terms|c\.?r\.? categor|paper type"
+    rf"|ccs concepts|acm (?:ref|class)"
+    r"|jel (?:class|code)|(?:\d{4} )?(?:ams|math\w*) subject|msc\s?\d{4}|(?:manuscript )?received\b"
+    r"|article history|©|copyright"
+    r"|permission to|\W*corresponding author|학\s*번|student (?:number|id)|.*\bdoi\.org/",
+    re.IGNORECASE,
+)
+AFTER_LIST = re.compile(
+    r"e-?mail(?: address)?(?:es)?\s*:|(?:author )?(?:affiliations?|biograph(?:y|ies)|information)\s*:?$"
+    r"|(?:manuscript )?received\b"
+    r"|저자\s*소개|corresponding author|department of\b(?!.*(?:19|20)\d\d)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading ('' before the first one), its level from 1, and the lines below it.
+
+    `kind` is "abstract", "summary" for a final part, or ''.
+    """
+
+    heading: str = ""
+    level: int = 1
+    lines: list[Line] = field(default_factory=list)
+    kind: str = ""
 
 
 def article_of(pages: Sequence[Page], metadata: Mapping[str, str]) -> dict[str, Any]:
     """Return the record without an id; fields not found on the pages are omitted."""
-    usual = usual_size([line for page in pages for line in page.fragments])
-    first = title_page(pages)
-    regions = [regions_of(fragments) for fragments in without_margins(pages, usual)]
-    usage = usage_of([line for page in regions for region in page for line in region])
-    lines = [line for region in regions_of(pages[first].fragments) for line in region]
-    front = front_matter(pages, first, lines, usual, usage, metadata)
-    taken = {(line.text, line.top) for line in front.title}
-    placed = [
-        item
-        for number, page in enumerate(regions)
-        for item in placed_lines(page, number)
-        if number >= first and not (number == first and (item.line.text, item.line.top) in taken)
+    usual, first = usual_size(pages), title_page(pages)
+    kept = without_margins(pages, usual)
+    lines = [
+        line for number, page in enumerate(kept[first:], first) for line in lines_of(page.fragments, number)
     ]
-    sections = sections_of(placed, usage)
-    record = front.fields | _texts(sections, usage, language_of(front.fields["title"]))
+    usage = usage_of([line.part for line in lines])
+    fields, title = front_matter(pages, first, usual, usage, metadata)
+    taken = {(line.part.text, line.part.top) for line in title}
+    lines = [line for line in lines if line.page > first or (line.part.text, line.part.top) not in taken]
+    language = language_of(fields["title"])
+    sections = _with_abstracts(_sections_of(lines, usual, usage), language)
+    record = fields | _texts(sections, usage, language)
     return {key: value for key, value in record.items() if value}
+
+
+def keywords_in(text: str) -> list[str]:
+    """Split a list of keywords."""
+    parts = re.split(r"[,;·，、]", text[:KEYWORD_CHARACTERS].strip().rstrip("."))
+    return [part.strip() for part in parts if part.strip()][:MOST_KEYWORDS]
+
+
+def _sections_of(lines: Sequence[Line], usual: float, usage: Usage) -> list[Section]:
+    """Split the lines of a paper at its headings."""
+    headings = {heading.first: heading for heading in headings_of(lines, usual)}
+    sections = [Section()]
+    last = -1
+    for index, line in enumerate(lines):
+        if index <= last:
+            continue
+        found = INLINE_HEADING.fullmatch(line.text)
+        if line.page < lines[0].page + 3 and not any(is_abstract_heading(part.heading) for part in sections):
+            found = found or RUN_IN_ABSTRACT.fullmatch(line.text)
+        if found:
+            line.part.text = found["text"]
+            sections.append(Section(together(found["name"]), 1, [replace(line, text=found["text"])]))
+        elif (heading := headings.get(index)) and not (
+            # A repeated title below the heading of an abstract.
+            is_abstract_heading(sections[-1].heading) and not sections[-1].lines and not is_known(line.text)
+        ):
+            last = heading.last
+            sections.append(Section(together(join_lines(lines[index : last + 1], usage)), heading.level))
+        else:
+            sections[-1].lines.append(line)
+    return sections
+
+
+def _with_abstracts(sections: Sequence[Section], language: str) -> list[Section]:
+    """Mark the abstracts; lines around an abstract become sections without a heading.
+
+    A summary in the title's language after a main part belongs to the text.
+    """
+    marked: list[Section] = []
+    for section in sections:
+        chosen = _abstract_lines(section.lines) if is_abstract_heading(section.heading) else []
+        text = " ".join(line.text for line in chosen)
+        final = (
+            is_summary_heading(section.heading)
+            and any(map(_is_main_part, marked))
+            and language_of(text) == language
+        )
+        if final or not chosen:
+            marked.append(replace(section, kind="summary" if chosen else ""))
+            continue
+        marked.append(replace(section, lines=chosen, kind="abstract"))
+        marked.append(Section(lines=[line for line in section.lines if line not in chosen]))
+    if any(section.kind == "abstract" for section in marked):
+        return marked
+    for number, section in enumerate(marked):
+        if number and (is_known(section.heading) or number_of(section.heading)[0]):
+            break
+        if found := _headless_abstract(
+            section.lines, HEADLESS_LETTERS // 2 if language == "ko" else HEADLESS_LETTERS
+        ):
+            begin, end = section.lines.index(found[0]), section.lines.index(found[-1]) + 1
+            parts = [replace(section, lines=section.lines[:begin]), Section(lines=found, kind="abstract")]
+            return [*marked[:number], *parts, Section(lines=section.lines[end:]), *marked[number + 1 :]]
+    return marked
+
+
+def _abstract_lines(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines of an abstract below its heading; a repeated title or name may precede them."""
+    ends = (number for number, line in enumerate(lines) if ABSTRACT_END.match(together(line.text)))
+    lines = lines[: next(ends, len(lines))]
+    if 2 * sum(re.search(r"[\s.·…]\d{1,3}$", line.text) is not None for line in lines) > len(lines):
+        return []  # a table of contents
+    blocks = _blocks(lines)
+    running = (n for n, block in enumerate(blocks) if len(block) > 1 and _letters(block) >= RUNNING_LETTERS)
+    blocks = blocks[next(running, 0) :]
+    return [line for block in blocks for line in block if _is_same_size(block[0], blocks[0][0])]
+
+
+def _headless_abstract(lines: Sequence[Line], letters: int) -> list[Line]:
+    """Return the first block of running text on the title page."""
+    for block in _blocks(lines):
+        wide = max(line.part.right for line in block) - min(line.part.left for line in block)
+        full = sum(line.part.right - line.part.left > 0.6 * wide for line in block)
+        if (
+            len(block) > 1
+            and 2 * full >= len(block)
+            and _letters(block) >= letters
+            and not ABSTRACT_END.match(block[0].text)
+        ):
+            near = block[0].page <= lines[0].page + 1
+            return block if near and SENTENCE_END.search(re.sub(r"\s*\d*$", "", block[-1].text)) else []
+    return []
+
+
+def _blocks(lines: Sequence[Line]) -> list[list[Line]]:
+    """Split lines into blocks at gaps, changes of size, and changes of weight for two lines."""
+    blocks: list[list[Line]] = []
+    last = None
+    for line, after in zip(lines, [*lines[1:], *lines[-1:]], strict=True):
+        far = last is not None and line.above is last.part and line.gap > FAR
+        weight = last is not None and line.part.weight == after.part.weight != last.part.weight
+        if last is None or far or weight or not _is_same_size(line, last):
+            blocks.append([])
+        blocks[-1].append(line)
+        last = line
+    return blocks
+
+
+def _is_same_size(line: Line, other: Line) -> bool:
+    return abs(line.part.size - other.part.size) <= SAME_SIZE * max(line.part.size, other.part.size)
+
+
+def _letters(lines: Sequence[Line]) -> int:
+    return sum(map(str.isalpha, "".join(line.text for line in lines)))
 
 
 def _texts(sections: Sequence[Section], usage: Usage, language: str) -> dict[str, Any]:
     """Return abstracts, keywords, body and references, without cover pages."""
-    sections = _with_abstracts(sections, language)
-    found = {
-        number: _split_abstract(section, usage)
-        for number, section in enumerate(sections)
-        if section.kind == "abstract"
+    abstracts = {
+        n: _paragraphs(part.lines, usage) for n, part in enumerate(sections) if part.kind == "abstract"
     }
-    chosen = _chosen({number: abstract for number, (abstract, _) in found.items()}, language)
-    first = _first_of_text(sections)
+    chosen: dict[str, int] = {}  # the first abstract of each language
+    for number, texts in abstracts.items():
+        chosen.setdefault(language_of(" ".join(texts)), number)
+    numbers = sorted(chosen.values(), key=lambda number: number != chosen.get(language))[:2]
     keywords: list[str] = []
     body: list[str] = []
     references: list[str] = []
-    for number, section in enumerate(sections[first:], first):
-        if is_reference_heading(section.heading):
-            end = list_end(section.lines)
-            entries = [join_lines(entry, usage) for entry in entries_of(section.lines[:end])]
+    fields = {"abstract": "", "abstract2": ""}
+    first = _first_of_text(sections)
+    for number, section in enumerate(sections):
+        if number in numbers:  # if no heading follows it, its section extends to the end of the paper
+            texts = abstracts[number]
+            end = len(texts) if sum(map(len, texts)) <= ABSTRACT_CHARACTERS else 1
+            fields["abstract2" if numbers.index(number) else "abstract"] = " ".join(texts[:end])
+            body += texts[end:]
+        elif number >= first and is_reference_heading(section.heading):
+            end = _list_end(section.lines)
+            entries = [join_lines(entry, usage) for entry in _entries_of(section.lines[:end])]
             references += entries
-            body += [section.heading, *entries, *paragraphs(section.lines[end:], usage)]
-        elif KEYWORDS.fullmatch(section.heading.strip(" :")):
-            end = keyword_lines(section.lines)
-            keywords += keywords_in(join_lines((item.line for item in section.lines[:end]), usage))
-            body += paragraphs(section.lines[end:], usage)
-        elif number in chosen:
-            body += found[number][1]
-        else:
-            heading = section.heading
-            body += [f"{'#' * (section.level + 1)} {heading}" if heading else ""]
-            body += paragraphs(section.lines, usage)
-    abstract, abstract2 = ([found[number][0] for number in chosen] + ["", ""])[:2]
-    return {
-        "sections": [
-            {"title": section.heading, "level": section.level}
-            for section in sections
-            if section.kind == "summary" or (section.heading and not is_front_heading(section.heading))
-        ],
-        "abstract": abstract,
-        "abstract2": abstract2,
+            body += [section.heading, *entries, *_paragraphs(section.lines[end:], usage)]
+        elif number >= first and is_keyword_heading(section.heading):
+            block = next(iter(_blocks(section.lines)), [])
+            keywords += keywords_in(join_lines(block, usage))
+            body += _paragraphs(section.lines[len(block) :], usage)
+        elif number >= first:
+            body += [f"{'#' * (section.level + 1)} {section.heading}"] if section.heading else []
+            body += _paragraphs(section.lines, usage)
+    headings = [
+        part
+        for part in sections
+        if part.heading and (part.kind == "summary" or not is_front_heading(part.heading))
+    ]
+    return fields | {
+        "sections": [{"title": section.heading, "level": section.level} for section in headings],
         "keywords": keywords,
         "body": "\n\n".join(filter(None, body)),
         "reference_list": parse_references(references),
@@ -96,80 +255,69 @@ def _texts(sections: Sequence[Section], usage: Usage, language: str) -> dict[str
 
 def _first_of_text(sections: Sequence[Section]) -> int:
     """Return the index of the first abstract or opening part, 0 without one or after a main part."""
-    first = next((number for number, section in enumerate(sections) if _begins_text(section)), 0)
-    return 0 if any(map(_is_main_part, sections[:first])) else first
-
-
-def _begins_text(section: Section) -> bool:
-    number = number_of(section.heading)
-    opening = is_opening_heading(name_of(section.heading)) or (number is not None and number[1] == 1)
-    return section.kind == "abstract" or (
-        section.level == 1 and opening and not is_front_heading(section.heading)
-    )
+    for number, section in enumerate(sections):
+        _, value, name = number_of(section.heading)
+        if section.kind == "abstract" or (
+            _is_main_part(section) and (value == 1 or OPENING.fullmatch("".join(name.split())))
+        ):
+            return number
+        if _is_main_part(section):
+            break
+    return 0
 
 
 def _is_main_part(section: Section) -> bool:
-    known = kind_by_words(name_of(section.heading)) in MAIN_KINDS or number_of(section.heading) is not None
-    return section.level == 1 and known and not is_front_heading(section.heading)
+    kind, _, name = number_of(section.heading)
+    known = kind or kind_by_words(name) in ("kept", "to the end") or OPENING.fullmatch("".join(name.split()))
+    return bool(section.level == 1 and known and not is_front_heading(section.heading))
 
 
-def _with_abstracts(sections: Sequence[Section], language: str) -> list[Section]:
-    """Mark the abstracts among sections; lines after an abstract become a section without a heading.
-
-    A summary in the title's language after a main part belongs to the text.
-    """
-    marked: list[Section] = []
-    behind_main_part = False
-    for section in sections:
-        behind_main_part = behind_main_part or _is_main_part(section)
-        end = abstract_lines(section.lines) if is_abstract_heading(section.heading) else None
-        if end is None:
-            marked.append(section)
-            continue
-        if behind_main_part and is_summary_heading(section.heading):
-            text = " ".join(item.line.text for item in section.lines)
-            if language_of(text) == language:
-                marked.append(replace(section, kind="summary"))
-                continue
-        begin = text_begins(section.lines[:end])
-        marked.append(replace(section, lines=section.lines[begin:end], kind="abstract"))
-        marked.append(Section("", lines=section.lines[end:]))
-    if any(section.kind == "abstract" for section in marked):
-        return marked
-    return _with_headless_abstract(marked, language)
+def _paragraphs(lines: Sequence[Line], usage: Usage) -> list[str]:
+    """Join the lines of a section into paragraphs, also across columns."""
+    groups: list[list[Line]] = []
+    for line in lines:
+        if not groups or _begins_paragraph(line, groups[-1][-1]):
+            groups.append([])
+        groups[-1].append(line)
+    return [text for group in groups if (text := join_lines(group, usage))]
 
 
-def _with_headless_abstract(sections: Sequence[Section], language: str) -> list[Section]:
-    for number, section in enumerate(sections):
-        if number and (is_known(section.heading) or number_of(section.heading)):
-            break
-        if found := headless_abstract(section.lines, language):
-            begin, end = found
-            parts = [
-                replace(section, lines=section.lines[:begin]),
-                Section("", section.level, section.lines[begin:end], "abstract"),
-                Section("", section.level, section.lines[end:]),
-            ]
-            return [*sections[:number], *parts, *sections[number + 1 :]]
-    return list(sections)
+def _begins_paragraph(line: Line, last: Line) -> bool:
+    below, indented = line.above is last.part, line.indent > INDENTED
+    if not SENTENCE_END.search(last.text):
+        return below and line.gap > 2 * WIDE  # text of a figure or a formula, far apart
+    return (below and (last.is_short or line.gap > WIDE)) or (
+        indented and not (below and last.indent > INDENTED)
+    )
 
 
-def _split_abstract(section: Section, usage: Usage) -> tuple[str, list[str]]:
-    """Return an abstract and the following paragraphs.
+def _entries_of(lines: Sequence[Line]) -> list[Sequence[Line]]:
+    """Split the lines of a reference list into entries."""
+    gaps = sorted(line.part.top - line.above.top for line in lines if line.above)
+    usual = gaps[len(gaps) // 4] if gaps else 0.0
+    seen = [
+        EntryLine(
+            line.text,
+            indented=line.indent > INDENTED,
+            apart=line.above is not None and line.part.top - line.above.top > WIDE * usual,
+            after_short=line.above is not None
+            and line.above.right < line.column.right - 2.5 * line.part.size,
+            first=line.above is None,
+        )
+        for line in lines
+    ]
+    return [lines[begin:end] for begin, end in entry_spans(seen)]
 
-    If no heading follows an abstract, its section extends to the end of the paper.
-    """
-    texts = paragraphs(section.lines, usage)
-    end = len(texts) if sum(map(len, texts)) <= ABSTRACT_CHARACTERS else 1
-    return " ".join(texts[:end]), texts[end:]
 
-
-def _chosen(abstracts: Mapping[int, str], language: str) -> list[int]:
-    """Return the keys of the abstracts in the title's language and in the other language."""
-    languages = {number: language_of(text) for number, text in abstracts.items() if text}
-    first = next((number for number, found in languages.items() if found == language), None)
-    first = next(iter(languages), None) if first is None else first
-    if first is None:
-        return []
-    others = [number for number, found in languages.items() if found != languages[first]]
-    return [first, *others[:1]]
+def _list_end(lines: Sequence[Line]) -> int:
+    """Return the number of lines of a list below its heading; addresses or tables may follow it."""
+    begins = [begins_entry(line.text) for line in lines]
+    for number in range(3, len(lines)):
+        line = lines[number]
+        over = sum(begins[number:]) <= max(1, (len(lines) - number) / 10)  # few entries follow
+        other = all(
+            not _is_same_size(after, lines[0]) or after.part.broken for after in lines[number : number + 2]
+        )
+        if over and (AFTER_LIST.match(line.text) or (other and (line.gap > 2 * WIDE or line.above is None))):
+            return number
+    return len(lines)

@@ -10,7 +10,6 @@ import asyncio
 import threading
 from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar
-from uuid import uuid4
 
 import httpx
 
@@ -54,10 +53,7 @@ class GrobidServer:
         if language_of(str(record.get("title", ""))) == "ko":
             return dict(record)
         if self._failures >= FAILURES_IN_A_ROW:
-            return {
-                **record,
-                "note": f"{READ_BY} was not used: it failed {FAILURES_IN_A_ROW} times in a row",
-            }
+            return {**record, "note": f"{READ_BY} was not used: it failed {FAILURES_IN_A_ROW} times in a row"}
         if len(data) > SENT_BYTES:
             return {**record, "note": f"{READ_BY} was not used: more than {SENT_BYTES >> 20} MB"}
         try:
@@ -65,23 +61,20 @@ class GrobidServer:
         except asyncio.CancelledError:
             return dict(record)
         except (httpx.HTTPError, ValueError) as error:
-            self._count(failed=True)
+            with self._lock:
+                self._failures += 1
             reason = one_line(str(error) or type(error).__name__)
             log.warning("GROBID failed", reason=reason)
             return {**record, "note": f"read without {READ_BY}: {reason}"}
-        self._count(failed=False)
+        self._failures = 0
         return {**record, **found, "read_by": READ_BY}
 
-    def _count(self, *, failed: bool) -> None:
-        with self._lock:
-            self._failures = self._failures + 1 if failed else 0
-
     async def _ask(self, data: bytes) -> dict[str, Any]:
-        boundary = uuid4().hex
+        file = {"input": ("paper.pdf", data, "application/pdf")}
         async with open_client(self._url, None) as client:
-            client.headers["Content-Type"] = f"multipart/form-data; boundary={boundary}"
-            client.headers["Accept"] = "application/xml"
-            response = await self._send(client, _form(data, boundary))
+            form = client.build_request("POST", self._url, data=FORM, files=file)
+            client.headers.update({"Content-Type": form.headers["Content-Type"], "Accept": "application/xml"})
+            response = await self._send(client, await form.aread())
         if response.status_code != httpx.codes.OK:
             raise ValueError(f"HTTP status {response.status_code}")
         return record_of_tei(response.content)
@@ -90,13 +83,9 @@ class GrobidServer:
         """Send a request; retry while the server is busy, within the time limit of a document."""
         waited = 0.0
         for pause in growing_pauses(FIRST_PAUSE_S, LONGEST_PAUSE_S):
+            url = f"{self._url}/api/processFulltextDocument"
             response = await exchange(
-                client,
-                "POST",
-                f"{self._url}/api/processFulltextDocument",
-                form,
-                seconds=self._seconds,
-                most_bytes=ANSWER_BYTES,
+                client, "POST", url, form, seconds=self._seconds, most_bytes=ANSWER_BYTES
             )
             waited += pause
             if response.status_code != httpx.codes.SERVICE_UNAVAILABLE or waited > self._seconds:
@@ -113,11 +102,3 @@ async def _until_stopped(request: Coroutine[Any, Any, Result], stopped: threadin
         if stopped.is_set():
             task.cancel()
     return await task
-
-
-def _form(data: bytes, boundary: str) -> bytes:
-    """Return the body of the request (RFC 7578)."""
-    head = f'--{boundary}\r\nContent-Disposition: form-data; name="'
-    fields = "".join(f'{head}{name}"\r\n\r\n{value}\r\n' for name, value in FORM.items())
-    file = f'{head}input"; filename="paper.pdf"\r\nContent-Type: application/pdf\r\n\r\n'
-    return fields.encode() + file.encode() + data + f"\r\n--{boundary}--\r\n".encode()

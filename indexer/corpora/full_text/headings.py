@@ -1,68 +1,70 @@
-"""Detection of headings: numbered in one sequence, in the same style, or with known words.
-
-Formulas, table cells and list items may also be short, bold or numbered. A document numbers its headings in
-one sequence and style from its first pages to its last. This sequence is found first; headings without a
-number have the same style.
-"""
+"""Headings of a paper: numbered in one sequence, in one style, or with known words."""
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeAlias
 
 from base.patterns import lazy_regex
 from indexer.corpora.cleaning import APPENDIX_WORDS, is_reference_heading, kind_by_words
-from indexer.corpora.full_text.heading_sequence import (
-    DEEPER,
-    LEAST_WEIGHT,
-    LETTERED,
-    NUMERAL,
-    Candidate,
-    main_sequence,
-    name_of,
-    number_of,
-)
-from indexer.corpora.full_text.heading_words import CONTENTS, KEYWORDS, is_abstract_heading
-from indexer.corpora.full_text.lines.layout import Line
-from indexer.corpora.full_text.lines.placed import (
-    SENTENCE_END,
-    SHORT_OF_EDGE,
-    PlacedLine,
-    rounded,
-    same_size,
-    together,
-)
+from indexer.corpora.full_text.layout import LARGER, Line
 
-LARGER = 1.12  # minimal ratio of a heading's font size to the text's
 HEADING_CHARACTERS = 130
 HEADING_WORDS = 16
-MOST_LINES = 3  # lines of one heading
-SAME_SIZE = 0.08
-HANGING = 4.0  # indentation, in heights, of the second line of a numbered heading
-CAPITALS = 0.7  # share of letters in an all-capitals line
+APART = 1.2  # in usual line distances
+MOST_LINES = 3  # of one heading
+FEWEST_ALIKE = 3  # headings of one style
+KEYWORD_WORDS = (
+    r"key\s?words?(?: and phrases)?|index terms"
+    r"|주\s*제\s*어|핵\s*심\s*(?:어|단어)|중심어|키워드|색\s*인\s*어|주요어"
+)
+ABSTRACT_WORDS = (
+    r"(?:(?:국\s*문|영\s*문|한\s*글|영어|논\s*문)\s*)?(?:초\s*록|요\s*약(?:문)?|요\s*지|개요)"
+    r"|abstract|summary"
+)
+KEYWORDS = re.compile(KEYWORD_WORDS, re.IGNORECASE)
+ABSTRACT = re.compile(rf"(?:{ABSTRACT_WORDS})(?:\(?abstract\)?)?", re.IGNORECASE)
+SUMMARY = re.compile(r"summary|(?:논문)?(?:요약|요지|개요)", re.IGNORECASE)
+CONTENTS = re.compile(
+    r"(?:table\s*of\s*)?contents|list\s*of\s*(?:tables|figures)|(?:표|그림)?\s*목\s*차", re.IGNORECASE
+)
+OTHERS = re.compile(
+    r"notes?|약\s*력|사\s*사|author information|biograph(?:y|ies)|curriculum vitae", re.IGNORECASE
+)
 APPENDIX = lazy_regex(rf"(?:{APPENDIX_WORDS})(?:\s*[.:–-].*|\s+\S.*)?", re.IGNORECASE)
 CAPTION = lazy_regex(
-    r"[(<\[]?\s*(?:fig(?:ure)?\.?|table|algorithm|listing|theorem|lemma|definition|proof|example|corollary|proposition|remark|claim"
-    r"|assumption|equation|그림|표|사진|식|정의|정리)\s*[\d<(\[.:A-Z]",
+    r"\W*(?:fig(?:ure)?\.?|table|algorithm|listing|theorem|lemma|definition|proof|example|corollary"
+    r"|proposition|remark"
+    r"|equation|그림|표|사진|식|정의|정리)\s*[\d<(\[.:A-Z]",
     re.IGNORECASE,
 )
-OTHERS = lazy_regex(
-    r"notes?|약\s*력|사\s*사|author information|additional information|biograph(?:y|ies)|curriculum vitae",
-    re.IGNORECASE,
+FORMULA = lazy_regex(r"[=∑∏∫≤≥∈→←↔⇒∀∃∂√±∞≈≠⊂∪∩∧∨⟨⟩{}\\^_|~@]|https?:|^[(*†‡•·–—-]")
+ROMAN = {
+    text: value for value, text in enumerate("I II III IV V VI VII VIII IX X XI XII XIII XIV".split(), 1)
+}
+ROMAN |= {chr(0x215F + value): value for value in range(1, 13)}
+VALUE = r"\d{1,2}|[IVX]{1,4}|[Ⅰ-Ⅻ]"
+NUMBERS = {  # the kinds of numbers of headings; a kind that spans the document wins over kinds below it
+    "deep": re.compile(r"(?:(?:\d{1,2}|[A-Z])(?:\.\d{1,2})+[.)]?\s+|제\s*\d{1,2}\s*절\s*)(?P<name>\D.*)"),
+    "chapter": re.compile(
+        rf"(?:제\s*(?P<a>{VALUE})\s*[장편부]|(?P<b>\d{{1,2}})\s*장(?=\s)|(?:chapter"
+        rf"|part)\s+(?P<c>{VALUE})\b)\s*[.:]?\s*(?P<name>.*)",
+        re.IGNORECASE,
+    ),
+    "roman": re.compile(r"(?P<a>[IVX]{1,4}|[Ⅰ-Ⅻ])(?:\s*[.)]\s*|\s+)(?P<name>[^\Wa-z].*)"),
+    "arabic": re.compile(r"(?P<a>\d{1,2})(?:\s*[.)]\s*|\s+)(?P<name>[\"“‘(‹]?[^\W\da-z].*)"),
+    "letter": re.compile(r"[A-H](?:[.)]\s*|\s+)(?P<name>[A-Z가-힣].*)"),
+}
+LETTERS_APART = re.compile(
+    r"((?:제?\s*[\dIVXⅠ-Ⅻ]{1,4}\s*[.)장절]\s*)?)((?:[가-힣]\s+){1,6}[가-힣]|(?:[A-Z]\s+){4,20}[A-Z])"
 )
-MATHEMATICS = lazy_regex(r"[=∑∏∫≤≥∈→←↔⇒∀∃∂√±∞≈≠⊂∪∩∧∨⟨⟩{}\\^_|~@]|https?:")
-WORD = lazy_regex(r"[^\W\d_]{3,}|[가-힣]{2,}")
-LATIN_WORD = lazy_regex(r"[^\W\d_]+")
-PAGE_NUMBER_BEHIND = lazy_regex(r"(?:[\s.·…]{2,}|[.·…]\s*|\s)(?:\d{1,3}|[ivxl]{1,5})$")
-NUMBERED = lazy_regex(rf"\s*(?:\d{{1,2}}|{NUMERAL}|제\s*\d+)\s*[.)장절-]|\s*[A-Z]\.\s")
-LEADERS = lazy_regex(r"(?:[.·…]\s?){4,}")
-NOT_LAST = ".,;:-–"
-# Thresholds and weights of sequence members.
-A_LITTLE_APART = 1.15
-SET_APART = 1.25  # in usual line distances
-DISTINCT_WEIGHT, APART_WEIGHT, SHORT_WEIGHT = 1.0, 0.5, 0.25
-FULL_WEIGHT, FULL_CHARACTERS = 0.75, 30  # of a line that fills its width
-FEWEST_ALIKE = 3
+PAGE_BEHIND = re.compile(r"[\s.·…]+(?:\d{1,3}|[ivxl]{1,5})$")
+SENTENCE_END = re.compile(r"[.?!:;。다]['\"”’)\]]*$")
+SIGNS = re.compile(r"[\s‹›<>〈〉《》\[\]【】〔〕:.·|-]+")
+
+Style: TypeAlias = tuple[float, int, bool]  # size, weight, capitals
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,209 +76,234 @@ class Heading:
     level: int
 
 
-def headings_of(placed: Sequence[PlacedLine], usual: float) -> list[Heading]:
-    """Find the headings among the lines of a document; `usual` is the size of its text."""
-    candidates = list(_candidates(placed, usual))
-    sequence = main_sequence(candidates, len(placed))
-    levels = _levels(candidates, sequence, placed)
-    found: list[Heading] = []
-    for index in sorted(levels):
-        if found and index <= found[-1].last:
-            continue
-        found.append(Heading(index, _last_line(placed, index, levels), levels[index]))
-    return found
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    index: int
+    text: str
+    style: Style
+    distinct: bool  # from the text
+    apart: bool
+    known: bool
+    kind: str
+    value: int
+    name: str
+
+    @property
+    def weight(self) -> float:
+        return 1 + self.distinct + self.apart / 2
 
 
-def is_wordy(text: str) -> bool:
-    """Check for words, rather than a formula, a caption or a table row."""
-    if MATHEMATICS.search(text) or CAPTION.match(text) or text[0] in "(*†‡•·-–—":
-        return False
-    text = name_of(text)
-    if not WORD.search(text):
-        return False
-    tokens = text.split()
-    single = sum(len(token.strip(".,:()")) <= 1 for token in tokens)
-    plain = sum(character.isalnum() or character in " .,:;()-–—/&'’‘\"“”?!*+" for character in text)
-    return single <= len(tokens) / 2 and plain >= 0.9 * len(text)
+def together(text: str) -> str:
+    """Join the letters of a letter-spaced heading: Ⅰ. 서 론, A B S T R A C T."""
+    found = LETTERS_APART.fullmatch(text.strip())
+    return found[1] + "".join(found[2].split()) if found else text.strip()
+
+
+def number_of(text: str) -> tuple[str, int, str]:
+    """Return the kind and value of a heading's number, and its name; ("", 0, text) without a number."""
+    for kind, pattern in NUMBERS.items():
+        if found := pattern.match(text):
+            groups = found.groupdict()
+            numeral = next((groups[key] for key in "abc" if groups.get(key)), "").upper()
+            value = ROMAN.get(numeral) or (int(numeral) if numeral.isdecimal() else 0)
+            if value or kind in ("deep", "letter"):
+                return kind, value, found["name"].strip()
+    return "", 0, text
+
+
+def is_abstract_heading(text: str) -> bool:
+    """Check whether a heading introduces an abstract: 요 약, 국문초록, ‹국문초록 ›."""
+    return ABSTRACT.fullmatch(SIGNS.sub("", text)) is not None
+
+
+def is_summary_heading(text: str) -> bool:
+    """Check whether the heading of an abstract may also be that of a final part: Summary, 요 약."""
+    return SUMMARY.fullmatch(SIGNS.sub("", text)) is not None
+
+
+def is_keyword_heading(text: str) -> bool:
+    """Check whether a heading introduces keywords."""
+    return KEYWORDS.fullmatch(text.strip(" :[]<>【】")) is not None
+
+
+def is_front_heading(text: str) -> bool:
+    """Check whether a heading introduces an abstract, keywords, or a table of contents."""
+    return (
+        is_abstract_heading(text) or is_keyword_heading(text) or CONTENTS.fullmatch(text.strip()) is not None
+    )
 
 
 def is_known(text: str) -> bool:
     """Check whether a line is a heading by its words alone."""
-    words = name_of(text).rstrip(" :.")
+    words = number_of(text)[2].rstrip(" :.")
+    return kind_by_words(words) is not None or is_front_heading(words) or OTHERS.fullmatch(words) is not None
+
+
+def is_wordy(text: str) -> bool:
+    """Check for words, rather than a formula, a caption or a table row."""
+    name = number_of(text)[2]
+    tokens = name.split()
+    single = sum(len(token.strip(".,:()")) <= 1 for token in tokens)
+    signs = len(re.sub(r"[\w .,:;()–—/&'’‘\"“”?!*+-]", "", text))
+    words = (
+        re.search(r"[^\W\d_]{3,}|[가-힣]{2,}", name) and single <= len(tokens) / 2 and signs <= len(text) / 10
+    )
+    return bool(words) and not FORMULA.search(text) and not CAPTION.match(text)
+
+
+def headings_of(lines: Sequence[Line], usual: float) -> list[Heading]:
+    """Find the headings among the lines of a document; `usual` is the size of its text."""
+    levels = _levels(_candidates(lines, usual), lines)
+    found: list[Heading] = []
+    for index in sorted(levels):
+        if not found or index > found[-1].last:
+            found.append(Heading(index, _last_line(lines, index, levels), levels[index]))
+    return found
+
+
+def style_of(line: Line) -> Style:
+    """Return the size and weight of a line, and whether it is in capitals."""
+    signs = "".join(line.text.split())
     return (
-        kind_by_words(words) is not None
-        or any(pattern.fullmatch(words) for pattern in (OTHERS, CONTENTS, KEYWORDS))
-        or is_abstract_heading(words)
+        line.size,
+        line.part.weight,
+        sum(map(str.isupper, signs)) > max(3, 0.7 * len(signs)),
     )
 
 
-def _candidates(placed: Sequence[PlacedLine], usual: float) -> Iterator[Candidate]:
-    bold_text = sum(item.line.bold for item in placed) > len(placed) / 2
-    texts = Counter("".join(together(item.line.text).split()).casefold() for item in placed)
+def _candidates(lines: Sequence[Line], usual: float) -> list[_Candidate]:
+    usual_weight = Counter(line.part.weight for line in lines).most_common(1)[0][0] if lines else 0
+    texts = {"".join(together(line.text).split()).casefold() for line in lines}
+    found = []
     in_list = False
-    for index, item in enumerate(placed):
-        text = together(item.line.text)
+    for index, line in enumerate(lines):
+        text = together(line.text)
         if (
             not text
             or len(text) > HEADING_CHARACTERS
             or len(text.split()) > HEADING_WORDS
-            or item.line.broken
+            or line.part.broken
         ):
             continue
-        if not (is_known(text) or is_wordy(text)) or _is_in_contents(text, texts):
+        known, (kind, value, name), style = is_known(text), number_of(text), style_of(line)
+        distinct = style[0] > LARGER * usual or style[1] > usual_weight or style[2]
+        if not known and not ((distinct or kind) and is_wordy(text) and (kind or text[-1] not in ".,;:-–")):
             continue
-        if text[-1] in NOT_LAST and not (number_of(text) or is_known(text)):
+        page = PAGE_BEHIND.search(text)  # of a table of contents, if the text occurs elsewhere without it
+        if page and (
+            "".join(text[: page.start()].split()).casefold() in texts or re.search(r"(?:[.·…]\s?){4}", text)
+        ):
             continue
-        style = _style(item.line)
-        larger = rounded(item.line.size) > LARGER * usual
-        distinct = larger or (item.line.bold and not bold_text) or style[2]
-        if is_known(text) or (distinct and number_of(text)):
+        if known or (distinct and kind):
             in_list = is_reference_heading(text)
-        if in_list and not distinct and not is_known(text):
-            continue
-        short = item.line.right < item.column.right - SHORT_OF_EDGE * item.line.size
-        weight = (
-            1
-            + DISTINCT_WEIGHT * distinct
-            + APART_WEIGHT * (item.gap > SET_APART or item.above is None)
-            + SHORT_WEIGHT * short
-            - (FULL_WEIGHT if not short and not larger and len(text) > FULL_CHARACTERS else 0)
-        )
-        if distinct or weight > 1 or number_of(text) or is_known(text):
-            yield Candidate(index, text, style, distinct, weight)
+        if known or distinct or not in_list:  # unless it is a numbered entry
+            apart = line.gap > APART or line.above is None
+            found.append(_Candidate(index, text, style, distinct, apart, known, kind, value, name))
+    return found
 
 
-def _style(line: Line) -> tuple[float, bool, bool]:
-    letters = list(filter(str.isalpha, line.text))
-    signs = sum(not sign.isspace() for sign in line.text)
-    capitals = len(letters) > 3 and all(map(str.isupper, letters)) and len(letters) > CAPITALS * signs  # noqa: PLR2004
-    return rounded(line.size), line.bold, capitals
+def _main_sequence(candidates: Sequence[_Candidate], lines: int) -> list[_Candidate]:
+    """Return the numbered headings of main parts: the heaviest sequence 1, 2, 3 … of one kind and style."""
+    groups: dict[tuple[str, object], list[_Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        keys: tuple[object, ...] = (candidate.style[:2], candidate.style[1], None)
+        for key in keys if candidate.value else ():
+            groups[candidate.kind, key].append(candidate)
+    best: dict[str, tuple[float, list[_Candidate]]] = {}
+    for (kind, style), members in groups.items():
+        sequence = _heaviest(members)
+        span, weight = sequence[-1].index - sequence[0].index, _weight(sequence)
+        fewest = FEWEST_ALIKE - all(member.distinct for member in sequence)
+        if len(sequence) >= fewest and span > lines / 10 and weight > 1.2 * len(sequence):
+            weight *= span * (0.5 if style is None else 1)
+            best[kind] = max(best.get(kind, (0.0, [])), (weight, sequence), key=lambda found: found[0])
+    spans = {kind: sequence[-1].index - sequence[0].index for kind, (_, sequence) in best.items()}
+    sequence = next(
+        (best[kind][1] for kind in NUMBERS if spans.get(kind, 0) * 2 >= max(spans.values(), default=1)), []
+    )
+    return sequence + [
+        candidate
+        for before, after in pairwise(sequence)
+        for candidate in candidates
+        if candidate.distinct
+        and candidate.kind == before.kind
+        and before.index < candidate.index < after.index
+        if before.value < candidate.value < after.value
+    ]
 
 
-def _is_in_contents(text: str, texts: Counter[str]) -> bool:
-    """Check for a table-of-contents line: it ends with a page number and occurs elsewhere without it."""
-    if LEADERS.search(text):
-        return True
-    found = PAGE_NUMBER_BEHIND.search(text)
-    return found is not None and "".join(text[: found.start()].split()).casefold() in texts
+def _weight(sequence: Sequence[_Candidate]) -> float:
+    return sum(member.weight for member in sequence)
 
 
-def _levels(
-    candidates: Sequence[Candidate], sequence: Sequence[Candidate], placed: Sequence[PlacedLine]
-) -> dict[int, int]:
-    main = {candidate.index for candidate in sequence}
+def _heaviest(members: Sequence[_Candidate]) -> list[_Candidate]:
+    """Return the heaviest sequence of numbers from 1 or 2; one number may be missing between two others."""
+    best: dict[int, list[_Candidate]] = {}
+    for member in members:
+        before = max(best.get(member.value - 1, []), best.get(member.value - 2, []), key=_weight)
+        chain = [*before, member]
+        if (before or member.value in (1, 2)) and _weight(chain) >= _weight(best.get(member.value, [])):
+            best[member.value] = chain
+    return max(best.values(), key=_weight, default=[members[0]])
+
+
+def _levels(candidates: Sequence[_Candidate], lines: Sequence[Line]) -> dict[int, int]:
+    """Return the level of each line that is a heading: 1 for main parts, 2 for others."""
+    sequence = _main_sequence(candidates, len(lines))
+    main = {member.index for member in sequence}
+    distinct = [candidate for candidate in candidates if candidate.distinct]
     if sequence:
-        styles = {candidate.style for candidate in sequence if candidate.distinct}
-    else:
-        styles = _main_styles(candidates)
-    largest = max((style[0] for style in styles), default=0.0)
+        styles = {member.style for member in sequence if member.distinct}
+    else:  # the style of known words, or else the largest of several headings
+        counted = Counter(candidate.style for candidate in distinct)
+        known = [candidate.style for candidate in distinct if kind_by_words(candidate.text) is not None]
+        known = known or [style for style, count in counted.items() if count >= FEWEST_ALIKE]
+        styles = {max(known)} if known else set()
     levels: dict[int, int] = {}
     seen: set[str] = set()
     in_list = False
     for candidate in candidates:
-        level = _level(candidate, main, styles, largest, placed[candidate.index], sequence)
-        if candidate.text in seen and not is_known(candidate.text) and placed[candidate.index].above is None:
+        if candidate.text in seen and not candidate.known and lines[candidate.index].above is None:
             continue  # a running header
-        if level == 1 or (level and not in_list):  # no headings within a reference list
-            seen.add(candidate.text)
+        level = 1 if candidate.index in main else _level(candidate, styles, main, lines[candidate.index])
+        if level == 1 or (level and not in_list):  # no lesser headings within a reference list
             levels[candidate.index] = level
+            seen.add(candidate.text)
             in_list = is_reference_heading(candidate.text)
     return levels
 
 
-def _level(
-    candidate: Candidate,
-    main: set[int],
-    styles: set[tuple[float, bool, bool]],
-    largest: float,
-    item: PlacedLine,
-    sequence: Sequence[Candidate],
-) -> int:
-    """Return 1 for a main heading, 2 for another heading, 0 otherwise."""
-    text = candidate.text
-    if candidate.index in main:
-        return 1
-    begins = sequence[0].index if sequence else 0
-    ends = sequence[-1].index if sequence else 0
-    starts_well = not text[0].islower()
-    alone = (
-        candidate.distinct
-        or item.gap > A_LITTLE_APART
-        or item.above is None
-        or SENTENCE_END.search(item.above.text)
-    )
-    known = (
-        is_known(text) and starts_well and (alone or is_abstract_heading(text) or is_reference_heading(text))
-    )
-    if not known and candidate.index < begins:
+def _level(candidate: _Candidate, styles: set[Style], main: set[int], line: Line) -> int:
+    text, kind = candidate.text, candidate.kind
+    closing = is_abstract_heading(text) or kind_by_words(candidate.name) != "kept"
+    alone = candidate.distinct or candidate.apart or (line.above and SENTENCE_END.search(line.above.text))
+    known = candidate.known and (alone or is_abstract_heading(text) or is_reference_heading(text))
+    if text[0].islower() or (not known and candidate.index < min(main, default=0)):
         return 0  # titles and names
-    numbered = number_of(text) is not None
-    appendix = APPENDIX.fullmatch(text) and starts_well and (candidate.distinct or item.gap > 1)
-    below = DEEPER.match(text) or (LETTERED.match(text) and candidate.index < ends)
-    if appendix or (known and not below and not (numbered and sequence)):
+    if APPENDIX.fullmatch(text) and (candidate.distinct or line.gap > 1):
         return 1
-    if DEEPER.match(text):
-        return 2 if candidate.distinct or candidate.weight > 1 else 0
-    if not candidate.distinct or not starts_well:
-        return 2 if numbered and candidate.weight >= LEAST_WEIGHT and sequence else 0
-    if candidate.style in styles or (not sequence and candidate.style[0] > largest > 0):
-        if numbered and sequence:
-            return 2
-        return 2 if below else 1
-    return 2
+    if known and kind not in ("deep", "letter") and (closing or not main):
+        return 1
+    if not candidate.distinct:
+        return 2 if candidate.apart and (kind == "deep" or (kind and main)) else 0
+    larger = not main and candidate.style[0] > max((style[0] for style in styles), default=1000)
+    below = kind and main and not (kind == "letter" and candidate.index > max(main))
+    return 1 if (candidate.style in styles or larger) and kind != "deep" and not below else 2
 
 
-def _main_styles(candidates: Sequence[Candidate]) -> set[tuple[float, bool, bool]]:
-    """Return the styles of headings with known words, otherwise the largest style of several candidates."""
-    distinct = [candidate for candidate in candidates if candidate.distinct]
-    known = [candidate.style for candidate in distinct if kind_by_words(candidate.text) is not None]
-    if known:
-        return {max(known)}
-    counted = Counter(candidate.style for candidate in distinct)
-    several = [style for style, count in counted.items() if count >= FEWEST_ALIKE]
-    return {max(several)} if several else set()
-
-
-def _last_line(placed: Sequence[PlacedLine], first: int, levels: dict[int, int]) -> int:
-    """Return the last line of the heading that starts at line `first`."""
-    style = _style(placed[first].line)[:2]
-    text = together(placed[first].line.text)
-    if kind_by_words(text) is not None:
-        return first
+def _last_line(lines: Sequence[Line], first: int, levels: Mapping[int, int]) -> int:
+    """Return the last line of the heading that starts at line `first`: full or centred lines of one style."""
     last = first
-    for index in range(first + 1, min(first + MOST_LINES, len(placed))):
-        item, above = placed[index], placed[index - 1].line
-        if item.above is not above or item.line.bold != style[1]:
-            break
-        if not same_size(item.line.size, style[0], SAME_SIZE) or not _is_full(above, item):
-            break
-        if NUMBERED.match(item.line.text) or is_known(together(item.line.text)):
-            break
-        if not _ends_block(placed, index, levels):
+    for index in range(first + 1, min(first + MOST_LINES, len(lines))):
+        line, above = lines[index], lines[index - 1]
+        part, other, text = line.part, above.part, together(line.text)
+        centred = line.is_short and abs(part.left + part.right - other.left - other.right) < part.size
+        hanging = line.is_short and part.size < part.left - other.left < 4 * part.size
+        after = lines[index + 1] if index + 1 < len(lines) else None
+        ends = index in levels or after is None or after.above is not part or after.gap > line.gap * 1.1
+        same = line.above is other and style_of(line)[:2] == style_of(above)[:2] and line.gap < 2 * APART
+        whole = is_known(together(above.text)) or is_known(text) or number_of(text)[0]
+        if not same or not ends or whole or not (centred or hanging or not above.is_short):
             break
         last = index
     return last
-
-
-def _is_full(above: Line, item: PlacedLine) -> bool:
-    """Check for a continued heading: the line is full, both are centred, or the second is indented."""
-    first_word = item.line.text.split()[0]
-    wide = len(first_word) * (item.line.right - item.line.left) / max(len(item.line.text), 1)
-    narrow = item.line.right < item.column.right - item.line.size
-    centred = narrow and abs(above.left + above.right - item.line.left - item.line.right) < item.line.size
-    hanging = narrow and item.line.size < item.line.left - above.left < HANGING * item.line.size
-    return centred or hanging or above.right + wide > item.column.right - item.line.size
-
-
-def _ends_block(placed: Sequence[PlacedLine], index: int, levels: dict[int, int]) -> bool:
-    """Check whether a line ends the block separated from the text below, including the line above it."""
-    item = placed[index]
-    if (
-        len(item.line.text) > HEADING_CHARACTERS
-        or item.line.top - placed[index - 1].line.top > 2.2 * item.line.size
-    ):
-        return False
-    if index in levels:
-        return True  # it looks like a heading itself
-    following = placed[index + 1] if index + 1 < len(placed) else None
-    return following is None or following.above is not item.line or following.gap > max(item.gap, 1) * 1.1

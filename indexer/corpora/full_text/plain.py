@@ -3,12 +3,9 @@
 from typing import Any
 
 from indexer.corpora.cleaning import HEADING, reference_lines, split_sections
-from indexer.corpora.full_text.heading_words import KEYWORDS, is_abstract_heading
-from indexer.corpora.full_text.lines.placed import together
-from indexer.corpora.full_text.reference_fields import parse_references
-from indexer.corpora.full_text.reference_list import entries_in
-from indexer.corpora.full_text.sections import INLINE_HEADING
-from indexer.corpora.full_text.title_page.front_matter import keywords_in
+from indexer.corpora.full_text.article import INLINE_HEADING, keywords_in
+from indexer.corpora.full_text.headings import is_abstract_heading, is_keyword_heading, together
+from indexer.corpora.full_text.references import entries_in, parse_references
 
 
 def record_of_text(text: str) -> dict[str, Any]:
@@ -19,17 +16,17 @@ def record_of_text(text: str) -> dict[str, Any]:
     for line in text.splitlines():
         if not (found := INLINE_HEADING.fullmatch(line.strip())):
             lines.append(line)
-        elif KEYWORDS.fullmatch(name := together(found["name"])):
+        elif is_keyword_heading(name := together(found["name"])):
             record.setdefault("keywords", keywords_in(found["text"]))
         else:
             lines += [f"## {name}", found["text"]]
     sections = split_sections("\n".join(lines))
     for section in sections:
-        found = HEADING.fullmatch(section.heading)
-        name = together(found["name"]) if found else ""
+        heading = HEADING.fullmatch(section.heading)
+        name = together(heading["name"]) if heading else ""
         if is_abstract_heading(name) and "abstract" not in record:
             record["abstract"] = section.text
-        elif KEYWORDS.fullmatch(name) and "keywords" not in record:
+        elif is_keyword_heading(name) and "keywords" not in record:
             record["keywords"] = keywords_in(section.text)
         else:
             body.append("\n".join(filter(None, (section.heading, section.text))))

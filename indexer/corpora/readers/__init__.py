@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from base.errors import LibraryMissing, Remedy
-from indexer.corpora.full_text.parser_pool import Complete
+from indexer.corpora.full_text.parsing import Complete
 from indexer.corpora.papers import Paper, Unit
 from indexer.corpora.readers.bibtex import read_bibtex
 from indexer.corpora.readers.corpus_files import LeftOut, files_at, recognise

@@ -8,7 +8,7 @@ from typing import Any
 
 from base.errors import LibraryMissing
 from base.extras import extra_remedy
-from indexer.corpora.full_text.parser_pool import Complete, ParserPool
+from indexer.corpora.full_text.parsing import Complete, ParserPool
 from indexer.corpora.full_text.plain import record_of_text
 from indexer.corpora.papers import FORBIDDEN_IN_IDENTIFIERS, Paper
 from indexer.corpora.readers.folders import ENDINGS

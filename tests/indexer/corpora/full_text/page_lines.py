@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from indexer.corpora.full_text.article import article_of
-from indexer.corpora.full_text.lines.layout import Line
-from indexer.corpora.full_text.lines.margins import Page
+from indexer.corpora.full_text.pages import Fragment, Page
 
 Set: TypeAlias = str | tuple[str, dict[str, Any]]
 HEIGHT, WIDTH = 800.0, 600.0
@@ -13,10 +12,10 @@ LATIN, HANGUL = 0.5, 1.0  # of the size, the width of a letter
 FILLER = "The fields of the station were flooded for forty days and then left dry until the harvest."
 
 
-def line(text: str, top: float, *, left: float = 60, size: float = 10, bold: bool = False) -> Line:
+def line(text: str, top: float, *, left: float = 60, size: float = 10, bold: bool = False) -> Fragment:
     """A line with its place from the left and the top of a page."""
     width = sum(HANGUL if "가" <= sign <= "힣" else LATIN for sign in text) * size
-    return Line(text, left, left + width, top, top + size, bold=bold)
+    return Fragment(text, left, left + width, top, top + size, weight=2 * bold)
 
 
 def set_page(*lines: Set, top: float = 120) -> Page:

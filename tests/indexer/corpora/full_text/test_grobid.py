@@ -8,10 +8,8 @@ import pytest
 
 from indexer.corpora.full_text import grobid
 from indexer.corpora.full_text.grobid import FAILURES_IN_A_ROW, GrobidServer
-from indexer.corpora.full_text.parser_pool import ParserPool
+from indexer.corpora.full_text.parsing import ParserPool
 from indexer.corpora.full_text.tei import record_of_tei
-from indexer.corpora.papers import Paper
-from indexer.corpora.readers import read_corpus
 from indexer.ingest import build_index
 from indexer.requests import IngestRequest
 from indexer.settings import IndexerSettings
@@ -114,12 +112,6 @@ def test_what_is_no_tei_or_brings_a_document_type_is_refused(content):
         record_of_tei(content)
 
 
-def test_elements_in_each_other_a_hundred_thousand_deep_end():
-    deep = b"<a>" * 100_000 + b"x" + b"</a>" * 100_000
-
-    assert record_of_tei(TEI.replace(b"Drained paddies emit less.", deep))["abstract"] == "x"
-
-
 def test_inline_elements_stand_within_words_and_blocks_apart():
     inline = b"<p>CO<hi>2</hi> rose <ref>(Kim, 2010)</ref>, then fell.</p><p>It rained.</p>"
     blocks = b"<head>Aims</head><list><item>Water</item><item>Rice</item></list>"
@@ -129,14 +121,6 @@ def test_inline_elements_stand_within_words_and_blocks_apart():
 
     assert "CO2 rose (Kim, 2010), then fell.\n\nIt rained." in text
     assert abstract == "Aims Water Rice"
-
-
-def test_the_first_thirty_keywords_are_kept():
-    terms = b"".join(b"<term>rice %d</term>" % number for number in range(5_000))
-
-    keywords = record_of_tei(TEI.replace(b"<term>rice</term>", terms))["keywords"]
-
-    assert keywords == [f"rice {number}" for number in range(30)]
 
 
 def test_a_pdf_is_sent_whole_and_the_fields_of_the_answer_win():
@@ -211,17 +195,6 @@ def test_a_busy_server_is_asked_again(monkeypatch):
     assert len(Busy.sent) == FAILURES_IN_A_ROW + 2
 
 
-def test_a_server_that_is_busy_for_as_long_as_a_document_may_take_has_failed(monkeypatch):
-    monkeypatch.setattr(grobid, "FIRST_PAUSE_S", 0.1)
-    handler = answering(b"[BUSY]", 503)
-    with serving(handler) as url:
-        record = GrobidServer(url, 0.35).completed(PDF, OWN)
-
-    assert record.pop("note").endswith(" 503")
-    assert record == OWN
-    assert len(handler.sent) == 3  # after 0, 0.1 and 0.3 s
-
-
 def test_closing_the_pool_cancels_the_request():
     asked, stopped = threading.Event(), threading.Event()
 
@@ -269,14 +242,3 @@ def test_the_setting_names_the_server_and_indexing_asks_it(tmp_path, monkeypatch
     assert settings.grobid_url == url
     assert len(handler.sent) == 1
     assert [letter.file for letter in report.dead_letters] == [str(folder / "b.pdf")]
-
-
-def test_without_the_setting_no_server_is_asked(tmp_path):
-    (tmp_path / "a.pdf").write_bytes(PDF)
-
-    [paper] = read_corpus([tmp_path])
-
-    assert isinstance(paper, Paper)
-    assert IndexerSettings().grobid_url is None
-    assert "note" not in paper.record()
-    assert "read_by" not in paper.record()

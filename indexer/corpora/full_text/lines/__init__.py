@@ -1,1 +1,0 @@
-"""Lines of a PDF: reading order, removal of margins, and joining into paragraphs."""

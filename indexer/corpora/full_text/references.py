@@ -1,0 +1,255 @@
+"""Reference lists: their entries, and the authors, year, title and DOI of each entry.
+
+Rules for the common styles of both languages; why no library does it is in docs/how-to/full-papers.md.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from typing import Any
+
+from base.patterns import lazy_regex
+
+REFERENCE_CHARACTERS = 2_000
+MOST_REFERENCES = 10_000
+MOST_AUTHORS = 50
+FEW_LETTERS = 3  # of an entry without words
+MOST_LEFT_OUT = 5  # consecutive missing numbers of a list
+DOI = lazy_regex(r"10\.\d{4,9}/[^\s\"<>|\\^`{}「」『』]+", re.IGNORECASE)
+ARXIV = lazy_regex(
+    r"arxiv(?:\.org/(?:abs|pdf)/|\s*:\s*|\s+)(\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})", re.IGNORECASE
+)
+ARXIV_DOI = "10.48550/arXiv."  # prefix of the DOIs registered with DataCite
+ADDRESS = lazy_regex(r"(?:https?://|www\.|doi\s*:?\s*10\.|10\.\d{4,9}/|arxiv\s*:)\S+", re.IGNORECASE)
+LABEL = lazy_regex(
+    r"\s*(?:[-*•]\s+)?(?:\[(?P<square>\d{1,4})\]|\((?P<round>\d{1,3})\)|(?P<plain>\d{1,4})[.)](?=\s))\s*"
+)
+NAMED_LABEL = lazy_regex(r"\[[^\W\d_][^\[\]]{1,80}\d\d[a-z]?\]")  # [Kim20], [Kim and Lee, 2020]
+BULLET = lazy_regex(r"\s*[-*•]\s+")
+YEAR = r"(?:1[89]|20)\d\d"
+YEAR_IN_BRACKETS = lazy_regex(rf"[(\[]\s*({YEAR})(?:[a-z]|\s*[,.]\s*[^()\[\]]{{0,20}})?\s*[)\]][.,:]?\s*")
+YEAR_ALONE = lazy_regex(rf"(?<![\d–—./-])({YEAR})[a-z]?(?![\d–—/-]|\.\d)")
+LEADING_YEAR = lazy_regex(rf"[\s.,(]*{YEAR}[a-z]?[)\s.,]+")
+# A title in quotes, without a continuation after them.
+QUOTED = tuple(
+    lazy_regex(
+        rf"{begin}(?P<title>[^{begin}{end}]{{4,}}?),?{end}\s*(?:[,.;:(『《]|$|(?<=[,.?!]{end})"
+        rf"|(?<=[,.?!]{end}\s))"
+    )
+    for begin, end in ("“”", '""', "「」", "『』", "‘’", "〈〉", "《》", "<>")
+)
+# Possessive repetitions: backtracking in one long word of capitals would not end.
+SURNAME = (
+    r"(?:(?:van|von|de|der|den|di|da|del|la|le|al|el|ter)\s)*+[A-Z][\w'’-]++"
+    r"(?:\s[A-Z][\w'’-]{2,}+(?=[,;]|\s[A-Z]{1,3}\b))?+"
+)
+INITIALS = r"(?:[A-Z][a-z]?\.[\s-]?){1,4}+"
+NAMES = {
+    "initials behind": lazy_regex(rf"(?P<name>{SURNAME},\s*(?:{INITIALS}|[A-Z]{{1,3}}(?=[,;.&\s(]|$)))"),
+    "bare initials": lazy_regex(
+        rf"(?P<name>{SURNAME}\s(?:[A-Z]{{1,3}}(?=[,;.:(]|$)|{INITIALS}(?=\s*(?:[,;:(&]|and\b|$)|[A-Z])))"
+    ),
+    "initials first": lazy_regex(rf"(?P<name>{INITIALS}\s*{SURNAME})(?=[,;.:(\s]|$)"),
+    "given behind": lazy_regex(
+        r"(?P<name>[A-Z][\w'’-]++,\s[A-Z][\w'’-]++(?:\s[A-Z]\.)*+)(?=[,;.]|\s(?:and|&)\s)"
+    ),
+    "full": lazy_regex(
+        r"(?P<name>[A-Z][\w'’-]++(?:\s(?:[A-Z]\.|[A-Z][\w'’-]++|van|von|de|der|la)){1,4}+)(?=\s*[,;.:(]"
+        r"|\s(?:and|&)\s|$)"
+    ),
+    "korean": lazy_regex(r"(?P<name>[가-힣]{2,4})(?=\s*(?:[,·ㆍ;.:(]|외\b|and\b|$))"),
+}
+LATER_FORMS = {
+    "initials behind": ("initials behind", "initials first", "full"),
+    "given behind": ("full", "initials first"),
+}
+NAME_SEPARATOR = lazy_regex(r"[\s.]*(?:[,;·ㆍ]\s*(?:and\s|&\s?)?|\sand\s|\s?&\s|(?<=\.)(?=[A-Z]\.\s))\s*")
+OTHERS = lazy_regex(r"[,;.\s]*(?:et al\b|외\s*\d*\s*[인명]?|\(?eds?\b\.?\)?)[.,)]*")
+SENTENCE = lazy_regex(r"(?<![\s.(-][A-Z])[.?!](?=\s|$)")
+VENUE = lazy_regex(r"\d\s*[(:;,]|^In\b|Proceedings|Journal")
+# A line that may start an entry: Kim, J.; J. Kim; van der Berg, K.; 홍길동, / 홍길동(2020)
+AUTHOR = lazy_regex(
+    r"(?:(?:van|von|de|der|den|la|le|di)\s+)*[A-Z][\w'’-]+,?\s+(?:[A-Z]\.?[\s,&(]|[A-Z]\.-?[A-Z]"
+    r"|[A-Z][\w'’-]+[.,&(\s])"
+    r"|(?:[A-Z]\.[\s-]?){1,3}\s?[A-Z][\w'’-]+"
+    r"|[가-힣]{2,4}\s?(?:[,·ㆍ(.]|외\b|and\b)|[가-힣]{3,15}\s?\(\s?(?:19|20)\d\d"
+)
+ENTRY_END = lazy_regex(r"[.)\]”\"」』]$|10\.\d{4,9}/\S+$|https?://\S+$|\d$")
+
+
+@dataclass(frozen=True, slots=True)
+class EntryLine:
+    """A line of a reference list with its layout relative to the others."""
+
+    text: str
+    indented: bool  # relative to the edge of the list
+    apart: bool  # far from the line above
+    after_short: bool  # the line above ends well before the edge
+    first: bool = False  # first line of its column
+
+
+def entries_in(lines: Iterable[str]) -> list[str]:
+    """Split the lines of a reference list in a text: each entry is a line, a block, numbered or indented."""
+    seen: list[EntryLine] = []
+    blank = False
+    for line in lines:
+        if line.strip():
+            indented = line[0].isspace() and not BULLET.match(line)
+            seen.append(EntryLine(line.strip(), indented=indented, apart=blank, after_short=not indented))
+        blank = not line.strip()
+    joined = (" ".join(line.text for line in seen[begin:end]) for begin, end in entry_spans(seen))
+    return [entry[found.end() :] if (found := BULLET.match(entry)) else entry for entry in joined]
+
+
+def entry_spans(lines: Sequence[EntryLine]) -> list[tuple[int, int]]:
+    """Return the first line and the end of each entry."""
+    begins = [number for number, begin in enumerate(_beginnings(lines)) if begin or number == 0]
+    return list(zip(begins, [*begins[1:], len(lines)], strict=False))
+
+
+def begins_entry(text: str) -> bool:
+    """Check whether a line may start an entry by its label or author."""
+    return any(pattern.match(text) for pattern in (LABEL, NAMED_LABEL, AUTHOR))
+
+
+def _beginnings(lines: Sequence[EntryLine]) -> list[bool]:
+    """Return for each line of a list whether it starts an entry: by labels, gaps, indentation or authors."""
+    numbered = _numbered(lines)
+    named = [NAMED_LABEL.match(line.text) is not None for line in lines]
+    bulleted = [BULLET.match(line.text) is not None for line in lines]
+    if sum(numbered) > 1 or numbered[:1] == [True]:
+        return numbered
+    if sum(named) > max(1, len(lines) / 10):
+        return named
+    if sum(bulleted) > 1:
+        return bulleted
+    authors = [AUTHOR.match(line.text) is not None for line in lines]
+    ended = [True, *(ENTRY_END.search(line.text) is not None for line in lines)]
+    if sum(line.apart for line in lines) > max(1, len(lines) / 8):
+        return [
+            line.apart or (line.first and author and end)
+            for line, author, end in zip(lines, authors, ended, strict=False)
+        ]
+    inner = [author for line, author in zip(lines, authors, strict=True) if line.indented]
+    edge = [author for line, author in zip(lines, authors, strict=True) if not line.indented]
+    if inner and len(inner) >= len(edge) / 4:
+        # Hanging indentation, or otherwise an indented first line.
+        hanging = not edge or sum(edge) / len(edge) >= sum(inner) / len(inner)
+        return [line.indented != hanging for line in lines]
+    return [
+        author and (line.after_short or end) for line, author, end in zip(lines, authors, ended, strict=False)
+    ]
+
+
+def _numbered(lines: Sequence[EntryLine]) -> list[bool]:
+    """Return which lines start with the next number in the format of the first number."""
+    last, kind = 0, None
+    found = []
+    for line in lines:
+        label = LABEL.match(line.text)
+        here = label.lastgroup if label else None
+        number = int(label[here]) if label and here else 0
+        begins = last < number <= last + MOST_LEFT_OUT and kind in (None, here)
+        if begins:
+            last, kind = number, here
+        found.append(begins)
+    return found
+
+
+def parse_references(entries: Iterable[str]) -> list[dict[str, Any]]:
+    """Parse the first entries of a reference list that contain words; missing fields are omitted."""
+    texts = (" ".join(entry.split())[:REFERENCE_CHARACTERS] for entry in entries)
+    worded = (text for text in texts if sum(map(str.isalpha, text)) > FEW_LETTERS)
+    return list(map(parse_reference, islice(worded, MOST_REFERENCES)))
+
+
+def parse_reference(text: str) -> dict[str, Any]:
+    """Return {"text", "title", "year", "doi", "authors"} of a reference; only `text` is always present."""
+    label = LABEL.match(text) or NAMED_LABEL.match(text)
+    plain = text[label.end() :].lstrip() if label else text
+    doi = doi_in(plain)
+    if not doi and (arxiv := ARXIV.search(plain)):
+        doi = ARXIV_DOI + arxiv[1]
+    words = ADDRESS.sub("", plain)
+    year = YEAR_IN_BRACKETS.search(words)
+    years = [year[1]] if year else YEAR_ALONE.findall(words)
+    authors, title = _authors_and_title(words, year)
+    found = {
+        "text": text,
+        "title": title,
+        "year": int(years[-1]) if years else None,
+        "doi": doi,
+        "authors": authors,
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def doi_in(text: str) -> str:
+    """Return the first DOI of a text, without following punctuation; '' if there is none."""
+    found = DOI.search(text)
+    doi = found[0].rstrip(".,;:'”’*") if found else ""
+    while doi.endswith((")", "]")) and doi.count(doi[-1]) > doi.count("(" if doi[-1] == ")" else "["):
+        doi = doi[:-1].rstrip(".,;:'”’")
+    return doi
+
+
+def _authors_and_title(words: str, year: re.Match[str] | None) -> tuple[list[str], str]:
+    authors, end, listed = _leading_names(words)
+    if quoted := next(filter(None, (pattern.search(words) for pattern in QUOTED)), None):
+        return authors, _clean(quoted["title"])
+    if year and year.start() < len(words) / 2 and _clean(words[: year.start()]):
+        between, after = words[end : year.start()].lstrip(" .,"), words[year.end() :]
+        if not VENUE.search(between) and not SENTENCE.search(between):
+            return authors, _clean(_title(after, commas=re.match(r"[\W\d]*[가-힣]", after) is not None))
+    rest = words[end:]
+    if not authors and len(parts := _sentences(rest)) > 1 and LEADING_YEAR.fullmatch(f"{parts[1]} "):
+        rest = rest[len(parts[0]) + 1 :]  # Organization. Year. Title.
+    if leading := LEADING_YEAR.match(rest):
+        rest = rest[leading.end() :]
+    return authors, _clean(_title(rest.lstrip(" .,:"), commas=listed))
+
+
+def _leading_names(words: str) -> tuple[list[str], int, bool]:
+    """Return the names that start a reference, their end, and whether a comma precedes the title."""
+    names: list[str] = []
+    forms: Sequence[str] = tuple(NAMES)
+    at, listed = len(words) - len(words.lstrip()), False
+    while len(names) < MOST_AUTHORS:
+        found = next(((form, name) for form in forms if (name := NAMES[form].match(words, at))), None)
+        if found is None:
+            break
+        if not names:
+            forms = LATER_FORMS.get(found[0], (found[0],))
+        names.append(found[1]["name"].rstrip(" ."))
+        at, listed = found[1].end("name"), False
+        if others := OTHERS.match(words, at):
+            at, listed = others.end(), others[0].endswith(",")
+        if not (separator := NAME_SEPARATOR.match(words, at)):
+            break
+        at, listed = separator.end(), True
+    return names, at, listed
+
+
+def _sentences(text: str) -> list[str]:
+    """Split a text at full stops, except after initials."""
+    ends = [0, *(stop.end() for stop in SENTENCE.finditer(text)), len(text)]
+    parts = (text[begin:end].strip() for begin, end in pairwise(ends))
+    return [part for part in parts if part.strip(" .")]
+
+
+def _title(text: str, *, commas: bool) -> str:
+    """Return the first sentence, or the text before a comma; a second sentence may follow a question."""
+    first, second, third = (*_sentences(text), "", "", "")[:3]
+    if commas and "," in first:
+        return first.split(",")[0]
+    goes_on = first.endswith(("?", "!")) and third and not VENUE.search(second)
+    return f"{first} {second}" if goes_on else first
+
+
+def _clean(text: str) -> str:
+    text = text.strip(" ,.;:·'‘’“”\"")
+    for begin, end in ("()", "[]"):
+        text = text[:-1] if text.endswith(end) and begin not in text else text
+        text = text[1:] if text.startswith(begin) and end not in text else text
+    return text.strip(" ,.;:")

@@ -1,1 +1,0 @@
-"""Fields on the title page of a paper."""
