@@ -10,7 +10,7 @@ from pydantic import BaseModel, StringConstraints
 
 from generator.follow_up_questions import may_follow, with_earlier_subject
 from generator.llm import Reply
-from generator.model_calls.model_step import ModelStep
+from generator.model_step import ModelStep
 from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources, Turn
 from generator.tracing.steps import Step

@@ -6,7 +6,6 @@ and a short answer. Questions without steps, and all questions without a model, 
 """
 
 import asyncio
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import zip_longest
@@ -17,9 +16,9 @@ from pydantic import BaseModel, StringConstraints
 from generator.answer_step import answer_step
 from generator.answers.answer import WayResult
 from generator.answers.model_answer import WHOLE_ANSWER
+from generator.budgets import Allowance, Budget
 from generator.llm import Reply
-from generator.model_calls.budgets import Allowance, Budget
-from generator.model_calls.model_step import ModelStep, constant
+from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.request import WAY, AskRequest, Resources
 from generator.search_step import search_step
@@ -104,9 +103,8 @@ async def search_in_hops(
         context = open_search(resources.index, request.search(), resources.settings.retriever)
         found = [Hop(request.question, await search_step(hops, context))]
         step.publish(found[0].search)
-        left = allowance.seconds_left
         try:
-            async with asyncio.timeout(None if math.isinf(left) else left):
+            async with asyncio.timeout(allowance.seconds_left):
                 for number, question in enumerate(steps, 1):
                     if allowance.is_spent:
                         break

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, create_model
 
 from generator.llm import LanguageModel, Reply
-from generator.model_calls.model_step import ModelStep, constant
+from generator.model_step import ModelStep, constant
 from generator.prompts import Prompt
 from generator.request import Turn
 from generator.tracing.steps import Step

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, create_model
 
 from base.letters import HANGUL, LATIN
+from generator.budgets import Allowance
 from generator.errors import ModelNotConfigured
 from generator.llm import LanguageModel, Reply
-from generator.model_calls.budgets import Allowance
-from generator.model_calls.model_step import ModelStep, constant
+from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources, Settings
 from generator.settings import LanguageModelSettings

@@ -14,7 +14,7 @@ from generator.answers.marks import without_markup
 from generator.answers.streaming import each_sentence, sections_so_far
 from generator.checking.check import check_sentence
 from generator.llm import Reply
-from generator.model_calls.model_step import ModelStep
+from generator.model_step import ModelStep
 from generator.prompts import load_prompt
 from indexer.corpora.papers import Language, language_of
 from indexer.files.schema import StoredPassage

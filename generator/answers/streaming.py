@@ -10,7 +10,7 @@ from pydantic_core import from_json
 
 from generator.answers.answer import SECTIONS, Section
 from generator.llm import Growth, OnText
-from generator.llm.json_answers import objects_in, without_thoughts
+from generator.llm.model import objects_in, without_thoughts
 
 LONGEST_READ = 200_000  # characters of an unfinished answer that are parsed; long answers have a tenth
 MOST_CLOSED = 32  # sentences of one object; an answer has half as many

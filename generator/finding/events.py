@@ -12,12 +12,12 @@ from typing import Annotated, Any, Literal, NotRequired, TypeAlias, get_args
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from generator.budgets import Spent
 from generator.finding.finding import OpenedSources, find_in_sources
 from generator.finding.request import FindRequest
 from generator.finding.result import BriefPaper, QueryOfSearch, brief_record, query_record, shorten
 from generator.finding.state import FindingState, FoundBy, KnownPaper, Score
 from generator.llm import LanguageModel
-from generator.model_calls.budgets import Spent
 from generator.request import Settings
 from generator.tracing.progress import Progress, followed
 from generator.tracing.steps import Listener, StepEvent

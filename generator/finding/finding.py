@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from base.errors import InvalidCall
 from base.logs import request_id
 from base.untrusted import one_line
+from generator.budgets import Allowance, Budget, Spent
 from generator.finding.agents.prompts import agent_prompts
 from generator.finding.calls import FindCall
 from generator.finding.loop import find_in_steps
@@ -20,7 +21,6 @@ from generator.finding.request import FindRequest, FindResources
 from generator.finding.result import FoundPapers
 from generator.finding.state import FindingState
 from generator.llm import LanguageModel
-from generator.model_calls.budgets import Allowance, Budget, Spent
 from generator.request import Settings
 from generator.tracing.steps import Listener, Step
 from indexer.glossary.storage import Glossary

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError
 
 from base.calls import invalid_call
+from generator.budgets import Allowance, Budget
 from generator.finding.calls import FindOptions
 from generator.llm import LanguageModel
-from generator.model_calls.budgets import Allowance, Budget
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Language, language_of
 from retriever.conditions import Conditions
 from retriever.exclusions import Excluded

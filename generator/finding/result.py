@@ -8,6 +8,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from base.records import IF_ANY, Recordable, adapter, rounded
+from generator.budgets import Spent
 from generator.finding.agents.reranking import RankedPaper, order_by_rules
 from generator.finding.request import FindRequest
 from generator.finding.state import (
@@ -19,7 +20,6 @@ from generator.finding.state import (
     SearchQuery,
     Understanding,
 )
-from generator.model_calls.budgets import Spent
 from generator.tracing.steps import Step
 from indexer.corpora.papers import Language, Paper
 from retriever.reference import web_address

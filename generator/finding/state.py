@@ -18,8 +18,8 @@ from base.calls import reason
 from base.errors import InvalidCall, RemediableError
 from base.files.output_files import write_output
 from base.files.regular_files import read_regular
+from generator.budgets import Spent
 from generator.finding.request import FindRequest
-from generator.model_calls.budgets import Spent
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Paper
 from retriever.queries.boolean import Range
 from retriever.sources.merging import MergedPaper

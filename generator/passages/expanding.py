@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from generator.answers.extractive import quoted_answer, searched_terms
 from generator.llm import Reply
-from generator.model_calls.model_step import ModelStep, UnusableReply
+from generator.model_step import ModelStep, UnusableReply
 from generator.passages.retrieving import PassageQuestion, QueryText
 from generator.prompts import load_prompt
 from generator.side_by_side import all_of

@@ -9,7 +9,7 @@ import pytest
 
 from generator.calls import AskCall
 from generator.errors import ModelNotConfigured
-from generator.llm.json_answers import json_schema
+from generator.llm.model import json_schema
 from generator.pipeline import find
 from generator.prompts import load_prompt
 from generator.request import AskRequest

@@ -17,7 +17,7 @@ from generator.finding.agents.prompts import TITLE_CHARACTERS, abstract_of, titl
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, KnownPaper, QueryKind, SearchQuery
 from generator.llm import CutAt, Reply
-from generator.model_calls.model_step import ModelStep, constant
+from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.side_by_side import all_of
 from generator.tracing.steps import Step

@@ -18,7 +18,7 @@ from generator.finding.agents.relevance_judgement import judged_by_relevance, wi
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, Judgement, KnownPaper, hash_of
 from generator.llm import CutAt, Reply
-from generator.model_calls.model_step import ModelStep, constant
+from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.side_by_side import all_of
 from generator.tracing.steps import Step

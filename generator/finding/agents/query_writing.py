@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, StringConstraints
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import SearchQuery
 from generator.llm import CutAt, Reply
-from generator.model_calls.model_step import ModelStep, constant
+from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.side_by_side import all_of
 from generator.tracing.steps import Step

@@ -15,7 +15,7 @@ from generator.finding.agents.prompts import TITLE_CHARACTERS, title_of
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, KnownPaper
 from generator.llm import CutAt, Reply
-from generator.model_calls.model_step import ModelStep, constant
+from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.tracing.steps import Step
 from retriever.errors import SourceFailed

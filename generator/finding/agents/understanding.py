@@ -14,7 +14,7 @@ from pydantic import BaseModel, StringConstraints
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import Intent, Understanding, Year
 from generator.llm import CutAt, Reply
-from generator.model_calls.model_step import ModelStep, constant
+from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.tracing.steps import Step
 from retriever.relevance.asked_words import subject_of

@@ -7,7 +7,7 @@ import pytest
 from generator.answers.model_answer import answer_schema, written_answer
 from generator.errors import ModelAnswerInvalid
 from generator.llm import LanguageModel
-from generator.llm.json_answers import json_schema
+from generator.llm.model import json_schema
 from generator.prompts import load_prompt
 from tests.generator.language_model import Scripted, no_fallback, says, settings
 from tests.generator.sample_index import passage

@@ -9,13 +9,13 @@ import httpx
 import pytest
 
 from base.errors import InvalidCall
+from generator.budgets import Allowance, Budget
 from generator.finding.agents import AGENTS, PURE
 from generator.finding.agents.judgement import ComplexJudgement, complex_score
 from generator.finding.finding import find_in_sources, open_index_as_source
 from generator.finding.request import FindRequest
 from generator.finding.result import tree
 from generator.finding.state import FindingState, FoundBy
-from generator.model_calls.budgets import Allowance, Budget
 from generator.prompts import load_prompt
 from retriever.errors import SourceFailed
 from retriever.queries.boolean import Range

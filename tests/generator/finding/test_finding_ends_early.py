@@ -12,10 +12,10 @@ import httpx
 import pytest
 
 from base.errors import InvalidCall
+from generator.budgets import Budget
 from generator.finding.agents import AGENTS, PURE
 from generator.finding.request import FindRequest
 from generator.finding.state import FindingState
-from generator.model_calls.budgets import Budget
 from tests.generator.finding.test_finding import find, ids
 from tests.generator.finding_model import FindingModel, judgement, serving_model, value_of
 from tests.generator.language_model import says

@@ -5,7 +5,8 @@ import json
 
 import httpx
 
-from generator.llm import LanguageModel, chat_request
+from generator.llm import LanguageModel
+from generator.llm.model import chat_request
 from tests.generator.language_model import (
     Scripted,
     answers_with,

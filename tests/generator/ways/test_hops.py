@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from generator.answer_events import stream_answer
+from generator.budgets import Budget
 from generator.hops import answer_in_hops
-from generator.model_calls.budgets import Budget
 from generator.pipeline import AskRequest, answer_question
 from generator.request import Resources
 from generator.tracing.steps import Step
