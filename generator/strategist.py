@@ -23,7 +23,7 @@ from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources, Settings
 from generator.settings import LanguageModelSettings
-from generator.side_by_side import all_of
+from generator.tracing.progress import all_of
 from generator.tracing.steps import Step
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Language, language_of
 from retriever.conditions import find_conditions

@@ -22,7 +22,7 @@ from eval.reproduction.figures import check_plots
 from eval.reproduction.folder import KEPT, check_folder, input_records, write_results
 from eval.reproduction.materials import Materials, Models
 from eval.reproduction.retrieving import unusable_replies
-from generator.side_by_side import all_of
+from generator.tracing.progress import all_of
 from retriever.errors import BadExpression, BadQuestion
 
 REPLACED = "unusable_keywords"  # key of a record: replies of the model for which statistics chose keywords

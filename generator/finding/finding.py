@@ -116,7 +116,7 @@ async def find_in_sources(
             find_resources(opened, request, settings, model, before.spent)
         )
         with request_id(), step.running():
-            after, ranked = await find_in_steps(before, request, resources, step)
+            after, ranked = await find_in_steps(before, resources, step)
     allowance = resources.allowance
     notes = list(dict.fromkeys(step.all_notes()))
     if budget := allowance.note():
@@ -159,7 +159,9 @@ async def find_resources(
             QuestionRanking(asked, opened.sources, relevance.models, settings.retriever)
         )
         allowance = Allowance(request.budget, spent)
-        yield FindResources(opened.sources, relevance, ranking, model, allowance, conditions, excluded)
+        yield FindResources(
+            request, opened.sources, relevance, ranking, model, allowance, conditions, excluded
+        )
 
 
 @asynccontextmanager

@@ -69,8 +69,9 @@ class FindRequest(FindOptions):
 
 @dataclass(frozen=True, slots=True)
 class FindResources:
-    """Sources, models and budget of a search for papers; the caller keeps them open."""
+    """A request with the sources, models and budget of its search; the caller keeps them open."""
 
+    request: FindRequest
     sources: Sequence[LimitedSource]
     relevance: PaperRelevance
     ranking: QuestionRanking

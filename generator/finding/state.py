@@ -176,7 +176,6 @@ class FindingState:
     round: Round = 0
     # Prompt versions of this search and of the searches that it resumes: {"evolver.en": (2,)}.
     prompts: Mapping[str, tuple[PromptVersion, ...]] = field(default_factory=dict, compare=False)
-    rarity: Mapping[str, Finite] = field(default_factory=dict)  # idf of the question's words
     spent: SavedSpent = field(default_factory=Spent)
     expected_f: Score = 1.0  # of the best list by likely scores; 1 without any
     # Request of the last search, without its budget; not part of the result.

@@ -15,7 +15,7 @@ from generator.llm import Reply
 from generator.model_step import ModelStep, UnusableReply
 from generator.passages.retrieving import PassageQuestion, QueryText
 from generator.prompts import load_prompt
-from generator.side_by_side import all_of
+from generator.tracing.progress import all_of
 from generator.tracing.steps import Step
 from indexer.corpora.papers import language_of
 from retriever.views.passage_search import further_queries_from_statistics, search_passages

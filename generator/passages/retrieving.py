@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from generator.request import AskRequest, Resources
-from generator.side_by_side import all_of
+from generator.tracing.progress import all_of
 from generator.tracing.steps import Step
 from retriever.papers.topics import Topic, find_topic
 from retriever.query_plan import QUESTION

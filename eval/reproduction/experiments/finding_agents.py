@@ -96,7 +96,7 @@ async def _reordered(
     request, step = find_request(call, topic, papers=RERANKED), Step("reranking", {})
     judged = [known.paper for _, known in state.relevant(request.threshold)[:RERANKED]]
     async with resources_of(topic, request) as resources:
-        ranked = await rerank(state, request, resources, step)
+        ranked = await rerank(state, resources, step)
     failures += failures_of(step)
     orders = {BY_JUDGEMENT: judged, BY_AGENT: [each.known.paper for each in ranked]}
     relevant = topic.judged.relevant

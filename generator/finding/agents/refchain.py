@@ -8,16 +8,15 @@ papers without references in any source.
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from generator.finding.agents.retrieval import merge_known
-from generator.finding.request import FindRequest, FindResources
+from generator.finding.request import FindResources
 from generator.finding.state import FindingState, FoundBy, FoundKind, KnownPaper, found_again
-from generator.side_by_side import all_of
+from generator.tracing.progress import all_of
 from generator.tracing.steps import Step
 from indexer.corpora.normal_forms import whole_doi
 from retriever.errors import SourceFailed
 from retriever.queries.filters import Filters, satisfies
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourcePaper
-from retriever.sources.merging import LimitedSource, Merged, ask_sources, notes_of
+from retriever.sources.merging import LimitedSource, Merged, ask_sources, merge, notes_of
 
 MOST_OF_A_PAPER: Mapping[FoundKind, int] = {"reference": 200, "citing": 50}
 OPENALEX, ARXIV = "openalex", "arxiv"
@@ -35,10 +34,9 @@ class Linked:
     looked_up: int  # papers found by DOI in another source
 
 
-async def follow(
-    state: FindingState, request: FindRequest, resources: FindResources, step: Step, *, layer: int
-) -> FindingState:
+async def follow(state: FindingState, resources: FindResources, step: Step, *, layer: int) -> FindingState:
     """Add the papers linked to relevant papers of the previous layer."""
+    request = resources.request
     frontier = [
         item
         for item in state.relevant(request.threshold)
@@ -125,7 +123,7 @@ async def _linked(
         for name, of in links.found.items()
     }
     several = len(resources.sources) > 1
-    merged = await resources.relevance.threads.run(merge_known, answers, state, several=several)
+    merged = await resources.relevance.threads.run(merge, answers, state.merged, several=several)
     return Linked(merged, links.notes, links.requests, len(looked_up))
 
 

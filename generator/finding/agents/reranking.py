@@ -65,10 +65,9 @@ class RankedPaper:
     cited: Cited | None = None
 
 
-async def rerank(
-    state: FindingState, request: FindRequest, resources: FindResources, step: Step
-) -> list[RankedPaper]:
+async def rerank(state: FindingState, resources: FindResources, step: Step) -> list[RankedPaper]:
     """Return the papers of the cache, best first."""
+    request = resources.request
     if not request.does("reranking"):
         return order_by_rules(state, request)
     in_index = await _counts_of_indexes(_cache(state, request), resources, step)

@@ -141,10 +141,8 @@ def written_for(sample_home, model, *kinds):
             async with given.language_model(model.transport) as asked:
                 ranking = QuestionRanking(SearchRequest(ENGLISH), [], relevance.models, given.retriever)
                 budget = Allowance(Budget(), Spent())
-                resources = FindResources([], relevance, ranking, asked, budget, Conditions(ENGLISH))
-                (written,) = await write_queries(
-                    [SearchQuery(ENGLISH, "question")], kinds, request, resources, step
-                )
+                resources = FindResources(request, [], relevance, ranking, asked, budget, Conditions(ENGLISH))
+                (written,) = await write_queries([SearchQuery(ENGLISH, "question")], kinds, resources, step)
                 return written.by_kind
 
     return asyncio.run(run())
