@@ -3,7 +3,6 @@
 import asyncio
 import json
 import threading
-import time
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,8 @@ from hypothesis import strategies as st
 
 from generator.answer_events import AnswerEvent, stream_answer
 from generator.answer_step import answer_step
-from generator.answers.answer import WayResult
-from generator.answers.streaming import ClosedSentences
+from generator.answers.answer import SECTIONS, WayResult
+from generator.answers.streaming import sections_so_far
 from generator.pipeline import AskRequest
 from generator.request import Turn
 from generator.search_step import search_step
@@ -431,24 +430,20 @@ def test_what_arrives_adds_up_whatever_the_model_writes(sample, first, second):
     assert_adds_up(arrived)
 
 
-def test_sentences_behind_a_long_thought_end_where_they_end_and_each_is_handed_on_once():
-    thought = "<think>" + "What is known? " * 5_000 + "</think>"
-    answer = '{"body": [{"text": "One."}, {"text": "Two."}]}'
-    reading, text, ended = ClosedSentences(), "", []
-    began = time.process_time()
-    for more in [*(thought[at : at + 3] for at in range(0, len(thought), 3)), *answer]:
-        text += more
-        ended.append(reading.grown(text))
-
-    assert time.process_time() - began < 5  # the thought is not read again for each of 25,000 pieces
-    assert [json.loads(each)["body"] for each in ended if each] == [
-        [{"text": "One."}],
-        [{"text": "One."}, {"text": "Two."}],
-    ]
+ONE = '{"text": "One.", "citations": [1]}'
+CERTAIN = {
+    '{"introduction": [' + ONE: 1,
+    '{"introduction": [' + ONE + ', {"text": "Two.", "cita': 1,
+    '{"introduction": [{"text": "a } b': 0,
+    '{"introduction": [' + ONE + ', {"citations": [1], "text": "a } b': 1,
+    '<think>{"introduction": [' + ONE + '</think>Here: {"introduction": [' + ONE + "], ": 1,
+    '{"body": [' + ONE: 0,  # before the introduction
+    '{"introduction": [' + ONE + '], "body": [' + ONE + ", " + ONE: 3,
+    "no } JSON": 0,
+}
 
 
-def test_an_answer_that_begins_anew_is_read_from_its_beginning():
-    reading = ClosedSentences()
-    first, second = '{"body": [{"text": "One."}', '{"body": [{"text": "Two."}'
-
-    assert [reading.grown(text) for text in (first, "", second)] == [f"{first}]}}", None, f"{second}]}}"]
+@pytest.mark.parametrize("text", CERTAIN)
+def test_only_complete_sentences_of_an_unfinished_answer_are_certain(text):
+    certain = sections_so_far(text, SECTIONS)
+    assert sum(map(len, certain.values())) == CERTAIN[text]
