@@ -15,9 +15,8 @@ from typing_extensions import TypedDict
 from generator.answers.answer import Sentence, SentencesSoFar
 from generator.checking.check import Check, Hint
 from generator.llm import LanguageModel
-from generator.pipeline import answer_question
+from generator.pipeline import AskResult, EvidenceHit, answer_question, evidence_records
 from generator.request import AskRequest, Settings
-from generator.result import AskResult, EvidenceHit, evidence_records
 from generator.tracing.progress import snapshots
 from generator.tracing.steps import Listener, Step, StepEvent
 from retriever.index import OpenIndex

@@ -20,7 +20,7 @@ from retriever.export_files import check_export, write_document
 from retriever.options import COMPLETIONS, chosen_place, cite_option, synonyms_option
 
 if TYPE_CHECKING:  # loaded where an index is opened
-    from generator.result import AskResult
+    from generator.pipeline import AskResult
     from retriever.index import OpenIndex
 
 

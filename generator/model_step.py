@@ -207,3 +207,8 @@ def constant(value: T) -> Callable[[], Awaitable[T]]:
         return value
 
     return given
+
+
+async def value_of(reply: Reply[R]) -> R:
+    """Return the value of a reply, for `read`."""
+    return reply.value

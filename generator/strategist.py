@@ -18,8 +18,8 @@ from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, create_m
 from base.letters import HANGUL, LATIN
 from generator.budgets import Allowance
 from generator.errors import ModelNotConfigured
-from generator.llm import LanguageModel, Reply
-from generator.model_step import ModelStep, constant
+from generator.llm import LanguageModel
+from generator.model_step import ModelStep, constant, value_of
 from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources, Settings
 from generator.settings import LanguageModelSettings
@@ -223,16 +223,13 @@ def strategy_calls(
     if settings.strategy_calls != "one":
         groups = [(each,) for each in languages_from(language)]
 
-    async def read(reply: Reply[StrategyReply]) -> StrategyReply:
-        return reply.value
-
     return [
         ModelStep(
             "keywords",
             load_prompt("strategy", language) if group is LANGUAGES else load_prompt("keywords", group[0]),
             {"terms": f"{least}–{most}" if least < most else str(least), "question": question},
             reply_schema(group, least, most),
-            read=read,
+            read=value_of,
             fallback=f"no keywords in {' and '.join(group)}",
             otherwise=constant(None),
             inputs={"languages": list(group)},

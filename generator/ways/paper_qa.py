@@ -12,7 +12,6 @@ from typing import Annotated, Any, cast
 
 from pydantic import BaseModel, Field, StringConstraints, create_model
 
-from generator.answer_step import answer_step
 from generator.answers.answer import WayResult
 from generator.answers.extractive import quoted_answer, searched_terms
 from generator.answers.model_answer import AnswerForm, Title, WrittenAnswer, WrittenSentence, answer_schema
@@ -22,6 +21,7 @@ from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources
 from generator.tracing.progress import all_of
 from generator.tracing.steps import Step
+from generator.ways.shrag import answer_step
 from indexer.corpora.papers import language_of
 from retriever.papers.topics import Topic, find_topic
 from retriever.query_plan import QUESTION

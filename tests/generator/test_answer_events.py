@@ -13,23 +13,19 @@ from hypothesis import settings as settings_of_hypothesis
 from hypothesis import strategies as st
 
 from generator.answer_events import AnswerEvent, stream_answer
-from generator.answer_step import answer_step
-from generator.answers.answer import SECTIONS, WayResult
+from generator.answers.answer import SECTIONS
 from generator.answers.streaming import sections_so_far
 from generator.pipeline import AskRequest
 from generator.request import Turn
-from generator.search_step import search_step
-from generator.ways import make_request, shrag
+from generator.ways import make_request
 from indexer.settings import CheckSettings, IndexerSettings
 from retriever.errors import BadQuestion
 from retriever.index import open_index
-from retriever.search import SearchRequest, open_search
 from tests.generator.language_model import (
     PATIENCE_S,
     Scripted,
     events,
     piece,
-    says,
     served,
     settings,
     streams,
@@ -207,13 +203,6 @@ def test_who_is_cancelled_while_waiting_ends_the_models_work(sample):
 # Answers that change
 
 
-def test_a_repaired_answer_adds_up(sample):
-    cut = json.dumps(ANSWER, ensure_ascii=False)[:-80]
-    arrived = streamed(sample, KOREAN, *[streams(*events(said)) for said in (KEYWORDS, cut, ANSWER)])
-    assert_adds_up(arrived)
-    assert "restart" not in kinds(arrived)  # the second answer says the same
-
-
 def test_a_repair_that_says_something_else_withdraws_what_was_read(sample):
     other = ANSWER | {"introduction": [{"text": "간호사의 이직을 다룬 논문이 있다.", "citations": [2]}]}
     cut = json.dumps(ANSWER, ensure_ascii=False)[:-80]
@@ -267,16 +256,6 @@ def test_an_error_is_raised_to_who_reads(sample):
         without_model(sample, "")
 
 
-def test_a_retry_goes_on_where_the_same_sentences_come_again(sample):
-    half = streams_out(*events(ANSWER)[:-40], end=False)
-    with serving(half, streams_out(*events(ANSWER))) as server:
-        given = at_server(server, retries=1)
-        arrived = asyncio.run(collected(sample, make_request(given, KOREAN), given))
-    assert_adds_up(arrived)
-    assert "restart" not in kinds(arrived)
-    assert arrived[-1].data["answer"]["written_by"] == "tiny-writer-7b"
-
-
 def test_a_judge_changes_a_check_before_the_end(sample_home):
     verdicts = {
         "judgements": [
@@ -298,26 +277,8 @@ def test_a_judge_changes_a_check_before_the_end(sample_home):
     }
 
 
-def test_what_a_question_excludes_is_marked_as_it_arrives(sample):
-    about_it = {
-        "text": "신규 간호사의 회복탄력성은 우울과 이직 의도에 연결된다.",
-        "citations": [1, 2, 3, 4, 5],
-    }
-    said = ANSWER | {"introduction": [], "body": [about_it]}
-    arrived = streamed(sample, f"우울을 제외하고, {KOREAN}", whole(KEYWORDS), whole(said))
-    assert_adds_up(arrived)
-    assert [sentence["check"] for sentence in data(arrived, "sentence")] == ["excluded"]
-    assert data(arrived, "check") == []
-
-
 def whole(said):
     return streams(*events(said))
-
-
-def test_an_answer_in_one_piece_arrives_sentence_by_sentence_too(sample):
-    arrived = streamed(sample, KOREAN, says(KEYWORDS), says(ANSWER), stream=False)
-    assert kinds(arrived) == ["keywords", "queries", "evidence", "sentence", "done"]
-    assert_adds_up(arrived)
 
 
 @pytest.mark.parametrize(("question", "evidence"), [("the of and", 0), (UNANSWERABLE_KOREAN, 5)])
@@ -336,37 +297,6 @@ def test_a_question_of_a_conversation_is_told_as_it_is_asked(sample):
     assert kinds(arrived) == ["question", "keywords", "queries", "evidence", "sentence", "done"]
     assert data(arrived, "question") == [{"question": stands_alone["question"]}]
     assert arrived[-1].data["question"] == stands_alone["question"]
-    assert_adds_up(arrived)
-
-
-def test_keywords_that_a_person_typed_are_a_strategy_of_a_person(sample):
-    arrived = without_model(sample, KOREAN, keywords=("간호사", "이직"))
-    assert data(arrived, "keywords")[0]["strategy"]["origin"] == "person"
-    assert_adds_up(arrived)
-
-
-def test_a_way_that_drafts_first_shows_no_draft(sample, monkeypatch):
-    async def draft_first(request, resources, step):
-        with step.step("draft") as drafting:
-            draft = await shrag.answer(request, resources, drafting)
-        again = SearchRequest(f"{request.question} {draft.answer.title}", k=request.evidence)
-        result = await search_step(step, open_search(resources.index, again, resources.settings.retriever))
-        return WayResult(await answer_step(step, result, resources), result)
-
-    monkeypatch.setattr("generator.pipeline.find_way", lambda name: draft_first)
-    arrived = without_model(sample, KOREAN)
-    assert kinds(arrived) == ["keywords", "queries", "evidence", "sentence", "done"]
-    assert_adds_up(arrived)
-
-
-def test_a_way_that_tells_nothing_has_all_of_it_told_at_the_end(sample, monkeypatch):
-    async def within(request, resources, step):
-        with step.step("all of it") as inner:
-            return await shrag.answer(request, resources, inner)
-
-    monkeypatch.setattr("generator.pipeline.find_way", lambda name: within)
-    arrived = without_model(sample, KOREAN)
-    assert kinds(arrived) == ["keywords", "queries", "evidence", "sentence", "done"]
     assert_adds_up(arrived)
 
 

@@ -9,7 +9,7 @@ from eval.answer_quality.rouge import rouge_l
 from eval.query_lines import PaperQuestion
 from eval.statistics import mean_of_known
 from generator.llm import LanguageModel
-from generator.result import AskResult
+from generator.pipeline import AskResult
 
 
 async def answer_record(

@@ -22,8 +22,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from generator.answers.answer import SECTIONS, Answer, not_checked_line
-from generator.answers.marks import EMPHASIS
+from generator.answers.answer import EMPHASIS, SECTIONS, Answer, not_checked_line
 
 PARTS = ("title", *SECTIONS)
 HEADINGS: dict[str, dict[str, str]] = {

@@ -53,8 +53,7 @@ from eval.reproduction.materials import (
     settings_for,
 )
 from eval.reproduction.retrieving import strategy_of
-from generator.pipeline import answer_question
-from generator.result import AskResult
+from generator.pipeline import AskResult, answer_question
 from generator.ways import make_request
 from indexer.corpora.normal_forms import normal_title
 from indexer.corpora.papers import language_of

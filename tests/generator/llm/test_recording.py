@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from generator.errors import CacheUnusable, CallNotRecorded, ModelAnswerInvalid, ModelFailed, ModelRefusedCall
-from generator.llm import Growth, LanguageModel
+from generator.llm import LanguageModel
 from generator.settings import CacheSettings
 from generator.tracing.trace import Trace
 from tests.generator.language_model import Scripted, answers_with, events, says, served, settings, streams_out
@@ -102,13 +102,6 @@ def test_the_same_call_at_the_same_time_is_asked_once_and_its_lock_forgotten(fil
     assert len(script.requests) == 1
 
 
-def test_a_repair_is_replayed_as_it_was(file):
-    _, [recorded] = ask("record", file, says('{"name'), says(RIVER))
-    _, [replayed] = ask("replay", file)
-    assert (recorded.repaired, replayed.repaired) == (True, True)
-    assert (recorded.attempts, replayed.attempts) == (2, 2)
-
-
 def test_a_failure_is_replayed_with_the_same_words(file):
     with pytest.raises(ModelRefusedCall) as recorded:
         ask("record", file, httpx.Response(503, text="busy"))
@@ -139,13 +132,6 @@ def test_use_asks_again_where_a_failure_was_recorded(file):
         ask("record", file, httpx.Response(503, text="busy"))
     assert ask("use", file, says(RIVER))[1][0].value == River(name="낙동강")
     assert ask("replay", file)[1][0].value == River(name="낙동강")
-
-
-def test_a_replayed_answer_is_seen_as_well(file):
-    ask("record", file, says(RIVER))
-    seen: list[Growth] = []
-    ask("replay", file, on_text=seen.append)
-    assert [(growth.text, growth.pieces) for growth in seen] == [('{"name": "낙동강"}', 20)]
 
 
 def test_whether_it_was_streamed_makes_no_difference(file):
@@ -250,12 +236,6 @@ def test_a_database_of_another_program_is_refused(file):
     other.close()
     with pytest.raises(CacheUnusable, match=r"contains no recorded calls of this version"):
         ask("use", file, says(RIVER))
-
-
-def test_a_folder_that_cannot_be_made_is_told(tmp_path):
-    (tmp_path / "in the way").write_text("")
-    with pytest.raises(CacheUnusable, match="cannot be used"):
-        ask("use", tmp_path / "in the way" / "calls.sqlite", says(RIVER))
 
 
 # Whole runs
