@@ -1,8 +1,7 @@
 """Budgets of loops with model calls: calls, tokens, seconds and papers.
 
-A call reserves one request and its most tokens before it is sent, so that concurrent calls together stay
-within the budget. The reservation is corrected when the call ends; only retries and the repair of a running
-call may exceed the budget.
+A call reserves each request and its most tokens before it is sent, so that concurrent calls together stay
+within the budget. The reservation is corrected when the call ends.
 """
 
 import asyncio
@@ -47,14 +46,6 @@ class Budget:
 
 class BudgetSpent(Exception):
     """A call would exceed the budget, or was cancelled when the time was over."""
-
-
-@dataclass(slots=True)
-class Cost:
-    """The cost of one call; the reserved one until it is known."""
-
-    calls: int
-    tokens: int
 
 
 class Allowance:
@@ -108,22 +99,26 @@ class Allowance:
             spent, calls=spent.calls + calls, tokens=spent.tokens + tokens, papers=spent.papers + papers
         )
 
+    def take(self, tokens: int) -> bool:
+        """Reserve a request of at most `tokens`; if that exceeds a limit, note the limit and return False."""
+        for name, wanted in (("calls", self._spent.calls + 1), ("tokens", self._spent.tokens + tokens)):
+            most = getattr(self.budget, name)
+            if most is not None and wanted > most:
+                self.end(name)
+                return False
+        self.settle(calls=1, tokens=tokens)
+        return True
+
     @asynccontextmanager
-    async def reserve(self, tokens: int) -> AsyncIterator[Cost]:
+    async def reserve(self, tokens: int) -> AsyncIterator["Cost"]:
         """Reserve one request of at most `tokens`, and the remaining time for the block.
 
         Raises:
             BudgetSpent: the request would exceed the budget, or the time ended within the block.
         """
-        if self.time_is_over:
+        if self.time_is_over or not self.take(tokens):
             raise BudgetSpent
-        for name, wanted in (("calls", self._spent.calls + 1), ("tokens", self._spent.tokens + tokens)):
-            most = getattr(self.budget, name)
-            if most is not None and wanted > most:
-                self.end(name)
-                raise BudgetSpent
-        cost = Cost(1, tokens)
-        self.settle(calls=1, tokens=tokens)
+        cost = Cost(self, tokens)
         timer = asyncio.timeout(self.seconds_left)
         try:
             async with timer:
@@ -134,7 +129,7 @@ class Allowance:
             self.end("seconds")
             raise BudgetSpent from None
         finally:
-            self.settle(calls=cost.calls - 1, tokens=cost.tokens - tokens)
+            self.settle(calls=cost.calls - cost.reserved, tokens=cost.tokens - cost.reserved * tokens)
 
     def end(self, limit: str) -> None:
         """Note a limit that stopped some work."""
@@ -150,3 +145,23 @@ class Allowance:
         """Format the spent budgets and their sizes; "" if none is spent."""
         named = " and ".join(self.ended_limits)
         return f"the budget of {named} is spent; what was found before is given" if named else ""
+
+
+class Cost:
+    """The cost of one call, which is the reserved one until it is known: requests of the same size."""
+
+    def __init__(self, allowance: Allowance, tokens: int) -> None:
+        """Start with one reserved request."""
+        self.reserved = self.calls = 1
+        self.tokens = tokens
+        self.is_refused = False  # whether the budget refused a further request
+        self._allowance, self._each = allowance, tokens
+
+    def take_again(self) -> bool:
+        """Reserve a further request, for a retry or a repair; return False if it would exceed the budget."""
+        if not self._allowance.take(self._each):
+            self.is_refused = True
+            return False
+        self.reserved += 1
+        self.calls, self.tokens = self.reserved, self.reserved * self._each
+        return True

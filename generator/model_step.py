@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
-from generator.budgets import Allowance, BudgetSpent
+from generator.budgets import Allowance, BudgetSpent, Cost
 from generator.errors import ContextExceeded, ModelAnswerInvalid, ModelFailed, ModelTooSlow
 from generator.llm import LanguageModel, OnText, Reply
 from generator.llm.context import FittedPrompt, fit
@@ -100,7 +100,7 @@ class ModelStep(Generic[R, T]):
             return await self.otherwise() if isinstance(made, ModelFailed) else made.value
         try:
             async with budget.reserve(self._most_tokens(model)) as cost:
-                made = await self._in_a_step(parent, model)
+                made = await self._in_a_step(parent, model, cost)
                 if isinstance(made, ModelFailed):
                     cost.calls = made.attempts
                     if not made.attempts or not isinstance(made, ModelAnswerInvalid | ModelTooSlow):
@@ -115,8 +115,10 @@ class ModelStep(Generic[R, T]):
             return await (self.if_spent or self.otherwise)()
         return await self.otherwise() if isinstance(made, ModelFailed) else made.value
 
-    async def _in_a_step(self, parent: Step, model: LanguageModel) -> FromModel[T] | ModelFailed:
-        """Call the model in a step; return the failure of a failed call."""
+    async def _in_a_step(
+        self, parent: Step, model: LanguageModel, cost: Cost | None = None
+    ) -> FromModel[T] | ModelFailed:
+        """Call the model in a step; return the failure of a failed call, raise BudgetSpent."""
         failures = (earlier.failure for earlier in parent.children)
         slow = next((each for each in failures if isinstance(each, ModelTooSlow) and each.of_server), None)
         with parent.step(self.name, **self.inputs) as step:
@@ -126,8 +128,11 @@ class ModelStep(Generic[R, T]):
                     again = ModelTooSlow(str(slow))
                     again.attempts = 0
                     raise again
-                made = await self.call(model, step.on_text)
+                made = await self.call(model, step.on_text, cost)
             except ModelFailed as error:
+                if cost and cost.is_refused:
+                    cost.calls = error.attempts
+                    raise BudgetSpent from error
                 step.failure, step.error, step.fallback = error, error_text(error), self.fallback
                 step.notes.append(f"{self.fallback}, the model failed: {error}")
                 step.model_call["attempts"] = error.attempts
@@ -140,7 +145,9 @@ class ModelStep(Generic[R, T]):
                 step.notes.append(made.prompt.note)
             return made
 
-    async def call(self, model: LanguageModel, on_text: OnText | None = None) -> FromModel[T]:
+    async def call(
+        self, model: LanguageModel, on_text: OnText | None = None, cost: Cost | None = None
+    ) -> FromModel[T]:
         """Call the model without a step and without a fallback; an invalid reply is repaired once.
 
         Passages that are too long are shortened, and once more if the server refuses the prompt.
@@ -149,6 +156,8 @@ class ModelStep(Generic[R, T]):
             ModelFailed: the call failed, or its reply is unusable.
         """
         limit = model.limit(self.name)
+        if cost:
+            limit = replace(limit, may_ask_again=cost.take_again)
 
         async def ask(messages: Sequence[Message]) -> Reply[R]:
             async with self.listening(on_text) as listener:
@@ -169,6 +178,8 @@ class ModelStep(Generic[R, T]):
             try:
                 reply = await ask(fitted.messages)
             except ContextExceeded as error:
+                if not limit.may_ask_again():
+                    raise
                 fitted = await fit(self.passages, self._messages, model, limit, (fitted, error))
                 reply = await ask(fitted.messages)
                 reply = replace(reply, attempts=reply.attempts + error.attempts)

@@ -78,11 +78,15 @@ TokenCount = Annotated[int, Field(ge=0, le=2**53)]
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A deadline on the event loop's clock: `seconds` after the start, from `setting`."""
+    """A deadline on the event loop's clock: `seconds` after the start, from `setting`.
+
+    `may_ask_again` is called before each further request of a call; if it returns False, none is sent.
+    """
 
     at: float
     seconds: float
     setting: str
+    may_ask_again: Callable[[], bool] = lambda: True
 
     @property
     def left(self) -> float:
@@ -276,6 +280,8 @@ class Client:
             except ModelFailed as failure:
                 failure.attempts = attempts
                 if attempts > self.settings.retries or not _is_transient(failure) or self.circuit.is_open:
+                    raise
+                if not limit.may_ask_again():
                     raise
                 await _pause(failure, next(pauses), limit)
             else:

@@ -228,10 +228,14 @@ class LanguageModel:
             first = calls[0][0]
             complaint = self._complaint(first, unreadable)
             show("", 0)
+            if not limit.may_ask_again():
+                raise self._invalid([first], unreadable, name) from None
             try:
                 try:
                     value = await read(repair_messages(first.text, complaint))
                 except ContextExceeded as error:  # no room for the answer next to the passages
+                    if not limit.may_ask_again():
+                        raise
                     sent = error.attempts
                     value = await read(repair_messages(LEFT_OUT, complaint))
             except ModelFailed as error:
@@ -312,9 +316,10 @@ class LanguageModel:
             if answer.finish_reason == "length"
             else "Use a server that enforces `response_format` (vLLM does), or another model."
         )
+        after = " after one repair" if len(calls) > 1 else ""
+        complaint = one_line(self._complaint(answer, unreadable))
         return ModelAnswerInvalid(
-            f"{answer.model} at {self.endpoint} gave no valid {name!r} answer after one repair: "
-            f"{one_line(self._complaint(answer, unreadable))}. {step}",
+            f"{answer.model} at {self.endpoint} gave no valid {name!r} answer{after}: {complaint}. {step}",
             text=answer.text,
             attempts=sum(call.attempts for call in calls),
         )

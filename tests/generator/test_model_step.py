@@ -145,9 +145,16 @@ def vars_of(budget):
     ],
 )
 def test_the_reservation_is_corrected_by_the_actual_cost(answers, calls, tokens):
-    budget = Allowance(Budget(calls=1, tokens=100_000))
+    budget = Allowance(Budget(calls=3, tokens=100_000))
     run(drafting(), *answers, budget=budget)
     assert (budget.spent.calls, budget.spent.tokens) == (calls, tokens)
+
+
+def test_a_budget_without_room_for_the_repair_is_spent():
+    budget = Allowance(Budget(calls=1))
+    value, [step], requests = run(drafting(if_spent=constant("later")), says("no JSON"), budget=budget)
+    assert (value, len(requests), step.error, step.notes) == ("later", 1, "BudgetSpent", [])
+    assert (budget.spent.calls, budget.ended_limits) == (1, ["1 calls"])
 
 
 def test_concurrent_calls_together_stay_within_the_budget():

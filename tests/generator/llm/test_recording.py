@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -236,6 +237,22 @@ def test_a_database_of_another_program_is_refused(file):
     other.close()
     with pytest.raises(CacheUnusable, match=r"contains no recorded calls of this version"):
         ask("use", file, says(RIVER))
+
+
+def test_of_two_answers_to_one_call_in_use_the_first_holds_for_both(file):
+    def answer_late(request):
+        with ThreadPoolExecutor() as another:  # who asks the same, and is faster
+            another.submit(ask, "use", file, says(RIVER)).result()
+        return says(OTHER)
+
+    async def call():
+        cache = CacheSettings(mode="use", file=file)
+        transport = httpx.MockTransport(answer_late)
+        async with LanguageModel(settings(), transport=transport, cache=cache) as model:
+            return await model.complete_json(MESSAGES, River, name="river", prompt_version=1)
+
+    reply = asyncio.run(call())
+    assert (reply.value, reply.from_cache) == (River(name="낙동강"), True)
 
 
 # Whole runs
