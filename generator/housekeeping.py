@@ -101,18 +101,17 @@ def _turns(text: str) -> tuple[Turn, ...]:
     )
 
 
-def _text(longest: int, least: int = 0) -> Any:
-    return Annotated[str, StringConstraints(strip_whitespace=True, min_length=least), CutAt(longest)]
-
-
+Stripped = Annotated[str, StringConstraints(strip_whitespace=True)]
+Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), CutAt(100)]
+Tag, Query = Annotated[Stripped, CutAt(50)], Annotated[Stripped, CutAt(LONGEST_QUERY)]
 # Value of each key in a reply; the limits match what chat programs show.
 VALUES: dict[str, Any] = {
-    "title": _text(100, least=1),
-    "tags": Annotated[list[_text(50)], CutAt(8)],
-    "follow_ups": Annotated[list[_text(LONGEST_QUERY)], CutAt(5)],
-    "queries": Annotated[list[_text(LONGEST_QUERY)], CutAt(5)],
-    "text": _text(500),
-    "prompt": _text(1_000),
+    "title": Title,
+    "tags": Annotated[list[Tag], CutAt(8)],
+    "follow_ups": Annotated[list[Query], CutAt(5)],
+    "queries": Annotated[list[Query], CutAt(5)],
+    "text": Annotated[Stripped, CutAt(500)],
+    "prompt": Annotated[Stripped, CutAt(1_000)],
 }
 
 
@@ -123,12 +122,12 @@ async def answer_housekeeping(asked: Housekeeping, model: LanguageModel | None) 
         return getattr(reply.value, asked.key)
 
     instructions = _cut_middle(asked.instructions, MOST_CHARACTERS)
-    schema: type[BaseModel] = create_model(asked.key, **{asked.key: (VALUES[asked.key], ...)})
-    housekeeping = ModelStep(
+    values: dict[str, Any] = {asked.key: (VALUES[asked.key], ...)}
+    housekeeping: ModelStep[BaseModel, Any] = ModelStep(
         "housekeeping",
         Prompt.of_text("housekeeping", language_of(instructions), instructions),
         {},
-        schema,
+        create_model(asked.key, **values),
         read=read,
         fallback="the conversation's words",
         otherwise=constant(_from_conversation(asked)),

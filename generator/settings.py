@@ -174,7 +174,8 @@ class LanguageModelSettings(BaseModel):
     def template_kwargs(self) -> dict[str, Any]:
         """Arguments of the chat template, with `enable_thinking` if the dialect supports it."""
         thinking = {"enable_thinking": self.thinking} if self.dialect == "vllm" else {}
-        return thinking | self.extra_body.get("chat_template_kwargs", {})
+        given: dict[str, Any] = self.extra_body.get("chat_template_kwargs", {})
+        return thinking | given
 
     @field_validator("base_url")
     @classmethod

@@ -227,7 +227,7 @@ def _listed(rank: int, ranked: RankedPaper) -> RankedPaperRecord:
     known, paper, judgement = ranked.known, ranked.known.paper, ranked.known.judgement
     record: Any = {name: getattr(paper, name) for name in LISTED}
     record |= {name: getattr(ranked, name) for name in ("score", "why", "authority", "cited", "timeliness")}
-    return record | {
+    listed: RankedPaperRecord = record | {
         "rank": rank,
         "id": ranked.paper_id,
         "relevance": known.score,
@@ -240,6 +240,7 @@ def _listed(rank: int, ranked: RankedPaper) -> RankedPaperRecord:
         "abstract": paper.abstract[:LONGEST_ABSTRACT],
         "url": _address_of(paper),
     }
+    return listed
 
 
 def tree(state: FindingState, threshold: float) -> list[dict[str, Any]]:
@@ -275,12 +276,12 @@ def tree(state: FindingState, threshold: float) -> list[dict[str, Any]]:
 def brief_record(known: KnownPaper) -> BriefPaper:
     """Return a paper in lists: title, reason, and if known year, language, web address."""
     paper, judgement = known.paper, known.judgement
-    brief: Any = {"year": paper.year, "lang": paper.lang, "url": _address_of(paper)}
-    return {
+    known_fields: Any = {"year": paper.year, "lang": paper.lang, "url": _address_of(paper)}
+    brief: BriefPaper = {name: value for name, value in known_fields.items() if value} | {
         "title": shorten(paper.title or paper.title2),
         "reason": shorten(judgement.reason) if judgement else "",
-        **{name: value for name, value in brief.items() if value},
     }
+    return brief
 
 
 def _address_of(paper: Paper) -> str:

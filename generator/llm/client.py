@@ -379,8 +379,8 @@ class Client:
         if read.error:
             code = read.error.get("code") if isinstance(read.error, dict) else None
             status = code if isinstance(code, int) and 400 <= code < 600 else None  # noqa: PLR2004 - HTTP
-            said = f"answered with an error: {message_of({'error': read.error})}"
-            raise self._refused(said, SEE_THE_LOG, status or (SERVER_ERROR if streamed else OK))
+            what = f"answered with an error: {message_of({'error': read.error})}"
+            raise self._refused(what, SEE_THE_LOG, status or (SERVER_ERROR if streamed else OK))
         key = self.settings.api_key
         secret = key if key and len(key.get_secret_value()) >= LEAST_SECRET else None
         answer.model = one_line(read.model or "", secret) or answer.model

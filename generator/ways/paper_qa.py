@@ -293,10 +293,13 @@ class BriefAnswer(BaseModel):
 
     @property
     def introduction(self) -> list[WrittenSentence]:
-        """Empty, like the conclusion: a brief answer has only a body."""
+        """Empty: a brief answer has only a body."""
         return []
 
-    conclusion = introduction
+    @property
+    def conclusion(self) -> list[WrittenSentence]:
+        """Empty, like the introduction."""
+        return []
 
 
 @lru_cache
