@@ -103,7 +103,8 @@ def _turns(text: str) -> tuple[Turn, ...]:
 
 Stripped = Annotated[str, StringConstraints(strip_whitespace=True)]
 Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), CutAt(100)]
-Tag, Query = Annotated[Stripped, CutAt(50)], Annotated[Stripped, CutAt(LONGEST_QUERY)]
+Tag = Annotated[Stripped, CutAt(50)]
+Query = Annotated[Stripped, CutAt(LONGEST_QUERY)]
 # Value of each key in a reply; the limits match what chat programs show.
 VALUES: dict[str, Any] = {
     "title": Title,

@@ -276,12 +276,14 @@ def tree(state: FindingState, threshold: float) -> list[dict[str, Any]]:
 def brief_record(known: KnownPaper) -> BriefPaper:
     """Return a paper in lists: title, reason, and if known year, language, web address."""
     paper, judgement = known.paper, known.judgement
-    known_fields: Any = {"year": paper.year, "lang": paper.lang, "url": _address_of(paper)}
-    brief: BriefPaper = {name: value for name, value in known_fields.items() if value} | {
+    fields: Any = {"year": paper.year, "lang": paper.lang, "url": _address_of(paper)}
+    brief: Any = {
         "title": shorten(paper.title or paper.title2),
         "reason": shorten(judgement.reason) if judgement else "",
+        **{name: value for name, value in fields.items() if value},
     }
-    return brief
+    record: BriefPaper = brief
+    return record
 
 
 def _address_of(paper: Paper) -> str:

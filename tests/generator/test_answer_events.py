@@ -256,6 +256,16 @@ def test_an_error_is_raised_to_who_reads(sample):
         without_model(sample, "")
 
 
+def test_a_retry_goes_on_where_the_same_sentences_come_again(sample):
+    half = streams_out(*events(ANSWER)[:-40], end=False)
+    with serving(half, streams_out(*events(ANSWER))) as server:
+        given = at_server(server, retries=1)
+        arrived = asyncio.run(collected(sample, make_request(given, KOREAN), given))
+    assert_adds_up(arrived)
+    assert "restart" not in kinds(arrived)
+    assert arrived[-1].data["answer"]["written_by"] == "tiny-writer-7b"
+
+
 def test_a_judge_changes_a_check_before_the_end(sample_home):
     verdicts = {
         "judgements": [
