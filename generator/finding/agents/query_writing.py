@@ -18,7 +18,6 @@ from generator.prompts import load_prompt
 from generator.tracing.progress import all_of
 from generator.tracing.steps import Step
 from indexer.analysis import Analyzer
-from indexer.corpora.papers import Language
 from retriever.queries.boolean import AnalysedField, Or, Phrase, Query, Term
 from retriever.relevance.asked_words import words_query
 from retriever.sources.words import analysed_word
@@ -80,7 +79,23 @@ async def write_queries(
     async def written(query: SearchQuery, own: Or) -> WrittenQuery:
         if not with_model:
             return WrittenQuery(dict.fromkeys(kinds, own), own)
-        writing = _writing_step(query.text, kinds, resources.request.language)
+
+        async def read(reply: Reply[WrittenQueries]) -> dict[str, list[str]]:
+            return {each.source.strip().lower(): each.terms for each in reply.value.sources}
+
+        writing: ModelStep[WrittenQueries, dict[str, list[str]]] = ModelStep(
+            "query-writing",
+            load_prompt("query_writing", resources.request.language),
+            {
+                "sources": [f"{kind}: {ADVICE.get(kind, ADVICE['index'])}" for kind in kinds],
+                "question": query.text,
+            },
+            WrittenQueries,
+            read=read,
+            fallback="the query's own words",
+            otherwise=constant({}),
+            inputs={"query": query.text},
+        )
         terms = await writing.run(step, resources.model, resources.allowance)
         analyzer, threads = resources.relevance.analyzer, resources.relevance.threads
         chosen: dict[str, Query] = {}
@@ -90,29 +105,6 @@ async def write_queries(
         return WrittenQuery(chosen, own)
 
     return await all_of(map(written, queries, owns))
-
-
-def _writing_step(
-    text: str, kinds: Sequence[str], language: Language
-) -> ModelStep[WrittenQueries, dict[str, list[str]]]:
-    """Return the step that asks for search terms of a query for each kind of source."""
-
-    async def read(reply: Reply[WrittenQueries]) -> dict[str, list[str]]:
-        return {each.source.strip().lower(): each.terms for each in reply.value.sources}
-
-    return ModelStep(
-        "query-writing",
-        load_prompt("query_writing", language),
-        {
-            "sources": [f"{kind}: {ADVICE.get(kind, ADVICE['index'])}" for kind in kinds],
-            "question": text,
-        },
-        WrittenQueries,
-        read=read,
-        fallback="the query's own words",
-        otherwise=constant({}),
-        inputs={"query": text},
-    )
 
 
 def _terms_query(terms: Sequence[str], kind: str, analyzer: Analyzer) -> Or:
