@@ -46,13 +46,8 @@ FAILURES: dict[str, tuple[str, ...]] = {
     "ModelUnreachable": (),
 }
 
-KEY = (
-    "kind",
-    "model",
-    "revision",
-    "prompt_version",
-    "request",
-)  # fields of a call that its answer depends on
+# Fields of a call that its answer depends on.
+KEY = ("kind", "model", "revision", "prompt_version", "request")
 
 
 class Counted(BaseModel):
