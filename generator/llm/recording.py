@@ -99,9 +99,7 @@ class Call:
     @cached_property
     def as_json(self) -> str:
         """Canonical JSON of the call."""
-        asked = {
-            name: getattr(self, name) for name in ("kind", "model", "revision", "prompt_version", "request")
-        }
+        asked = {name: getattr(self, name) for name in KEY}
         return json.dumps(asked, sort_keys=True, separators=(",", ":"))
 
     @cached_property

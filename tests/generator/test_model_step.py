@@ -93,8 +93,9 @@ def test_without_a_model_there_is_no_step():
 
 
 def test_after_a_server_that_was_too_slow_no_request_is_sent():
-    value, steps, requests = run(drafting(), httpx.ReadTimeout("slow"), times=2)
-    assert (value, len(requests)) == ("Han", 1)
+    budget = Allowance(Budget(calls=5))
+    value, steps, requests = run(drafting(), httpx.ReadTimeout("slow"), times=2, budget=budget)
+    assert (value, len(requests), budget.spent.calls) == ("Han", 1, 1)
     assert [step.model_call for step in steps] == [{"attempts": 1}, {"attempts": 0}]
 
 
