@@ -326,7 +326,7 @@ class Client:
                 else:
                     said = b"".join([piece async for piece in timer.restarted_by(response.aiter_raw())])
                     if not response.is_success:
-                        raise self.refusal_of(response, said)
+                        raise self.refusal_of(response, said, self.url)
                     self._read_whole(said, answer)
         except TimeoutError:
             raise self._too_slow(timer, answer.pieces) from None
@@ -454,9 +454,9 @@ class Client:
         said = one_line(what, self.settings.api_key)
         return ModelRefusedCall(f"{self.settings.model} at {self.url} {said}. {step}", status=status)
 
-    def refusal_of(self, response: "httpx.Response", content: bytes) -> ModelRefusedCall:
+    def refusal_of(self, response: "httpx.Response", content: bytes, url: str) -> ModelRefusedCall:
         """Return the error for an unsuccessful response, with the delay of its Retry-After header."""
-        status, url = response.status_code, response.url
+        status = response.status_code
         said = one_line(message_in(content) or response.reason_phrase, self.settings.api_key)
         body = content.decode("utf-8", "replace")
         if status in MAY_BE_TOO_LONG and CONTEXT_WORDS.search(body):

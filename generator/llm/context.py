@@ -123,7 +123,7 @@ class TokenCounting:
         if response.status_code in NO_SUCH_ADDRESS:
             return None
         if not response.is_success:
-            raise self._client.refusal_of(response, response.content)
+            raise self._client.refusal_of(response, response.content, url)
         try:
             return read_json(response.content)
         except ValueError:
