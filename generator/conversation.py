@@ -48,7 +48,7 @@ class StandaloneQuestion(BaseModel):
 
 
 async def question_step(parent: Step, request: AskRequest, resources: Resources) -> AskRequest:
-    """Return the request with a standalone question, written in a step of its own.
+    """Return the request with a standalone question, which a separate step writes.
 
     A note says if the earlier turns are not used. A changed request is published to the parent's listener.
 
@@ -122,7 +122,7 @@ def _tokens(question: str, index: SearchIndex, roles: Collection[str]) -> frozen
 async def _with_earlier_subject(
     turns: Collection[Turn], question: str, index: SearchIndex, settings: RetrieverSettings
 ) -> str:
-    """Return a follow-up question with keywords of the earlier ones, each with those of the one before."""
+    """Add keywords of the previous question to each follow-up question; return the last question."""
     earlier = [turn.text[: LONGEST_TURNS["user"]] for turn in turns if turn.role == "user"]
     subject = ""
     for each in [*filter(_is_question, earlier)][-MOST_EARLIER:]:

@@ -368,7 +368,7 @@ class Client:
             ) from None
 
     def _add(self, answer: Completion, content: str | bytes, *, streamed: bool) -> bool:
-        """Add the next piece or the whole answer; return whether it contained part of the answer.
+        """Add the next piece or the whole answer; return False if it contained no part of the answer.
 
         The key is hidden, because a server may repeat it.
         """

@@ -416,7 +416,7 @@ class UnreadableAnswer(ValueError):
 
 
 def read_answer(text: str, schema: type[T]) -> T:
-    """Parse the last value of `schema` in an answer, whatever surrounds it.
+    """Parse the last value of `schema` in an answer.
 
     Reasoning, prose, code fences and commas before a closing bracket are ignored. pydantic converts numbers
     in strings, and fills missing optional fields.

@@ -208,7 +208,7 @@ async def _expand(parent: Step, asked: PassageQuestion, expansion: Expansion) ->
 async def _retrieve(
     parent: Step, asked: PassageQuestion, further: Mapping[str, str], k: int
 ) -> list[SearchResult]:
-    """Retrieve k passages for the question and each further text at once; passages of the topic first."""
+    """Retrieve k passages for each text concurrently; passages of the topic come first."""
     topic = asked.topic
     texts = {QUESTION: asked.request.question, **further}
     with parent.step("retrieve", queries=texts, k=k, topic=topic and topic.doc_id) as step:
