@@ -20,6 +20,8 @@ def partial_json(text: str, *, strings: bool = False) -> dict[str, Any]:
 
     With `strings` an unfinished string is kept as far as it goes.
     """
+    if "{" not in text:  # reasoning may have some hundred thousand characters
+        return {}
     text = text if text.lstrip().startswith("{") else without_thoughts(text)
     begin = text.find("{")
     try:
