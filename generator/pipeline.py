@@ -23,7 +23,7 @@ from generator.llm import LanguageModel
 from generator.places import ask_place, check_places, run
 from generator.request import AskRequest, Resources, Settings
 from generator.strategist import ask_for_strategy, strategy_of, with_strategy
-from generator.tracing.steps import Listener, Step, StepSummary
+from generator.tracing.steps import Listener, Step
 from generator.tracing.trace import TRACE_VERSION, Trace
 from generator.ways import check_options, find_way, takes
 from indexer.settings import IndexerSettings
@@ -68,36 +68,20 @@ class AskResult(Recordable):
 
 
 def result_of(
-    index: SearchIndex, settings: Settings, found: WayResult, steps: StepSummary, started: datetime
+    index: SearchIndex, settings: Settings, found: WayResult, step: Step, started: datetime
 ) -> AskResult:
-    """Combine answer and search of a way with the notes, times and records of its steps."""
-    result = replace(
-        found.search,
-        notes=(*found.search.notes, *steps.notes),
-        milliseconds=found.search.milliseconds | steps.milliseconds,
-    )
-    return AskResult(found.answer, result, _trace(index, settings, found.answer, result, steps, started))
-
-
-def _trace(
-    index: SearchIndex,
-    settings: Settings,
-    answer: Answer,
-    result: SearchResult,
-    steps: StepSummary,
-    started: datetime,
-) -> Trace:
-    manifest, llm = index.manifest, settings.generator.llm
-    return Trace(
+    """Combine answer and search of a way with the notes, times and records of its finished step."""
+    manifest, llm, answer = index.manifest, settings.generator.llm, found.answer
+    times, search = step.milliseconds_of_calls(), found.search
+    notes = (*search.notes, *step.all_notes())
+    result = replace(search, notes=notes, milliseconds=search.milliseconds | times)
+    trace = Trace(
         {
             "trace": TRACE_VERSION,
             "started": started.isoformat(timespec="milliseconds"),
             "index": {
-                "name": manifest.name,
-                "version": manifest.version,
-                "engine": manifest.engine,
-                "fingerprint": manifest.fingerprint,
-                "vectors": manifest.vectors,
+                name: getattr(manifest, name)
+                for name in ("name", "version", "engine", "fingerprint", "vectors")
             },
             "settings": {
                 **settings.retriever.model_dump(mode="json"),
@@ -107,16 +91,17 @@ def _trace(
                 "temperature": llm.temperature,
                 "revision": llm.revision,
             },
-            "request": steps.inputs,
-            "steps": steps.steps,
+            "request": step.inputs,
+            "steps": [child.as_record() for child in step.children],
             "likelihood": result.as_record()["likelihood"],
             "unknown_words": list(result.unknown_words),
             "answer": answer.as_record(),
             "evidence": evidence_records(result),
-            "notes": list(result.notes),
-            "milliseconds": round(steps.milliseconds["total"], 2),
+            "notes": list(notes),
+            "milliseconds": round(times["total"], 2),
         }
     )
+    return AskResult(answer, result, trace)
 
 
 class EvidenceHit(HitRecord):
@@ -203,7 +188,7 @@ async def _answer(
                 found = await way(request, resources, step)
             else:
                 found = await answer_in_hops(way, request, resources, step)
-    return result_of(index, settings, found, step.summary(), started)
+    return result_of(index, settings, found, step, started)
 
 
 def ask(

@@ -129,34 +129,6 @@ def test_the_model_writes_keywords_and_answer(sample):
     assert {"keywords (model)", "answer (model)", "search", "total"} <= set(asked.result.milliseconds)
 
 
-def test_the_model_s_keywords_are_what_is_searched_for(sample):
-    _, asked = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER))
-    assert keyword_texts(asked) == ["간호사", "resilience", "회복탄력성", "turnover", "이직", "의도"]
-    queries = [query.query for query in queries_of_plan(asked.result)]
-    assert queries[-6:] == [
-        "간호사 OR resilience OR 회복탄력성 OR turnover OR 이직 OR 의도",
-        "간호사 OR resilience OR 회복탄력성 OR turnover OR 이직",
-        "간호사 OR resilience OR 회복탄력성 OR turnover",
-        "간호사 OR resilience OR 회복탄력성",
-        "간호사 OR resilience",
-        "간호사",
-    ]
-
-
-def test_every_sentence_of_the_model_is_checked(sample):
-    _, asked = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER))
-    first = asked.evidence[0].passage_id
-    assert [(part.citations, part.check) for part in asked.answer.sentences[1:]] == [
-        ((first,), "not checked"),
-        ((first,), "not checked"),
-        ((), "unsupported"),  # there is no passage 19
-    ]
-    assert [[hint.code for hint in part.hints] for part in asked.answer.sentences[2:]] == [
-        ["number"],  # 98765% stands nowhere
-        ["citation"],
-    ]
-
-
 # With a model that fails
 
 
@@ -170,14 +142,6 @@ def test_where_only_the_keywords_fail_statistics_find_and_the_model_answers(samp
     assert failed["error"].startswith("ModelRefusedCall: ")
     assert "too long" in failed["error"]
     assert step_of(asked, "strategy")["fallback"] == "strategy from statistics"
-
-
-def test_where_only_the_answer_fails_it_is_quoted_with_the_model_s_keywords(sample):
-    _, asked = answered(sample, KOREAN, says(KEYWORDS), REFUSED)
-    assert keyword_texts(asked)[:2] == ["간호사", "resilience"]
-    assert asked.answer.written_by == "extractive"
-    (note,) = asked.result.notes
-    assert note.startswith("extractive answer, the model failed: ")
 
 
 def test_where_the_model_is_down_all_is_as_without_one_and_two_notes_say_so(sample):

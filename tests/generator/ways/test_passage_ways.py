@@ -154,14 +154,6 @@ def test_the_last_way_re_ranks_by_its_draft_and_shows_it(sample):
     assert step(asked, "rerank")["inputs"]["guide"] == draft["output"]
 
 
-def test_a_draft_that_finds_no_answer_guides_nothing(sample):
-    nothing = {**BRIEF, "body": [], "answered": False}
-    asked = ask(sample, ENGLISH, 8, ByStage({**REPLIES, "answer": [nothing, BRIEF]}))
-    assert step(asked, "draft")["output"] == []
-    assert "guide" not in step(asked, "rerank")["inputs"]
-    assert not asked.answer.abstained
-
-
 def test_where_the_filter_leaves_nothing_the_answer_says_that_there_is_none(sample):
     model = ByStage(REPLIES)
     asked = ask(sample, UNANSWERABLE_ENGLISH, 6, model)
@@ -228,12 +220,6 @@ def test_a_reply_that_does_not_fit_is_sent_back_once(sample):
     asked = ask(sample, ENGLISH, 3, model)
     assert len(model.asked["queries"]) == 2
     assert step(asked, "queries")["output"] == GOOD
-
-
-def test_without_a_model_hypotheses_are_sentences_of_the_index(sample):
-    asked = ask(sample, ENGLISH, 4)
-    first, _ = step(asked, "quoted-hypotheses")["output"]
-    assert first == "Thermal runaway of one cell can spread through a battery module within seconds."
 
 
 @pytest.mark.parametrize("question", ["the", "🙂", "왜?"])
