@@ -4,7 +4,8 @@ The state of the answer is one value. Events are the difference between this sta
 received, so a slow reader uses no memory. After the last `restart`, they add up to `done`.
 """
 
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
@@ -14,10 +15,9 @@ from typing_extensions import TypedDict
 from generator.answers.answer import Sentence, SentencesSoFar
 from generator.checking.check import Check, Hint
 from generator.llm import LanguageModel
-from generator.pipeline import answer_question
+from generator.pipeline import AskResult, EvidenceHit, answer_question, evidence_records
 from generator.request import AskRequest, Settings
-from generator.result import AskResult, EvidenceHit, evidence_records
-from generator.tracing.progress import Progress, followed
+from generator.tracing.progress import snapshots
 from generator.tracing.steps import Listener, Step, StepEvent
 from retriever.index import OpenIndex
 from retriever.queries.keywords import Keyword, KeywordRecord
@@ -121,19 +121,19 @@ async def stream_answer(
     Raises:
         RetrieverError, UnknownWay, GeneratorError: as `answer_question`.
     """
-    progress = Progress(_State(), _next_state)
-    work = answer_question(index, request, settings, model=model, listener=progress.listener(listener))
+
+    def answer(heard: Listener) -> Coroutine[Any, Any, AskResult]:
+        return answer_question(index, request, settings, model=model, listener=heard)
+
     sent = _State()
-    async with followed(work, progress) as task:
-        while not task.done():
-            known = await progress.changed()
-            for event in _new_events(sent, known):
+    async with aclosing(snapshots(answer, _State(), _next_state, listener)) as states:
+        async for known, asked in states:
+            newest = known.completed(asked) if asked else known
+            for event in _new_events(sent, newest, whole=asked is not None):
                 yield event
-            sent = known.as_sent_after(sent)
-        asked = task.result()
-        for event in _new_events(sent, progress.known.completed(asked), whole=True):
-            yield event
-        yield AnswerEvent("done", asked.as_record())
+            sent = newest.as_sent_after(sent)
+            if asked:
+                yield AnswerEvent("done", asked.as_record())
 
 
 @dataclass(frozen=True, slots=True)

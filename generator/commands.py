@@ -11,7 +11,7 @@ from base.terminal.call_options import call_options
 from base.terminal.output import echo, echo_json, echo_lines
 from base.terminal.parameters import PathParameter, SectionedCommand, option_section
 from generator.calls import AskCall
-from generator.places import ask_place
+from generator.places import ask_place, check_files
 from generator.search_command import show_strategy, strategy_options, with_strategy_of
 from generator.ways import way_names
 from indexer.options import INTERRUPTED, json_option
@@ -20,7 +20,7 @@ from retriever.export_files import check_export, write_document
 from retriever.options import COMPLETIONS, chosen_place, cite_option, synonyms_option
 
 if TYPE_CHECKING:  # loaded where an index is opened
-    from generator.result import AskResult
+    from generator.pipeline import AskResult
     from retriever.index import OpenIndex
 
 
@@ -63,7 +63,6 @@ def ask(
 
     With --cite the output is the answer with citations and references in that style.
     """
-    from base.files.output_files import check_output, is_same_file
     from generator.answers.cited_answer import cited_answer, cited_document, evidence_records
     from generator.console import live_progress, show_answer
     from generator.pipeline import Settings, answer_question, choose_strategy
@@ -75,10 +74,8 @@ def ask(
     name = chosen_place(call.index, call.sources, settings.indexer)
     synonyms = synonyms or settings.retriever.synonyms
     named = named_paths(settings.indexer, settings.retriever, settings.generator)
-    for file in filter(None, (out, trace_file)):
-        check_output(file, (strategy_file, synonyms, settings.indexer.home / name, *named))
-    if out and trace_file and is_same_file(out, trace_file):
-        raise click.UsageError("--out and --trace name the same file")
+    read = (strategy_file, synonyms, settings.indexer.home / name, *named)
+    check_files({"--out": out, "--trace": trace_file}, read)
     request = call.request(settings)
 
     async def asking(index: "OpenIndex") -> "AskResult":

@@ -11,18 +11,20 @@ from base.terminal.columns import wrapped_table
 from base.terminal.output import STEERING, echo, echo_lines, shortened, styled, visible
 from base.terminal.progress_bar import SHOWN_EVERY, error_console
 from generator.answers.answer import (
+    CHECK_WORDS,
     EXTRACTIVE,
     HEADINGS,
     SECTIONS,
     Answer,
     Sentence,
+    cited,
     likelihood_line,
     not_checked_line,
+    quoted,
 )
-from generator.answers.marks import CHECK_WORDS, cited, quoted
 from generator.answers.streaming import readable
 from generator.checking.check import Hint
-from generator.result import AskResult
+from generator.pipeline import AskResult
 from generator.tracing.steps import Listener, StepEvent
 from generator.tracing.trace import Trace
 from indexer.corpora.papers import Language, language_of

@@ -1,22 +1,31 @@
-"""Rewriting of the last question of a conversation as a standalone question."""
+"""The last question of a conversation as a standalone question.
 
-from collections.abc import Awaitable, Callable, Sequence
+The language model rewrites it. Without a model, a follow-up such as "How much did yields fall?" after a
+question about rice paddies gets keywords of that question, if the papers found for it contain its words.
+"""
+
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import accumulate
 from typing import Annotated
 
 from pydantic import BaseModel, StringConstraints
 
-from generator.follow_up_questions import may_follow, with_earlier_subject
 from generator.llm import Reply
-from generator.model_calls.model_step import ModelStep
+from generator.model_step import ModelStep
 from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources, Turn
 from generator.tracing.steps import Step
+from indexer.analysis.word_roles import SUBJECT_ROLES, role_of
 from indexer.corpora.papers import language_of
+from retriever.errors import BadQuestion
+from retriever.index import SearchIndex
 from retriever.methods import method_named
 from retriever.request import check_question
+from retriever.search import SearchRequest, search, terms_of
+from retriever.settings import RetrieverSettings
+from retriever.stages.hits import Hit
+from retriever.terms import SearchTerms
 
 LONGEST_QUESTION = 2_000  # characters; a longer question is taken as standalone
 # Limits of the earlier turns in the prompt, in characters: in all, and for each question and answer.
@@ -25,6 +34,10 @@ LONGEST_TURNS = {"user": 1_000, "assistant": 600}
 BY_RULES = "keywords of the earlier question"
 NOT_READ = "the earlier turns of the conversation were not taken into account"
 UNCLEAR = f"{NOT_READ}; if the question continues them, name its subject"
+
+# Without a model: earlier questions that are used, nouns of a follow-up, the share of its words that one
+# passage found for the earlier question contains, these passages, and the keywords that are added.
+MOST_EARLIER, MOST_WORDS, LEAST_HELD, PASSAGES, MOST_ADDED = 3, 3, 0.5, 5, 5
 
 
 class StandaloneQuestion(BaseModel):
@@ -35,11 +48,9 @@ class StandaloneQuestion(BaseModel):
 
 
 async def question_step(parent: Step, request: AskRequest, resources: Resources) -> AskRequest:
-    """Return the request with a standalone question, written in a step of its own.
+    """Return the request with a standalone question, which a separate step writes.
 
-    The language model writes it. Without a model, or if it fails, a follow-up gets keywords of the earlier
-    question. A note says if the earlier turns are not used. A changed request is published to the parent's
-    listener.
+    A note says if the earlier turns are not used. A changed request is published to the parent's listener.
 
     Raises:
         BadQuestion: the question cannot be searched for.
@@ -47,65 +58,117 @@ async def question_step(parent: Step, request: AskRequest, resources: Resources)
     """
     if not request.turns:
         return request
-    check_question(request.question)
-    if len(request.question) > LONGEST_QUESTION:
+    asked = request.question
+    check_question(asked)
+    if len(asked) > LONGEST_QUESTION:
         parent.notes.append(NOT_READ)
         return request
-    by_rules = partial(_by_rules, parent, request, resources)
-    standalone = standalone_step(request.turns, request.question, by_rules)
+
+    async def read(reply: Reply[StandaloneQuestion]) -> str:
+        return reply.value.question if reply.value.depends else asked
+
+    async def by_rules() -> str:
+        return await _by_rules(parent, request, resources)
+
+    standalone = ModelStep(
+        "question",
+        load_prompt("question", language_of(asked)),
+        {"turns": shown_turns(request.turns), "question": asked},
+        StandaloneQuestion,
+        read=read,
+        fallback=BY_RULES,
+        otherwise=by_rules,
+        inputs={"question": asked, "turns": len(request.turns)},
+        output=str,
+    )
     question = await standalone.run(parent, resources.model)
-    if question == request.question:
-        return request
-    request = replace(request, question=question)
-    parent.publish(request)
+    if question != asked:
+        request = replace(request, question=question)
+        parent.publish(request)
     return request
+
+
+def shown_turns(turns: Sequence[Turn]) -> list[str]:
+    """Return the newest turns of user and assistant, oldest first, each shortened, within MOST_CHARACTERS."""
+    texts = []
+    for turn in reversed(turns):
+        text, longest = turn.text.strip(), LONGEST_TURNS.get(turn.role, 0)
+        if text and longest:
+            texts.append(f"{turn.role}: {text if len(text) <= longest else f'{text[:longest].rstrip()} …'}")
+    lengths = accumulate(map(len, texts))
+    return [text for text, length in zip(texts, lengths, strict=True) if length <= MOST_CHARACTERS][::-1]
 
 
 async def _by_rules(parent: Step, request: AskRequest, resources: Resources) -> str:
     """Return a follow-up question with the subject of an earlier one; other questions are unchanged."""
     question, index = request.question, resources.index
-    if not method_named(request.method).is_expression and await may_follow(question, index):
+    is_short = len(await index.threads.run(_tokens, question, index, {"noun"})) <= MOST_WORDS
+    if is_short and not method_named(request.method).is_expression:
         with parent.step("question", question=question, turns=len(request.turns)) as step:
             settings = resources.settings.retriever
-            question = await with_earlier_subject(request.turns, question, index, settings)
+            question = await _with_earlier_subject(request.turns, question, index, settings)
             step.output = question
     if question == request.question:
-        parent.notes.append(UNCLEAR if await may_follow(question, index) else NOT_READ)
+        parent.notes.append(UNCLEAR if is_short else NOT_READ)
     return question
 
 
-def standalone_step(
-    turns: Sequence[Turn], question: str, otherwise: Callable[[], Awaitable[str]]
-) -> ModelStep[StandaloneQuestion, str]:
-    """Return the step that asks for a standalone form of `question`, which follows `turns` (oldest first)."""
-
-    async def read(reply: Reply[StandaloneQuestion]) -> str:
-        return reply.value.question if reply.value.depends else question
-
-    return ModelStep(
-        "question",
-        load_prompt("question", language_of(question)),
-        {"turns": shown_turns(turns), "question": question},
-        StandaloneQuestion,
-        read=read,
-        fallback=BY_RULES,
-        otherwise=otherwise,
-        inputs={"question": question, "turns": len(turns)},
-        output=str,
-    )
+def _tokens(question: str, index: SearchIndex, roles: Collection[str]) -> frozenset[str]:
+    """Return the tokens of a question with one of these roles."""
+    tagged = index.analyzer.tagged_tokens(question)
+    return frozenset(token[0] for token, tag in tagged if role_of(token[0], tag) in roles)
 
 
-def shown_turns(turns: Sequence[Turn]) -> list[str]:
-    """Return the newest turns of user and assistant, oldest first, each shortened, within MOST_CHARACTERS."""
-    texts = [
-        f"{turn.role}: {_shortened(turn.text, LONGEST_TURNS[turn.role])}"
-        for turn in reversed(turns)
-        if turn.role in LONGEST_TURNS and turn.text.strip()
+async def _with_earlier_subject(
+    turns: Collection[Turn], question: str, index: SearchIndex, settings: RetrieverSettings
+) -> str:
+    """Add keywords of the previous question to each follow-up question; return the last question."""
+    earlier = [turn.text[: LONGEST_TURNS["user"]] for turn in turns if turn.role == "user"]
+    subject = ""
+    for each in [*filter(_is_question, earlier)][-MOST_EARLIER:]:
+        subject = await _joined(subject, each, index, settings) if subject else each
+    return await _joined(subject, question, index, settings) if subject else question
+
+
+def _is_question(text: str) -> bool:
+    try:
+        check_question(text)
+    except BadQuestion:
+        return False
+    return True
+
+
+async def _joined(subject: str, question: str, index: SearchIndex, settings: RetrieverSettings) -> str:
+    """Return `question` with keywords of `subject` if it is a follow-up of `subject`."""
+    words = await index.threads.run(_tokens, question, index, {"noun"})
+    asked = await index.threads.run(_tokens, subject, index, SUBJECT_ROLES)
+    if len(words) > MOST_WORDS or not asked:
+        return question
+    found = await search(index, SearchRequest(subject, k=PASSAGES), settings)
+    if words:
+        own = await terms_of(index, SearchRequest(question), settings)
+        if not await index.threads.run(_continues, own, words, found.hits, index):
+            return question
+    added = [
+        keyword.text
+        for keyword in found.keywords
+        if not asked.isdisjoint(keyword.tokens)
+        and keyword.text.casefold() in subject.casefold()
+        and keyword.text.casefold() not in question.casefold()
     ]
-    lengths = accumulate(map(len, texts))
-    return [text for text, length in zip(texts, lengths, strict=True) if length <= MOST_CHARACTERS][::-1]
+    return f"{question} ({', '.join(added[:MOST_ADDED])})" if added else question
 
 
-def _shortened(text: str, longest: int) -> str:
-    text = text.strip()
-    return text if len(text) <= longest else f"{text[:longest].rstrip()} …"
+def _continues(
+    terms: SearchTerms | None, words: Collection[str], hits: Collection[Hit], index: SearchIndex
+) -> bool:
+    """Check whether a passage found for the earlier question covers enough of the new question's subject."""
+    subject = terms.views[0] if terms and terms.views else ()
+    asked = [each for each in subject if each.forms[0][0] in words]
+    for hit in hits:
+        analysed = index.analyzer.analyze(f"{hit.passage.title}\n{hit.passage.text}")
+        tokens = {token[0] for token in analysed}
+        held = [any(tokens.issuperset(form) for form in each.forms) for each in asked]
+        if any(held) and sum(held) >= LEAST_HELD * len(held):
+            return True
+    return False

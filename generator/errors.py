@@ -1,22 +1,4 @@
-"""Errors of answering.
-
-GeneratorError
-├── ModelNotConfigured     no setting names a language model
-├── UnknownWay             no way of answering has that name
-├── UnknownModel           no setting names that model
-├── InvalidPrompt          a prompt is missing, or a call lacks one of its variables
-├── ModelFailed            a call failed; statistics and quotation replace it
-│   ├── ModelUnreachable   no connection, or a broken connection
-│   ├── ModelTooSlow       a time limit passed
-│   ├── ModelRefusedCall   the server or the model declined: `status` says how
-│   │   └── ContextExceeded   the prompt is longer than the server's context
-│   ├── ModelAnswerInvalid a reply that does not match the schema, after one repair
-│   ├── ContextTooSmall    the prompt exceeds the context even with one sentence per passage
-│   └── CircuitOpen        the server failed repeatedly; calls pause
-├── TokenizerUnusable      the configured tokenizer is missing or unreadable
-└── CacheUnusable          the file of recorded answers is damaged, or cannot be opened
-    └── CallNotRecorded    a replay needs a call that the recording does not contain
-"""
+"""Errors of answering; statistics or quotation replace a model call that fails with `ModelFailed`."""
 
 
 class GeneratorError(Exception):

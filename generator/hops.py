@@ -6,7 +6,6 @@ and a short answer. Questions without steps, and all questions without a model, 
 """
 
 import asyncio
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import zip_longest
@@ -14,20 +13,18 @@ from typing import Annotated
 
 from pydantic import BaseModel, StringConstraints
 
-from generator.answer_step import answer_step
 from generator.answers.answer import WayResult
 from generator.answers.model_answer import WHOLE_ANSWER
+from generator.budgets import Allowance, Budget
 from generator.llm import Reply
-from generator.model_calls.budgets import Allowance, Budget
-from generator.model_calls.model_step import ModelStep, constant
+from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.request import WAY, AskRequest, Resources
-from generator.search_step import search_step
 from generator.strategist import ask_for_strategy, model_strategy, normalised
 from generator.tracing.steps import Step
 from generator.ways import Way
+from generator.ways.shrag import answer_step, search_step
 from indexer.corpora.papers import language_of
-from indexer.files.schema import StoredPassage
 from retriever.errors import SourceFailed
 from retriever.request import SearchRequest
 from retriever.search import open_search
@@ -104,9 +101,8 @@ async def search_in_hops(
         context = open_search(resources.index, request.search(), resources.settings.retriever)
         found = [Hop(request.question, await search_step(hops, context))]
         step.publish(found[0].search)
-        left = allowance.seconds_left
         try:
-            async with asyncio.timeout(None if math.isinf(left) else left):
+            async with asyncio.timeout(allowance.seconds_left):
                 for number, question in enumerate(steps, 1):
                     if allowance.is_spent:
                         break
@@ -140,16 +136,31 @@ async def _hop(
     budget: Allowance,
 ) -> Hop | None:
     """Run one step; None if it repeats an earlier question, or no source answers."""
+    language, facts, model = language_of(question), answered(found), resources.model
+
+    async def question_of(reply: Reply[Rewritten]) -> str:
+        return reply.value.question if normalised(reply.value.question) else question
+
+    async def answer_of(reply: Reply[SubAnswer]) -> str:
+        return reply.value.answer if reply.value.answered else ""
+
     with parent.step("hop", number=number, question=question) as step:
-        facts = answered(found)
-        rewriting = rewrite_step(question, facts)
-        asked = await rewriting.run(step, resources.model if facts else None, budget)
+        rewriting = ModelStep(
+            "rewrite",
+            load_prompt("rewrite", language),
+            {"question": question, "facts": facts},
+            Rewritten,
+            read=question_of,
+            fallback="the step's own question",
+            otherwise=constant(question),
+        )
+        asked = await rewriting.run(step, model if facts else None, budget)
         if normalised(asked) in {normalised(hop.question) for hop in found}:
             step.notes.append(f"step {number} repeats an earlier question and is left out")
             return None
         searched = request_of_hop(asked, request)
         if request.strategist == "model":
-            strategy = await model_strategy(step, searched, resources.model, budget)
+            strategy = await model_strategy(step, searched, model, budget)
             searched = replace(searched, strategy=strategy)
         context = open_search(resources.index, searched, resources.settings.retriever)
         try:
@@ -159,8 +170,17 @@ async def _hop(
             return None
         answer = ""
         if search.hits:
-            passages = [hit.passage for hit in search.hits]
-            answer = await sub_answer_step(asked, passages).run(step, resources.model, budget)
+            answering = ModelStep(
+                "sub_answer",
+                load_prompt("sub_answer", language_of(asked)),
+                {"question": asked},
+                SubAnswer,
+                read=answer_of,
+                fallback="no answer of this step",
+                otherwise=constant(""),
+                passages=[hit.passage for hit in search.hits],
+            )
+            answer = await answering.run(step, model, budget)
         step.output = {"question": asked, "answer": answer or None}
     return Hop(asked, search, answer)
 
@@ -178,63 +198,24 @@ def request_of_hop(question: str, request: AskRequest) -> SearchRequest:
     )
 
 
-def rewrite_step(question: str, facts: Sequence[str]) -> ModelStep[Rewritten, str]:
-    """Return the step that inserts the answers of earlier steps into a step's question."""
-
-    async def read(reply: Reply[Rewritten]) -> str:
-        return reply.value.question if normalised(reply.value.question) else question
-
-    return ModelStep(
-        "rewrite",
-        load_prompt("rewrite", language_of(question)),
-        {"question": question, "facts": facts},
-        Rewritten,
-        read=read,
-        fallback="the step's own question",
-        otherwise=constant(question),
-    )
-
-
-def sub_answer_step(question: str, passages: Sequence[StoredPassage]) -> ModelStep[SubAnswer, str]:
-    """Return the step that asks for a short answer from passages; "" without an answer."""
-
-    async def read(reply: Reply[SubAnswer]) -> str:
-        return reply.value.answer if reply.value.answered else ""
-
-    return ModelStep(
-        "sub_answer",
-        load_prompt("sub_answer", language_of(question)),
-        {"question": question},
-        SubAnswer,
-        read=read,
-        fallback="no answer of this step",
-        otherwise=constant(""),
-        passages=passages,
-    )
-
-
 def joined_evidence(found: Sequence[Hop], request: AskRequest) -> SearchResult:
-    """Return the interleaved hits of all searches, at most 20 or twice the evidence of the request."""
-    return joined([hop.search for hop in found], max(MAX_EVIDENCE, 2 * request.evidence))
+    """Return the first search with the interleaved hits of all searches, without repetitions.
 
-
-def joined(searches: Sequence[SearchResult], most: int) -> SearchResult:
-    """Return the first search with the interleaved hits of all searches, without repetitions; at most `most`.
-
-    A hit's score is 1 / (60 + its best rank). The likelihood of an answer is the highest of all searches.
+    There are at most 20 hits, or twice the evidence of the request. A hit's score is 1 / (60 + its best
+    rank). The likelihood of an answer is the highest of all searches.
     """
-    first = searches[0]
+    searches = [hop.search for hop in found]
     if len(searches) == 1:
-        return first
+        return searches[0]
     ranked: dict[str, Hit] = {}
     for place, hits in enumerate(zip_longest(*(search.hits for search in searches)), 1):
         for hit in filter(None, hits):
             ranked.setdefault(hit.passage_id, replace(hit, score=round(1 / (RANK_CONSTANT + place), 4)))
-    kept = [replace(hit, rank=rank) for rank, hit in enumerate(list(ranked.values())[:most], 1)]
+    most = max(MAX_EVIDENCE, 2 * request.evidence)
     likelihoods = [search.likelihood for search in searches if search.likelihood is not None]
     return replace(
-        first,
-        hits=tuple(kept),
+        searches[0],
+        hits=tuple(replace(hit, rank=rank) for rank, hit in enumerate([*ranked.values()][:most], 1)),
         milliseconds=summed_milliseconds(searches),
         likelihood=max(likelihoods, default=None),
         notes=tuple(dict.fromkeys(note for search in searches for note in search.notes)),

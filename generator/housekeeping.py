@@ -9,14 +9,13 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from textwrap import shorten
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, Field, StringConstraints, create_model
+from pydantic import BaseModel, StringConstraints, create_model
 
-from generator.llm import LanguageModel, Reply
-from generator.model_calls.model_step import ModelStep, constant
+from generator.llm import CutAt, LanguageModel, Reply
+from generator.model_step import ModelStep, constant
 from generator.prompts import Prompt
 from generator.request import Turn
 from generator.tracing.steps import Step
@@ -28,7 +27,7 @@ MOST_READ, MOST_CHARACTERS = 40_000, 12_000
 LONGEST_TITLE, LONGEST_QUERY = 48, 300
 NO_TITLE = {"ko": "새 대화", "en": "New conversation"}
 
-OPENING, CLOSING = "<chat_history>", "</chat_history>"
+HISTORY = re.compile(r"<chat_history>(.*)</chat_history>", re.DOTALL)
 HEADING = re.compile(r"\A\s*#{1,4}\s*\W{0,2}task\b", re.IGNORECASE)
 ASKED_KEY = re.compile(r"[{,]\s*\"(title|tags|follow_ups|queries|text|prompt)\"\s*:", re.IGNORECASE)
 SAYS_JSON = re.compile(r"\bjson\b", re.IGNORECASE)
@@ -36,12 +35,13 @@ SAID_BY = re.compile(
     r"^\W{0,3}(user|human|ai|assistant|response)\W{0,2}:[ \t]*", re.IGNORECASE | re.MULTILINE
 )
 TITLE_OF_IT = re.compile(
-    r"\btitle\b[^.?]{0,80}\b(conversation|chat)\b|\b(conversation|chat)\b.{0,120}?\btitle\b",
+    r"\btitle\b[^.?]{0,80}\b(?:conversation|chat)\b|\b(?:conversation|chat)\b.{0,120}?\btitle\b",
     re.IGNORECASE | re.DOTALL,
 )
+# Signs of a request for a title as text, besides a conversation in it: its size, and its form.
 SIZE = re.compile(r"\b\d+[- ](word|character)", re.IGNORECASE)
 ALONE = re.compile(
-    r"\bonly\b[^.]{0,30}\btitle\b|\bno (punctuation|quotation)|\btitle case\b|\bdetected language\b",
+    r"\bonly\b[^.]{0,30}\btitle\b|\bno (?:punctuation|quotation)|\btitle case\b|\bdetected language\b",
     re.IGNORECASE,
 )
 
@@ -67,19 +67,14 @@ def find_housekeeping(messages: Sequence[Turn]) -> Housekeeping | None:
     system = "\n".join(message.text for message in messages[:-1] if message.role == "system")
     request = _cut_middle(f"{system}\n\n{messages[-1].text}".strip(), MOST_READ)
     instructions, carried = _split_request(request)
-    key = ASKED_KEY.search(instructions)
-    if key and SAYS_JSON.search(instructions):
-        signs, name = 1 + len(carried[:1]) + bool(HEADING.search(instructions)), key[1].lower()
-    elif TITLE_OF_IT.search(instructions):
-        signs, name = (
-            sum(map(bool, (carried, SIZE.search(instructions), ALONE.search(instructions)))),
-            "title",
-        )
-    else:
-        return None
-    if signs < FEWEST_SIGNS:
+    key = ASKED_KEY.search(instructions) if SAYS_JSON.search(instructions) else None
+    signs = [bool(carried), bool(HEADING.search(instructions))] if key else []
+    if not key and TITLE_OF_IT.search(instructions):
+        signs = [bool(carried), bool(SIZE.search(instructions)), bool(ALONE.search(instructions))]
+    if sum(signs) + bool(key) < FEWEST_SIGNS:
         return None
     earlier = tuple(turn for turn in messages[:-1] if turn.role != "system")
+    name = key[1].lower() if key else "title"
     return Housekeeping(name, as_json=bool(key), instructions=request, conversation=carried or earlier)
 
 
@@ -90,10 +85,8 @@ def _cut_middle(text: str, longest: int) -> str:
 
 def _split_request(request: str) -> tuple[str, tuple[Turn, ...]]:
     """Split a request into instructions and the conversation between tags or after the instructions."""
-    begin, end = request.find(OPENING), request.rfind(CLOSING)
-    if 0 <= begin < end:
-        behind = request[end + len(CLOSING) :]
-        return f"{request[:begin]}\n{behind}", _turns(request[begin + len(OPENING) : end])
+    if history := HISTORY.search(request):
+        return f"{request[: history.start()]}\n{request[history.end() :]}", _turns(history[1])
     turns = _turns(request)
     first = SAID_BY.search(request)
     return (request[: first.start()], turns) if first and len(turns) > 1 else (request, ())
@@ -101,41 +94,25 @@ def _split_request(request: str) -> tuple[str, tuple[Turn, ...]]:
 
 def _turns(text: str) -> tuple[Turn, ...]:
     """Parse a conversation in which each turn starts with its speaker."""
-    marks = list(SAID_BY.finditer(text))
-    ends = [mark.start() for mark in marks[1:]] + [len(text)]
+    _, *parts = SAID_BY.split(text)
     return tuple(
-        Turn("user" if mark[1].lower() in {"user", "human"} else "assistant", text[mark.end() : end].strip())
-        for mark, end in zip(marks, ends, strict=bool(marks))
+        Turn("user" if speaker.lower() in {"user", "human"} else "assistant", said.strip())
+        for speaker, said in zip(parts[::2], parts[1::2], strict=True)
     )
 
 
-def _shortened(texts: list[str], *, longest: int) -> list[str]:
-    return [text.strip()[:longest] for text in texts]
-
-
-def _text(longest: int, least: int = 0) -> Any:
-    return Annotated[str, StringConstraints(strip_whitespace=True, min_length=least, max_length=longest)]
-
-
-def _texts(longest: int, most: int) -> Any:
-    return Annotated[list[str], Field(max_length=most), AfterValidator(partial(_shortened, longest=longest))]
-
-
-def _shape(key: str, held: Any) -> type[BaseModel]:
-    return create_model(key, **{key: (held, ...)})  # type: ignore[call-overload,no-any-return]
-
-
-# Reply schema of each key; the limits match what chat programs show.
-SHAPES = {
-    key: _shape(key, held)
-    for key, held in {
-        "title": _text(100, least=1),
-        "tags": _texts(50, most=8),
-        "follow_ups": _texts(LONGEST_QUERY, most=5),
-        "queries": _texts(LONGEST_QUERY, most=5),
-        "text": _text(500),
-        "prompt": _text(1_000),
-    }.items()
+Stripped = Annotated[str, StringConstraints(strip_whitespace=True)]
+Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), CutAt(100)]
+Tag = Annotated[Stripped, CutAt(50)]
+Query = Annotated[Stripped, CutAt(LONGEST_QUERY)]
+# Value of each key in a reply; the limits match what chat programs show.
+VALUES: dict[str, Any] = {
+    "title": Title,
+    "tags": Annotated[list[Tag], CutAt(8)],
+    "follow_ups": Annotated[list[Query], CutAt(5)],
+    "queries": Annotated[list[Query], CutAt(5)],
+    "text": Annotated[Stripped, CutAt(500)],
+    "prompt": Annotated[Stripped, CutAt(1_000)],
 }
 
 
@@ -146,11 +123,12 @@ async def answer_housekeeping(asked: Housekeeping, model: LanguageModel | None) 
         return getattr(reply.value, asked.key)
 
     instructions = _cut_middle(asked.instructions, MOST_CHARACTERS)
-    housekeeping = ModelStep(
+    values: dict[str, Any] = {asked.key: (VALUES[asked.key], ...)}
+    housekeeping: ModelStep[BaseModel, Any] = ModelStep(
         "housekeeping",
         Prompt.of_text("housekeeping", language_of(instructions), instructions),
         {},
-        SHAPES[asked.key],
+        create_model(asked.key, **values),
         read=read,
         fallback="the conversation's words",
         otherwise=constant(_from_conversation(asked)),
@@ -163,14 +141,10 @@ async def answer_housekeeping(asked: Housekeeping, model: LanguageModel | None) 
 
 
 def _from_conversation(asked: Housekeeping) -> str | list[str]:
-    said = [" ".join(turn.text.split()) for turn in asked.conversation if turn.role == "user"]
-    first, last = (said[0], said[-1]) if said else ("", "")
+    said = [" ".join(turn.text.split()) for turn in asked.conversation if turn.role == "user"] or [""]
+    first, last = said[0], said[-1][:LONGEST_QUERY]
     if asked.key == "title":
         short = shorten(first, LONGEST_TITLE, placeholder="…") if " " in first else first[:LONGEST_TITLE]
         return short or NO_TITLE["ko" if language_of(asked.instructions) == "ko" else "en"]
-    answers: dict[str, str | list[str]] = {
-        "queries": [last[:LONGEST_QUERY]] if last else [],
-        "text": "",
-        "prompt": last[:LONGEST_QUERY],
-    }
+    answers: dict[str, str | list[str]] = {"queries": [last] if last else [], "text": "", "prompt": last}
     return answers.get(asked.key, [])

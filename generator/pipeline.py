@@ -5,32 +5,115 @@ Scripts and notebooks call `ask` and `find`; callers with an open index await `a
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import TypedDict
+
 from base.logs import request_id
+from base.records import Recordable
+from generator.answers.answer import Answer, WayResult
 from generator.calls import AskCall
 from generator.conversation import question_step
 from generator.hops import answer_in_hops
 from generator.llm import LanguageModel
 from generator.places import ask_place, check_places, run
 from generator.request import AskRequest, Resources, Settings
-from generator.result import AskResult, result_of
 from generator.strategist import ask_for_strategy, strategy_of, with_strategy
 from generator.tracing.steps import Listener, Step
+from generator.tracing.trace import TRACE_VERSION, Trace
 from generator.ways import check_options, find_way, takes
 from indexer.settings import IndexerSettings
+from retriever.answerability import THRESHOLD
 from retriever.calls import SearchCall
 from retriever.index import OpenIndex, SearchIndex
 from retriever.queries.filters import Filters
 from retriever.search import search
-from retriever.stages.hits import SearchResult
+from retriever.stages.hits import Hit, HitRecord, SearchResult
 from retriever.strategy import Strategy
 
 __all__ = ["AskRequest", "AskResult", "Settings", "answer_question", "ask", "find", "run"]
+
+
+class AnswerWithEvidence(TypedDict):
+    """A search result with the answer and its evidence."""
+
+    answer: Answer
+    evidence: tuple[Hit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AskResult(Recordable):
+    """An answer, the search whose hits are its evidence, and the trace of its steps."""
+
+    answer: Answer
+    result: SearchResult
+    trace: Trace
+
+    @property
+    def evidence(self) -> tuple[Hit, ...]:
+        """The papers that support the answer; the nearest papers for an abstention."""
+        return self.result.evidence
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the JSON of `shrag ask --json`."""
+        return self.result.as_record() | Recordable.as_record(self)
+
+    def record_fields(self) -> AnswerWithEvidence:
+        """Return the fields that are added to the record of the search."""
+        return {"answer": self.answer, "evidence": self.evidence}
+
+
+def result_of(
+    index: SearchIndex, settings: Settings, found: WayResult, step: Step, started: datetime
+) -> AskResult:
+    """Combine answer and search of a way with the notes, times and records of its finished step."""
+    manifest, llm, answer = index.manifest, settings.generator.llm, found.answer
+    times, search = step.milliseconds_of_calls(), found.search
+    notes = (*search.notes, *step.all_notes())
+    result = replace(search, notes=notes, milliseconds=search.milliseconds | times)
+    trace = Trace(
+        {
+            "trace": TRACE_VERSION,
+            "started": started.isoformat(timespec="milliseconds"),
+            "index": {
+                name: getattr(manifest, name)
+                for name in ("name", "version", "engine", "fingerprint", "vectors")
+            },
+            "settings": {
+                **settings.retriever.model_dump(mode="json"),
+                "abstention_threshold": THRESHOLD,
+                "model": llm.model if llm.configured else None,
+                "seed": llm.seed,
+                "temperature": llm.temperature,
+                "revision": llm.revision,
+            },
+            "request": step.inputs,
+            "steps": [child.as_record() for child in step.children],
+            "likelihood": result.as_record()["likelihood"],
+            "unknown_words": list(result.unknown_words),
+            "answer": answer.as_record(),
+            "evidence": evidence_records(result),
+            "notes": list(notes),
+            "milliseconds": round(times["total"], 2),
+        }
+    )
+    return AskResult(answer, result, trace)
+
+
+class EvidenceHit(HitRecord):
+    """A hit with the text of its passage and its paper's record."""
+
+    text: str
+    paper: dict[str, Any]
+
+
+def evidence_records(result: SearchResult) -> list[dict[str, Any]]:
+    """Return the hits as the JSON of `EvidenceHit`."""
+    return [hit.as_record() | {"text": hit.passage.text, "paper": hit.paper} for hit in result.evidence]
 
 
 async def answer_question(
@@ -105,7 +188,7 @@ async def _answer(
                 found = await way(request, resources, step)
             else:
                 found = await answer_in_hops(way, request, resources, step)
-    return result_of(index, settings, found, step.summary(), started)
+    return result_of(index, settings, found, step, started)
 
 
 def ask(

@@ -1,10 +1,13 @@
 """The place of a question: a named index, or sources searched as one index."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
 
 from base.errors import InvalidCall
 from indexer.settings import IndexerSettings
@@ -21,6 +24,23 @@ def check_places(name: str, sources: Sequence[str]) -> None:
         raise InvalidCall(f"sources must be a list of names, not one name: {sources[:100]!r}")
     if name and sources:
         raise InvalidCall(f"index {name[:100]!r} and sources exclude each other: give only one of them")
+
+
+def check_files(written: Mapping[str, Path | None], read: Sequence[Path | None]) -> None:
+    """Check the output files of a command, by their options, before its work.
+
+    Raises:
+        UsageError: two options name the same file.
+        InvalidCall, UnknownPath: an output would overwrite a file that is `read`, or cannot be written.
+    """
+    from base.files.output_files import check_output, is_same_file
+
+    files = [(option, file) for option, file in written.items() if file]
+    for (option, file), (other, another) in combinations(files, 2):
+        if is_same_file(file, another):
+            raise click.UsageError(f"{option} and {other} name the same file")
+    for _, file in files:
+        check_output(file, read)
 
 
 def ask_place(

@@ -106,16 +106,10 @@ class ReaderJudgement:
     @classmethod
     def of(cls, call: JudgementCall, place: str, day: str) -> Self:
         """Return the judgement of a call."""
-        return cls(
-            call.question.strip(),
-            place,
-            call.verdict,
-            day,
-            call.reader,
-            call.paper,
-            call.sentence,
-            call.written_by,
-        )
+        judged = {
+            name: getattr(call, name) for name in ("verdict", "reader", "paper", "sentence", "written_by")
+        }
+        return cls(question=call.question.strip(), place=place, day=day, **judged)
 
     @property
     def subject(self) -> tuple[str, str, str | None, JudgedSentence | None]:

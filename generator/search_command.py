@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from base.calls import Section
-from base.files.output_files import check_output, is_same_file
 from base.terminal.call_options import call_options
 from base.terminal.output import echo_json, echo_lines
 from base.terminal.parameters import PathParameter, SectionedCommand, option_section
-from generator.places import ask_place
+from generator.places import ask_place, check_files
 from indexer.options import json_option
 from indexer.settings import IndexerSettings, named_paths
 from retriever.calls import QuestionCall, SearchCall
@@ -106,15 +105,11 @@ def search(  # noqa: PLR0913 - one for each option
     synonyms = synonyms or settings.synonyms
     name = chosen_place(call.index, call.sources, places)
     read = (strategy_file, synonyms, places.home / name, *named_paths(places, settings))
-    if out:
-        check_output(out, read)
     if record_file:
         from retriever.search_records.files import form_of
 
         form_of(record_file)
-        check_output(record_file, read)
-        if out and is_same_file(out, record_file):
-            raise click.UsageError("--out and --record name the same file")
+    check_files({"--out": out, "--record": record_file}, read)
 
     async def strategy_of_version(version: "SearchIndex") -> tuple[Strategy | None, Sequence[str]]:
         from generator.strategist import strategy_of

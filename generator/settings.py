@@ -170,6 +170,13 @@ class LanguageModelSettings(BaseModel):
             return ()
         return tuple(dict.fromkeys([self.model, *listed(self.other_models)]))
 
+    @property
+    def template_kwargs(self) -> dict[str, Any]:
+        """Arguments of the chat template, with `enable_thinking` if the dialect supports it."""
+        thinking = {"enable_thinking": self.thinking} if self.dialect == "vllm" else {}
+        given: dict[str, Any] = self.extra_body.get("chat_template_kwargs", {})
+        return thinking | given
+
     @field_validator("base_url")
     @classmethod
     def _strip_call_path(cls, value: str | None) -> str | None:

@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, create_model
 
 from base.letters import HANGUL, LATIN
+from generator.budgets import Allowance
 from generator.errors import ModelNotConfigured
-from generator.llm import LanguageModel, Reply
-from generator.model_calls.budgets import Allowance
-from generator.model_calls.model_step import ModelStep, constant
+from generator.llm import LanguageModel
+from generator.model_step import ModelStep, constant, value_of
 from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources, Settings
-from generator.settings import LanguageModelSettings
-from generator.side_by_side import all_of
+from generator.tracing.progress import all_of
 from generator.tracing.steps import Step
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Language, language_of
 from retriever.conditions import find_conditions
@@ -196,11 +195,29 @@ async def model_strategy(
     """
     if model is None or not method_named(request.method).uses_strategy:
         return None
-    question = unicodedata.normalize("NFC", request.question).strip()
+    question, settings = unicodedata.normalize("NFC", request.question).strip(), model.settings
+    language, least, most = language_of(question), settings.keywords_least, settings.keywords_most
+    groups: list[tuple[Language, ...]] = [LANGUAGES]  # the question's language first
+    if settings.strategy_calls != "one":
+        groups = [(each,) for each in languages_from(language)]
     with parent.step("strategy", question=request.question) as step:
-        calls = strategy_calls(question, model.settings)
+        calls: list[ModelStep[StrategyReply, StrategyReply | None]] = [
+            ModelStep(
+                "keywords",
+                load_prompt("strategy", language)
+                if group is LANGUAGES
+                else load_prompt("keywords", group[0]),
+                {"terms": f"{least}–{most}" if least < most else str(least), "question": question},
+                reply_schema(group, least, most),
+                read=value_of,
+                fallback=f"no keywords in {' and '.join(group)}",
+                otherwise=constant(None),
+                inputs={"languages": list(group)},
+            )
+            for group in groups
+        ]
         replies = await all_of(call.run(step, model, budget) for call in calls)
-        strategy = joined([reply for reply in replies if reply], question, model.settings.keywords_most)
+        strategy = joined([reply for reply in replies if reply], question, most)
         if strategy.has_keywords:
             strategy = _with_conditions(strategy, request)
             step.output = strategy.as_record()
@@ -214,51 +231,22 @@ async def model_strategy(
     return None
 
 
-def strategy_calls(
-    question: str, settings: LanguageModelSettings
-) -> list[ModelStep[StrategyReply, StrategyReply | None]]:
-    """Return the calls that ask for a strategy: the question's language first, or one call for all."""
-    language, least, most = language_of(question), settings.keywords_least, settings.keywords_most
-    groups = [LANGUAGES]
-    if settings.strategy_calls != "one":
-        groups = [(each,) for each in languages_from(language)]
-
-    async def read(reply: Reply[StrategyReply]) -> StrategyReply:
-        return reply.value
-
-    return [
-        ModelStep(
-            "keywords",
-            load_prompt("strategy", language) if group is LANGUAGES else load_prompt("keywords", group[0]),
-            {"terms": f"{least}–{most}" if least < most else str(least), "question": question},
-            reply_schema(group, least, most),
-            read=read,
-            fallback=f"no keywords in {' and '.join(group)}",
-            otherwise=constant(None),
-            inputs={"languages": list(group)},
-        )
-        for group in groups
-    ]
-
-
 def joined(replies: Sequence[StrategyReply], question: str, most: int) -> Strategy:
-    """Join the replies to a question, that of its language first, into one strategy."""
+    """Join the replies to a question, that of its language first, into one strategy.
+
+    The same things in several languages are joined; of lists of other lengths, the first is used.
+    """
     lists = {language: list[str]() for language in LANGUAGES}
     for reply, language in product(replies, LANGUAGES):
         lists[language] += getattr(reply, language, [])
+    things = [reply.exclude for reply in replies if reply.exclude]
+    alike = [each for each in things if len(each) == len(things[0])]
     return Strategy(origin="model").changed(
         **by_language(lists, most),
-        exclude=_joined_things([reply.exclude for reply in replies]),
+        exclude=[dict(ChainMap(*parts)) for parts in zip(*alike, strict=True)][:MAX_EXCLUSIONS],
         years=next((reply.years for reply in replies if reply.years), None),
         steps=next((steps for reply in replies if (steps := usable_steps(reply.steps, question))), ()),
     )
-
-
-def _joined_things(lists: Sequence[Sequence[dict[str, str]]]) -> list[dict[str, str]]:
-    """Join the same things in several languages; of lists of other lengths, the first is used."""
-    first = next(filter(None, lists), [])
-    alike = [things for things in lists if len(things) == len(first)]
-    return [dict(ChainMap(*parts)) for parts in zip(*alike, strict=True)][:MAX_EXCLUSIONS]
 
 
 def by_language(lists: Mapping[Language, Iterable[str]], most: int) -> dict[Language, list[str]]:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from generator.answer_events import AnswerEvent
-from generator.answers.answer import EXTRACTIVE, HEADINGS, abstention, likelihood_line
-from generator.answers.marks import CHECK_WORDS, quoted
+from generator.answers.answer import CHECK_WORDS, EXTRACTIVE, HEADINGS, abstention, likelihood_line, quoted
 from indexer.corpora.papers import Language, language_of
 from retriever.reference import reference_line
 from server.korean_notes import in_korean

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from base.logs import ROOT
 from base.terminal.output import escaped_json, json_text, visible
-from generator.answers.answer import Answer, Sentence
-from generator.answers.marks import quoted
+from generator.answers.answer import Answer, Sentence, quoted
 from tests.generator.language_model import answers_with, served
 from tests.generator.sample_index import shrag
 from tests.indexer.made_corpora import command, environment_of, write_jsonl

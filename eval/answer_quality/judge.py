@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, StringConstraints
 
 from generator.llm import CutAt, LanguageModel, Reply
-from generator.model_calls.model_step import ModelStep, constant
+from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.tracing.steps import Step
 from indexer.corpora.papers import language_of

@@ -21,8 +21,7 @@ hyphen within a word (two-stage), in a range (10-20) or before a number (-5) is 
 import re
 from dataclasses import dataclass
 
-from generator.answers.answer import SECTIONS, Answer, not_checked_line
-from generator.answers.marks import EMPHASIS
+from generator.answers.answer import EMPHASIS, SECTIONS, Answer, not_checked_line
 
 PARTS = ("title", *SECTIONS)
 HEADINGS: dict[str, dict[str, str]] = {

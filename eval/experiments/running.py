@@ -25,7 +25,7 @@ from eval.experiments.retrieving import unusable_replies
 from eval.kept import KeptTopics, as_json, keeping
 from eval.manifest import made_with
 from eval.progress import question_bar
-from generator.side_by_side import all_of
+from generator.tracing.progress import all_of
 from retriever.errors import BadExpression, BadQuestion
 
 REPLACED = "unusable_keywords"  # key of a record: replies of the model for which statistics chose keywords

@@ -180,7 +180,7 @@ async def _judge_question(
     step = Step("judge", {}, listen)
     async with find_resources(by.opened, request, by.settings, by.model) as resources:
         state = FindingState(question, subject=resources.conditions.remaining, papers=papers)
-        append_new(await judge(state, request, resources, step))
+        append_new(await judge(state, resources, step))
     if len(left) == len(candidates):
         for each in step.walk():
             if each.failure:

@@ -20,7 +20,7 @@ from eval.progress import question_bar
 from eval.topics import read_topics
 from generator.errors import ModelFailed
 from generator.llm import CutAt, LanguageModel, Reply
-from generator.model_calls.model_step import FromModel, ModelStep, UnusableReply, constant
+from generator.model_step import FromModel, ModelStep, UnusableReply, constant
 from generator.pipeline import Settings
 from generator.prompts import Prompt, load_prompt
 from indexer.corpora.papers import language_of

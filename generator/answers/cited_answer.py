@@ -6,8 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from base.documents.blocks import Block, Document, Heading, Paragraph, Run, plain
-from generator.answers.answer import EXTRACTIVE, HEADINGS, SECTIONS, Answer, Section, not_checked_line
-from generator.answers.marks import CHECK_WORDS, quoted
+from generator.answers.answer import (
+    CHECK_WORDS,
+    EXTRACTIVE,
+    HEADINGS,
+    SECTIONS,
+    Answer,
+    Section,
+    not_checked_line,
+    quoted,
+)
 from generator.checking.check import Check
 from indexer.corpora.papers import Language
 from retriever.citing.reference_list import entries_of, reference_list

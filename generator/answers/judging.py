@@ -14,7 +14,7 @@ from base.errors import ResourceError
 from generator.answers.answer import Answer, Sentence, cited_passages
 from generator.checking.check import Check, Hint
 from generator.llm import CutAt, Reply
-from generator.model_calls.model_step import ModelStep, UnusableReply, constant, no_listener
+from generator.model_step import ModelStep, UnusableReply, constant, no_listener
 from generator.prompts import load_prompt
 from generator.request import Resources
 from generator.tracing.steps import Step, error_text

@@ -8,13 +8,20 @@ from typing import Annotated, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, ValidationError, create_model
 
-from generator.answers.answer import SECTIONS, Answer, Section, Sentence, cited_passages, no_answer
+from generator.answers.answer import (
+    SECTIONS,
+    Answer,
+    Section,
+    Sentence,
+    cited_passages,
+    no_answer,
+    without_markup,
+)
 from generator.answers.extractive import MOST_SENTENCES
-from generator.answers.marks import without_markup
 from generator.answers.streaming import each_sentence, sections_so_far
 from generator.checking.check import check_sentence
 from generator.llm import Reply
-from generator.model_calls.model_step import ModelStep
+from generator.model_step import ModelStep
 from generator.prompts import load_prompt
 from indexer.corpora.papers import Language, language_of
 from indexer.files.schema import StoredPassage

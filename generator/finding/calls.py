@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from pydantic import Field, PlainSerializer
 
 from base.calls import SOME_TEXT, Call, Flag, Section, optional, with_examples
+from generator.budgets import Budget
 from generator.finding.agents import ADDITIONS, AGENTS, PURE
-from generator.model_calls.budgets import Budget
 from retriever.calls import QUESTION, Filtered, IndexName, SourceNames
 from retriever.request import MAX_CHARACTERS
 

@@ -1,7 +1,6 @@
 """Command `find-papers`."""
 
 from contextlib import AbstractAsyncContextManager
-from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,19 +66,15 @@ def find_papers(
 
     With --resume, omitted options keep their saved values, except budgets. Budgets include earlier spending.
     """
-    from base.files.output_files import check_output, is_same_file, write_output
+    from base.files.output_files import check_output, write_output
     from generator.finding.console import show_account, show_papers
     from generator.finding.finding import open_declared_sources, open_index_as_source
     from generator.finding.state import FindingState
-    from generator.pipeline import Settings
+    from generator.places import check_files
+    from generator.request import Settings
     from indexer.settings import named_paths
 
     check_export(export, cite, out, as_json=as_json)
-    written = {"--out": out, "--save": save_file, "--trace": trace_file}
-    files = [(option, file) for option, file in written.items() if file]
-    for (option, file), (other, another) in combinations(files, 2):
-        if is_same_file(file, another):
-            raise click.UsageError(f"{option} and {other} name the same file")
     state = FindingState.load(resume_file) if resume_file else None
     if state and not call.question:
         call = call.changed(question=state.question)
@@ -90,8 +85,9 @@ def find_papers(
         settings.indexer.home / name,
         *named_paths(settings.indexer, settings.retriever, settings.generator),
     )
-    for option, file in files:
-        check_output(file, read if option == "--save" else (*read, resume_file))
+    check_files({"--out": out, "--save": save_file, "--trace": trace_file}, read)
+    for file in filter(None, (out, trace_file)):
+        check_output(file, (resume_file,))
 
     if call.sources:
         opening = open_declared_sources(call.sources, settings)

@@ -5,21 +5,29 @@ has received, so a slow reader uses no memory, and all events add up to the stat
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Coroutine, Iterator, Mapping
+from contextlib import aclosing
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, Literal, NotRequired, TypeAlias, get_args
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from generator.budgets import Spent
 from generator.finding.finding import OpenedSources, find_in_sources
 from generator.finding.request import FindRequest
-from generator.finding.result import BriefPaper, QueryOfSearch, brief_record, query_record, shorten
+from generator.finding.result import (
+    BriefPaper,
+    FoundPapers,
+    QueryOfSearch,
+    brief_record,
+    query_record,
+    shorten,
+)
 from generator.finding.state import FindingState, FoundBy, KnownPaper, Score
 from generator.llm import LanguageModel
-from generator.model_calls.budgets import Spent
 from generator.request import Settings
-from generator.tracing.progress import Progress, followed
+from generator.tracing.progress import snapshots
 from generator.tracing.steps import Listener, StepEvent
 
 FindingEventKind: TypeAlias = Literal["step", "understanding", "queries", "papers", "spent", "done"]
@@ -98,20 +106,19 @@ async def stream_finding(
     Raises:
         SourceFailed, InvalidCall: as in `find_in_sources`.
     """
-    progress = Progress(_State(state=state), _next_state)
-    heard = progress.listener(listener)
-    work = find_in_sources(opened, request, settings, state=state, model=model, listener=heard)
+
+    def find(heard: Listener) -> Coroutine[Any, Any, FoundPapers]:
+        return find_in_sources(opened, request, settings, state=state, model=model, listener=heard)
+
     sent = _State()
-    async with followed(work, progress) as task:
-        while not task.done():
-            known = await progress.changed()
-            for event in _new_events(sent, known, request):
+    async with aclosing(snapshots(find, _State(state=state), _next_state, listener)) as states:
+        async for known, found in states:
+            newest = known if found is None else replace(known, state=found.state)
+            for event in _new_events(sent, newest, request):
                 yield event
-            sent = known
-        found = task.result()
-        for event in _new_events(sent, replace(progress.known, state=found.state), request):
-            yield event
-        yield FindingEvent("done", await asyncio.to_thread(found.as_tree_record))
+            sent = newest
+            if found:
+                yield FindingEvent("done", await asyncio.to_thread(found.as_tree_record))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +169,12 @@ def _of_state(before: FindingState, state: FindingState, request: FindRequest) -
         or (old.judgement, old.layer, before.is_relevant(old, threshold))
         != (paper.judgement, paper.layer, state.is_relevant(paper, threshold))
     ]
-    for start in range(0, len(changed), PAPERS_IN_AN_EVENT):
-        some = changed[start : start + PAPERS_IN_AN_EVENT]
-        records = [
-            _paper_record(paper_id, paper, relevant=state.is_relevant(paper, threshold))
-            for paper_id, paper in some
-        ]
-        yield FindingEvent("papers", {"papers": records})
+    records = [
+        _paper_record(paper_id, paper, relevant=state.is_relevant(paper, threshold))
+        for paper_id, paper in changed
+    ]
+    for start in range(0, len(records), PAPERS_IN_AN_EVENT):
+        yield FindingEvent("papers", {"papers": records[start : start + PAPERS_IN_AN_EVENT]})
     relevant = len(state.relevant(threshold))
     spent = state.spent.as_record() | {"relevant": relevant, "known": len(state.papers)}
     yield FindingEvent("spent", spent)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from base.errors import InvalidCall
 from base.logs import request_id
 from base.untrusted import one_line
+from generator.budgets import Allowance, Budget, Spent
 from generator.finding.agents.prompts import agent_prompts
 from generator.finding.calls import FindCall
 from generator.finding.loop import find_in_steps
@@ -20,7 +21,6 @@ from generator.finding.request import FindRequest, FindResources
 from generator.finding.result import FoundPapers
 from generator.finding.state import FindingState
 from generator.llm import LanguageModel
-from generator.model_calls.budgets import Allowance, Budget, Spent
 from generator.request import Settings
 from generator.tracing.steps import Listener, Step
 from indexer.glossary.storage import Glossary
@@ -116,7 +116,7 @@ async def find_in_sources(
             find_resources(opened, request, settings, model, before.spent)
         )
         with request_id(), step.running():
-            after, ranked = await find_in_steps(before, request, resources, step)
+            after, ranked = await find_in_steps(before, resources, step)
     allowance = resources.allowance
     notes = list(dict.fromkeys(step.all_notes()))
     if budget := allowance.note():
@@ -159,7 +159,9 @@ async def find_resources(
             QuestionRanking(asked, opened.sources, relevance.models, settings.retriever)
         )
         allowance = Allowance(request.budget, spent)
-        yield FindResources(opened.sources, relevance, ranking, model, allowance, conditions, excluded)
+        yield FindResources(
+            request, opened.sources, relevance, ranking, model, allowance, conditions, excluded
+        )
 
 
 @asynccontextmanager

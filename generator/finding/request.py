@@ -8,9 +8,9 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError
 
 from base.calls import invalid_call
+from generator.budgets import Allowance, Budget
 from generator.finding.calls import FindOptions
 from generator.llm import LanguageModel
-from generator.model_calls.budgets import Allowance, Budget
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Language, language_of
 from retriever.conditions import Conditions
 from retriever.exclusions import Excluded
@@ -69,8 +69,9 @@ class FindRequest(FindOptions):
 
 @dataclass(frozen=True, slots=True)
 class FindResources:
-    """Sources, models and budget of a search for papers; the caller keeps them open."""
+    """A request with the sources, models and budget of its search; the caller keeps them open."""
 
+    request: FindRequest
     sources: Sequence[LimitedSource]
     relevance: PaperRelevance
     ranking: QuestionRanking

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Required
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from base.records import IF_ANY, Recordable, adapter, rounded
+from base.records import IF_ANY, Recordable, rounded
+from generator.budgets import Spent
 from generator.finding.agents.reranking import RankedPaper, order_by_rules
 from generator.finding.request import FindRequest
 from generator.finding.state import (
@@ -19,7 +20,6 @@ from generator.finding.state import (
     SearchQuery,
     Understanding,
 )
-from generator.model_calls.budgets import Spent
 from generator.tracing.steps import Step
 from indexer.corpora.papers import Language, Paper
 from retriever.reference import web_address
@@ -31,7 +31,8 @@ LEAST_NEAR = 0.05  # least relevance of these
 SHOWN_FOUND = 300  # papers per query or paper in the tree
 LONGEST_TEXT = 500  # characters of a title, reason or query in lists
 LONGEST_ABSTRACT = 20_000
-DEEPEST = 100  # levels of papers in the tree; a search has fewer
+# Fields of a paper in the list.
+LISTED = ("title", "title2", "authors", "year", "journal", "doi", "lang", "cited_by_count")
 
 
 class BriefPaper(TypedDict):
@@ -164,7 +165,8 @@ class FoundPapers(Recordable):
             "understanding": self.state.understanding,
             "papers": [_listed(rank, ranked) for rank, ranked in enumerate(self.papers, 1)],
             "near": [
-                {"id": paper_id, "relevance": known.score, **_brief(known)} for paper_id, known in self.near
+                {"id": paper_id, "relevance": known.score, **brief_record(known)}
+                for paper_id, known in self.near
             ],
             "queries": [query_record(query) for query in self.state.queries],
             "known": len(self.state.papers),
@@ -223,32 +225,22 @@ def query_record(query: SearchQuery) -> QueryOfSearch:
 
 def _listed(rank: int, ranked: RankedPaper) -> RankedPaperRecord:
     known, paper, judgement = ranked.known, ranked.known.paper, ranked.known.judgement
-    return {
+    record: Any = {name: getattr(paper, name) for name in LISTED}
+    record |= {name: getattr(ranked, name) for name in ("score", "why", "authority", "cited", "timeliness")}
+    listed: RankedPaperRecord = record | {
         "rank": rank,
         "id": ranked.paper_id,
-        "score": ranked.score,
-        "why": ranked.why,
         "relevance": known.score,
         "relevant": True,
-        "authority": ranked.authority,
-        "cited": ranked.cited,
-        "timeliness": ranked.timeliness,
         "reason": judgement.reason if judgement else "",
         "judged_by": judgement.by if judgement else "",
         "parts": judgement.parts if judgement else {},
         "found_by": known.found_by,
         "sources": [{"source": source, "id": own} for source, own in known.merged.ids],
-        "title": paper.title,
-        "title2": paper.title2,
         "abstract": paper.abstract[:LONGEST_ABSTRACT],
-        "authors": paper.authors,
-        "year": paper.year,
-        "journal": paper.journal,
-        "doi": paper.doi,
         "url": _address_of(paper),
-        "lang": paper.lang,
-        "cited_by_count": paper.cited_by_count,
     }
+    return listed
 
 
 def tree(state: FindingState, threshold: float) -> list[dict[str, Any]]:
@@ -257,53 +249,41 @@ def tree(state: FindingState, threshold: float) -> list[dict[str, Any]]:
     A paper occurs once, under the query or paper that found it first, so the tree has no cycles.
     """
     children: dict[tuple[str, str], list[str]] = {}
+    papers: dict[str, dict[str, Any]] = {}
     for paper_id, known in state.papers.items():
         first = known.found_by[0]
         children.setdefault((first.kind, first.of), []).append(paper_id)
-    papers = {
-        paper_id: _node(paper_id, known, relevant=state.is_relevant(known, threshold))
-        for paper_id, known in state.papers.items()
-    }
+        score = known.judgement.score if known.judgement else None
+        relevant = state.is_relevant(known, threshold)
+        papers[paper_id] = {"paper": paper_id, "score": score, "relevant": relevant, **brief_record(known)}
+
+    def found(kind: str, of: str) -> list[dict[str, Any]]:
+        return [papers[paper_id] for paper_id in children.get((kind, of), [])[:SHOWN_FOUND]]
+
     for paper_id, record in papers.items():
-        for kind, name in (("reference", "references"), ("citing", "cited_by")):
-            if found := children.get((kind, paper_id)):
-                record[name] = [papers[other] for other in found[:SHOWN_FOUND]]
+        links = {"references": found("reference", paper_id), "cited_by": found("citing", paper_id)}
+        record |= {name: linked for name, linked in links.items() if linked}
     roots = []
     for query in state.queries:
-        found = children.get(("query", query.text), [])
-        record = {
-            "query": query.text,
-            "kind": query.kind,
-            "papers": [papers[paper_id] for paper_id in found[:SHOWN_FOUND]],
-        }
+        record = {"query": query.text, "kind": query.kind, "papers": found("query", query.text)}
         if query.paper in papers:
             papers[query.paper].setdefault("evolved", []).append(record)
         else:
             roots.append(record)
-    return _without_cycles(roots)
+    return roots
 
 
-def _node(paper_id: str, known: KnownPaper, *, relevant: bool) -> dict[str, Any]:
-    """Return a paper of the tree: its score, None if not judged, and its brief record."""
-    score = known.judgement.score if known.judgement else None
-    return {"paper": paper_id, "score": score, "relevant": relevant, **brief_record(known)}
-
-
-def brief_record(known: KnownPaper) -> dict[str, Any]:
-    """Return the JSON of a paper in lists: title, reason, year, language, web address."""
-    record: dict[str, Any] = adapter(BriefPaper).dump_python(_brief(known), mode="json")
-    return record
-
-
-def _brief(known: KnownPaper) -> BriefPaper:
+def brief_record(known: KnownPaper) -> BriefPaper:
+    """Return a paper in lists: title, reason, and if known year, language, web address."""
     paper, judgement = known.paper, known.judgement
-    return {
+    fields: Any = {"year": paper.year, "lang": paper.lang, "url": _address_of(paper)}
+    brief: Any = {
         "title": shorten(paper.title or paper.title2),
         "reason": shorten(judgement.reason) if judgement else "",
-        "year": paper.year,
-        "lang": paper.lang,
-        "url": _address_of(paper),
+        **{name: value for name, value in fields.items() if value},
     }
+    record: BriefPaper = brief
+    return record
 
 
 def _address_of(paper: Paper) -> str:
@@ -317,19 +297,3 @@ def shorten(text: str) -> str:
         return text
     tail = LONGEST_TEXT // 4
     return f"{text[: LONGEST_TEXT - tail - 1]}…{text[-tail:]}"
-
-
-def _without_cycles(roots: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Copy the tree; a node within itself, or below DEEPEST, is reduced to its id."""
-
-    def copied(node: Mapping[str, Any], above: frozenset[str]) -> dict[str, Any]:
-        own = str(node.get("paper", ""))
-        if own and (own in above or len(above) == DEEPEST):
-            return {"paper": own}
-        inside = above | {own} if own else above
-        return {
-            key: [copied(child, inside) for child in value] if isinstance(value, list) else value
-            for key, value in node.items()
-        }
-
-    return [copied(root, frozenset()) for root in roots]

@@ -18,8 +18,8 @@ from base.calls import reason
 from base.errors import InvalidCall, RemediableError
 from base.files.output_files import write_output
 from base.files.regular_files import read_regular
+from generator.budgets import Spent
 from generator.finding.request import FindRequest
-from generator.model_calls.budgets import Spent
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Paper
 from retriever.queries.boolean import Range
 from retriever.sources.merging import MergedPaper
@@ -176,7 +176,6 @@ class FindingState:
     round: Round = 0
     # Prompt versions of this search and of the searches that it resumes: {"evolver.en": (2,)}.
     prompts: Mapping[str, tuple[PromptVersion, ...]] = field(default_factory=dict, compare=False)
-    rarity: Mapping[str, Finite] = field(default_factory=dict)  # idf of the question's words
     spent: SavedSpent = field(default_factory=Spent)
     expected_f: Score = 1.0  # of the best list by likely scores; 1 without any
     # Request of the last search, without its budget; not part of the result.

@@ -1,21 +1,11 @@
-"""Client of the language model: chat calls to an OpenAI-compatible endpoint with JSON answers."""
+"""Client of the language model: chat calls to an OpenAI-compatible endpoint with JSON answers.
 
-from generator.llm.context_size import Count, at_most
-from generator.llm.json_answers import CutAt, Message, chat_request, repair_messages
-from generator.llm.json_calls import LanguageModel
-from generator.llm.limits import Limit
-from generator.llm.replies import Growth, OnText, Reply
+client       HTTP: streaming, retries, time limits, circuit breaker
+recording    recorded calls and their replay
+context      token counts, and passages shortened to fit the context
+model        a language model: requests, tolerant reading of answers, one repair
+"""
 
-__all__ = [
-    "Count",
-    "CutAt",
-    "Growth",
-    "LanguageModel",
-    "Limit",
-    "Message",
-    "OnText",
-    "Reply",
-    "at_most",
-    "chat_request",
-    "repair_messages",
-]
+from generator.llm.model import CutAt, Growth, LanguageModel, OnText, Reply
+
+__all__ = ["CutAt", "Growth", "LanguageModel", "OnText", "Reply"]

@@ -11,12 +11,15 @@ import re
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+from pydantic import BaseModel, Field, ValidationError
 
 from base.amounts import plain
 from base.net.backoff import TRANSIENT_STATUSES, growing_pauses, retry_after_s
-from base.untrusted import message_in, message_of, one_line, read_json, without_key
+from base.untrusted import message_in, message_of, one_line, without_key
 from generator.errors import (
     CircuitOpen,
     ContextExceeded,
@@ -26,22 +29,21 @@ from generator.errors import (
     ModelTooSlow,
     ModelUnreachable,
 )
-from generator.llm.limits import Limit, now
-from generator.llm.replies import Completion, NoCompletion, ServerError
 from generator.settings import LanguageModelSettings
 
 if TYPE_CHECKING:  # commands without model calls do not import it
     import httpx
 
-DONE = "[DONE]"
-MOST_BYTES = 4_000_000  # of a small response: a list of models, or the tokens of a long prompt
 BASE_BYTES, BYTES_A_TOKEN = 1_000_000, 1_000  # limit of a chat response; in a stream, each token is an event
-NO_SUCH_ADDRESS = frozenset({404, 405, 501})
+LEAST_SECRET = 8  # characters; shorter keys are placeholders like "none", which answers may contain
 NEARLY_ALL = 0.9  # share of a stage's time; with less, a timeout is not the server's fault
-SERVER_ERROR = 500
+OK, SERVER_ERROR = 200, 500
 MAY_BE_TOO_LONG = frozenset({400, 413, 422})
 NEXT_STEPS = {
-    307: "Set SHRAG_LLM__BASE_URL to the target of the redirect; redirects are not followed.",
+    **dict.fromkeys(
+        (301, 302, 303, 307, 308),
+        "Set SHRAG_LLM__BASE_URL to the target of the redirect; redirects are not followed.",
+    ),
     400: "The prompt may be longer than the model's context, or the server may not know `response_format` "
     "with a JSON schema, or fields that are not OpenAI's (SHRAG_LLM__DIALECT=openai leaves those out).",
     401: "Set SHRAG_LLM__API_KEY to a key that this server accepts.",
@@ -52,7 +54,6 @@ NEXT_STEPS = {
     422: "The server may not know fields that are not OpenAI's (SHRAG_LLM__DIALECT=openai leaves those out).",
     429: "Wait, or raise SHRAG_LLM__RETRIES or SHRAG_LLM__BACKOFF_S.",
 }
-NEXT_STEPS |= dict.fromkeys((301, 302, 303, 308), NEXT_STEPS[307])
 SEE_THE_LOG = "See the server's log."
 CHECK_THE_ADDRESS = "Check SHRAG_LLM__BASE_URL and SHRAG_LLM__MODEL."
 START = "Start the server, or set SHRAG_LLM__BASE_URL to its address."
@@ -63,8 +64,101 @@ CONTEXT_WORDS = re.compile(
 CONTEXT_SIZE = re.compile(
     r"(?:context (?:length|window|size)(?: is| of)?:? \(?|max_model_len=)(\d{2,8})\b", re.IGNORECASE
 )
+# The setting that limits each stage, by the name of its calls; other stages have only `deadline_s`.
+STAGES = {
+    **dict.fromkeys(("keywords", "question", "queries", "hypotheses", "housekeeping"), "keywords_s"),
+    **dict.fromkeys(("rewrite", "sub_answer"), "keywords_s"),
+    **dict.fromkeys(("understanding", "query-writing", "judgement", "evolver"), "keywords_s"),
+    **dict.fromkeys(("answer", "check"), "answer_s"),
+}
 
 OnGrowth: TypeAlias = Callable[[str, int], None]  # text received so far, number of pieces
+TokenCount = Annotated[int, Field(ge=0, le=2**53)]
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A deadline on the event loop's clock: `seconds` after the start, from `setting`.
+
+    `may_ask_again` is called before each further request of a call; if it returns False, none is sent.
+    """
+
+    at: float
+    seconds: float
+    setting: str
+    may_ask_again: Callable[[], bool] = lambda: True
+
+    @property
+    def left(self) -> float:
+        """Remaining seconds, 0 after the deadline."""
+        return max(0.0, self.at - now())
+
+    def or_sooner(self, seconds: float, setting: str) -> "Limit":
+        """Return this limit, or the one in `seconds` from now if that is sooner."""
+        at = now() + seconds
+        return Limit(at, seconds, setting) if at < self.at else self
+
+    def __str__(self) -> str:
+        return f"{plain(self.seconds)} s (SHRAG_LLM__{self.setting.upper()})"
+
+
+def now() -> float:
+    """Return the time of the running event loop, in seconds."""
+    return asyncio.get_running_loop().time()
+
+
+def limit_of(stage: str, settings: LanguageModelSettings) -> Limit:
+    """Return the limit of a stage that starts now; `deadline_s` limits every stage."""
+    whole = Limit(now() + settings.deadline_s, settings.deadline_s, "deadline_s")
+    setting = STAGES.get(stage)
+    return whole.or_sooner(getattr(settings, setting), setting) if setting else whole
+
+
+class Usage(BaseModel):
+    """Token counts, if the server reports them."""
+
+    prompt_tokens: TokenCount | None = None
+    completion_tokens: TokenCount | None = None
+
+
+class _Message(BaseModel):
+    content: str | None = None
+    refusal: str | None = None
+    reasoning: Any = None
+    reasoning_content: Any = None  # older name of `reasoning`
+
+
+class _Choice(BaseModel):
+    message: _Message | None = None
+    delta: _Message | None = None
+    finish_reason: str | None = None
+
+
+class _Response(BaseModel):
+    """The parsed fields of a response: an answer, one piece of a stream, or an error."""
+
+    choices: list[_Choice] = []
+    model: str | None = None
+    usage: Usage | None = None
+    error: Any = None
+
+
+class Completion(BaseModel):
+    """The answer to one call, whole or in pieces so far, and its cost; `usage` and texts are the server's."""
+
+    text: str
+    model: str
+    finish_reason: str = ""
+    usage: Usage = Usage()
+    attempts: int = 1  # requests sent
+    refusal: str = Field(default="", exclude=True)
+    pieces: int = Field(default=0, exclude=True)  # of the answer or its reasoning, about one a token
+    queued_s: float = Field(default=0.0, exclude=True)  # waited for a free slot
+    first_token_s: float | None = Field(default=None, exclude=True)  # None if not streamed
+
+
+class Unreadable(ValueError):
+    """The content is not a chat completion, or the stream ended early."""
 
 
 class Circuit:
@@ -76,10 +170,7 @@ class Circuit:
     def __init__(
         self, failures: int, open_s: float, endpoint: str, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._allowed = failures
-        self._open_s = open_s
-        self._endpoint = endpoint
-        self._clock = clock
+        self._allowed, self._open_s, self._endpoint, self._clock = failures, open_s, endpoint, clock
         self._failures = 0  # in a row
         self._opened_at: float | None = None
         self._trying = False
@@ -106,12 +197,9 @@ class Circuit:
 
     @contextmanager
     def passage(self) -> Iterator[None]:
-        """Let one request through and update the circuit with its outcome.
+        """Let one request through and update the circuit with its outcome; raises CircuitOpen.
 
         A request that is cancelled, or was sent with too little time left, does not change the circuit.
-
-        Raises:
-            CircuitOpen: requests are paused.
         """
         self.check()
         trying = self._opened_at is not None
@@ -120,21 +208,17 @@ class Circuit:
             yield
         except ModelFailed as error:
             if error.of_server:
-                self._failures += 1
-                self._last = str(error)
+                self._failures, self._last = self._failures + 1, str(error)
                 if trying or (self._opened_at is None and self._failures >= self._allowed):
                     self._opened_at = self._clock()
             elif not isinstance(error, ModelTooSlow):
-                self._close()
+                self._failures, self._opened_at = 0, None
             raise
         else:
-            self._close()
+            self._failures, self._opened_at = 0, None
         finally:
             if trying:
                 self._trying = False
-
-    def _close(self) -> None:
-        self._failures, self._opened_at = 0, None
 
 
 class Client:
@@ -172,15 +256,9 @@ class Client:
         await self._client.aclose()
 
     async def complete(
-        self,
-        body: Mapping[str, Any],
-        limit: Limit,
-        on_growth: OnGrowth | None = None,
-        may_ask_again: Callable[[], bool] = lambda: True,
+        self, body: Mapping[str, Any], limit: Limit, on_growth: OnGrowth | None = None
     ) -> Completion:
-        """Send a chat call; transient failures are retried while `may_ask_again` returns True.
-
-        Cancelling closes the connection.
+        """Send a chat call and retry transient failures; cancelling closes the connection.
 
         Raises:
             ModelFailed: the last failure, or the one after which no time is left.
@@ -198,35 +276,17 @@ class Client:
                     queued_s += now() - started
                     with self.circuit.passage():
                         attempts += 1
-                        answer = await self._complete_once(body, limit, on_growth)
+                        answer = await self._send(body, limit, on_growth)
             except ModelFailed as failure:
                 failure.attempts = attempts
                 if attempts > self.settings.retries or not _is_transient(failure) or self.circuit.is_open:
                     raise
-                if not may_ask_again():
+                if not limit.may_ask_again():
                     raise
                 await _pause(failure, next(pauses), limit)
             else:
                 answer.attempts, answer.queued_s = attempts, queued_s
                 return answer
-
-    async def ask(self, method: str, url: str, body: Mapping[str, Any] | None, limit: Limit) -> Any:
-        """Send a small request outside the chat calls and return the JSON of its response.
-
-        None if the response is not JSON or the server does not have this endpoint.
-
-        Raises:
-            ModelUnreachable, ModelTooSlow, ModelRefusedCall: no response, or a refusal.
-        """
-        response = await self.exchange(method, url, body, limit.left)
-        if response.status_code in NO_SUCH_ADDRESS:
-            return None
-        if not response.is_success:
-            raise self._refusal_of(response, response.content, url)
-        try:
-            return read_json(response.content)
-        except ValueError:
-            return None
 
     async def exchange(
         self, method: str, url: str, body: Mapping[str, Any] | None, seconds: float
@@ -242,56 +302,99 @@ class Client:
 
         content = None if body is None else json_bytes(body)
         try:
-            return await exchange(self._client, method, url, content, seconds=seconds, most_bytes=MOST_BYTES)
+            return await exchange(self._client, method, url, content, seconds=seconds)
         except httpx.RequestError as error:
             raise self._failure_of(url, error) from None
 
-    async def _complete_once(
-        self, body: Mapping[str, Any], stage: Limit, on_growth: OnGrowth | None
-    ) -> Completion:
+    async def _send(self, body: Mapping[str, Any], stage: Limit, on_growth: OnGrowth | None) -> Completion:
         """Send one request and read its answer; the errors of `complete`."""
         import httpx
 
-        reading = _Reading(self.settings, stage)
+        timer, answer = _Timer(self.settings, stage), Completion(text="", model=self.settings.model or "")
         most = BASE_BYTES + BYTES_A_TOKEN * self.settings.max_tokens
+        content, streamed = json_bytes(body), False
         try:
             async with (
-                asyncio.timeout_at(reading.limit.at) as reading.timer,
+                asyncio.timeout_at(timer.limit.at) as timer.timeout,
                 self._client.stream(
-                    "POST", self.url, content=json_bytes(body), extensions={"most_bytes": most}
+                    "POST", self.url, content=content, extensions={"most_bytes": most}
                 ) as response,
             ):
-                if response.is_success and _is_stream(response):
-                    await reading.read_stream(response, on_growth)
+                streamed = response.is_success and _is_stream(response)
+                if streamed:
+                    await self._read_stream(response, answer, timer, on_growth)
                 else:
-                    self._read_whole(response, await reading.content(response), reading.answer)
+                    said = b"".join([piece async for piece in timer.restarted_by(response.aiter_raw())])
+                    if not response.is_success:
+                        raise self.refusal_of(response, said, self.url)
+                    self._read_whole(said, answer)
         except TimeoutError:
-            raise self._too_slow(reading) from None
+            raise self._too_slow(timer, answer.pieces) from None
         except httpx.RequestError as error:
             raise self._failure_of(self.url, error) from None
-        except ServerError as error:
-            status = error.status or (SERVER_ERROR if _is_stream(response) else 200)
-            said = message_of({"error": error.said})
-            raise self._refused(f"answered with an error: {said}", SEE_THE_LOG, status) from None
-        except NoCompletion as error:
-            raise self._broken_off(self.url, f"{error}, after {reading.answer.pieces} pieces") from None
-        answer = reading.answer
+        except Unreadable as error:
+            raise self._broken_off(self.url, f"{error}, after {answer.pieces} pieces") from None
         if answer.refusal or answer.finish_reason == "content_filter":
             why = answer.refusal or "its content filter stopped the answer"
-            raise self._refused(f"declined: {why}", "Rephrase the question, or use another model.", 200)
+            raise self._refused(f"declined: {why}", "Rephrase the question, or use another model.", OK)
         return answer
 
-    def _read_whole(self, response: "httpx.Response", content: bytes, answer: Completion) -> None:
-        if not response.is_success:
-            raise self._refusal_of(response, content, self.url)
+    async def _read_stream(
+        self, response: "httpx.Response", answer: Completion, timer: "_Timer", on_growth: OnGrowth | None
+    ) -> None:
+        async for line in timer.restarted_by(response.aiter_lines()):
+            name, _, data = line.partition(":")
+            if name != "data":
+                continue
+            if data.strip() == "[DONE]":
+                return
+            if not self._add(answer, data, streamed=True):
+                continue
+            if answer.first_token_s is None:
+                answer.first_token_s = now() - timer.started
+                timer.restart("between_tokens_s")
+            if on_growth:
+                on_growth(answer.text, answer.pieces)
+        raise Unreadable("the stream ended without [DONE]")
+
+    def _read_whole(self, content: bytes, answer: Completion) -> None:
         try:
-            answer.add(content, self.settings.api_key, whole=True)
-        except NoCompletion as error:
+            self._add(answer, content, streamed=False)
+        except Unreadable as error:
             raise ModelAnswerInvalid(
                 f"{self.url} answered, but not with a chat completion ({error}). Set "
                 "SHRAG_LLM__BASE_URL to the server's OpenAI-compatible API (most end in /v1).",
                 text=without_key(content.decode("utf-8", "replace"), self.settings.api_key),
             ) from None
+
+    def _add(self, answer: Completion, content: str | bytes, *, streamed: bool) -> bool:
+        """Add the next piece or the whole answer; return False if it contained no part of the answer.
+
+        The key is hidden, because a server may repeat it.
+        """
+        try:
+            read = _Response.model_validate_json(content)
+        except ValidationError:
+            raise Unreadable("it cannot be read") from None
+        if read.error:
+            code = read.error.get("code") if isinstance(read.error, dict) else None
+            status = code if isinstance(code, int) and 400 <= code < 600 else None  # noqa: PLR2004 - HTTP
+            what = f"answered with an error: {message_of({'error': read.error})}"
+            raise self._refused(what, SEE_THE_LOG, status or (SERVER_ERROR if streamed else OK))
+        key = self.settings.api_key
+        secret = key if key and len(key.get_secret_value()) >= LEAST_SECRET else None
+        answer.model = one_line(read.model or "", secret) or answer.model
+        answer.usage = read.usage or answer.usage
+        choice = read.choices[0] if read.choices else _Choice()  # the last piece has only the counts
+        if not streamed and choice.message is None:
+            raise Unreadable("it contains no message")
+        said = (choice.delta if streamed else choice.message) or _Message()
+        answer.finish_reason = one_line(choice.finish_reason or "", secret) or answer.finish_reason
+        answer.text = without_key(answer.text + (said.content or ""), secret)  # a key may span two pieces
+        answer.refusal = without_key(answer.refusal + (said.refusal or ""), secret)
+        brought = any((said.content, said.refusal, said.reasoning, said.reasoning_content))
+        answer.pieces += brought
+        return brought or choice.finish_reason is not None
 
     @asynccontextmanager
     async def _place(self, limit: Limit) -> AsyncIterator[None]:
@@ -316,11 +419,11 @@ class Client:
         finally:
             self._places.release()
 
-    def _too_slow(self, reading: "_Reading") -> ModelTooSlow:
+    def _too_slow(self, timer: "_Timer", pieces: int) -> ModelTooSlow:
         """Return the error for the limit that passed: a silent server or an unfinished answer."""
-        limit, pieces = reading.limit, reading.answer.pieces
+        limit = timer.limit
         after = f" after {pieces} pieces of its answer" if pieces else ""
-        if limit is reading.whole and reading.heard:
+        if limit is timer.whole and timer.heard:
             what = f"did not finish within {limit}{after}"
             step = f"Raise SHRAG_LLM__{limit.setting.upper()}, or lower SHRAG_LLM__MAX_TOKENS."
         else:
@@ -329,7 +432,7 @@ class Client:
                 step = (
                     "Raise this limit for a slow server, or set SHRAG_LLM__STREAM=false if it cannot stream."
                 )
-        return ModelTooSlow(f"{self.url} {what}. {step}", of_server=reading.had_its_time)
+        return ModelTooSlow(f"{self.url} {what}. {step}", of_server=timer.is_of_server)
 
     def _failure_of(self, url: str, error: "httpx.RequestError") -> ModelFailed:
         """Return the error of a request without a complete response."""
@@ -351,7 +454,7 @@ class Client:
         said = one_line(what, self.settings.api_key)
         return ModelRefusedCall(f"{self.settings.model} at {self.url} {said}. {step}", status=status)
 
-    def _refusal_of(self, response: "httpx.Response", content: bytes, url: str) -> ModelRefusedCall:
+    def refusal_of(self, response: "httpx.Response", content: bytes, url: str) -> ModelRefusedCall:
         """Return the error for an unsuccessful response, with the delay of its Retry-After header."""
         status = response.status_code
         said = one_line(message_in(content) or response.reason_phrase, self.settings.api_key)
@@ -373,62 +476,39 @@ class Client:
         return refusal
 
 
-class _Reading:
-    """One answer in progress, and the limit of the next piece of its data."""
+class _Timer:
+    """The limit of the next piece of one answer's data."""
 
     def __init__(self, settings: LanguageModelSettings, stage: Limit) -> None:
-        self._settings = settings
-        self._stage = stage
+        self._settings, self._stage = settings, stage
         self._had_stage_time = stage.left >= NEARLY_ALL * stage.seconds
-        self._started = now()
+        self.started = now()
         self.whole = stage.or_sooner(settings.timeout_s, "timeout_s")
-        self.answer = Completion(model=settings.model or "")
         self.heard = False  # whether data of the body arrived
-        self.timer: asyncio.Timeout | None = None
-        self.limit = self._next_limit()
+        self.timeout: asyncio.Timeout | None = None
+        self.restart("first_token_s")
 
     @property
-    def had_its_time(self) -> bool:
+    def is_of_server(self) -> bool:
         """Whether the server had the time of the limit: a stage's may have passed in a queue or a pause."""
         return self.limit is not self._stage or self._had_stage_time
 
-    async def read_stream(self, response: "httpx.Response", on_growth: OnGrowth | None) -> None:
-        """Add the pieces of a stream to the answer; raises NoCompletion, ServerError."""
-        async for line in response.aiter_lines():
-            self._restart_limit()
-            name, _, data = line.partition(":")
-            if name != "data":
-                continue
-            if data.strip() == DONE:
-                return
-            if not self.answer.add(data, self._settings.api_key):
-                continue
-            if self.answer.first_token_s is None:
-                self.answer.first_token_s = now() - self._started
-                self._restart_limit()
-            if on_growth:
-                on_growth(self.answer.text, self.answer.pieces)
-        raise NoCompletion(f"the stream ended without {DONE}")
+    def restart(self, setting: str) -> None:
+        """Start the time of a setting, which limits the silence of a stream."""
+        self._setting = setting
+        streamed = self._settings.stream
+        self.limit = (
+            self.whole.or_sooner(getattr(self._settings, setting), setting) if streamed else self.whole
+        )
+        if self.timeout:
+            self.timeout.reschedule(self.limit.at)
 
-    async def content(self, response: "httpx.Response") -> bytes:
-        """Return the content of a response that is not a stream."""
-        pieces = []
-        async for piece in response.aiter_raw():
-            self._restart_limit()
-            pieces.append(piece)
-        return b"".join(pieces)
-
-    def _restart_limit(self) -> None:
-        self.heard = True
-        self.limit = self._next_limit()
-        if self.timer:
-            self.timer.reschedule(self.limit.at)
-
-    def _next_limit(self) -> Limit:
-        if not self._settings.stream:
-            return self.whole
-        name = "first_token_s" if self.answer.first_token_s is None else "between_tokens_s"
-        return self.whole.or_sooner(getattr(self._settings, name), name)
+    async def restarted_by(self, pieces: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Yield pieces of a body; each restarts the time."""
+        async for piece in pieces:
+            self.heard = True
+            self.restart(self._setting)
+            yield piece
 
 
 def _is_stream(response: "httpx.Response") -> bool:

@@ -1,95 +1,88 @@
-"""Recording of calls in a file, and replay from it."""
+"""Recorded model calls: a SQLite file with one row per call, and replay from it.
+
+Several processes may write to one file; a killed process loses no completed write.
+"""
 
 import asyncio
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Mapping
+import sqlite3
+import threading
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Self, TypeAlias
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from base.untrusted import one_line
-from generator.errors import (
-    CacheUnusable,
-    CallNotRecorded,
-    CircuitOpen,
-    ContextExceeded,
-    ModelAnswerInvalid,
-    ModelFailed,
-    ModelRefusedCall,
-    ModelTooSlow,
-    ModelUnreachable,
-)
-from generator.llm.replies import Usage
-from generator.llm.store import MOVE_AWAY, CallStore
+from generator import errors
+from generator.errors import CacheUnusable, CallNotRecorded, ModelFailed
+from generator.llm.client import Completion
 from generator.settings import CacheSettings
 
-Outcome: TypeAlias = dict[str, Any]
-
+VERSION = 2  # of the file's format
+MOST_CHARACTERS = 64_000_000  # limit when reading an outcome; valid ones are far smaller
+USE_ANOTHER = "Set SHRAG_CACHE__FILE to another file, or set SHRAG_CACHE__MODE=off."
+MOVE_AWAY = "Move it away, or set SHRAG_CACHE__FILE to another file."
+WAIT_S = 30.0  # for the write lock of another process
+REPLACE = "INSERT OR REPLACE INTO calls VALUES (?, ?, ?)"
+KEEP_FIRST = (
+    "INSERT INTO calls VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET outcome = excluded.outcome "
+    "WHERE json_type(calls.outcome, '$.error') IS NOT NULL"
+)
 SHOWN_OF_A_REQUEST = 80  # characters
 ADDRESS = "<SHRAG_LLM__BASE_URL>"  # placeholder of the server's address in the file
 # Recorded failures, and the attributes stored with each message.
-FAILURES: dict[str, tuple[type[ModelFailed], tuple[str, ...]]] = {
-    "CircuitOpen": (CircuitOpen, ()),
-    "ContextExceeded": (ContextExceeded, ("status", "context_tokens")),
-    "ModelAnswerInvalid": (ModelAnswerInvalid, ("text",)),
-    "ModelRefusedCall": (ModelRefusedCall, ("status",)),
-    "ModelTooSlow": (ModelTooSlow, ("of_server",)),
-    "ModelUnreachable": (ModelUnreachable, ()),
+FAILURES: dict[str, tuple[str, ...]] = {
+    "CircuitOpen": (),
+    "ContextExceeded": ("status", "context_tokens"),
+    "ModelAnswerInvalid": ("text",),
+    "ModelRefusedCall": ("status",),
+    "ModelTooSlow": ("of_server",),
+    "ModelUnreachable": (),
 }
+
+# Fields of a call that its answer depends on.
+KEY = ("kind", "model", "revision", "prompt_version", "request")
+
+
+class Counted(BaseModel):
+    """A number of tokens that a server reports, None if it reports none."""
+
+    count: int | None
 
 
 class _Failure(BaseModel):
     error: str = Field(pattern=f"^({'|'.join(FAILURES)})$")
     message: str
-    status: int = 0
-    text: str = ""
-    context_tokens: int | None = None
-    of_server: bool = False  # not in older files
-    attempts: int = 1  # in older files only part of the message
+    attempts: int
+    details: dict[str, bool | int | str | None] = {}
 
     @classmethod
-    def of(cls, error: ModelFailed) -> Self:
+    def of(cls, error: ModelFailed, address: str) -> Self:
         name = type(error).__name__
-        kept = {detail: getattr(error, detail) for detail in FAILURES[name][1]}
-        return cls(error=name, message=str(error.args[0]), attempts=error.attempts, **kept)
+        details = {detail: getattr(error, detail) for detail in FAILURES[name]}
+        if details.get("text"):
+            details["text"] = details["text"].replace(address, ADDRESS)
+        message = str(error.args[0]).replace(address, ADDRESS)
+        return cls(error=name, message=message, attempts=error.attempts, details=details)
 
-    def as_error(self) -> ModelFailed:
-        kind, details = FAILURES[self.error]
-        error = kind(self.message, **{detail: getattr(self, detail) for detail in details})
+    def as_error(self, address: str) -> ModelFailed:
+        details = {
+            name: value.replace(ADDRESS, address) if isinstance(value, str) else value
+            for name, value in self.details.items()
+        }
+        error: ModelFailed = getattr(errors, self.error)(self.message.replace(ADDRESS, address), **details)
         error.attempts = self.attempts
         return error
 
-    def with_address(self, old: str, new: str) -> Self:
-        texts = {"message": self.message.replace(old, new), "text": self.text.replace(old, new)}
-        return self.model_copy(update={name: text for name, text in texts.items() if text})
 
-
-class _Chat(BaseModel):
-    text: str
-    model: str
-    finish_reason: str
-    usage: Usage
-    attempts: int
-
-
-class _Context(BaseModel):
-    max_model_len: int | None
-
-
-class _Count(BaseModel):
-    count: int | None
-
-
-# Format of the outcome of a call in the file, by its kind.
-SHAPES: dict[str, TypeAdapter[BaseModel]] = {
-    "chat": TypeAdapter(_Chat | _Failure),
-    "context": TypeAdapter(_Context | _Failure),
-    "tokenize": TypeAdapter(_Count | _Failure),
-}
+Outcome: TypeAlias = Completion | Counted
+OUTCOMES: TypeAdapter[Completion | Counted | _Failure] = TypeAdapter(Completion | Counted | _Failure)
 
 
 @dataclass(frozen=True)
@@ -106,7 +99,7 @@ class Call:
     @cached_property
     def as_json(self) -> str:
         """Canonical JSON of the call."""
-        asked = {name: value for name, value in vars(self).items() if name in ASKED}
+        asked = {name: getattr(self, name) for name in KEY}
         return json.dumps(asked, sort_keys=True, separators=(",", ":"))
 
     @cached_property
@@ -122,28 +115,31 @@ class Call:
         return f"{text}, ending in “{one_line(said[-SHOWN_OF_A_REQUEST:])}”"
 
 
-ASKED = frozenset({"kind", "model", "revision", "prompt_version", "request"})
-
-
 class Recording:
-    """Replays calls from a file or records them in it, depending on the mode."""
+    """Replays calls from a file or records them in it, depending on the mode, which is not `off`."""
 
     def __init__(self, settings: CacheSettings, base_url: str) -> None:
-        """Open the file unless the mode is off.
+        """Open the file, and make it if it is missing and the mode records.
 
         The address of `base_url` is not in the file: failures contain the placeholder ADDRESS instead.
 
         Raises:
-            CacheUnusable: the file cannot be used.
+            CacheUnusable: the file is missing, damaged, of another format, or cannot be read or written.
         """
-        self._settings = settings
+        self._mode, self._path = settings.mode, settings.file
         self._address = base_url.removesuffix("/v1")
-        self._store = (
-            None if settings.mode == "off" else CallStore(settings.file, create=settings.mode != "replay")
-        )
+        self._file = threading.Lock()
         self._recorded: set[str] = set()  # keys of calls recorded by this process
         # One lock per running call; it is dropped when no task uses it.
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        if self._mode == "replay" and not self._path.is_file():
+            raise CacheUnusable(
+                f"there is no recording {self._path}. Set SHRAG_CACHE__FILE to an existing recording, or "
+                "make one with SHRAG_CACHE__MODE=record."
+            )
+        with self._using_the_file():
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._rows = _opened(self._path)
 
     async def outcome(
         self,
@@ -154,69 +150,102 @@ class Recording:
         """Return the outcome of a call and whether it came from the file.
 
         Mode `use` does not store outcomes that are not `worth_keeping`, so the call is sent again; mode
-        `record` stores them.
+        `record` stores them, and failures.
 
         Raises:
             ModelFailed: the call failed, now or when it was recorded.
             CallNotRecorded: the call is replayed and was not recorded.
             CacheUnusable: the file cannot be used.
         """
-        if self._store is None:
-            return await ask(), False
         lock = self._locks.setdefault(call.key, asyncio.Lock())
         async with lock:  # identical concurrent calls are sent once
-            kept = await self._kept(self._store, call)
+            kept = await asyncio.to_thread(self._kept, call)
             if isinstance(kept, _Failure):
-                raise kept.with_address(ADDRESS, self._address).as_error()
+                raise kept.as_error(self._address)
             if kept is not None:
                 return kept, True
             try:
                 outcome = await ask()
             except ModelFailed as error:
-                if self._settings.mode == "record":
-                    failure = _Failure.of(error).with_address(self._address, ADDRESS)
-                    await self._record(self._store, call, failure.model_dump(exclude_unset=True))
+                if self._mode == "record":
+                    await asyncio.to_thread(self._keep, call, _Failure.of(error, self._address))
                 raise
-            if self._settings.mode == "record":
-                await self._record(self._store, call, outcome)
+            if self._mode == "record":
+                await asyncio.to_thread(self._keep, call, outcome)
             elif worth_keeping(outcome):
-                text = _as_json(outcome)
-                there = await asyncio.to_thread(self._store.put_first, call.key, call.as_json, text)
-                if there != text:  # another process has stored an answer: use that one
-                    kept = self._read(there, call)
-                    return (outcome, False) if isinstance(kept, _Failure) else (kept, True)
+                await asyncio.to_thread(self._keep, call, outcome)
+                first = await asyncio.to_thread(self._kept, call)
+                if first and not isinstance(first, _Failure) and _as_json(first) != _as_json(outcome):
+                    return first, True  # another process has stored an answer: use that one
             return outcome, False
 
-    async def _record(self, store: CallStore, call: Call, outcome: Outcome) -> None:
-        await asyncio.to_thread(store.put, call.key, call.as_json, _as_json(outcome))
+    def _keep(self, call: Call, outcome: BaseModel) -> None:
+        """Store an outcome; in mode `use` a stored answer stays, and a stored failure is replaced."""
+        row = call.key, call.as_json, _as_json(outcome)
+        with self._using_the_file():
+            self._rows.execute(REPLACE if self._mode == "record" else KEEP_FIRST, row)
         self._recorded.add(call.key)
 
-    async def _kept(self, store: CallStore, call: Call) -> Outcome | _Failure | None:
-        mode = self._settings.mode
-        if mode == "record" and call.key not in self._recorded:
+    def _kept(self, call: Call) -> Outcome | _Failure | None:
+        if self._mode == "record" and call.key not in self._recorded:
             return None
-        text = await asyncio.to_thread(store.get, call.key)
-        if text is None and mode == "replay":
+        select = "SELECT substr(outcome, 1, ?) FROM calls WHERE key = ?"
+        with self._using_the_file():
+            row = self._rows.execute(select, (MOST_CHARACTERS, call.key)).fetchone()
+        if row is None and self._mode == "replay":
             raise CallNotRecorded(
-                f"{self._settings.file} does not contain the call {call}. Record it with "
+                f"{self._path} does not contain the call {call}. Record it with "
                 "SHRAG_CACHE__MODE=use, or replay with the settings and the index of the recording."
             )
-        kept = None if text is None else self._read(text, call)
-        return None if mode == "use" and isinstance(kept, _Failure) else kept
-
-    def _read(self, text: str, call: Call) -> Outcome | _Failure:
+        if row is None:
+            return None
         try:
-            kept = SHAPES[call.kind].validate_json(text)
-            return kept if isinstance(kept, _Failure) else kept.model_dump(exclude_unset=True)
+            kept = OUTCOMES.validate_json(row[0])
         except ValidationError as error:
             fault = error.errors(include_url=False, include_input=False)[0]["msg"]
-            raise CacheUnusable(f"{self._settings.file} is damaged: {fault}: {call}. {MOVE_AWAY}") from None
+            raise CacheUnusable(f"{self._path} is damaged: {fault}: {call}. {MOVE_AWAY}") from None
+        return None if self._mode == "use" and isinstance(kept, _Failure) else kept
 
     def close(self) -> None:
         """Close the file."""
-        if self._store:
-            self._store.close()
+        with self._file:
+            self._rows.close()
+
+    @contextmanager
+    def _using_the_file(self) -> Iterator[None]:
+        """Lock the file for one thread, and convert errors to CacheUnusable with the next step."""
+        try:
+            with self._file:
+                yield
+        except (sqlite3.Error, OSError) as error:
+            passing = isinstance(error, sqlite3.OperationalError | OSError)  # locked, full, no permission
+            raise CacheUnusable(
+                f"the file of recorded calls {self._path} {'cannot be used' if passing else 'is damaged'}: "
+                f"{error}. {USE_ANOTHER if passing else MOVE_AWAY}"
+            ) from error
 
 
-def _as_json(outcome: Outcome) -> str:
-    return json.dumps(outcome, sort_keys=True)
+def _as_json(outcome: BaseModel) -> str:
+    return outcome.model_dump_json()
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """Open the file; an empty one gets the table, and one of another program is refused."""
+    rows = sqlite3.connect(path, timeout=WAIT_S, isolation_level=None, check_same_thread=False)
+    try:
+        rows.execute("PRAGMA synchronous = FULL")
+        if not rows.execute("PRAGMA schema_version").fetchone()[0]:
+            rows.executescript(
+                "BEGIN IMMEDIATE; CREATE TABLE IF NOT EXISTS calls "
+                "(key TEXT PRIMARY KEY, request TEXT NOT NULL, outcome TEXT NOT NULL) WITHOUT ROWID; "
+                f"PRAGMA user_version = {VERSION}; COMMIT"
+            )
+        if rows.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+            raise CacheUnusable(  # noqa: TRY301 - the file is closed first
+                f"{path} contains no recorded calls of this version ({VERSION}). Set SHRAG_CACHE__FILE to "
+                "another file."
+            )
+    except BaseException:
+        rows.close()
+        raise
+    return rows

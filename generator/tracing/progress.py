@@ -1,10 +1,13 @@
-"""Progress of running work: one state value that the events of its steps update."""
+"""Running work as a stream of snapshots, and concurrent work that is cancelled together.
+
+The steps of the work update one state value, and a reader gets the newest one. A slow reader therefore uses
+no memory, and events are the difference between the state that it has received and the newest state.
+"""
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
-from typing import Any, Generic, TypeVar
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
+from typing import Any, TypeVar
 
 from generator.tracing.steps import Listener, StepEvent
 
@@ -12,57 +15,47 @@ K = TypeVar("K")
 T = TypeVar("T")
 
 
-class Progress(Generic[K]):
-    """State of running work, updated from any thread; created on the event loop that waits for it.
+async def snapshots(
+    start: Callable[[Listener], Coroutine[Any, Any, T]],
+    known: K,
+    after: Callable[[K, StepEvent], K],
+    further: Listener | None = None,
+) -> AsyncGenerator[tuple[K, T | None], None]:
+    """Run work and yield its newest state after each change, and at the end the state with the result.
 
-    A waiting reader gets only the newest state, so a slow reader uses no memory.
+    Closing the generator cancels the work and waits until it has ended.
+
+    Args:
+        start: makes the work from the listener of its steps, which may be called in any thread.
+        known: the first state.
+        after: returns the next state, or the same object if nothing changed.
+        further: also receives the events of the steps.
     """
+    changed, lock, loop = asyncio.Event(), threading.Lock(), asyncio.get_running_loop()
 
-    def __init__(self, known: K, after: Callable[[K, StepEvent], K]) -> None:
-        """Set the first state; `after` returns the next state, or the same object if nothing changed."""
-        self.known = known
-        self._after = after
-        self._event = asyncio.Event()
-        self._loop = asyncio.get_running_loop()
-        self._lock = threading.Lock()
+    def listen(event: StepEvent) -> None:
+        nonlocal known
+        with lock:
+            before, known = known, after(known, event)
+            is_new = known is not before
+        if is_new:
+            loop.call_soon_threadsafe(changed.set)
+        if further:
+            further(event)
 
-    def listener(self, further: Listener | None = None) -> Listener:
-        """Return the listener that updates the state and forwards events to `further`."""
-
-        def listen(event: StepEvent) -> None:
-            with self._lock:
-                known = self._after(self.known, event)
-                is_new, self.known = known is not self.known, known
-            if is_new:
-                self._loop.call_soon_threadsafe(self._event.set)
-            if further:
-                further(event)
-
-        return listen
-
-    def wake(self) -> None:
-        """Wake the reader without a change."""
-        self._event.set()
-
-    async def changed(self) -> K:
-        """Wait for a change and return the new state."""
-        await self._event.wait()
-        self._event.clear()
-        return self.known
-
-
-@asynccontextmanager
-async def followed(work: Coroutine[Any, Any, T], progress: Progress[K]) -> AsyncIterator["asyncio.Task[T]"]:
-    """Run work as a task; leaving the block cancels it and waits until it has ended."""
-    task = asyncio.create_task(work)
-    task.add_done_callback(lambda _: progress.wake())
+    task = asyncio.create_task(start(listen))
+    task.add_done_callback(lambda _: changed.set())
     try:
-        yield task
+        while not task.done():
+            await changed.wait()
+            changed.clear()
+            yield known, None
+        yield known, task.result()
     finally:
         task.cancel()
         await ended(task)
         if not task.cancelled():
-            task.exception()  # mark it as retrieved: the block raised it, or nobody needs it
+            task.exception()  # mark it as retrieved: it was raised above, or nobody needs it
 
 
 async def ended(task: "asyncio.Future[T]") -> None:
@@ -75,3 +68,15 @@ async def ended(task: "asyncio.Future[T]") -> None:
             cancelled = error
     if cancelled:
         raise cancelled
+
+
+async def all_of(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """Run coroutines concurrently and return their results in order; the first error cancels the others."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        return list(await asyncio.gather(*tasks))
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise

@@ -113,16 +113,14 @@ class Step:
         """Return the notes of this step and its descendants."""
         return [note for part in self.walk() for note in part.notes]
 
-    def summary(self) -> "StepSummary":
-        """Return the notes and times of this finished step and its descendants, and the steps as JSON."""
+    def milliseconds_of_calls(self) -> dict[str, float]:
+        """Return the times of model calls by the names of their steps ("answer (model)"), and the `total`."""
         times: dict[str, float] = {}
         for part in self.walk():
             if part.model_call is not None and part.milliseconds is not None:
                 stage = f"{part.name} (model)"
                 times[stage] = times.get(stage, 0.0) + part.milliseconds
-        times["total"] = self.milliseconds or 0.0
-        steps = [child.as_record() for child in self.children]
-        return StepSummary(self.inputs, steps, self.all_notes(), times)
+        return times | {"total": self.milliseconds or 0.0}
 
     def as_record(self) -> dict[str, Any]:
         """Return the step and its descendants as JSON."""
@@ -140,19 +138,6 @@ class Step:
             "milliseconds": None if self.milliseconds is None else round(self.milliseconds, 2),
             "steps": [child.as_record() for child in self.children],
         }
-
-
-@dataclass(frozen=True, slots=True)
-class StepSummary:
-    """Inputs of a finished step, the steps within it as JSON, their notes, and milliseconds.
-
-    `milliseconds` are of model calls by the names of their steps, like "answer (model)"; `total` is of all.
-    """
-
-    inputs: dict[str, Any]
-    steps: list[dict[str, Any]]
-    notes: list[str]
-    milliseconds: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)

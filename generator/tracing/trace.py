@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, Required
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from base.files.output_files import write_output
 from base.files.regular_files import read_regular
@@ -14,117 +15,108 @@ from base.untrusted import read_json
 
 TRACE_VERSION = 2
 FINDING_VERSION = 1  # of a search for papers
-MOST_BYTES = (
-    32_000_000  # limit of a saved trace; one with the full texts of five papers has about ten thousand
-)
+MOST_BYTES = 32_000_000  # of a saved trace; one with the full texts of five papers has about ten thousand
 SHOWN_CHARACTERS = 80  # of an unknown version
 
+_Number = Annotated[int, Field(ge=-(10**18), le=10**18)]  # larger numbers cannot be displayed
 
-class _Index(BaseModel):
+
+class _Index(TypedDict):
     name: str
     version: int
 
 
-class _Request(BaseModel):
+class _Request(TypedDict):
     question: str
     way: str
     method: str
 
 
-class _Step(BaseModel):
-    name: str
-    inputs: dict[str, Any]
-    output: Any
-    model_call: dict[str, Any] | None = None
-    error: str = ""
-    fallback: str = ""
-    milliseconds: float | None
-    steps: list["_Step"]
-
-
-class _Hit(BaseModel):
+class _Hit(TypedDict):
     rank: int
     score: float
     passage_id: str
     title: str
 
 
-class _Sentence(BaseModel):
+class _Sentence(TypedDict):
     text: str
     citations: list[str]
     check: str
 
 
-class _Answer(BaseModel):
+class _Answer(TypedDict):
     title: str
     sentences: list[_Sentence]
 
 
-class _Whole(BaseModel):
+class _Found(TypedDict):
+    rank: _Number
+    id: str
+    score: float
+    why: str
+
+
+class _FindingRequest(TypedDict):
+    question: str
+    without: list[str]
+    papers: _Number
+    rounds: _Number
+    layers: _Number
+    seed: _Number
+
+
+class _Step(TypedDict):
+    name: str
+    inputs: dict[str, Any]
+    output: Any
+    milliseconds: float | None
+    steps: list["_Step"]
+
+
+class _Paper(TypedDict, total=False):
+    paper: Required[str]
+    title: str
+    score: float | None
+    references: list["_Paper"]
+    cited_by: list["_Paper"]
+    evolved: list["_Query"]
+
+
+class _Query(TypedDict):
+    query: str
+    kind: str
+    papers: list[_Paper]
+
+
+class _Saved(TypedDict):
+    steps: list[_Step]
+    notes: list[str]
+    milliseconds: float
+
+
+class _AnswerTrace(_Saved):
     """The required keys of a trace; a trace has more."""
 
     started: str
     index: _Index
     request: _Request
-    steps: list[_Step]
-    likelihood: Annotated[float | None, Field(ge=0, le=1)] = None  # not in older traces
-    unknown_words: list[str] = []  # not in older traces
     answer: _Answer
     evidence: list[_Hit]
-    notes: list[str]
-    milliseconds: float
 
 
-_Number = Annotated[int, Field(ge=-(10**18), le=10**18)]  # larger numbers cannot be displayed
-
-
-class _FindingRequest(BaseModel):
-    question: str
-    papers: _Number
-    rounds: _Number
-    layers: _Number
-    seed: _Number
-    without: list[str]
-
-
-class _Found(BaseModel):
-    rank: _Number
-    id: str
-    score: float
-    why: str
-    title: str = ""
-
-
-class _Query(BaseModel):
-    query: str
-    kind: str
-    papers: list["_Paper"]
-
-
-class _Paper(BaseModel):
-    paper: str
-    title: str = ""
-    score: float | None = None
-    references: list["_Paper"] = []
-    cited_by: list["_Paper"] = []
-    evolved: list[_Query] = []
-
-
-class _Finding(BaseModel):
+class _FindingTrace(_Saved):
     """The required keys of a trace of a search for papers."""
 
     request: _FindingRequest
-    steps: list[_Step]
     tree: list[_Query]
     papers: list[_Found]
-    notes: list[str]
-    milliseconds: float
 
 
 # Kinds of traces by their version key: version, schema, and the command that saves them.
-KINDS: Mapping[str, tuple[int, type[BaseModel], str]] = {
-    "trace": (TRACE_VERSION, _Whole, "ask"),
-    "finding": (FINDING_VERSION, _Finding, "find-papers"),
+KINDS: Mapping[str, tuple[int, Any, Literal["ask", "find-papers"]]] = {
+    "trace": (TRACE_VERSION, _AnswerTrace, "ask"),
+    "finding": (FINDING_VERSION, _FindingTrace, "find-papers"),
 }
 
 
@@ -171,7 +163,7 @@ class Trace:
                 f"reads version {version}; ask the question again with shrag {command} … --trace FILE"
             )
         try:
-            parts.model_validate(record, strict=True)
+            TypeAdapter(parts).validate_python(record, strict=True)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             place = ".".join(map(str, first["loc"]))

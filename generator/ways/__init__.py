@@ -1,10 +1,10 @@
 """Ways from a question to its answer.
 
-A new way is a module and a line of `WAYS`. The module defines
+A new way is a module with this function, and a line of `WAYS`:
 
     async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult
 
-which opens its steps from `step`, so that the trace contains them.
+It opens its steps from `step`, so that the trace contains them.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -94,8 +94,8 @@ def make_request(
     defaults, given = settings.generator, {name: value for name, value in given.items() if value is not None}
     way, hops = given.get("way") or defaults.ask_way, given.get("hops", defaults.ask_hops)
     method = defaults.ask_method if hops != "never" or takes(way, "method") else METHOD
-    values: dict[str, Any] = {"evidence": defaults.evidence, "method": method}
-    values |= given | {"way": way, "hops": hops, "method": given.get("method") or method}
+    values = {"evidence": defaults.evidence} | given
+    values |= {"way": way, "hops": hops, "method": given.get("method") or method}
     request = AskRequest(question, filters=filters or Filters(), **values)
     check_options(request)
     return request

@@ -1,17 +1,91 @@
-"""Ways I to VIII of paper-QA: retrieve passages, expand, re-rank, filter, answer briefly (section 5)."""
+"""Ways I to VIII of paper-QA, which answer from passages and not papers (sections 3 to 5).
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+Each retrieves passages; some expand the question, fuse rankings, re-rank, filter, or draft an answer first.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from statistics import fmean
+from typing import Annotated, Any, cast
+
+from pydantic import BaseModel, Field, StringConstraints, create_model
 
 from generator.answers.answer import WayResult
-from generator.passages.answering import answer_briefly, draft_answer
-from generator.passages.expanding import FURTHER_QUERIES, HYPOTHESES, Expansion, expand
-from generator.passages.retrieving import filter_relevant, fuse, open_question, rerank, retrieve
+from generator.answers.extractive import quoted_answer, searched_terms
+from generator.answers.model_answer import AnswerForm, Title, WrittenAnswer, WrittenSentence, answer_schema
+from generator.llm import CutAt, Reply
+from generator.model_step import ModelStep, UnusableReply
+from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources
+from generator.tracing.progress import all_of
 from generator.tracing.steps import Step
+from generator.ways.shrag import answer_step
+from indexer.corpora.papers import language_of
+from retriever.papers.topics import Topic, find_topic
+from retriever.query_plan import QUESTION
+from retriever.relevance.passages import relevance
+from retriever.request import SearchRequest, check_question
+from retriever.stages.hits import SearchResult
+from retriever.views.passage_search import (
+    further_queries_from_statistics,
+    fused,
+    search_passages,
+    with_hits,
+)
 
 RETRIEVED, FUSED = 10, 15  # passages for each of several texts, passages after fusion
+FIRST_RETRIEVAL = 10  # passages whose best sentences replace hypotheses
 RELEVANT = 0.6  # passages with a higher relevance are kept
+MOST_SENTENCES = 3  # written or quoted
+MOST_READ = 10  # limit for servers that do not enforce the schema
+MEASURES = {"cosine": "cosine", "words": "shared words"}
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+
+
+class TwoTexts(BaseModel):
+    """Reply schema of an expansion; there are exactly two texts (paper-QA, section 3)."""
+
+    texts: Annotated[list[Text], Field(min_length=2, max_length=2)]
+
+
+@dataclass(frozen=True, slots=True)
+class PassageQuestion:
+    """A question to passages, and the paper that it is about, if any."""
+
+    request: AskRequest
+    resources: Resources
+    topic: Topic | None
+
+    def search(self, text: str, k: int, name: str = QUESTION) -> Awaitable[SearchResult]:
+        """Search for k passages for a text, with the filters of the question."""
+        own = self.request if text == self.request.question else None  # only the question has conditions
+        search = SearchRequest(
+            text,
+            k=k,
+            filters=self.request.filters,
+            exclude=own.exclude if own else (),
+            conditions=own.conditions if own else False,
+            collapse=False,
+        )
+        settings = self.resources.settings.retriever
+        return search_passages(self.resources.index, search, settings, name=name, topic=self.topic)
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """A kind of additional query texts: the model's prompt, and the substitute without a model.
+
+    `step` and `substitute` name the steps, `name` the texts.
+    """
+
+    step: str
+    prompt: str
+    name: str
+    substitute: str
+    without_model: Callable[[PassageQuestion], Awaitable[Sequence[str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,30 +105,228 @@ class PassageWay:
     drafts: bool = False
 
 
+async def _quoted(asked: PassageQuestion) -> Sequence[str]:
+    """Return at most two sentences of a first retrieval that cover most of the question."""
+    index, settings = asked.resources.index, asked.resources.settings.retriever
+    found = await asked.search(asked.request.question, FIRST_RETRIEVAL)
+    terms = await searched_terms(found, index, settings)
+    quoted = await quoted_answer(found, index, terms, 0.0, 2, findings=False)
+    return [sentence.text for sentence in quoted.sentences]
+
+
+async def _from_statistics(asked: PassageQuestion) -> Sequence[str]:
+    index, settings = asked.resources.index, asked.resources.settings.retriever
+    return await further_queries_from_statistics(index, asked.request.question, settings)
+
+
+QUERIES = Expansion("queries", "further_queries", "query", "statistical-queries", _from_statistics)
+HYPOTHESES = Expansion("hypotheses", "hypotheses", "hypothesis", "quoted-hypotheses", _quoted)
 WAYS: Mapping[str, PassageWay] = {
     "paper-qa-1": PassageWay(reranks=False),
     "paper-qa-2": PassageWay(),
-    "paper-qa-3": PassageWay((FURTHER_QUERIES,)),
+    "paper-qa-3": PassageWay((QUERIES,)),
     "paper-qa-4": PassageWay((HYPOTHESES,)),
-    "paper-qa-5": PassageWay((FURTHER_QUERIES, HYPOTHESES)),
-    "paper-qa-6": PassageWay((FURTHER_QUERIES,), filters=True),
-    "paper-qa-7": PassageWay((FURTHER_QUERIES, HYPOTHESES), filters=True),
-    "paper-qa-8": PassageWay((FURTHER_QUERIES,), filters=True, drafts=True),
+    "paper-qa-5": PassageWay((QUERIES, HYPOTHESES)),
+    "paper-qa-6": PassageWay((QUERIES,), filters=True),
+    "paper-qa-7": PassageWay((QUERIES, HYPOTHESES), filters=True),
+    "paper-qa-8": PassageWay((QUERIES,), filters=True, drafts=True),
 }
 
 
 async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult:
-    """Answer from passages by the way of the request."""
+    """Answer from passages by the way of the request; abstain if none is left.
+
+    Raises:
+        BadQuestion: the question cannot be searched for.
+        BadFilter: several papers have the title of the topic.
+        UnknownPaper: the index contains no paper with that id or title.
+    """
     way = WAYS[request.way]
-    asked = await open_question(step, request, resources)
+    check_question(request.question)
+    topic = None
+    if request.topic is not None:
+        with step.step("topic", topic=request.topic) as finding:
+            topic = await find_topic(resources.index, request.topic, request.filters)
+            finding.output = {"doc_id": topic.doc_id, "title": topic.title, "passages": topic.passages}
+    asked = PassageQuestion(request, resources, topic)
+    fused_k = max(FUSED, request.evidence)
     if way.expansions:
-        texts = await expand(step, asked, *way.expansions)
-        result = fuse(step, asked, await retrieve(step, asked, texts, k=RETRIEVED), k=FUSED)
+        expanded = await all_of(_expand(step, asked, expansion) for expansion in way.expansions)
+        texts = {name: text for of_expansion in expanded for name, text in of_expansion.items()}
+        found = await _retrieve(step, asked, texts, max(RETRIEVED, request.evidence))
+        with step.step("fuse", rankings=len(found), k=fused_k) as fusing:
+            result = fused(found, fused_k)
+            fusing.output = _hit_records(result)
     else:
-        [result] = await retrieve(step, asked, k=FUSED if way.reranks else request.evidence)
+        [result] = await _retrieve(step, asked, {}, fused_k if way.reranks else request.evidence)
+    form = _brief_form(asked)
     if way.reranks:
-        guide = await draft_answer(step, asked, result) if way.drafts else ()
-        result = await rerank(step, asked, result, k=request.evidence, guide=guide)
+        guide = await _draft(step, asked, result, form) if way.drafts else ()
+        result = await _rerank(step, asked, result, guide)
     if way.filters:
-        result = filter_relevant(step, result, above=RELEVANT)
-    return await answer_briefly(step, asked, result)
+        result = _filter_relevant(step, result)
+    step.publish(result)
+    return WayResult(await answer_step(step, result, resources, form), result)
+
+
+async def _expand(parent: Step, asked: PassageQuestion, expansion: Expansion) -> dict[str, str]:
+    """Return two texts by name, which differ from the question and from each other.
+
+    A reply with more or fewer texts is repaired once; one that repeats the question or itself is a failure. A
+    substitute may find fewer texts in a small index.
+    """
+    question = asked.request.question
+
+    async def substitute() -> Sequence[str]:
+        with parent.step(expansion.substitute, question=question) as step:
+            texts = await expansion.without_model(asked)
+            step.output = list(texts)
+        return texts
+
+    async def read(reply: Reply[TwoTexts]) -> Sequence[str]:
+        texts = reply.value.texts
+        letters = {"".join(filter(str.isalnum, text.casefold())) for text in (question, *texts)}
+        if len(letters) <= len(texts):
+            raise UnusableReply("repeated the question or itself")
+        return texts
+
+    expanding = ModelStep(
+        expansion.step,
+        load_prompt(expansion.prompt, language_of(question)),
+        {"question": question},
+        TwoTexts,
+        read=read,
+        fallback=expansion.substitute,
+        otherwise=substitute,
+        inputs={"question": question},
+        output=list,
+    )
+    texts = await expanding.run(parent, asked.resources.model)
+    return {f"{expansion.name} {number}": text for number, text in enumerate(texts, 1)}
+
+
+async def _retrieve(
+    parent: Step, asked: PassageQuestion, further: Mapping[str, str], k: int
+) -> list[SearchResult]:
+    """Retrieve k passages for each text concurrently; passages of the topic come first."""
+    topic = asked.topic
+    texts = {QUESTION: asked.request.question, **further}
+    with parent.step("retrieve", queries=texts, k=k, topic=topic and topic.doc_id) as step:
+
+        async def search(name: str, text: str) -> SearchResult:
+            return await asked.search(text, k, name)
+
+        found = await all_of(search(name, text) for name, text in texts.items())
+        by_name = dict(zip(texts, found, strict=True))
+        records = {name: _hit_records(result) for name, result in by_name.items()}
+        step.output = {"method": found[0].method, "found": records}
+        others = {
+            name: sum(hit.doc_id != topic.doc_id for hit in result.hits) if topic else 0
+            for name, result in by_name.items()
+        }
+        if topic and any(others.values()):
+            step.output["of_other_papers"] = others
+            step.notes.append(
+                f"passages of paper {topic.doc_id}: {topic.passages}, {k} are wanted; the others are "
+                "filled in from other papers"
+            )
+    return found
+
+
+def _hit_records(result: SearchResult) -> list[dict[str, Any]]:
+    return [{"passage_id": hit.passage_id, "score": hit.score} for hit in result.hits]
+
+
+async def _rerank(
+    parent: Step, asked: PassageQuestion, result: SearchResult, guide: Sequence[str]
+) -> SearchResult:
+    """Keep the most relevant passages; their scores are relevances, 0 to 1.
+
+    With `guide`, the sentences of an answer, the score is the mean of the relevance to the question and the
+    highest relevance to one of these sentences, if that is higher. A guide never lowers a score, because a
+    sentence in another language shares few words with any passage.
+    """
+    index, settings = asked.resources.index, asked.resources.settings.retriever
+    k, inputs = asked.request.evidence, {"guide": list(guide)} if guide else {}
+    with parent.step("rerank", passages=len(result.hits), k=k, **inputs) as step:
+        found, *guided = await asyncio.gather(
+            *(relevance(index, text, result.hits, settings) for text in (asked.request.question, *guide))
+        )
+        scores = found.scores
+        alike = [each.scores for each in guided if each.by == found.by]  # other measures differ in scale
+        if alike:
+            nearest = map(max, zip(scores, *alike, strict=True))
+            scores = tuple(map(fmean, zip(scores, nearest, strict=True)))
+        scored = [replace(hit, score=round(score, 4)) for hit, score in zip(result.hits, scores, strict=True)]
+        scored.sort(key=lambda hit: (-hit.score, hit.passage_id))
+        kept = with_hits(result, scored[:k])
+        if kept.applied is not None:
+            order = f"{kept.order}; then the relevance to the question by {MEASURES.get(found.by, found.by)}"
+            model = "" if found.by in MEASURES else found.by
+            kept = replace(kept, applied=replace(kept.applied, order=order, reranker=model))
+        step.output = {"by": found.by, "hits": _hit_records(kept)}
+        failures = dict.fromkeys(failure for each in (found, *guided) for failure in each.failures)
+        step.notes += [f"not re-ranked by a model, it failed: {failure}" for failure in failures]
+    return kept
+
+
+def _filter_relevant(parent: Step, result: SearchResult) -> SearchResult:
+    """Drop passages whose relevance is not above `RELEVANT`; the result may be empty."""
+    with parent.step("filter", passages=len(result.hits), above=RELEVANT) as step:
+        kept = with_hits(result, [hit for hit in result.hits if hit.score > RELEVANT])
+        step.output = _hit_records(kept)
+        if result.hits and not kept.hits:
+            step.notes.append(f"no passage has a relevance above {RELEVANT:g}: there is none to answer from")
+    return kept
+
+
+# Brief answers
+
+
+class BriefAnswer(BaseModel):
+    """Reply schema; the reasoning comes first, so that the answer follows from it."""
+
+    reasoning: Annotated[str, CutAt(2_000)] = ""
+    title: Title
+    body: list[WrittenSentence]
+    answered: bool
+
+    @property
+    def introduction(self) -> list[WrittenSentence]:
+        """Empty: a brief answer has only a body."""
+        return []
+
+    @property
+    def conclusion(self) -> list[WrittenSentence]:
+        """Empty, like the introduction."""
+        return []
+
+
+@lru_cache
+def brief_schema(passages: int) -> type[WrittenAnswer]:
+    """Return the schema of a brief answer from a number of passages."""
+    sentences = answer_schema(passages).model_fields["body"].annotation
+    bounds = Field(max_length=MOST_READ, json_schema_extra={"maxItems": MOST_SENTENCES})
+    fields: dict[str, Any] = {"body": (Annotated[sentences, bounds], ...)}
+    written = create_model("BriefAnswer", __base__=BriefAnswer, **fields)
+    return cast("type[WrittenAnswer]", written)
+
+
+def _brief_form(asked: PassageQuestion) -> AnswerForm:
+    """Return the form of brief answers; the prompt contains the title of the topic."""
+    topic = asked.topic.title if asked.topic else ""
+    return AnswerForm("brief_answer", brief_schema, ("body",), MOST_SENTENCES, {"topic": topic})
+
+
+async def _draft(
+    parent: Step, asked: PassageQuestion, result: SearchResult, form: AnswerForm
+) -> tuple[str, ...]:
+    """Return the sentences of a temporary answer from passages; none if it abstains."""
+    with parent.step("draft", passages=[hit.passage_id for hit in result.hits]) as drafting:
+        form = replace(form, quotes_findings=False)  # its words are compared with passages
+        drafted = await answer_step(drafting, result, asked.resources, form, judges=False)
+        sentences = () if drafted.abstained else tuple(each.text for each in drafted.sentences)
+        drafting.output = list(sentences[:MOST_SENTENCES])
+        # If the server was too slow, later steps do not wait for it again.
+        drafting.failure = next((call.failure for call in drafting.children if call.failure), None)
+    return sentences[:MOST_SENTENCES]

@@ -1,16 +1,35 @@
 """Way SHRAG: a strategy, a search, and an answer from its best papers (Ryu, Shin & Park, section 3).
 
 The language model writes strategy and answer. Without a model, or if it fails, the strategy comes from
-statistics and the answer is quoted from the evidence.
+statistics and the answer is quoted from the evidence. Other ways use the same steps of search and answer.
 """
 
-from generator.answer_step import answer_step
-from generator.answers.answer import WayResult
+from dataclasses import replace
+
+from base.logs import get_logger
+from generator.answers.answer import (
+    EXTRACTIVE,
+    Answer,
+    Sentence,
+    SentencesSoFar,
+    WayResult,
+    with_unknown_words,
+)
+from generator.answers.extractive import quoted_answer, searched_terms
+from generator.answers.judging import judged
+from generator.answers.model_answer import WHOLE_ANSWER, AnswerForm, written_answer
 from generator.request import AskRequest, Resources
-from generator.search_step import search_step
 from generator.strategist import ask_for_strategy
 from generator.tracing.steps import Step
-from retriever.search import open_search
+from retriever.answerability import THRESHOLD
+from retriever.request import SearchContext
+from retriever.search import Stages, open_search, present, run_stages
+from retriever.stages.hits import SearchResult
+
+# Share of the best score. On the plain tuning questions it drops no paper that answers the question.
+LEAST_SHARE = 0.3
+
+log = get_logger("search")
 
 
 async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult:
@@ -23,3 +42,103 @@ async def answer(request: AskRequest, resources: Resources, step: Step) -> WayRe
     context = open_search(resources.index, request.search(), resources.settings.retriever)
     result = await search_step(step, context, low_scores=request.low_scores)
     return WayResult(await answer_step(step, result, resources), result)
+
+
+async def search_step(
+    parent: Step, context: SearchContext, stages: Stages | None = None, *, low_scores: bool = True
+) -> SearchResult:
+    """Run the remaining stages of a search opened by `open_search`; output as `shrag search --json`.
+
+    The parent's listener receives the stages once the strategy is chosen, and then the result. Without
+    `low_scores`, hits that score far below the best one are dropped.
+
+    Raises:
+        RetrieverError: an invalid expression or method.
+    """
+    request = context.request
+    inputs = {"question": request.question, "method": request.method, "k": context.shown}
+    keywords = None if request.keywords is None else list(request.keywords)
+    with parent.step("search", **inputs, keywords=keywords, skip=list(request.skip)) as step:
+        chosen = await context.index.in_one_thread(lambda: run_stages(context, stages, upto="terms"))
+        parent.publish(chosen)
+
+        async def searched() -> SearchResult:
+            return await present(context, await run_stages(context, chosen))
+
+        result = await context.index.in_one_thread(searched)
+        if not low_scores:
+            result = without_low_scores(result)
+        step.output = result.as_record()
+    parent.publish(result)
+    log.info("search", method=result.method, hits=len(result.hits), milliseconds=step.output["milliseconds"])
+    return result
+
+
+def without_low_scores(result: SearchResult) -> SearchResult:
+    """Return a search result without hits that score less than `LEAST_SHARE` of the best hit.
+
+    It applies only to lexical scores of method `shrag`. A result below the answer threshold keeps its hits,
+    as the nearest papers. `filtered` counts the dropped hits.
+    """
+    applied, likelihood = result.applied, result.likelihood
+    if likelihood is None or likelihood < THRESHOLD or not applied or applied.vectors or applied.reranker:
+        return result
+    least = LEAST_SHARE * result.hits[0].score if result.hits else 0.0
+    kept = tuple(hit for hit in result.hits if hit.score >= least)
+    left_out = len(result.hits) - len(kept)
+    if not left_out or not kept:
+        return result
+    return replace(result, hits=kept, filtered=result.filtered | {"low_scores": left_out})
+
+
+async def answer_step(
+    parent: Step,
+    result: SearchResult,
+    resources: Resources,
+    form: AnswerForm = WHOLE_ANSWER,
+    *,
+    judges: bool = True,
+) -> Answer:
+    """Answer from the hits of a search with the model; without a model, or if it fails, quote them.
+
+    `judges`: a model checks the sentences of the answer.
+    """
+    index, passages = resources.index, [hit.passage for hit in result.hits]
+    terms = await searched_terms(result, index, resources.settings.retriever)
+    exclusions = terms.exclusions if terms else ()
+
+    def publish(sentences: tuple[Sentence, ...]) -> None:
+        parent.publish(SentencesSoFar(sentences))
+
+    async def quotation() -> Answer:
+        evidence = [passage.passage_id for passage in passages]
+        with parent.step("quotation", evidence=evidence) as step:
+            quoted = await quoted_answer(
+                result,
+                index,
+                terms,
+                THRESHOLD,
+                form.most_quoted,
+                findings=form.quotes_findings,
+            )
+            quoted = with_unknown_words(quoted, result.unknown_words)
+            step.output = quoted.as_record()
+        return quoted
+
+    if resources.model is None or not passages:
+        return await quotation()
+    writing = written_answer(
+        result.question,
+        passages,
+        index,
+        quotation,
+        exclusions=exclusions,
+        on_sentences=publish if parent.listener else None,
+        form=form,
+    )
+    answer = await writing.run(parent, resources.model)
+    if answer.written_by == EXTRACTIVE:
+        return answer
+    if judges:
+        answer = await judged(parent, answer, passages, resources)
+    return with_unknown_words(answer, result.unknown_words)

@@ -20,7 +20,7 @@ from generator.answers.answer import Sentence
 from generator.finding.events import FindingStepEvent, PapersEvent, SentQueriesEvent, SpentEvent
 from generator.finding.result import FoundPapers, WithTree
 from generator.finding.state import Understanding
-from generator.result import AskResult
+from generator.pipeline import AskResult
 from retriever.stages.hits import SearchResult
 from server.api.schemas import REFERENCE, Shaped
 from server.problems.details import Problem

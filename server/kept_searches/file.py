@@ -14,8 +14,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, TypeAdapter
 
+from generator.budgets import Spent
 from generator.finding.state import FindingState, Finite, SavedSpent
-from generator.model_calls.budgets import Spent
 from indexer.corpora.readers.jsonl import parse_record
 from retriever.relevance.authority import Cited
 

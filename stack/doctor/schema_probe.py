@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from base.untrusted import one_line, read_json
-from generator.llm.json_answers import chat_request
+from generator.llm.model import chat_request
 from generator.settings import LanguageModelSettings
 from stack.doctor.findings import Finding
 

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import threading
-import time
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -14,23 +13,19 @@ from hypothesis import settings as settings_of_hypothesis
 from hypothesis import strategies as st
 
 from generator.answer_events import AnswerEvent, stream_answer
-from generator.answer_step import answer_step
-from generator.answers.answer import WayResult
-from generator.answers.streaming import ClosedSentences
+from generator.answers.answer import SECTIONS
+from generator.answers.streaming import sections_so_far
 from generator.pipeline import AskRequest
 from generator.request import Turn
-from generator.search_step import search_step
-from generator.ways import make_request, shrag
+from generator.ways import make_request
 from indexer.settings import CheckSettings, IndexerSettings
 from retriever.errors import BadQuestion
 from retriever.index import open_index
-from retriever.search import SearchRequest, open_search
 from tests.generator.language_model import (
     PATIENCE_S,
     Scripted,
     events,
     piece,
-    says,
     served,
     settings,
     streams,
@@ -208,13 +203,6 @@ def test_who_is_cancelled_while_waiting_ends_the_models_work(sample):
 # Answers that change
 
 
-def test_a_repaired_answer_adds_up(sample):
-    cut = json.dumps(ANSWER, ensure_ascii=False)[:-80]
-    arrived = streamed(sample, KOREAN, *[streams(*events(said)) for said in (KEYWORDS, cut, ANSWER)])
-    assert_adds_up(arrived)
-    assert "restart" not in kinds(arrived)  # the second answer says the same
-
-
 def test_a_repair_that_says_something_else_withdraws_what_was_read(sample):
     other = ANSWER | {"introduction": [{"text": "간호사의 이직을 다룬 논문이 있다.", "citations": [2]}]}
     cut = json.dumps(ANSWER, ensure_ascii=False)[:-80]
@@ -299,26 +287,8 @@ def test_a_judge_changes_a_check_before_the_end(sample_home):
     }
 
 
-def test_what_a_question_excludes_is_marked_as_it_arrives(sample):
-    about_it = {
-        "text": "신규 간호사의 회복탄력성은 우울과 이직 의도에 연결된다.",
-        "citations": [1, 2, 3, 4, 5],
-    }
-    said = ANSWER | {"introduction": [], "body": [about_it]}
-    arrived = streamed(sample, f"우울을 제외하고, {KOREAN}", whole(KEYWORDS), whole(said))
-    assert_adds_up(arrived)
-    assert [sentence["check"] for sentence in data(arrived, "sentence")] == ["excluded"]
-    assert data(arrived, "check") == []
-
-
 def whole(said):
     return streams(*events(said))
-
-
-def test_an_answer_in_one_piece_arrives_sentence_by_sentence_too(sample):
-    arrived = streamed(sample, KOREAN, says(KEYWORDS), says(ANSWER), stream=False)
-    assert kinds(arrived) == ["keywords", "queries", "evidence", "sentence", "done"]
-    assert_adds_up(arrived)
 
 
 @pytest.mark.parametrize(("question", "evidence"), [("the of and", 0), (UNANSWERABLE_KOREAN, 5)])
@@ -337,37 +307,6 @@ def test_a_question_of_a_conversation_is_told_as_it_is_asked(sample):
     assert kinds(arrived) == ["question", "keywords", "queries", "evidence", "sentence", "done"]
     assert data(arrived, "question") == [{"question": stands_alone["question"]}]
     assert arrived[-1].data["question"] == stands_alone["question"]
-    assert_adds_up(arrived)
-
-
-def test_keywords_that_a_person_typed_are_a_strategy_of_a_person(sample):
-    arrived = without_model(sample, KOREAN, keywords=("간호사", "이직"))
-    assert data(arrived, "keywords")[0]["strategy"]["origin"] == "person"
-    assert_adds_up(arrived)
-
-
-def test_a_way_that_drafts_first_shows_no_draft(sample, monkeypatch):
-    async def draft_first(request, resources, step):
-        with step.step("draft") as drafting:
-            draft = await shrag.answer(request, resources, drafting)
-        again = SearchRequest(f"{request.question} {draft.answer.title}", k=request.evidence)
-        result = await search_step(step, open_search(resources.index, again, resources.settings.retriever))
-        return WayResult(await answer_step(step, result, resources), result)
-
-    monkeypatch.setattr("generator.pipeline.find_way", lambda name: draft_first)
-    arrived = without_model(sample, KOREAN)
-    assert kinds(arrived) == ["keywords", "queries", "evidence", "sentence", "done"]
-    assert_adds_up(arrived)
-
-
-def test_a_way_that_tells_nothing_has_all_of_it_told_at_the_end(sample, monkeypatch):
-    async def within(request, resources, step):
-        with step.step("all of it") as inner:
-            return await shrag.answer(request, resources, inner)
-
-    monkeypatch.setattr("generator.pipeline.find_way", lambda name: within)
-    arrived = without_model(sample, KOREAN)
-    assert kinds(arrived) == ["keywords", "queries", "evidence", "sentence", "done"]
     assert_adds_up(arrived)
 
 
@@ -431,24 +370,20 @@ def test_what_arrives_adds_up_whatever_the_model_writes(sample, first, second):
     assert_adds_up(arrived)
 
 
-def test_sentences_behind_a_long_thought_end_where_they_end_and_each_is_handed_on_once():
-    thought = "<think>" + "What is known? " * 5_000 + "</think>"
-    answer = '{"body": [{"text": "One."}, {"text": "Two."}]}'
-    reading, text, ended = ClosedSentences(), "", []
-    began = time.process_time()
-    for more in [*(thought[at : at + 3] for at in range(0, len(thought), 3)), *answer]:
-        text += more
-        ended.append(reading.grown(text))
-
-    assert time.process_time() - began < 5  # the thought is not read again for each of 25,000 pieces
-    assert [json.loads(each)["body"] for each in ended if each] == [
-        [{"text": "One."}],
-        [{"text": "One."}, {"text": "Two."}],
-    ]
+ONE = '{"text": "One.", "citations": [1]}'
+CERTAIN = {
+    '{"introduction": [' + ONE: 1,
+    '{"introduction": [' + ONE + ', {"text": "Two.", "cita': 1,
+    '{"introduction": [{"text": "a } b': 0,
+    '{"introduction": [' + ONE + ', {"citations": [1], "text": "a } b': 1,
+    '<think>{"introduction": [' + ONE + '</think>Here: {"introduction": [' + ONE + "], ": 1,
+    '{"body": [' + ONE: 0,  # before the introduction
+    '{"introduction": [' + ONE + '], "body": [' + ONE + ", " + ONE: 3,
+    "no } JSON": 0,
+}
 
 
-def test_an_answer_that_begins_anew_is_read_from_its_beginning():
-    reading = ClosedSentences()
-    first, second = '{"body": [{"text": "One."}', '{"body": [{"text": "Two."}'
-
-    assert [reading.grown(text) for text in (first, "", second)] == [f"{first}]}}", None, f"{second}]}}"]
+@pytest.mark.parametrize("text", CERTAIN)
+def test_only_complete_sentences_of_an_unfinished_answer_are_certain(text):
+    certain = sections_so_far(text, SECTIONS)
+    assert sum(map(len, certain.values())) == CERTAIN[text]

@@ -56,20 +56,6 @@ def test_a_fault_of_the_answer_leaves_a_quoted_one_and_one_note(sample, fault):
     assert len(script.requests) == 1 + len(answers)
 
 
-def test_thoughts_and_prose_around_an_answer_do_no_harm(sample):
-    written = '<think>{"title": "no"}</think>Here it is:\n```json\n' + says_json(ANSWER) + "\n```"
-    script = Scripted([streams(*events(KEYWORDS)), streams(*events(written))])
-    given = settings_of(UNUSED, llm=settings())
-    asked = ask_model(sample, KOREAN, given, script)
-    assert asked.answer.title == "회복탄력성과 이직"
-    assert asked.result.notes == ()
-
-
-def says_json(content):
-    message = says(content).json()["choices"][0]["message"]
-    return message["content"]
-
-
 def test_a_server_that_is_silent_is_waited_for_once_a_question(sample):
     with served(is_silent) as server:
         given = settings_of(UNUSED, llm=settings(base_url=server.base_url, first_token_s=0.2))

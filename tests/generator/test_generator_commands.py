@@ -97,14 +97,6 @@ def test_method_and_size_of_the_evidence_can_be_chosen(sample_home):
     assert json.loads(searched.stdout)["hits"] == record["evidence"]
 
 
-def test_keywords_and_queries_can_be_chosen(sample_home):
-    done = ask(sample_home, ENGLISH, "--keyword", "thermal runaway", "--skip", "SQ1", "--json")
-    record = json.loads(done.stdout)
-    assert [keyword["text"] for keyword in record["keywords"]] == ["thermal", "runaway"]
-    assert [query["name"] for query in record["queries"]][:2] == ["question", "SQ2"]
-    assert "SQ1" not in {query["name"] for query in record["queries"]}
-
-
 def test_the_configured_model_answers_and_doubtful_sentences_are_marked(sample_home):
     verdicts = [(1, "supported", ""), (2, "supported", ""), (3, "unsupported", "no such number")]
     judged = {"judgements": [{"sentence": n, "verdict": verdict, "why": why} for n, verdict, why in verdicts]}
@@ -240,24 +232,6 @@ def test_a_trace_is_not_written_over_what_the_settings_name(sample_home, tmp_pat
     assert kept.read_text() == "rice, paddy\n"
 
 
-def test_a_trace_is_not_written_over_a_recording_that_is_yet_to_be_made(sample_home, tmp_path):
-    made = tmp_path / "made"
-
-    done = shrag("ask", ENGLISH, "--name", NAME, "--trace", made, home=sample_home, cache__file=made)
-
-    assert (done.returncode, made.exists()) == (2, False)
-
-
-def test_a_trace_that_the_system_does_not_take_costs_no_answer(sample_home, tmp_path):
-    (tmp_path / "read").write_text("only")
-    with (tmp_path / "read").open() as only_read:
-        (tmp_path / "link").symlink_to(f"/proc/self/fd/{only_read.fileno()}")
-        done = ask(sample_home, ENGLISH, "--json", "--trace", tmp_path / "link")
-    assert done.returncode == 1
-    assert json.loads(done.stdout)["answer"]["sentences"]
-    assert done.stderr.startswith(f"OutputNotWritten: {tmp_path}/link was not written: ")
-
-
 def test_a_saved_trace_shows_what_each_call_took(sample_home, tmp_path):
     with served(streams_out(*events(KEYWORDS)), answers_with({"title": 7}), answers_with(ANSWER)) as model:
         ask(sample_home, KOREAN, "--trace", tmp_path / "trace.json", model=model.base_url)
@@ -267,13 +241,6 @@ def test_a_saved_trace_shows_what_each_call_took(sample_home, tmp_path):
     assert " ms; tiny-writer-7b; 100 + 20 tokens; 1 requests; queued " in keywords
     assert ", first token " in keywords
     assert " ms; tiny-writer-7b; 200 + 40 tokens; 2 requests, repaired; queued " in answer
-
-
-def test_a_saved_trace_shows_which_call_failed(sample_home, tmp_path):
-    ask(sample_home, KOREAN, "--trace", tmp_path / "trace.json", model=NOWHERE)
-    shown = shrag("trace", "show", tmp_path / "trace.json", home=tmp_path).stdout
-    assert f" ms; failed: ModelUnreachable: cannot reach {NOWHERE}/chat/completions: " in shown
-    assert "; instead: extractive answer" in shown
 
 
 # Traces
@@ -295,35 +262,6 @@ def test_a_saved_trace_is_shown(traces, tmp_path):
     assert "index sample, version 1" in done.stdout
     assert record["steps"][0]["output"]["queries"][-1]["query"] in done.stdout
     assert all(sentence["text"] in done.stdout for sentence in record["answer"]["sentences"])
-
-
-def test_a_trace_of_which_a_part_is_missing_is_one_line_and_exit_2(tmp_path):
-    file = tmp_path / "foreign.json"
-    file.write_text('{"trace": 2, "spans": []}')
-    done = shrag("trace", "show", file, home=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.splitlines()[-1].startswith(f"Error: {file} is not a complete trace: ")
-
-
-def test_a_file_that_holds_no_trace_is_named_once(tmp_path):
-    wrong = tmp_path / "wrong.json"
-    wrong.write_text("{}")
-    done = shrag("trace", "show", wrong, home=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.count("wrong.json") == 1
-    assert "is not a trace; make one with: shrag ask" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("question", "line"),
-    [
-        ("기초연금과 노인 빈곤", "모델 없이 논문에서 인용한 문장이며, 확인하지 않았습니다"),
-        ("basic pension and poverty", "quoted from the papers, without a model; nothing was checked"),
-    ],
-    ids=["Korean", "English"],
-)
-def test_a_quoted_answer_closes_in_the_language_of_the_question(sample_home, question, line):
-    assert line in ask(sample_home, question).stderr.splitlines()
 
 
 def test_an_answer_is_written_with_citations_and_references(sample_home, tmp_path):

@@ -104,11 +104,6 @@ def test_a_readers_question_is_none(question):
     assert find_housekeeping([Turn("user", QUESTION), Turn("assistant", "…"), Turn("user", question)]) is None
 
 
-def test_nothing_and_an_assistants_word_are_none():
-    assert find_housekeeping([]) is None
-    assert find_housekeeping([Turn("assistant", REQUESTS["title"])]) is None
-
-
 @pytest.mark.parametrize(
     ("key", "answer"),
     [
@@ -133,11 +128,6 @@ def test_a_long_question_is_cut_between_words():
         QUESTION, "How does the water regime of paddy fields change the methane they emit?"
     )
     assert json.loads(fixed([Turn("user", long)])) == {"title": "How does the water regime of paddy fields…"}
-
-
-def test_an_empty_conversation_has_a_title_all_the_same():
-    empty = below_headings("Title.", '{ "title": "x" }', history="<chat_history></chat_history>")
-    assert json.loads(fixed([Turn("user", empty)])) == {"title": "New conversation"}
 
 
 def by_model(messages, *answers):

@@ -12,7 +12,6 @@ from generator.calls import AskCall
 from generator.errors import UnknownModel
 from generator.finding.finding import find_papers
 from generator.pipeline import AskRequest, Settings, answer_question, ask, find
-from generator.tracing.trace import Trace
 from generator.ways import make_request
 from retriever.errors import BadQuestion
 from retriever.queries.filters import make_filters
@@ -130,56 +129,6 @@ def test_the_model_writes_keywords_and_answer(sample):
     assert {"keywords (model)", "answer (model)", "search", "total"} <= set(asked.result.milliseconds)
 
 
-def test_the_model_s_keywords_are_what_is_searched_for(sample):
-    _, asked = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER))
-    assert keyword_texts(asked) == ["간호사", "resilience", "회복탄력성", "turnover", "이직", "의도"]
-    queries = [query.query for query in queries_of_plan(asked.result)]
-    assert queries[-6:] == [
-        "간호사 OR resilience OR 회복탄력성 OR turnover OR 이직 OR 의도",
-        "간호사 OR resilience OR 회복탄력성 OR turnover OR 이직",
-        "간호사 OR resilience OR 회복탄력성 OR turnover",
-        "간호사 OR resilience OR 회복탄력성",
-        "간호사 OR resilience",
-        "간호사",
-    ]
-
-
-def test_every_sentence_of_the_model_is_checked(sample):
-    _, asked = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER))
-    first = asked.evidence[0].passage_id
-    assert [(part.citations, part.check) for part in asked.answer.sentences[1:]] == [
-        ((first,), "not checked"),
-        ((first,), "not checked"),
-        ((), "unsupported"),  # there is no passage 19
-    ]
-    assert [[hint.code for hint in part.hints] for part in asked.answer.sentences[2:]] == [
-        ["number"],  # 98765% stands nowhere
-        ["citation"],
-    ]
-
-
-def test_the_model_is_shown_the_evidence_and_nothing_else(sample):
-    script, asked = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER))
-    content = script.bodies[1]["messages"][0]["content"]
-    assert content.count("<passage number=") == len(asked.evidence)
-    assert all(hit.passage.text in content for hit in asked.evidence)
-
-
-def test_a_model_that_finds_no_answer_abstains(sample):
-    nothing = ANSWER | {"introduction": [], "body": [], "answered": False}
-    _, asked = answered(sample, KOREAN, says(KEYWORDS), says(nothing))
-    assert asked.answer.abstained
-    assert asked.answer.title == "답을 찾지 못함"
-    assert asked.answer.written_by == "tiny-writer-7b"
-
-
-def test_half_an_answer_is_mended_and_the_trace_says_so(sample):
-    _, asked = answered(sample, KOREAN, says(KEYWORDS), says('{"title": "회복'), says(ANSWER))
-    assert asked.answer.title == "회복탄력성과 이직"
-    assert step_of(asked, "answer")["model_call"]["repaired"] is True
-    assert step_of(asked, "keywords")["model_call"]["repaired"] is False
-
-
 # With a model that fails
 
 
@@ -195,14 +144,6 @@ def test_where_only_the_keywords_fail_statistics_find_and_the_model_answers(samp
     assert step_of(asked, "strategy")["fallback"] == "strategy from statistics"
 
 
-def test_where_only_the_answer_fails_it_is_quoted_with_the_model_s_keywords(sample):
-    _, asked = answered(sample, KOREAN, says(KEYWORDS), REFUSED)
-    assert keyword_texts(asked)[:2] == ["간호사", "resilience"]
-    assert asked.answer.written_by == "extractive"
-    (note,) = asked.result.notes
-    assert note.startswith("extractive answer, the model failed: ")
-
-
 def test_where_the_model_is_down_all_is_as_without_one_and_two_notes_say_so(sample):
     _, asked = answered(sample, KOREAN, DOWN, DOWN)
     assert asked.answer == without_model(sample, KOREAN).answer
@@ -211,13 +152,6 @@ def test_where_the_model_is_down_all_is_as_without_one_and_two_notes_say_so(samp
         "extractive answer",
     ]
     assert asked.as_record()["notes"] == list(asked.result.notes)
-
-
-def test_an_answer_broken_twice_is_kept_in_the_trace(sample):
-    broken = '{"title": "회복'
-    _, asked = answered(sample, KOREAN, says(KEYWORDS), says(broken), says(broken))
-    assert asked.answer.written_by == "extractive"
-    assert step_of(asked, "answer")["model_call"] == {"attempts": 2, "text": broken}
 
 
 # By other methods, with other evidence
@@ -301,27 +235,7 @@ def test_the_trace_holds_the_whole_way(sample):
     assert record["answer"] == asked.answer.as_record()
 
 
-def test_a_trace_comes_back_from_its_file_unchanged(sample, tmp_path):
-    _, asked = answered(
-        sample, KOREAN, says(KEYWORDS), says(ANSWER), filters=make_filters("2000..", None, None)
-    )
-    asked.trace.save(tmp_path / "trace.json")
-    assert Trace.load(tmp_path / "trace.json") == asked.trace
-
-
 # For scripts and notebooks
-
-
-def test_ask_answers_from_an_index_by_name(sample_home):
-    asked = ask(KOREAN, NAME, home=sample_home)
-    assert asked.answer.language == "ko"
-    assert asked.evidence[0].passage_id == "SAMPLE-NUR-001"
-
-
-def test_find_searches_an_index_by_name(sample_home):
-    result = find(ENGLISH, NAME, method="or", k=3, home=sample_home)
-    assert [hit.rank for hit in result.hits] == [1, 2, 3]
-    assert result.method == "or"
 
 
 def test_home_is_read_from_the_environment(sample_home, monkeypatch):
@@ -336,14 +250,6 @@ def test_ask_works_where_an_event_loop_runs_already(sample_home):
 
     inside, outside = asyncio.run(cell()), ask(KOREAN, NAME, home=sample_home)
     assert inside.answer == outside.answer
-
-
-def test_an_error_inside_a_running_loop_arrives_as_it_is(sample_home):
-    async def cell():
-        return ask("", NAME, home=sample_home)
-
-    with pytest.raises(BadQuestion, match="empty"):
-        asyncio.run(cell())
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from generator.pipeline import answer_question
-from generator.search_step import without_low_scores
 from generator.ways import make_request
+from generator.ways.shrag import without_low_scores
 from retriever.stages.hits import Hit
 from tests.generator.sample_index import found, passage, settings_of
 

@@ -5,12 +5,11 @@ import asyncio
 import httpx
 import pytest
 
-from generator.answers.model_answer import WrittenAnswer
 from generator.errors import ModelTooSlow
 from generator.llm import LanguageModel
 from generator.pipeline import AskRequest, answer_question
 from generator.strategist import reply_schema
-from tests.generator.language_model import answers_with, piece, says, served, settings, streams_out
+from tests.generator.language_model import piece, says, served, settings, streams_out
 from tests.generator.sample_index import KOREAN, settings_of
 from tests.generator.test_pipeline import ANSWER, KEYWORDS, UNUSED
 
@@ -99,15 +98,3 @@ def test_a_dead_server_costs_the_later_questions_nothing(sample):
     assert tried == ["/v1/chat/completions"] * 3
     assert {asked.answer.written_by for asked in (first, *later)} == {"extractive"}
     assert "failed 3 times in a row; calls are paused" in later[0].result.notes[-1]
-
-
-def test_a_model_that_is_given_is_left_open(sample):
-    with served(answers_with(KEYWORDS), answers_with(ANSWER)) as server:
-        given = settings_of(UNUSED, llm=settings(base_url=server.base_url))
-
-        async def ask():
-            async with given.language_model() as model:
-                await answer_question(sample, AskRequest(KOREAN), given, model=model)
-                return await model.complete_json(MESSAGES, WrittenAnswer, name="answer")
-
-        assert asyncio.run(ask()).value.title == "회복탄력성과 이직"

@@ -9,8 +9,7 @@ import pytest
 
 from generator.calls import AskCall
 from generator.errors import ModelNotConfigured
-from generator.llm.json_answers import json_schema
-from generator.pipeline import find
+from generator.llm.model import json_schema
 from generator.prompts import load_prompt
 from generator.request import AskRequest
 from generator.strategist import FALLBACK, by_language, is_shared, reply_schema, with_strategy
@@ -81,13 +80,6 @@ def test_a_schema_has_the_fields_of_a_strategy_keywords_first():
     assert (one["properties"]["ko"]["minItems"], one["properties"]["ko"]["maxItems"]) == (2, 5)
     assert one["properties"]["exclude"]["items"] == {"type": "string"}
     assert both["properties"]["exclude"]["items"]["required"] == ["ko", "en"]
-
-
-def test_settings_limit_the_keywords_of_each_language():
-    many = {"ko": ["하천", "홍수", "수위", "강우"], "en": ["river", "flood", "stage", "rain"]}
-    script, _, strategy = choose(says(BOTH | many), options={"keywords_least": 3, "keywords_most": 3})
-    assert "<terms>\n3\n</terms>" in prompts_of(script)[0]
-    assert (strategy.ko, strategy.en) == (("하천", "홍수", "수위"), ("river", "flood", "stage"))
 
 
 def test_fewer_keywords_at_most_than_at_least_are_refused():
@@ -303,27 +295,6 @@ def test_the_strategy_shown_is_that_of_the_search_and_can_be_given_back(sample_h
     assert by_model == given
     assert by_model[0] == json.loads(file.read_text())
     assert searched("ask", **configured)[0] == searched("ask", "--strategy", file)[0] == given[0]
-
-
-def test_python_gives_the_same_strategy(sample_home, configured, monkeypatch):
-    for name, value in configured.items():
-        monkeypatch.setenv(f"SHRAG_{name.upper()}", value)
-    result = find(SAMPLE_QUESTION, NAME, home=sample_home, strategist="model")
-    assert result.as_record()["strategy"] == shown_strategy(
-        "search", sample_home, "--strategist", "model", **configured
-    )
-
-
-def test_a_failed_strategist_of_a_search_is_a_note(sample_home):
-    nowhere = {"llm__base_url": "http://127.0.0.1:9/v1", "llm__model": "m", "llm__retries": 0}
-    done = shrag(
-        *("search", SAMPLE_QUESTION, "--name", NAME, "--strategist", "model", "--json"),
-        home=sample_home,
-        **nowhere,
-    )
-    record = json.loads(done.stdout)
-    assert record["strategy"]["origin"] == "statistics"
-    assert record["notes"][0].startswith(f"{FALLBACK}, the model failed: ")
 
 
 @pytest.mark.parametrize("command", ["search", "ask"])

@@ -39,8 +39,7 @@ from eval.experiments.experiment import SECONDS, Experiment, Outcome, Record, Sa
 from eval.experiments.materials import Materials, opened_index, recorded_strategies, settings_for
 from eval.experiments.retrieving import strategy_of
 from eval.files import Input
-from generator.pipeline import answer_question
-from generator.result import AskResult
+from generator.pipeline import AskResult, answer_question
 from generator.ways import make_request
 from indexer.corpora.normal_forms import normal_title
 from indexer.corpora.papers import language_of

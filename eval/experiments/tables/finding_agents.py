@@ -70,7 +70,7 @@ async def agents_of_topic(
     request, step, state = topic.request(papers=RERANKED), Step("reranking", {}), states[ALL]
     judged = [known.paper for _, known in state.relevant(request.threshold)[:RERANKED]]
     async with topic.resources(request) as resources:
-        ranked = [each.known.paper for each in await rerank(state, request, resources, step)]
+        ranked = [each.known.paper for each in await rerank(state, resources, step)]
     orders = {
         name: {RECALL: share_of(topic.judged.relevant, topic.judged.known_ids(papers)[:FIRST])}
         for name, papers in zip(ORDERS, (judged, ranked), strict=True)

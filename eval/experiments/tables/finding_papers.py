@@ -121,11 +121,11 @@ async def query_forms(
     forms: dict[str, Mapping[str, tuple[Query, ...]]] = {TYPED: await words_of([request.question])}
     if resources.model is not None:
         subject = resources.conditions.remaining
-        understanding = await understand(request, resources, step, subject)
+        understanding = await understand(resources, step, subject)
         if understanding.by == "model":
             forms[REFINED] = await words_of(understanding.queries or (subject,))
         question = [SearchQuery(request.question, "question")]
-        [written] = await write_queries(question, kinds, request, resources, step)
+        [written] = await write_queries(question, kinds, resources, step)
         if written.has_other_words:
             forms[KEYWORDS] = {kind: (query,) for kind, query in written.by_kind.items()}
     return forms

@@ -139,7 +139,7 @@ async def _judged(topic: FindingTopic, papers: Mapping[str, Paper], name: str, s
             queries=(SearchQuery(topic.question, "question", found=tuple(papers)),),
             papers=known,
         )
-        return await judge(state, request, resources, step)
+        return await judge(state, resources, step)
 
 
 def _by_rules(known: KnownPaper) -> bool:

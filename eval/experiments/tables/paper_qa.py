@@ -32,8 +32,7 @@ from eval.statistics import mean_of_known
 from generator.answers.answer import EXTRACTIVE
 from generator.calls import MOST_EVIDENCE
 from generator.llm import LanguageModel
-from generator.pipeline import answer_question
-from generator.result import AskResult
+from generator.pipeline import AskResult, answer_question
 from generator.ways import make_request, takes
 from retriever.errors import BadFilter, BadQuestion, UnknownPaper
 from retriever.index import SearchIndex

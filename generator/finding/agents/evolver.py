@@ -14,15 +14,14 @@ from typing import Annotated
 from pydantic import BaseModel, StringConstraints
 
 from generator.finding.agents.prompts import TITLE_CHARACTERS, abstract_of, title_of
-from generator.finding.request import FindRequest, FindResources
+from generator.finding.request import FindResources
 from generator.finding.state import FindingState, KnownPaper, QueryKind, SearchQuery
 from generator.llm import CutAt, Reply
-from generator.model_calls.model_step import ModelStep, constant
+from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
-from generator.side_by_side import all_of
+from generator.tracing.progress import all_of
 from generator.tracing.steps import Step
 from indexer.corpora.papers import Paper
-from retriever.relevance.asked_words import AskedWord
 
 EVOLVED_PAPERS = 10  # best papers of a round that were not evolved before
 SHOWN_QUERIES = 50  # earlier queries in the prompt
@@ -41,14 +40,13 @@ class EvolvedQueries(BaseModel):
     limitation: Text
 
 
-async def evolve(
-    state: FindingState, request: FindRequest, resources: FindResources, step: Step
-) -> FindingState:
+async def evolve(state: FindingState, resources: FindResources, step: Step) -> FindingState:
     """Add the queries of the next round; none if the relevant papers yield no new query.
 
     The state is unchanged if no budget is left, or if the previous round yielded no query. A resumed search
     recognises the latter only from the state.
     """
+    request = resources.request
     brought_nothing = state.round > max((query.round for query in state.queries), default=0)
     if brought_nothing or resources.allowance.time_is_over:
         return state
@@ -57,7 +55,7 @@ async def evolve(
         return state
     with step.step("evolver", papers=[paper_id for paper_id, _ in cache], round=state.round + 1) as evolving:
         given = await all_of(
-            _of_paper(state, paper_id, known, request, resources, evolving) for paper_id, known in cache
+            _of_paper(state, paper_id, known, resources, evolving) for paper_id, known in cache
         )
         if all(queries is None for queries in given):
             return state
@@ -70,24 +68,21 @@ async def evolve(
             "suppressed": len(made) - len(fresh),
             "queries": [{"text": query.text, "kind": query.kind, "paper": query.paper} for query in drawn],
         }
-    evolved = (
+    evolved = [
         (paper_id, replace(known, evolved=True))
         for (paper_id, known), queries in zip(cache, given, strict=True)
         if queries is not None
-    )
+    ]
     return replace(state.with_papers(evolved), queries=(*state.queries, *drawn), round=state.round + 1)
 
 
 async def _of_paper(
-    state: FindingState,
-    paper_id: str,
-    known: KnownPaper,
-    request: FindRequest,
-    resources: FindResources,
-    step: Step,
+    state: FindingState, paper_id: str, known: KnownPaper, resources: FindResources, step: Step
 ) -> list[SearchQuery] | None:
     """Return three queries from a paper; None if no budget is left."""
-    paper = known.paper
+    paper, request = known.paper, resources.request
+    domain = state.understanding.domain if state.understanding else ""
+    field = ", ".join(filter(None, [*paper.keywords[:10], paper.journal, domain]))
 
     async def read(reply: Reply[EvolvedQueries]) -> list[str]:
         return [reply.value.method, reply.value.application, reply.value.limitation]
@@ -99,7 +94,7 @@ async def _of_paper(
             "queries": [query.text for query in state.queries][-SHOWN_QUERIES:],
             "title": title_of(paper),
             "abstract": abstract_of(paper),
-            "field": _field(state, paper),
+            "field": field[:TITLE_CHARACTERS] or "not known",
             "question": request.question,
         },
         EvolvedQueries,
@@ -112,14 +107,12 @@ async def _of_paper(
     texts = await evolver.run(step, resources.model, resources.allowance)
     if texts is None:
         return None
-    return [
-        SearchQuery(text, aspect, state.round + 1, paper_id)
-        for aspect, text in zip(ASPECTS, texts, strict=False)
-    ]
+    aspects = zip(ASPECTS, texts, strict=True)
+    return [SearchQuery(text, aspect, state.round + 1, paper_id) for aspect, text in aspects if text]
 
 
 async def _from_words(state: FindingState, paper: Paper, resources: FindResources) -> list[str]:
-    """Join the question's rarest words with words of the paper's title and keywords that are new."""
+    """Join the question's heaviest words with words of the paper's title and keywords that are new."""
     asked = await resources.relevance.words(state.asked)
     own = await resources.relevance.words(" ".join((paper.title, paper.title2, *paper.keywords)))
     held = {token for word in asked for form in word.forms for token in form}
@@ -128,35 +121,25 @@ async def _from_words(state: FindingState, paper: Paper, resources: FindResource
         for word in own
         if not held & set(word.keyword.tokens) and any(map(str.isalpha, word.keyword.text))
     ]
-    head = sorted(asked, key=lambda word: -word.weight * state.rarity.get(word.keyword.text, 1.0))[:HEAD]
-    texts = []
-    for place in range(len(ASPECTS)):
-        tail = new[place :: len(ASPECTS)][:TAIL]
-        if tail:
-            texts.append(" ".join([*(word.keyword.text for word in head), *tail]))
-    return texts
+    head = [word.keyword.text for word in sorted(asked, key=lambda word: -word.weight)[:HEAD]]
+    tails = [new[place :: len(ASPECTS)][:TAIL] for place in range(len(ASPECTS))]
+    return [" ".join([*head, *tail]) if tail else "" for tail in tails]
 
 
 async def _without_used(
     made: Sequence[SearchQuery], used: Iterable[SearchQuery], resources: FindResources
 ) -> list[SearchQuery]:
     """Drop used queries, and queries that share most of their words with an earlier one."""
-    before = [_tokens(await resources.relevance.words(query.text)) for query in used]
+
+    async def tokens_of(query: SearchQuery) -> frozenset[str]:
+        words = await resources.relevance.words(query.text)
+        return frozenset(token for word in words for token in word.keyword.tokens)
+
+    before = [await tokens_of(query) for query in used]
     kept = []
     for query in made:
-        tokens = _tokens(await resources.relevance.words(query.text))
-        if not tokens or any(len(tokens & others) >= OVERLAP * len(tokens) for others in before):
-            continue
-        before.append(tokens)
-        kept.append(query)
+        tokens = await tokens_of(query)
+        if tokens and not any(len(tokens & others) >= OVERLAP * len(tokens) for others in before):
+            before.append(tokens)
+            kept.append(query)
     return kept
-
-
-def _tokens(words: Iterable[AskedWord]) -> frozenset[str]:
-    return frozenset(token for word in words for token in word.keyword.tokens)
-
-
-def _field(state: FindingState, paper: Paper) -> str:
-    named = [*paper.keywords[:10], paper.journal]
-    domain = state.understanding.domain if state.understanding else ""
-    return ", ".join(filter(None, [*named, domain]))[:TITLE_CHARACTERS] or "not known"

@@ -15,14 +15,13 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from generator.finding.agents.prompts import abstract_of, title_of
 from generator.finding.agents.relevance_judgement import judged_by_relevance, with_judgements, with_links
-from generator.finding.request import FindRequest, FindResources
+from generator.finding.request import FindResources
 from generator.finding.state import FindingState, Judgement, KnownPaper, hash_of
 from generator.llm import CutAt, Reply
-from generator.model_calls.model_step import ModelStep, constant
+from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
-from generator.side_by_side import all_of
+from generator.tracing.progress import all_of
 from generator.tracing.steps import Step
-from indexer.corpora.papers import Paper
 
 IN_FLIGHT = 10  # papers judged concurrently by the model
 
@@ -41,6 +40,10 @@ class BriefJudgement(BaseModel):
     reason: Reason
     score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
+    def scored(self) -> tuple[float, dict[str, float]]:
+        """Return the score; it has no components."""
+        return self.score, {}
+
 
 class ComplexJudgement(BaseModel):
     """Reply schema of the complex prompt: a gate, three weighted criteria, two deductions."""
@@ -54,6 +57,10 @@ class ComplexJudgement(BaseModel):
     depth: Annotated[float, Field(ge=0, le=0.1, allow_inf_nan=False)]
     stuffed_with_keywords: bool
     misleading: bool
+
+    def scored(self) -> tuple[float, dict[str, float]]:
+        """Return the score by the rules, and the three criteria."""
+        return complex_score(self), {"topic": self.topic, "context": self.context, "depth": self.depth}
 
 
 def complex_score(judged: ComplexJudgement) -> float:
@@ -75,12 +82,14 @@ def complex_score(judged: ComplexJudgement) -> float:
     return round(total, 6)
 
 
-async def judge(
-    state: FindingState, request: FindRequest, resources: FindResources, step: Step
-) -> FindingState:
+async def judge(state: FindingState, resources: FindResources, step: Step) -> FindingState:
     """Judge the unjudged papers: lower layers first, then papers found more often."""
-    allowance = resources.allowance
-    waiting = [(paper_id, known) for paper_id, known in state.papers.items() if not _is_judged(known)]
+    allowance, request = resources.allowance, resources.request
+    waiting = [
+        (paper_id, known)
+        for paper_id, known in state.papers.items()
+        if known.judgement is None or known.judgement.text_hash != hash_of(known.paper)
+    ]
     if not waiting or allowance.time_is_over:
         return with_links(state, request)
     waiting.sort(key=lambda item: (item[1].layer, -len(item[1].found_by), item[1].found_by[0].rank))
@@ -91,23 +100,22 @@ async def judge(
         done = {
             known.judgement.text_hash: known.judgement for known in state.papers.values() if known.judgement
         }
-        again = {
-            paper_id: done[text_hash]
-            for paper_id, known in waiting
-            if (text_hash := hash_of(known.paper)) in done
-        }
+        hashes = {paper_id: hash_of(known.paper) for paper_id, known in waiting}
+        again = {paper_id: done[text] for paper_id, text in hashes.items() if text in done}
         fresh = [(paper_id, known) for paper_id, known in waiting if paper_id not in again]
 
         def publish(made: Mapping[str, Judgement]) -> None:
             spent = replace(allowance.spent, papers=allowance.spent.papers + len(made))
             judging.publish(replace(with_judgements(state, made), spent=spent))
 
-        made = {**again, **await _judged(state, fresh, request, resources, judging, publish)}
+        by_model: dict[str, Judgement] = {}
+        failed: Sequence[tuple[str, KnownPaper]] = fresh
+        if resources.model is not None and request.does("judgement"):
+            by_model, failed = await _by_model(fresh, resources, judging, publish)
+        made = {**again, **by_model, **await judged_by_relevance(state, failed, resources, judging)}
         allowance.settle(papers=len(made.keys() - again.keys()))
         state = with_links(with_judgements(state, made), request)
-        relevant = [
-            paper_id for paper_id in made if state.is_relevant(state.papers[paper_id], request.threshold)
-        ]
+        relevant = [each for each in made if state.is_relevant(state.papers[each], request.threshold)]
         judging.output = {
             "judged": len(made),
             "relevant": relevant[: request.papers],
@@ -117,47 +125,32 @@ async def judge(
     return state
 
 
-async def _judged(
-    state: FindingState,
-    waiting: Sequence[tuple[str, KnownPaper]],
-    request: FindRequest,
-    resources: FindResources,
-    step: Step,
-    publish: Callable[[Mapping[str, Judgement]], None],
-) -> dict[str, Judgement]:
-    """Judge by the model, and by relevance where it fails or is missing.
-
-    Papers beyond the budget stay unjudged.
-    """
-    made: dict[str, Judgement] = {}
-    failed = waiting
-    if resources.model is not None and request.does("judgement"):
-        made, failed = await _by_model(waiting, request, resources, step, publish)
-    return made | await judged_by_relevance(state, failed, request, resources, step)
-
-
 async def _by_model(
     waiting: Sequence[tuple[str, KnownPaper]],
-    request: FindRequest,
     resources: FindResources,
     step: Step,
     publish: Callable[[Mapping[str, Judgement]], None],
 ) -> tuple[dict[str, Judgement], list[tuple[str, KnownPaper]]]:
-    """Return the model's judgements and the papers on which it failed; each judgement is published."""
+    """Return the model's judgements and the papers on which it failed; each judgement is published.
+
+    Papers beyond the budget stay unjudged.
+    """
+    request = resources.request
     made: dict[str, Judgement] = {}
     failed: list[tuple[str, KnownPaper]] = []
     places = asyncio.Semaphore(IN_FLIGHT)
-    schema: type[BaseModel] = BriefJudgement if request.judge == "brief" else ComplexJudgement
+    schema = BriefJudgement if request.judge == "brief" else ComplexJudgement
     by = str(resources.model and resources.model.settings.model)
 
     async def judge_one(paper_id: str, known: KnownPaper) -> None:
-        async def read(reply: Reply[BaseModel]) -> Judgement:
-            return _judgement(reply.value, known.paper, by)
+        async def read(reply: Reply[BriefJudgement | ComplexJudgement]) -> Judgement:
+            score, parts = reply.value.scored()
+            return Judgement(score, reply.value.reason, by, hash_of(known.paper), parts)
 
         async def judge_later() -> None:
             failed.append((paper_id, known))
 
-        judgement: ModelStep[BaseModel, Judgement | None] = ModelStep(
+        judgement: ModelStep[BriefJudgement | ComplexJudgement, Judgement | None] = ModelStep(
             "judgement",
             load_prompt(f"judgement_{request.judge}", request.language),
             {
@@ -180,15 +173,3 @@ async def _by_model(
 
     await all_of(judge_one(paper_id, known) for paper_id, known in waiting)
     return {paper_id: made[paper_id] for paper_id, _ in waiting if paper_id in made}, failed
-
-
-def _judgement(answer: BaseModel, paper: Paper, by: str) -> Judgement:
-    if isinstance(answer, ComplexJudgement):
-        parts = {"topic": answer.topic, "context": answer.context, "depth": answer.depth}
-        return Judgement(complex_score(answer), answer.reason, by, hash_of(paper), parts)
-    assert isinstance(answer, BriefJudgement)  # noqa: S101 - there are two
-    return Judgement(answer.score, answer.reason, by, hash_of(paper))
-
-
-def _is_judged(known: KnownPaper) -> bool:
-    return known.judgement is not None and known.judgement.text_hash == hash_of(known.paper)

@@ -10,15 +10,14 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from generator.finding.request import FindRequest, FindResources
+from generator.finding.request import FindResources
 from generator.finding.state import SearchQuery
 from generator.llm import CutAt, Reply
-from generator.model_calls.model_step import ModelStep, constant
+from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
-from generator.side_by_side import all_of
+from generator.tracing.progress import all_of
 from generator.tracing.steps import Step
 from indexer.analysis import Analyzer
-from indexer.corpora.papers import Language
 from retriever.queries.boolean import AnalysedField, Or, Phrase, Query, Term
 from retriever.relevance.asked_words import words_query
 from retriever.sources.words import analysed_word
@@ -71,54 +70,41 @@ class WrittenQuery:
 
 
 async def write_queries(
-    queries: Sequence[SearchQuery],
-    kinds: Sequence[str],
-    request: FindRequest,
-    resources: FindResources,
-    step: Step,
+    queries: Sequence[SearchQuery], kinds: Sequence[str], resources: FindResources, step: Step
 ) -> list[WrittenQuery]:
     """Return each query in its form for these kinds of source."""
-    with_model = resources.model is not None and request.does("query-writing")
-
+    with_model = resources.model is not None and resources.request.does("query-writing")
     owns = [words_query(await resources.relevance.words(query.text)) for query in queries]
 
     async def written(query: SearchQuery, own: Or) -> WrittenQuery:
         if not with_model:
             return WrittenQuery(dict.fromkeys(kinds, own), own)
-        writing = _writing_step(query.text, kinds, request.language)
+
+        async def read(reply: Reply[WrittenQueries]) -> dict[str, list[str]]:
+            return {each.source.strip().lower(): each.terms for each in reply.value.sources}
+
+        writing: ModelStep[WrittenQueries, dict[str, list[str]]] = ModelStep(
+            "query-writing",
+            load_prompt("query_writing", resources.request.language),
+            {
+                "sources": [f"{kind}: {ADVICE.get(kind, ADVICE['index'])}" for kind in kinds],
+                "question": query.text,
+            },
+            WrittenQueries,
+            read=read,
+            fallback="the query's own words",
+            otherwise=constant({}),
+            inputs={"query": query.text},
+        )
         terms = await writing.run(step, resources.model, resources.allowance)
-        analyzer = resources.relevance.analyzer
+        analyzer, threads = resources.relevance.analyzer, resources.relevance.threads
         chosen: dict[str, Query] = {}
         for kind in kinds:
-            threads = resources.relevance.threads
             made = await threads.run(_terms_query, terms.get(kind, ()), kind, analyzer)
             chosen[kind] = made if made.clauses else own
         return WrittenQuery(chosen, own)
 
     return await all_of(map(written, queries, owns))
-
-
-def _writing_step(
-    text: str, kinds: Sequence[str], language: Language
-) -> ModelStep[WrittenQueries, dict[str, list[str]]]:
-    """Return the step that asks for search terms of a query for each kind of source."""
-
-    async def read(reply: Reply[WrittenQueries]) -> dict[str, list[str]]:
-        return {each.source.strip().lower(): each.terms for each in reply.value.sources}
-
-    return ModelStep(
-        "query-writing",
-        load_prompt("query_writing", language),
-        {
-            "sources": [f"{kind}: {ADVICE.get(kind, ADVICE['index'])}" for kind in kinds],
-            "question": text,
-        },
-        WrittenQueries,
-        read=read,
-        fallback="the query's own words",
-        otherwise=constant({}),
-        inputs={"query": text},
-    )
 
 
 def _terms_query(terms: Sequence[str], kind: str, analyzer: Analyzer) -> Or:

@@ -8,16 +8,15 @@ papers without references in any source.
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from generator.finding.agents.retrieval import merge_known
-from generator.finding.request import FindRequest, FindResources
+from generator.finding.request import FindResources
 from generator.finding.state import FindingState, FoundBy, FoundKind, KnownPaper, found_again
-from generator.side_by_side import all_of
+from generator.tracing.progress import all_of
 from generator.tracing.steps import Step
 from indexer.corpora.normal_forms import whole_doi
 from retriever.errors import SourceFailed
 from retriever.queries.filters import Filters, satisfies
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourcePaper
-from retriever.sources.merging import LimitedSource, Merged, ask_sources, notes_of
+from retriever.sources.merging import LimitedSource, Merged, ask_sources, merge, notes_of
 
 MOST_OF_A_PAPER: Mapping[FoundKind, int] = {"reference": 200, "citing": 50}
 OPENALEX, ARXIV = "openalex", "arxiv"
@@ -25,20 +24,19 @@ ARXIV_DOI = "10.48550/arxiv."  # prefix of the DOIs of preprints, followed by th
 MOST_OF_A_LAYER = 300  # new papers with most links from relevant papers
 
 
-@dataclass(frozen=True, slots=True)
-class Linked:
-    """Papers linked to a layer, merged with the known papers."""
+@dataclass(slots=True)
+class Links:
+    """Linked papers by source and by the known paper's id, with the notes and the requests of all sources."""
 
-    merged: Merged
-    notes: tuple[str, ...]
-    requests: int
-    looked_up: int  # papers found by DOI in another source
+    found: dict[str, dict[str, tuple[SourcePaper, ...]]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    requests: int = 0
+    looked_up: int = 0  # papers found by DOI in another source
 
 
-async def follow(
-    state: FindingState, request: FindRequest, resources: FindResources, step: Step, *, layer: int
-) -> FindingState:
+async def follow(state: FindingState, resources: FindResources, step: Step, *, layer: int) -> FindingState:
     """Add the papers linked to relevant papers of the previous layer."""
+    request = resources.request
     frontier = [
         item
         for item in state.relevant(request.threshold)
@@ -50,11 +48,16 @@ async def follow(
     if request.does("cited-by"):
         kinds.append("citing")
     with step.step("refchain", layer=layer, papers=[paper_id for paper_id, _ in frontier]) as following:
-        of_kinds = await all_of(_linked(state, frontier, kind, resources) for kind in kinds)
-        for linked in of_kinds:
-            following.notes += [note for note in linked.notes if note not in following.notes]
-        papers = dict(zip(kinds, of_kinds, strict=True))
-        threads = resources.relevance.threads
+        links = await all_of(_links(frontier, kind, resources) for kind in kinds)
+        following.notes += dict.fromkeys(note for of_kind in links for note in of_kind.notes)
+        threads, papers = resources.relevance.threads, dict[FoundKind, Merged]()
+        for kind, of_kind in zip(kinds, links, strict=True):
+            answers = {
+                name: SourceAnswer(tuple(of.get(paper_id, ()) for paper_id, _ in frontier))
+                for name, of in of_kind.found.items()
+            }
+            several = len(resources.sources) > 1
+            papers[kind] = await threads.run(merge, answers, state.merged, several=several)
         new, again, left_out = await threads.run(_papers_of, state, frontier, papers, request.filters, layer)
         first = sorted(new.items(), key=lambda item: (-len(item[1].found_by), item[1].found_by[0].rank))
         kept = dict(first[:MOST_OF_A_LAYER])
@@ -63,12 +66,12 @@ async def follow(
                 f"of {len(new):,} papers in layer {layer} only the {len(kept):,} with most links are judged"
             )
         following.output = {
-            "linked": sum(len(others) for linked in of_kinds for others in linked.merged.found),
+            "linked": sum(len(others) for merged in papers.values() for others in merged.found),
             "new": len(kept),
             "known": len(again),
             "filtered": left_out,
-            "looked_up_by_doi": sum(linked.looked_up for linked in of_kinds),
-            "requests": sum(linked.requests for linked in of_kinds),
+            "looked_up_by_doi": sum(of_kind.looked_up for of_kind in links),
+            "requests": sum(of_kind.requests for of_kind in links),
         }
     followed = {paper_id: replace(again.get(paper_id, known), followed=True) for paper_id, known in frontier}
     return state.with_papers({**again, **followed, **kept}.items())
@@ -77,7 +80,7 @@ async def follow(
 def _papers_of(
     state: FindingState,
     frontier: Sequence[tuple[str, KnownPaper]],
-    of_kinds: Mapping[FoundKind, Linked],
+    of_kinds: Mapping[FoundKind, Merged],
     filters: Filters,
     layer: int,
 ) -> tuple[dict[str, KnownPaper], dict[str, KnownPaper], int]:
@@ -85,10 +88,10 @@ def _papers_of(
     new: dict[str, KnownPaper] = {}
     again: dict[str, KnownPaper] = {}
     left_out = 0
-    for kind, linked in of_kinds.items():
-        for (paper_id, _), others in zip(frontier, linked.merged.found, strict=False):
+    for kind, of_kind in of_kinds.items():
+        for (paper_id, _), others in zip(frontier, of_kind.found, strict=False):
             for rank, (other, _) in enumerate(others, 1):
-                by, merged = FoundBy(kind, paper_id, rank), linked.merged.papers[other]
+                by, merged = FoundBy(kind, paper_id, rank), of_kind.papers[other]
                 if other == paper_id:
                     continue
                 if other in state.papers:
@@ -101,60 +104,33 @@ def _papers_of(
     return new, again, left_out
 
 
-async def _linked(
-    state: FindingState,
-    frontier: Sequence[tuple[str, KnownPaper]],
-    kind: FoundKind,
-    resources: FindResources,
-) -> Linked:
+async def _links(
+    frontier: Sequence[tuple[str, KnownPaper]], kind: FoundKind, resources: FindResources
+) -> Links:
     """Ask each source in one call for the references of its papers, or for their citing papers.
 
     Papers without references in any source are looked up by DOI in sources that support it.
     """
     able = [source for source in resources.sources if _can(source, kind)]
-    links = await _ask(able, {source.name: _own_ids(source.name, frontier) for source in able}, kind)
-    looked_up: set[str] = set()
+    links = Links()
+    await _add(links, able, {source.name: _own_ids(source.name, frontier) for source in able}, kind)
     if kind == "reference":
         known = {paper_id for of in links.found.values() for paper_id, papers in of.items() if papers}
         without = [item for item in frontier if item[0] not in known]
         ids, failures = await _ids_by_doi(able, without, resources.sources)
-        looked_up = {paper_id for of in ids.values() for paper_id in of}
-        links = links.joined(await _ask(able, ids, kind), failures)
-    answers = {
-        name: SourceAnswer(tuple(of.get(paper_id, ()) for paper_id, _ in frontier))
-        for name, of in links.found.items()
-    }
-    several = len(resources.sources) > 1
-    merged = await resources.relevance.threads.run(merge_known, answers, state, several=several)
-    return Linked(merged, links.notes, links.requests, len(looked_up))
+        links.notes += failures
+        links.looked_up = len({paper_id for of in ids.values() for paper_id in of})
+        await _add(links, able, ids, kind)
+    return links
 
 
-@dataclass(frozen=True, slots=True)
-class Links:
-    """Linked papers by source and by the known paper's id."""
-
-    found: Mapping[str, Mapping[str, tuple[SourcePaper, ...]]] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    requests: int = 0
-
-    def joined(self, others: "Links", notes: Sequence[str]) -> "Links":
-        """Return the union with other links."""
-        names = dict.fromkeys((*self.found, *others.found))
-        return Links(
-            {name: {**self.found.get(name, {}), **others.found.get(name, {})} for name in names},
-            (*self.notes, *notes, *others.notes),
-            self.requests + others.requests,
-        )
-
-
-async def _ask(
-    sources: Sequence[LimitedSource], ids: Mapping[str, Mapping[str, str]], kind: FoundKind
-) -> Links:
+async def _add(
+    links: Links, sources: Sequence[LimitedSource], ids: Mapping[str, Mapping[str, str]], kind: FoundKind
+) -> None:
     """Ask each source in one call for the links of its papers, given by their ids in that source."""
-    asked = [source for source in sources if ids.get(source.name)]
+    asked, limit = [source for source in sources if ids.get(source.name)], MOST_OF_A_PAPER[kind]
     if not asked:
-        return Links()
-    limit = MOST_OF_A_PAPER[kind]
+        return
 
     async def ask(source: Source) -> LinkedPapers:
         own = list(dict.fromkeys(ids[source.name].values()))
@@ -163,12 +139,13 @@ async def _ask(
     try:
         given = await ask_sources(asked, ask)
     except SourceFailed as error:
-        return Links(notes=(f"references were not followed: {error}",))
-    found = {
-        name: {paper_id: linked.papers.get(own, ())[:limit] for paper_id, own in ids[name].items()}
-        for name, linked in given.answers.items()
-    }
-    return Links(found, notes_of(given), sum(each.requests for each in given.answers.values()))
+        links.notes.append(f"references were not followed: {error}")
+        return
+    for name, linked in given.answers.items():
+        papers = {paper_id: linked.papers.get(own, ())[:limit] for paper_id, own in ids[name].items()}
+        links.found.setdefault(name, {}).update(papers)
+    links.notes += notes_of(given)
+    links.requests += sum(each.requests for each in given.answers.values())
 
 
 async def _ids_by_doi(

@@ -24,7 +24,6 @@ LINK, LEAST_LINKS, MOST_BY_LINKS = 0.2, 2, 0.6
 async def judged_by_relevance(
     state: FindingState,
     waiting: Sequence[tuple[str, KnownPaper]],
-    request: FindRequest,
     resources: FindResources,
     step: Step,
 ) -> dict[str, Judgement]:
@@ -42,9 +41,8 @@ async def judged_by_relevance(
         scores: Sequence[float] = measured.scores
         if not measured.by:
             try:
-                scores = await resources.ranking.likelihoods(
-                    request.filters, [known.merged for _, known in some]
-                )
+                merged, filters = [known.merged for _, known in some], resources.request.filters
+                scores = await resources.ranking.likelihoods(filters, merged)
             except SourceFailed as error:
                 step.notes.append(f"papers were not judged: {error}")
                 break

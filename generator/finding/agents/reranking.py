@@ -15,7 +15,7 @@ from generator.finding.agents.prompts import TITLE_CHARACTERS, title_of
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, KnownPaper
 from generator.llm import CutAt, Reply
-from generator.model_calls.model_step import ModelStep, constant
+from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.tracing.steps import Step
 from retriever.errors import SourceFailed
@@ -65,10 +65,9 @@ class RankedPaper:
     cited: Cited | None = None
 
 
-async def rerank(
-    state: FindingState, request: FindRequest, resources: FindResources, step: Step
-) -> list[RankedPaper]:
+async def rerank(state: FindingState, resources: FindResources, step: Step) -> list[RankedPaper]:
     """Return the papers of the cache, best first."""
+    request = resources.request
     if not request.does("reranking"):
         return order_by_rules(state, request)
     in_index = await _counts_of_indexes(_cache(state, request), resources, step)

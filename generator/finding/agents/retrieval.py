@@ -8,69 +8,60 @@ from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from generator.finding.agents.query_writing import WrittenQuery, write_queries
-from generator.finding.request import FindRequest, FindResources
+from generator.finding.request import FindResources
 from generator.finding.state import FindingState, FoundBy, SearchQuery, Understanding, found_again
 from generator.tracing.steps import Step
-from retriever.engines.term_statistics import inverse_document_frequency
 from retriever.errors import SourceFailed
 from retriever.queries.boolean import Query
 from retriever.sources import Source, SourceAnswer
-from retriever.sources.merging import (
-    LimitedSource,
-    Merged,
-    ask_sources,
-    merge,
-    notes_of,
-    summed_frequencies,
-)
-
-ABSENT = 0.3  # factor of the weight of a word that no source contains: it may be misspelled
+from retriever.sources.merging import LimitedSource, Merged, ask_sources, merge, notes_of
 
 
-async def retrieve(
-    state: FindingState, request: FindRequest, resources: FindResources, step: Step
-) -> FindingState:
+async def retrieve(state: FindingState, resources: FindResources, step: Step) -> FindingState:
     """Send the unsent queries; raises SourceFailed if no source has ever answered."""
     unsent = [query for query in state.queries if query.found is None]
     if not unsent or resources.allowance.time_is_over:
         return state
     with step.step("retrieval", queries=[query.text for query in unsent]) as retrieval:
-        state = replace(state, rarity=state.rarity or await _rarity(state, resources, retrieval))
         if resources.ranks and unsent[0].kind == "question":
-            state = await _rank(state, unsent.pop(0), request, resources, retrieval)
+            state = await _rank(state, unsent.pop(0), resources, retrieval)
             if not unsent:
                 return state
         chosen = chosen_sources(resources.sources, state.understanding)
         kinds = sorted({source.kind for source in chosen})
-        written = await write_queries(unsent, kinds, request, resources, retrieval)
-        state = await _send(state, unsent, [each.by_kind for each in written], request, resources, retrieval)
-        if request.does("own-words"):
-            state = await _send_own_words(state, unsent, written, request, resources, retrieval)
+        written = await write_queries(unsent, kinds, resources, retrieval)
+        state = await _send(state, unsent, [each.by_kind for each in written], resources, retrieval)
+        if resources.request.does("own-words"):
+            state = await _send_own_words(state, unsent, written, resources, retrieval)
         return state
 
 
 async def _rank(
-    state: FindingState, query: SearchQuery, request: FindRequest, resources: FindResources, step: Step
+    state: FindingState, query: SearchQuery, resources: FindResources, step: Step
 ) -> FindingState:
     """Add the papers of the question itself in the order of `shrag`."""
-    with step.step("ranking", question=request.question) as ranking:
+    with step.step("ranking", question=resources.request.question) as ranking:
         try:
-            merged, notes = await resources.ranking.papers(request.filters, state.merged)
+            merged, notes = await resources.ranking.papers(resources.request.filters, state.merged)
         except SourceFailed as error:
-            if not state.papers:
-                raise
-            step.notes.append(f"further queries were not answered: {error}")
-            return state
+            return _unanswered(state, error, step)
         ranking.notes += notes
         ranking.output = {"papers": sum(map(len, merged.found))}
     return await resources.relevance.threads.run(_with_found, state, [query], merged)
+
+
+def _unanswered(state: FindingState, error: SourceFailed, step: Step) -> FindingState:
+    """Note that sources failed; raise the error if no paper is known."""
+    if not state.papers:
+        raise error
+    step.notes.append(f"further queries were not answered: {error}")
+    return state
 
 
 async def _send_own_words(
     state: FindingState,
     sent: Sequence[SearchQuery],
     written: Sequence[WrittenQuery],
-    request: FindRequest,
     resources: FindResources,
     step: Step,
 ) -> FindingState:
@@ -91,41 +82,36 @@ async def _send_own_words(
     with step.step("own-words", queries=[query.text for query in unsent]) as own_words:
         kinds = [source.kind for source in resources.sources]
         asked = [dict.fromkeys(kinds, others[query.text].own) for query in unsent]
-        return await _send(state, unsent, asked, request, resources, own_words)
+        return await _send(state, unsent, asked, resources, own_words)
 
 
 async def _send(
     state: FindingState,
     queries: Sequence[SearchQuery],
     asked: Sequence[Mapping[str, Query]],
-    request: FindRequest,
     resources: FindResources,
     step: Step,
 ) -> FindingState:
     """Send each source the queries for its kind; queries stay unsent if no source answers."""
-    sources = chosen_sources(resources.sources, state.understanding)
-    filters = request.filters
+    sources, request = chosen_sources(resources.sources, state.understanding), resources.request
     kind_of = {source.name: source.kind for source in sources}
 
     def ask(source: Source) -> Awaitable[SourceAnswer]:
-        kind = kind_of[source.name]
-        return source.search([(each[kind], request.per_query) for each in asked], filters=filters)
+        queries = [(each[kind_of[source.name]], request.per_query) for each in asked]
+        return source.search(queries, filters=request.filters)
 
     try:
         given = await ask_sources(sources, ask)
     except SourceFailed as error:
-        if not state.papers:
-            raise
-        step.notes.append(f"further queries were not answered: {error}")
-        return state
+        return _unanswered(state, error, step)
     step.notes += notes_of(given)
-    threads, several = resources.relevance.threads, len(resources.sources) > 1
-    merged = await threads.run(merge_known, given.answers, state, several=several)
+    threads, years = resources.relevance.threads, request.filters.years
+    merged = await threads.run(merge, given.answers, state.merged, several=len(resources.sources) > 1)
     step.output = {
         "papers": sum(map(len, merged.found)),
         "new": len(merged.papers) - len(state.papers),
         "requests": sum(answer.requests for answer in given.answers.values()),
-        "filters": [filters.years.low, filters.years.high] if filters.years else None,
+        "filters": [years.low, years.high] if years else None,
     }
     return await threads.run(_with_found, state, queries, merged)
 
@@ -143,28 +129,9 @@ def _with_found(state: FindingState, sent: Iterable[SearchQuery], merged: Merged
     return replace(state, queries=queries, papers=papers)
 
 
-def merge_known(answers: Mapping[str, SourceAnswer], state: FindingState, *, several: bool) -> Merged:
-    """Merge the sources' answers with the known papers."""
-    return merge(answers, state.merged, several=several)
-
-
 def chosen_sources(
     sources: Iterable[LimitedSource], understanding: Understanding | None
 ) -> list[LimitedSource]:
     """Return the sources named by the understanding; all if none is named."""
     named = set(understanding.sources) if understanding else set()
     return [source for source in sources if not named or source.name in named]
-
-
-async def _rarity(state: FindingState, resources: FindResources, step: Step) -> dict[str, float]:
-    """Return the idf of the question's words over all sources with counts; 1 if there are none."""
-    words = [word.keyword.text for word in await resources.relevance.words(state.asked)]
-    try:
-        counts, total = await summed_frequencies(resources.sources, words) if words else ({}, 0)
-    except SourceFailed as error:
-        step.notes.append(f"the frequencies of words are not known: {error}")
-        counts, total = {}, 0
-    return dict.fromkeys(words, 1.0) | {
-        word: round(inverse_document_frequency(count, total) * (1 if count else ABSENT), 6)
-        for word, count in counts.items()
-    }

@@ -11,10 +11,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, StringConstraints
 
-from generator.finding.request import FindRequest, FindResources
+from generator.finding.request import FindResources
 from generator.finding.state import Intent, Understanding, Year
 from generator.llm import CutAt, Reply
-from generator.model_calls.model_step import ModelStep, constant
+from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.tracing.steps import Step
 from retriever.relevance.asked_words import subject_of
@@ -22,52 +22,30 @@ from retriever.sources.merging import LimitedSource
 
 QUERIES = 5  # besides the question itself
 VAGUE = 2  # most words of a vague question
-
 SPECIFIC = re.compile(r"\b10\.\d{4,9}/\S+|[\"“「『<〈《][^\"”」』>〉》]{12,}[\"”」』>〉》]", re.IGNORECASE)
-SIGNS: tuple[tuple[Intent, re.Pattern[str]], ...] = (
-    (
-        "comparison",
-        re.compile(
-            r"\b(?:compar\w+|versus|vs\.?|differences? between|better than|rather than)\b"
-            r"|비교|차이|어느 (?:쪽|것)|대비",
-            re.IGNORECASE,
-        ),
+RECENT = r"\b(?:recent\w*|latest|newest|advances|current|emerging|up-to-date)\b|최근|최신|새로운"
+SIGNS: dict[Intent, str] = {
+    "comparison": r"\b(?:compar\w+|versus|vs\.?|differences? between|better than|rather than)\b"
+    r"|비교|차이|어느 (?:쪽|것)|대비",
+    "survey": r"\b(?:surveys?|reviews?|overview|state of the art|literature|landscape|multi-?angle|trends?)\b"
+    r"|동향|개관|리뷰|문헌|고찰|흐름|전반|현황",
+    "recent": RECENT,
+}
+# Words added to the question's words, by intent, in English and Korean.
+PERSPECTIVES: dict[Intent, tuple[str, str]] = {
+    "survey": (
+        "review, methods, applications, history development, challenges open problems",
+        "개관, 방법, 응용, 역사 발전, 한계 과제",
     ),
-    (
-        "survey",
-        re.compile(
-            r"\b(?:surveys?|reviews?|overview|state of the art|literature|landscape|multi-?angle|trends?)\b"
-            r"|동향|개관|리뷰|문헌|고찰|흐름|전반|현황",
-            re.IGNORECASE,
-        ),
+    "recent": (
+        "recent advances, new methods, applications, evaluation results",
+        "최근 동향, 새로운 방법, 응용, 평가 결과",
     ),
-    (
-        "recent",
-        re.compile(
-            r"\b(?:recent\w*|latest|newest|advances|current|emerging|up-to-date)\b|최근|최신|새로운",
-            re.IGNORECASE,
-        ),
+    "comparison": (
+        "comparison, experimental evaluation, advantages limitations",
+        "비교, 실험 평가, 장점 한계",
     ),
-)
-RECENT = SIGNS[-1][1]
-# Words added to the question's words, by intent and language.
-PERSPECTIVES: dict[Intent, dict[str, tuple[str, ...]]] = {
-    "survey": {
-        "en": ("review", "methods", "applications", "history development", "challenges open problems"),
-        "ko": ("개관", "방법", "응용", "역사 발전", "한계 과제"),
-    },
-    "recent": {
-        "en": ("recent advances", "new methods", "applications", "evaluation results"),
-        "ko": ("최근 동향", "새로운 방법", "응용", "평가 결과"),
-    },
-    "comparison": {
-        "en": ("comparison", "experimental evaluation", "advantages limitations"),
-        "ko": ("비교", "실험 평가", "장점 한계"),
-    },
-    "other": {
-        "en": ("methods", "empirical evaluation", "applications"),
-        "ko": ("방법", "실증 분석", "응용"),
-    },
+    "other": ("methods, empirical evaluation, applications", "방법, 실증 분석, 응용"),
 }
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), CutAt(400)]
@@ -89,24 +67,24 @@ class ModelUnderstanding(BaseModel):
     queries: Annotated[list[Text], CutAt(QUERIES)]
 
 
-async def understand(
-    request: FindRequest, resources: FindResources, step: Step, subject: str
-) -> Understanding:
+async def understand(resources: FindResources, step: Step, subject: str) -> Understanding:
     """Understand the question by the model, else by rules; without the agent, only the question is used.
 
     `subject` is the question without its explicit conditions.
     """
-    names = [source.name for source in resources.sources]
-    ruled = await _by_rules(request, resources, subject)
+    request = resources.request
+    ruled = await _by_rules(resources, subject)
     if not request.does("understanding"):
         return replace(ruled, intent="other", queries=(), expands=False)
     if resources.model is None:
         with step.step("understanding", question=request.question) as understanding:
-            understanding.output = _record(ruled)
+            shown = ("intent", "first_year", "last_year", "recent", "queries", "by")
+            understanding.output = {name: getattr(ruled, name) for name in shown}
+            understanding.output["queries"] = list(ruled.queries)
         return ruled
 
     async def read(reply: Reply[ModelUnderstanding]) -> Understanding:
-        return _by_model(reply.value, ruled, request, names)
+        return _by_model(reply.value, ruled, resources)
 
     understanding_step = ModelStep(
         "understanding",
@@ -130,27 +108,22 @@ def describe(source: LimitedSource) -> str:
     return f"{source.name} ({source.kind})" + (f": {source.description}" if source.description else "")
 
 
-def _by_model(
-    answer: ModelUnderstanding, ruled: Understanding, request: FindRequest, names: Sequence[str]
-) -> Understanding:
+def _by_model(answer: ModelUnderstanding, ruled: Understanding, resources: FindResources) -> Understanding:
     """Return the model's understanding; years in the question take precedence over the model's."""
     first, last = answer.first_year, answer.last_year
     if ruled.years:
         first, last = ruled.first_year, ruled.last_year
     contradict = first is not None and last is not None and first > last
-    if contradict:
-        first = last = None
-    specific = answer.intent == "specific" and request.does("specific-intent")
-    intent: Intent = answer.intent if answer.intent != "specific" or specific else "other"
+    specific = answer.intent == "specific" and resources.request.does("specific-intent")
     chosen = {source.partition(" (")[0].strip() for source in answer.sources}  # some models repeat the line
     queries = tuple(dict.fromkeys(answer.queries)) if answer.needs_expansion and not specific else ()
     return Understanding(
-        intent=intent,
+        intent=answer.intent if answer.intent != "specific" or specific else "other",
         domain=answer.domain,
-        first_year=first,
-        last_year=last,
+        first_year=None if contradict else first,
+        last_year=None if contradict else last,
         recent=answer.recent,
-        sources=tuple(name for name in names if name in chosen),
+        sources=tuple(source.name for source in resources.sources if source.name in chosen),
         sources_reason=answer.sources_reason,
         expands=bool(queries),
         expansion_reason=answer.expansion_reason,
@@ -160,37 +133,26 @@ def _by_model(
     )
 
 
-async def _by_rules(request: FindRequest, resources: FindResources, subject: str) -> Understanding:
+async def _by_rules(resources: FindResources, subject: str) -> Understanding:
+    request, (first, last) = resources.request, resources.conditions.years or (None, None)
     question = request.question
-    first, last = resources.conditions.years or (None, None)
-    intent: Intent = next((name for name, sign in SIGNS if sign.search(question)), "other")
+    signs = (name for name, sign in SIGNS.items() if re.search(sign, question, re.IGNORECASE))
+    intent: Intent = next(signs, "other")
     if SPECIFIC.search(question) and request.does("specific-intent"):
         intent = "specific"
     words = await resources.relevance.words(subject)
     core = " ".join(word.keyword.text for word in subject_of(words))
-    expands = intent not in {"specific", "other"} or (intent == "other" and 0 < len(words) <= VAGUE)
-    language = "ko" if request.language == "ko" else "en"
-    queries = [f"{core} {part}" for part in PERSPECTIVES[intent][language]] if expands and core else []
-    reason = ""
-    if expands:
-        reason = f"the question is for a {intent}" if intent != "other" else "the question is short"
+    queries: Sequence[str] = ()
+    if core and intent != "specific" and (intent != "other" or len(words) <= VAGUE):
+        perspectives = PERSPECTIVES[intent][request.language == "ko"].split(", ")
+        queries = [f"{core} {part}" for part in perspectives][:QUERIES]
+    reason = f"the question is for a {intent}" if intent != "other" else "the question is short"
     return Understanding(
         intent=intent,
         first_year=first,
         last_year=last,
-        recent=bool(RECENT.search(question)),
+        recent=bool(re.search(RECENT, question, re.IGNORECASE)),
         expands=bool(queries),
-        expansion_reason=reason,
-        queries=tuple(queries[:QUERIES]),
+        expansion_reason=reason if queries else "",
+        queries=tuple(queries),
     )
-
-
-def _record(understood: Understanding) -> dict[str, object]:
-    return {
-        "intent": understood.intent,
-        "first_year": understood.first_year,
-        "last_year": understood.last_year,
-        "recent": understood.recent,
-        "queries": list(understood.queries),
-        "by": understood.by,
-    }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from base.untrusted import one_line, read_json, without_key
 from generator.errors import ModelFailed
 from generator.llm.client import Client
-from generator.llm.context_size import is_count
+from generator.llm.context import is_count
 from generator.pipeline import run
 from generator.settings import LanguageModelSettings
 from stack.doctor.encryption import check_encryption

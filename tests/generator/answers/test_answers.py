@@ -3,13 +3,11 @@
 from generator.answers.answer import (
     Answer,
     Sentence,
-    cited_passages,
     likelihood_line,
     no_answer,
     quoting_answer,
     with_unknown_words,
 )
-from tests.generator.sample_index import passage
 
 ENGLISH = Answer(
     title="Slowing thermal runaway",
@@ -21,17 +19,6 @@ ENGLISH = Answer(
         Sentence("Nobody knows more.", "conclusion", (), "unsupported"),
     ),
     language="en",
-    written_by="tiny-writer",
-    abstained=False,
-)
-KOREAN = Answer(
-    title="열폭주의 지연",
-    sentences=(
-        Sentence("에어로겔이 전파를 늦춘다.", "introduction", ("B1",), "supported"),
-        Sentence("99분이 걸렸다.", "body", ("B1",), "unsupported"),
-        Sentence("느려졌다.", "conclusion", ("B1",), "not checked"),
-    ),
-    language="ko",
     written_by="tiny-writer",
     abstained=False,
 )
@@ -86,21 +73,6 @@ def test_text_has_headings_citations_and_checks():
     )
 
 
-def test_korean_text_has_korean_headings_and_checks():
-    assert KOREAN.as_text() == (
-        "열폭주의 지연\n"
-        "\n"
-        "서론\n"
-        "에어로겔이 전파를 늦춘다. [B1]\n"
-        "\n"
-        "본론\n"
-        "99분이 걸렸다. [B1] (근거 없음)\n"
-        "\n"
-        "결론\n"
-        "느려졌다. [B1] (확인 안 함)"
-    )
-
-
 def test_an_abstention_is_in_the_question_s_language():
     korean = no_answer("ko", "extractive").as_record()
     assert korean["title"] == "답을 찾지 못함"
@@ -140,10 +112,6 @@ def test_an_abstention_names_the_words_that_no_paper_contains():
     )
 
 
-def test_an_answer_names_no_unknown_words():
-    assert with_unknown_words(QUOTING, ["bitcoin"]) == QUOTING
-
-
 def test_the_likelihood_is_given_in_percent():
     assert likelihood_line("en", 0.816) == "Likelihood that these papers answer: 82 %"
     assert likelihood_line("ko", 0.816) == "이 논문들에 답이 있을 가능성: 82%"
@@ -163,8 +131,3 @@ def test_close_sentences_follow_the_statement_that_there_is_no_answer():
         "Introduction",
         "Ketamine was tried. [M1]",
     ]
-
-
-def test_cited_passages_are_in_the_order_of_the_evidence():
-    first, second, third = (passage(name, name) for name in ("A", "B", "C"))
-    assert cited_passages(("C", "A", "X"), [first, second, third]) == [first, third]

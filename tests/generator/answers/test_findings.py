@@ -2,7 +2,7 @@
 
 import pytest
 
-from generator.answers.findings import finding_likelihoods
+from generator.answers.extractive import finding_likelihoods
 
 
 def order(*sentences, shares=None):

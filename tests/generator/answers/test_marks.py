@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.answers.marks import without_markup
+from generator.answers.answer import without_markup
 
 
 @pytest.mark.parametrize(

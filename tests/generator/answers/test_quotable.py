@@ -2,7 +2,7 @@
 
 import pytest
 
-from generator.answers.quotable import is_statement, quotable_sentences, repeats
+from generator.answers.extractive import is_statement, quotable_sentences, repeats
 
 
 @pytest.mark.parametrize(

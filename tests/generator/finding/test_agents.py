@@ -7,11 +7,11 @@ from datetime import datetime
 import httpx
 import pytest
 
+from generator.budgets import Allowance, Budget, Spent
 from generator.finding.agents.query_writing import write_queries
 from generator.finding.finding import OpenedSources, find_in_sources, index_as_source
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import SearchQuery
-from generator.model_calls.budgets import Allowance, Budget, Spent
 from generator.prompts import load_prompt
 from generator.tracing.steps import Step
 from retriever.conditions import Conditions
@@ -141,10 +141,8 @@ def written_for(sample_home, model, *kinds):
             async with given.language_model(model.transport) as asked:
                 ranking = QuestionRanking(SearchRequest(ENGLISH), [], relevance.models, given.retriever)
                 budget = Allowance(Budget(), Spent())
-                resources = FindResources([], relevance, ranking, asked, budget, Conditions(ENGLISH))
-                (written,) = await write_queries(
-                    [SearchQuery(ENGLISH, "question")], kinds, request, resources, step
-                )
+                resources = FindResources(request, [], relevance, ranking, asked, budget, Conditions(ENGLISH))
+                (written,) = await write_queries([SearchQuery(ENGLISH, "question")], kinds, resources, step)
                 return written.by_kind
 
     return asyncio.run(run())

@@ -1,6 +1,5 @@
 """A search for papers that ends early: what was found is given, kept, and gone on from."""
 
-import asyncio
 import json
 import signal
 import subprocess
@@ -8,17 +7,14 @@ import threading
 import time
 from contextlib import contextmanager
 
-import httpx
 import pytest
 
 from base.errors import InvalidCall
-from generator.finding.agents import AGENTS, PURE
+from generator.finding.agents import PURE
 from generator.finding.request import FindRequest
 from generator.finding.state import FindingState
-from generator.model_calls.budgets import Budget
 from tests.generator.finding.test_finding import find, ids
 from tests.generator.finding_model import FindingModel, judgement, serving_model, value_of
-from tests.generator.language_model import says
 from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.indexer.made_corpora import command, environment_of
 from tests.interrupts import interrupts_heeded
@@ -75,43 +71,6 @@ def test_a_whole_search_goes_on_with_more_layers_and_rounds(sample_home):
     assert ids(resumed) == ids(whole)
     assert resumed.state.papers == whole.state.papers
     assert len(whole.state.papers) > len(short.state.papers)
-
-
-def test_queries_are_evolved_of_papers_that_a_lower_threshold_makes_relevant(sample_home):
-    none = find(sample_home, REVIEW.changed(threshold=1, rounds=0))
-    assert not any(query.paper for query in none.state.queries)
-    resumed = find(sample_home, REVIEW, state=none.state)
-    assert any(query.paper for query in resumed.state.queries)
-
-
-def test_a_round_for_which_no_call_was_left_is_gone_through_later(sample_home):
-    one_round = FindRequest(ENGLISH, rounds=0)
-    calls = find(sample_home, one_round, model=FindingModel()).state.spent.calls
-    budget = Budget(calls=calls - 1)  # but for the last, which orders
-    ended = find(sample_home, one_round.changed(rounds=1, budget=budget), model=FindingModel())
-    assert not any(query.paper for query in ended.state.queries)
-    resumed = find(sample_home, one_round.changed(rounds=1), model=FindingModel(), state=ended.state)
-    assert any(query.paper for query in resumed.state.queries)
-
-
-def test_papers_that_were_judged_when_the_time_ended_are_counted(sample_home):
-    asked = 0
-
-    async def answer(request):
-        nonlocal asked
-        asked += 1
-        if asked > JUDGED:
-            await asyncio.sleep(60)
-        return says({"reason": "It is one of many.", "score": 0.1})
-
-    class Slow:
-        transport = httpx.MockTransport(answer)
-
-    only_judged = frozenset(AGENTS) - {"judgement"}
-    request = FindRequest(ENGLISH, without=only_judged, budget=Budget(seconds=3))
-    found = find(sample_home, request, model=Slow())
-    assert not found.complete
-    assert found.state.spent.papers == len(judged(found.state))
 
 
 class WaitsInTheMiddle(FindingModel):

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from generator.budgets import Budget
 from generator.finding.events import PAPERS_IN_AN_EVENT, STEPS, stream_finding
 from generator.finding.finding import open_index_as_source
 from generator.finding.request import FindRequest
 from generator.finding.result import LONGEST_TEXT
 from generator.finding.state import FindingState, FoundBy, KnownPaper, SearchQuery, Understanding
-from generator.model_calls.budgets import Budget
 from indexer.corpora.papers import Paper
 from retriever.sources.merging import MergedPaper
 from tests.generator.finding.test_finding import find

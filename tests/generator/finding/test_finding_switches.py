@@ -5,9 +5,9 @@ from functools import cache
 
 import pytest
 
+from generator.budgets import Spent
 from generator.finding.agents import ADDITIONS, AGENTS, PURE
 from generator.finding.request import FindRequest
-from generator.model_calls.budgets import Spent
 from tests.generator.finding.test_finding import find, names_of_steps
 from tests.generator.finding_model import (
     FindingModel,

@@ -5,15 +5,14 @@ import json
 
 import httpx
 
-from generator.llm import LanguageModel, chat_request
+from generator.llm import LanguageModel
+from generator.llm.model import chat_request
 from tests.generator.language_model import (
     Scripted,
-    answers_with,
     says,
-    served,
     settings,
 )
-from tests.generator.river import MESSAGES, RIVER, River, ask, call
+from tests.generator.river import MESSAGES, RIVER, River, ask
 
 
 def test_a_request_is_a_value():
@@ -57,15 +56,6 @@ def test_a_plain_openai_server_is_sent_no_field_of_vllm():
     assert "chat_template_kwargs" not in body
 
 
-def test_thinking_is_asked_for_where_it_is_wanted():
-    body = chat_request(MESSAGES, River, name="river", settings=settings(thinking=True))
-    assert body["chat_template_kwargs"] == {"enable_thinking": True}
-
-
-def test_no_seed_is_sent_where_none_is_set():
-    assert "seed" not in chat_request(MESSAGES, River, name="river", settings=settings(seed=None))
-
-
 def test_a_good_answer_takes_one_request():
     script, reply = ask(says(RIVER))
     assert reply.value == River(name="낙동강", length=510)
@@ -92,11 +82,6 @@ def test_a_reply_tells_all_but_its_value_to_a_trace():
     }
 
 
-def test_the_key_goes_into_the_header():
-    script, _ = ask(says(RIVER), api_key="sk-river-123")
-    assert script.requests[0].headers["Authorization"] == "Bearer sk-river-123"
-
-
 def test_a_server_that_counts_no_tokens_and_names_no_model_is_fine():
     bare = httpx.Response(200, json={"choices": [{"message": {"content": json.dumps(RIVER)}}]})
     _, reply = ask(bare)
@@ -112,12 +97,3 @@ def test_half_a_surrogate_pair_in_a_message_is_sent_as_a_question_mark():
 
     asyncio.run(ask_oddly())
     assert script.bodies[0]["messages"] == [{"role": "user", "content": "강?"}]
-
-
-def test_proxies_of_the_environment_are_not_used(monkeypatch):
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
-    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:1")
-    monkeypatch.delenv("NO_PROXY", raising=False)
-    with served(answers_with(RIVER)) as server:
-        reply = asyncio.run(call(settings(base_url=server.base_url)))
-    assert reply.value.length == 510

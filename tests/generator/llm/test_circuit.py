@@ -14,8 +14,7 @@ from generator.errors import (
     ModelUnreachable,
 )
 from generator.llm import LanguageModel
-from generator.llm.client import Circuit
-from generator.llm.limits import Limit
+from generator.llm.client import Circuit, Limit
 from generator.strategist import reply_schema
 from tests.generator.language_model import Scripted, says, settings
 from tests.virtual_clock import run

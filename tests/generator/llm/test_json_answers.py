@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from generator.llm.json_answers import UnreadableAnswer, json_schema, read_answer
+from generator.llm.model import UnreadableAnswer, json_schema, read_answer
 from tests.generator.language_model import (
     says,
 )
@@ -25,9 +25,10 @@ from tests.generator.river import River, ask
         'First {"name": "한강", "length": 494}, corrected: {"name": "낙동강", "length": 510}',
         '[{"name": "낙동강", "length": 510}]',
         '{"name": "낙동강", "length": "510"}',
+        'So:\n```json\n{"name": "낙동강", "length": 510,}\n```',
         '\n {"length": 510, "name": "낙동강", "source": "한강 말고"}',
     ],
-    ids=["fence", "prose", "think", "think-unopened", "braces", "last", "list", "digits", "more"],
+    ids=["fence", "prose", "think", "think-unopened", "braces", "last", "list", "digits", "comma", "more"],
 )
 def test_the_value_is_found_in_what_a_server_without_schemas_writes(text):
     script, reply = ask(says(text))
@@ -37,6 +38,10 @@ def test_the_value_is_found_in_what_a_server_without_schemas_writes(text):
 
 def test_a_thinking_tag_inside_a_string_is_text():
     assert read_answer('{"name": "a</think>b", "length": 1}', River).name == "a</think>b"
+
+
+def test_commas_inside_strings_stay_where_one_before_a_bracket_goes():
+    assert read_answer('{"name": "a,] b,}", "length": 1,\n}', River).name == "a,] b,}"
 
 
 def test_a_line_break_inside_a_string_is_let_through():

@@ -40,12 +40,6 @@ def test_without_settings_no_model_is_configured():
         LanguageModel(settings)
 
 
-def test_empty_variables_are_as_none(monkeypatch):
-    monkeypatch.setenv("SHRAG_LLM__BASE_URL", "")
-    monkeypatch.setenv("SHRAG_LLM__MODEL", "")
-    assert not GeneratorSettings().llm.configured
-
-
 def test_the_full_address_of_the_call_is_taken_as_well():
     assert settings(base_url="https://model.test/v1/chat/completions").base_url == "https://model.test/v1"
 
@@ -71,19 +65,6 @@ def test_settings_that_cannot_work_are_refused_without_showing_them(changed, sai
         settings(**changed)
     assert said in str(caught.value)
     assert "secret" not in str(caught.value)
-
-
-def test_the_scheme_of_an_address_is_kept_in_lower_case():
-    assert settings(base_url="HTTPS://model.test/v1/").base_url == "https://model.test/v1"
-
-
-def test_files_may_lie_in_the_home_of_the_user(monkeypatch, tmp_path):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("SHRAG_LLM__TOKENIZER", "~/tokenizer.json")
-    monkeypatch.setenv("SHRAG_CACHE__FILE", "~/calls.sqlite")
-    given = GeneratorSettings()
-    assert given.llm.tokenizer == tmp_path / "tokenizer.json"
-    assert given.cache.file == tmp_path / "calls.sqlite"
 
 
 @pytest.mark.parametrize(

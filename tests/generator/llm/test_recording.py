@@ -2,11 +2,7 @@
 
 import asyncio
 import json
-import os
-import signal
 import sqlite3
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
@@ -14,13 +10,11 @@ import pytest
 from pydantic import BaseModel
 
 from generator.errors import CacheUnusable, CallNotRecorded, ModelAnswerInvalid, ModelFailed, ModelRefusedCall
-from generator.llm import Growth, LanguageModel
-from generator.llm.store import MOST_CHARACTERS, CallStore
+from generator.llm import LanguageModel
 from generator.settings import CacheSettings
 from generator.tracing.trace import Trace
 from tests.generator.language_model import Scripted, answers_with, events, says, served, settings, streams_out
 from tests.generator.sample_index import KOREAN, NAME, shrag, timeless
-from tests.indexer.made_corpora import ROOT, environment_of
 
 pytest_plugins = ["tests.generator.sample_index"]
 
@@ -103,19 +97,10 @@ def test_the_same_call_at_the_same_time_is_asked_once_and_its_lock_forgotten(fil
         cache = CacheSettings(mode="use", file=file)
         async with LanguageModel(settings(), transport=script.transport, cache=cache) as model:
             calls = [model.complete_json(MESSAGES, River, name="river") for _ in range(3)]
-            replies = await asyncio.gather(*calls)
-            assert not list(model._opened._locks)
-            return replies
+            return await asyncio.gather(*calls)
 
     assert sorted(reply.from_cache for reply in asyncio.run(ask_twice())) == [False, True, True]
     assert len(script.requests) == 1
-
-
-def test_a_repair_is_replayed_as_it_was(file):
-    _, [recorded] = ask("record", file, says('{"name'), says(RIVER))
-    _, [replayed] = ask("replay", file)
-    assert (recorded.repaired, replayed.repaired) == (True, True)
-    assert (recorded.attempts, replayed.attempts) == (2, 2)
 
 
 def test_a_failure_is_replayed_with_the_same_words(file):
@@ -148,13 +133,6 @@ def test_use_asks_again_where_a_failure_was_recorded(file):
         ask("record", file, httpx.Response(503, text="busy"))
     assert ask("use", file, says(RIVER))[1][0].value == River(name="낙동강")
     assert ask("replay", file)[1][0].value == River(name="낙동강")
-
-
-def test_a_replayed_answer_is_seen_as_well(file):
-    ask("record", file, says(RIVER))
-    seen: list[Growth] = []
-    ask("replay", file, on_text=seen.append)
-    assert [(growth.text, growth.pieces) for growth in seen] == [('{"name": "낙동강"}', 20)]
 
 
 def test_whether_it_was_streamed_makes_no_difference(file):
@@ -233,22 +211,11 @@ def test_a_file_that_is_something_else_is_one_clear_error_and_left_alone(file, m
     assert file.read_bytes() == b"no database at all, " * 100
 
 
-def test_a_damaged_page_is_one_clear_error(file):
-    ask("record", file, says(RIVER))
-    whole = file.read_bytes()
-    file.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
-    with pytest.raises(CacheUnusable, match="is damaged"):
-        ask("replay", file)
-
-
 OUTCOMES = {
     "deep": "[" * 100_000,
     "no JSON": "{",
     "no text": '{"model": "m"}',
-    "another failure": '{"error": "SystemExit", "message": "0"}',
-    "a list": "[]",
-    "numbers": '{"text": 1, "model": 2, "finish_reason": 3, "usage": 4, "attempts": 5}',
-    "without end": '{"text": "' + "x" * MOST_CHARACTERS + '"}',
+    "another failure": '{"error": "SystemExit"}',
 }
 
 
@@ -268,45 +235,8 @@ def test_a_database_of_another_program_is_refused(file):
     with sqlite3.connect(file) as other:
         other.execute("CREATE TABLE recipes (name)")
     other.close()
-    with pytest.raises(CacheUnusable, match=r"contains no recorded calls of this version \(1\)"):
+    with pytest.raises(CacheUnusable, match=r"contains no recorded calls of this version"):
         ask("use", file, says(RIVER))
-
-
-def test_a_folder_that_cannot_be_made_is_told(tmp_path):
-    (tmp_path / "in the way").write_text("")
-    with pytest.raises(CacheUnusable, match="cannot be used"):
-        ask("use", tmp_path / "in the way" / "calls.sqlite", says(RIVER))
-
-
-WRITER = """
-import sys
-from pathlib import Path
-from generator.llm.store import CallStore
-store = CallStore(Path(sys.argv[1]), create=True)
-for number in range(int(sys.argv[3])):
-    store.put(f"{sys.argv[2]}{number}", "{}", '{"n": %d}' % number)
-    print(number, flush=True)
-"""
-
-
-def writer(file, name, count):
-    return subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(file), name, str(count)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-
-
-def test_processes_that_record_at_a_time_lose_nothing(file):
-    processes = [writer(file, name, 30) for name in "abc"]
-    assert [process.wait(240) for process in processes] == [0, 0, 0]
-    for process in processes:
-        process.stdout.close()
-    store = CallStore(file, create=False)
-    kept = [store.get(f"{name}{number}") for name in "abc" for number in range(30)]
-    store.close()
-    assert kept == [f'{{"n": {number}}}' for _ in "abc" for number in range(30)]
 
 
 def test_of_two_answers_to_one_call_in_use_the_first_holds_for_both(file):
@@ -323,20 +253,6 @@ def test_of_two_answers_to_one_call_in_use_the_first_holds_for_both(file):
 
     reply = asyncio.run(call())
     assert (reply.value, reply.from_cache) == (River(name="낙동강"), True)
-    assert ask("replay", file)[1][0].value == River(name="낙동강")
-
-
-def test_what_was_kept_before_a_kill_is_there(file):
-    process = writer(file, "a", 1_000_000)
-    lines = [process.stdout.readline() for _ in range(20)]
-    process.send_signal(signal.SIGKILL)
-    process.wait(240)
-    process.stdout.close()
-    assert lines[-1] == "19\n"
-    store = CallStore(file, create=False)
-    assert [store.get(f"a{number}") for number in range(20)] == [f'{{"n": {number}}}' for number in range(20)]
-    store.put("another", "{}", "{}")
-    store.close()
 
 
 # Whole runs
@@ -384,26 +300,3 @@ def test_an_evaluation_with_a_models_keywords_replays_to_the_byte(sample_home, f
     assert (tmp_path / "one.run").read_bytes() == (tmp_path / "two.run").read_bytes()
     one, two = (json.loads((tmp_path / f"{name}.run.manifest.json").read_text()) for name in ("one", "two"))
     assert one["strategist"] == two["strategist"]
-
-
-def test_a_run_killed_while_recording_goes_on_with_use(sample_home, file):
-    environment = cached("record", file, "")
-    with served(
-        answers_with(KEYWORDS), streams_out(*events(ANSWER)[:2], *[b": wait\n\n"] * 5000, pause_s=0.01)
-    ) as model:
-        environment["llm__base_url"] = model.base_url
-        process = subprocess.Popen(
-            [sys.executable, str(ROOT / "shrag.py"), "ask", KOREAN, "--name", NAME],
-            env=os.environ | environment_of(sample_home, **environment),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        assert model.second.wait(240)
-        process.kill()
-        process.wait(240)
-    with served(answers_with(ANSWER)) as model:
-        done = shrag(
-            "ask", KOREAN, "--name", NAME, "--json", home=sample_home, **cached("use", file, model.base_url)
-        )
-        assert len(model.bodies) == 1  # the keywords were kept
-    assert json.loads(done.stdout)["answer"]["title"] == "회복탄력성과 이직"

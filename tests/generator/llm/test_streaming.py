@@ -11,9 +11,7 @@ from generator.llm import Growth, LanguageModel
 from tests.generator.language_model import (
     PATIENCE_S,
     Scripted,
-    answers_with,
     events,
-    is_silent,
     piece,
     says,
     served,
@@ -27,10 +25,6 @@ from tests.generator.river import MESSAGES, RIVER, River, ask, call, fail
 from tests.virtual_clock import run
 
 KEEP_ALIVE = b": keep-alive\n\n"
-
-
-def ask_server(server, **changed):
-    return asyncio.run(call(settings(base_url=server.base_url, **changed)))
 
 
 def test_an_answer_without_end_is_not_kept_for_ever():
@@ -51,12 +45,6 @@ def test_a_streamed_answer_is_put_together():
     assert 0 <= reply.first_token_ms <= reply.milliseconds
     assert list(reply.as_record()["milliseconds"]) == ["queued", "first_token", "total"]
     assert script.bodies[0]["stream_options"] == {"include_usage": True}
-
-
-def test_without_streaming_nothing_of_it_is_asked_for():
-    script, reply = ask(says(RIVER), stream=False)
-    assert {"stream", "stream_options"}.isdisjoint(script.bodies[0])
-    assert reply.value.length == 510
 
 
 def test_whoever_listens_sees_the_answer_grow():
@@ -105,11 +93,6 @@ def test_a_thought_is_counted_and_is_no_part_of_the_answer():
     assert reply.value.name == "낙동강"
 
 
-def test_half_an_answer_in_a_stream_is_mended():
-    _, reply = ask(streams(*events('{"name": "낙', finish_reason="length")), streams(*events(RIVER)))
-    assert (reply.repaired, reply.value.name, reply.completion_tokens) == (True, "낙동강", 40)
-
-
 def test_a_refusal_in_a_stream_is_told():
     _, error = fail(
         ModelRefusedCall, streams(piece(None, refusal="No"), piece(None, refusal=" rivers."), "[DONE]")
@@ -140,24 +123,11 @@ def test_a_stream_that_does_not_come_to_its_end_is_asked_for_again(stream, said)
     assert said in str(error)
 
 
-def test_a_connection_that_breaks_in_the_middle_of_a_stream_is_made_again():
-    half = streams_out(*events(RIVER)[:4], end=False)
-    with served(half, streams_out(*events(RIVER))) as server:
-        reply = ask_server(server)
-    assert (reply.value.name, reply.attempts) == ("낙동강", 2)
-
-
 def test_an_error_within_a_stream_is_the_servers():
     error = {"error": {"message": "EngineCore died", "type": "InternalServerError", "code": 500}}
     script, told = fail(ModelRefusedCall, *[streams(piece("{"), error, "[DONE]")] * 2, retries=1)
     assert (len(script.requests), told.status) == (2, 500)
     assert "answered with an error: EngineCore died. See the server's log." in str(told)
-
-
-def test_an_error_within_a_stream_that_will_not_pass_is_not_tried_again():
-    error = {"error": {"message": "bad grammar", "type": "BadRequestError", "code": 400}}
-    script, told = fail(ModelRefusedCall, streams(error))
-    assert (len(script.requests), told.status) == (1, 400)
 
 
 # Limits
@@ -171,17 +141,6 @@ def test_an_answer_whose_end_has_come_is_not_too_slow_although_the_connection_st
 def test_a_server_that_only_keeps_the_connection_alive_is_not_silent_and_does_not_end():
     _, error = fail(ModelTooSlow, streams_slowly(repeat(KEEP_ALIVE), 1), first_token_s=5, timeout_s=9)
     assert "did not finish within 9 s (SHRAG_LLM__TIMEOUT_S). " in str(error)
-
-
-def test_a_server_that_sends_nothing_is_silent():
-    with served(is_silent) as server, pytest.raises(ModelTooSlow) as caught:
-        ask_server(server, first_token_s=0.2)
-    assert "was silent for 0.2 s (SHRAG_LLM__FIRST_TOKEN_S). " in str(caught.value)
-
-
-def test_a_server_that_is_silent_behind_a_comment_is_silent():
-    _, error = fail(ModelTooSlow, streams_slowly([KEEP_ALIVE], 9), first_token_s=5)
-    assert "was silent for 5 s (SHRAG_LLM__FIRST_TOKEN_S). " in str(error)
 
 
 def test_a_slow_first_token_is_waited_for_within_its_limit():
@@ -244,10 +203,3 @@ def test_a_listener_that_fails_ends_the_call_with_its_own_error():
             return await model.complete_json(MESSAGES, River, name="river")  # the circuit is closed
 
     assert asyncio.run(ask_twice()).value.name == "낙동강"
-
-
-def test_a_server_that_answers_whole_although_a_stream_was_asked_for_is_fine():
-    with served(answers_with(RIVER)) as server:
-        reply = ask_server(server)
-    assert server.bodies[0]["stream"] is True
-    assert (reply.value.name, reply.first_token_ms) == ("낙동강", None)

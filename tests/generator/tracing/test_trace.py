@@ -1,13 +1,10 @@
 """Traces: saved and read again."""
 
 import json
-import os
 from typing import Any
 
 import pytest
 
-from base.errors import UnknownPath
-from generator.console import step_lines
 from generator.tracing.trace import Trace
 from tests.generator.sample_index import shrag
 
@@ -97,27 +94,6 @@ def test_a_file_that_holds_no_trace_of_today_is_named_with_what_to_do(tmp_path, 
         Trace.load(file)
 
 
-def test_a_file_without_end_is_refused_in_little_memory(tmp_path):
-    file = tmp_path / "trace.json"
-    with file.open("wb") as opened:
-        opened.truncate(10**12)  # holes: nothing of it is on the disk
-    with pytest.raises(ValueError, match=r"trace\.json cannot be read: it is larger than 32,000,000 bytes"):
-        Trace.load(file)
-
-
-def test_what_is_no_regular_file_is_not_waited_for(tmp_path):
-    os.mkfifo(tmp_path / "trace.json")
-    with pytest.raises(ValueError, match=r"trace\.json cannot be read: it is not a regular file"):
-        Trace.load(tmp_path / "trace.json")
-
-
-def test_a_model_call_of_another_program_is_shown_as_far_as_it_goes():
-    odd = step(
-        "answer", model_call={"model": "m", "milliseconds": {"total": "long"}, "context": {"tokens": 1}}
-    )
-    assert step_lines(odd)[0].startswith("answer: ")
-
-
 @pytest.mark.parametrize("key", sorted(RECORD.keys() - {"trace"}))
 def test_a_trace_without_a_part_of_it_is_named_with_that_part(tmp_path, key):
     file = tmp_path / "trace.json"
@@ -133,9 +109,3 @@ def test_a_part_that_is_another_program_s_is_named_with_its_place(tmp_path):
         ValueError, match=r"not a complete trace: steps\.0\.steps\.0\.milliseconds: Input should be"
     ):
         Trace.load(file)
-
-
-def test_a_trace_that_cannot_be_written_says_so(tmp_path):
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(UnknownPath, match=r"trace\.json cannot be written: the folder "):
-        Trace(RECORD).save(tmp_path / "file" / "trace.json")

@@ -8,13 +8,12 @@ import httpx
 import pytest
 
 from generator.pipeline import AskRequest, Settings, answer_question
-from generator.settings import CacheSettings, GeneratorSettings
+from generator.settings import GeneratorSettings
 from generator.ways import make_request
 from indexer.settings import IndexerSettings
-from retriever.errors import BadFilter, BadQuestion, UnknownPaper
+from retriever.errors import BadFilter, UnknownPaper
 from retriever.index import open_index
 from retriever.settings import RetrieverSettings
-from retriever.strategy import Strategy
 from tests.generator.language_model import settings
 from tests.generator.model_by_stage import ByStage
 from tests.generator.sample_index import (
@@ -25,7 +24,6 @@ from tests.generator.sample_index import (
     ask_model,
     settings_of,
     shrag,
-    timeless,
 )
 from tests.generator.test_pipeline import UNUSED
 from tests.indexer.made_corpora import build, write_jsonl
@@ -140,23 +138,6 @@ def test_the_numbers_of_each_way_stand_in_the_trace(sample, number):
         assert step(asked, "filter")["inputs"]["above"] == 0.6
 
 
-@pytest.mark.parametrize("number", WAYS)
-def test_at_most_five_passages_are_evidence_and_all_come_from_the_step_before(sample, number):
-    asked = ask(sample, ENGLISH, number)
-    *_, last = [each for each in asked.trace.record["steps"] if each["name"] != "quotation"]
-    output = last["output"]
-    if last["name"] != "filter":  # whose output is the list
-        output = output["hits"] if last["name"] == "rerank" else output["found"]["question"]
-    assert [hit["passage_id"] for hit in output] == [hit.passage_id for hit in asked.evidence]
-    assert len(asked.evidence) <= 5
-    assert "SAMPLE-BAT-011" in {hit.passage_id for hit in asked.evidence}
-
-
-def test_as_many_passages_as_are_asked_for_are_evidence(sample):
-    assert len(ask(sample, ENGLISH, 1, evidence=3).evidence) == 3
-    assert len(ask(sample, ENGLISH, 3, evidence=7).evidence) == 7
-
-
 def test_the_filter_is_all_that_tells_way_six_from_three_and_seven_from_five(sample):
     for without, with_filter in ((3, 6), (5, 7)):
         plain, filtered = (ask(sample, KOREAN, number) for number in (without, with_filter))
@@ -173,29 +154,6 @@ def test_the_last_way_re_ranks_by_its_draft_and_shows_it(sample):
     assert step(asked, "rerank")["inputs"]["guide"] == draft["output"]
 
 
-@pytest.mark.parametrize(
-    "draft", ["두 겹의 방벽이 열의 전파를 늦춘다.", "Something quite different from all of it."]
-)
-def test_a_draft_that_no_passage_resembles_by_words_leaves_them_the_relevance_to_the_question(sample, draft):
-    other = {**BRIEF, "body": [{"text": draft, "citations": [1]}]}
-    guided, plain = (
-        ask(sample, ENGLISH, number, ByStage({**REPLIES, "answer": [other, BRIEF]})) for number in (8, 6)
-    )
-    assert step(guided, "rerank")["inputs"]["guide"] == [draft]
-    assert plain.evidence
-    scores = {hit.passage_id: hit.score for hit in guided.evidence}
-    assert all(scores[hit.passage_id] >= hit.score for hit in plain.evidence)
-    assert not guided.answer.abstained
-
-
-def test_a_draft_that_finds_no_answer_guides_nothing(sample):
-    nothing = {**BRIEF, "body": [], "answered": False}
-    asked = ask(sample, ENGLISH, 8, ByStage({**REPLIES, "answer": [nothing, BRIEF]}))
-    assert step(asked, "draft")["output"] == []
-    assert "guide" not in step(asked, "rerank")["inputs"]
-    assert not asked.answer.abstained
-
-
 def test_where_the_filter_leaves_nothing_the_answer_says_that_there_is_none(sample):
     model = ByStage(REPLIES)
     asked = ask(sample, UNANSWERABLE_ENGLISH, 6, model)
@@ -206,13 +164,6 @@ def test_where_the_filter_leaves_nothing_the_answer_says_that_there_is_none(samp
 
 
 # Answers
-
-
-@pytest.mark.parametrize("number", WAYS)
-def test_without_a_model_the_answer_is_a_few_sentences_each_cited(sample, number):
-    answer = ask(sample, ENGLISH, number).answer
-    assert 1 <= len(answer.sentences) <= 3
-    assert all(sentence.citations for sentence in answer.sentences)
 
 
 def test_a_written_answer_is_a_body_alone_cited_and_checked(sample):
@@ -271,42 +222,10 @@ def test_a_reply_that_does_not_fit_is_sent_back_once(sample):
     assert step(asked, "queries")["output"] == GOOD
 
 
-def test_queries_in_the_other_language_are_taken(sample):
-    other = {"texts": ["회복탄력성과 이직의도", "신규 간호사의 조직몰입"]}
-    asked = ask(sample, ENGLISH, 3, ByStage({**REPLIES, "queries": [other]}))
-    assert step(asked, "queries")["output"] == other["texts"]
-
-
-def test_without_a_model_the_second_query_holds_the_other_languages_words(sample):
-    asked = ask(sample, KOREAN, 3)
-    own, other = step(asked, "statistical-queries")["output"]
-    assert "회복탄력" in own
-    assert "turnover" in other
-
-
-def test_without_a_model_hypotheses_are_sentences_of_the_index(sample):
-    asked = ask(sample, ENGLISH, 4)
-    first, _ = step(asked, "quoted-hypotheses")["output"]
-    assert first == "Thermal runaway of one cell can spread through a battery module within seconds."
-
-
 @pytest.mark.parametrize("question", ["the", "🙂", "왜?"])
 @pytest.mark.parametrize("number", [1, 5, 8])
 def test_a_question_with_nothing_to_search_for_is_answered_by_nothing(sample, number, question):
     assert ask(sample, question, number).answer.abstained
-
-
-def test_a_recorded_answer_is_replayed_without_a_model(sample, tmp_path):
-    file = tmp_path / "calls.sqlite"
-    model = ByStage(REPLIES)
-    asked = {}
-    for mode in ("record", "replay"):
-        given = settings_of(UNUSED, llm=settings(), cache=CacheSettings(mode=mode, file=file))
-        asked[mode] = ask_model(sample, ENGLISH, given, model, way="paper-qa-7")
-        calls = {stage: len(prompts) for stage, prompts in model.asked.items()}
-        assert calls == {"queries": 1, "hypotheses": 1, "answer": 1}
-    assert asked["replay"].answer == asked["record"].answer
-    assert timeless(asked["record"].trace.record) == timeless(asked["replay"].trace.record)
 
 
 # Topics
@@ -342,18 +261,6 @@ def test_a_topic_is_quoted_also_where_others_share_more_words_with_the_question(
     assert ("OTHER",) in {sentence.citations for sentence in asked.answer.sentences}
 
 
-def test_a_topic_without_text_leaves_the_evidence_to_others(full):
-    asked = ask(full, "Which ceramic separators keep their shape?", 1, topic="TITLE-ONLY")
-    assert asked.evidence
-    assert "TITLE-ONLY" not in {hit.doc_id for hit in asked.evidence}
-
-
-def test_without_a_topic_all_papers_are_searched(full):
-    asked = ask(full, "cathode separator", 2)
-    assert "topic" not in names(asked)
-    assert len({hit.doc_id for hit in asked.evidence}) > 1
-
-
 @pytest.mark.parametrize("number", WAYS)
 def test_an_unknown_topic_is_an_error(full, number):
     with pytest.raises(UnknownPaper, match="contains no paper with the id or exact title 'nowhere'"):
@@ -371,21 +278,6 @@ def test_the_way_of_papers_takes_no_topic(full):
 def test_what_these_ways_have_no_use_for_is_refused(full, given, what):
     with pytest.raises(BadFilter, match=f"way 'paper-qa-2' takes no {what}"):
         ask(full, "cathode?", 2, **given)
-
-
-def test_an_empty_question_is_refused(full):
-    with pytest.raises(BadQuestion):
-        ask(full, " ", 3)
-
-
-def test_a_strategy_is_refused_that_would_not_be_used(full):
-    with pytest.raises(BadFilter, match="way 'paper-qa-3' takes no strategy"):
-        ask(full, "cathode?", 3, strategy=Strategy(en=("cathode",)))
-
-
-def test_a_method_is_refused_that_would_not_be_used(full):
-    with pytest.raises(BadFilter, match="way 'paper-qa-3' takes no method"):
-        ask(full, "cathode?", 3, method="dense")
 
 
 def test_a_method_of_the_settings_is_no_obstacle():
@@ -413,12 +305,3 @@ def test_the_command_takes_a_way_and_a_topic(sample_home, tmp_path):
     assert json.loads(done.stdout)["evidence"][0]["passage_id"] == "SAMPLE-BAT-011"
     request = json.loads(file.read_text(encoding="utf-8"))["request"]
     assert (request["way"], request["topic"]) == ("paper-qa-6", "SAMPLE-BAT-011")
-
-
-def test_an_unknown_topic_is_a_wrong_call(sample_home):
-    done = shrag(
-        "ask", ENGLISH, "--name", NAME, "--way", "paper-qa-1", "--topic", "nowhere", home=sample_home
-    )
-    assert done.returncode == 2
-    assert "contains no paper with the id or exact title 'nowhere'" in done.stderr
-    assert "Traceback" not in done.stderr

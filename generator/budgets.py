@@ -1,7 +1,7 @@
 """Budgets of loops with model calls: calls, tokens, seconds and papers.
 
-A call reserves its maximum cost before it is sent, so that concurrent calls together stay within the budget.
-The reservation is corrected when the call ends.
+A call reserves each request and its most tokens before it is sent, so that concurrent calls together stay
+within the budget. The reservation is corrected when the call ends.
 """
 
 import asyncio
@@ -49,10 +49,7 @@ class BudgetSpent(Exception):
 
 
 class Allowance:
-    """Account of one budget, used on one event loop.
-
-    Tokens are the server's count, or an estimate if the server does not count.
-    """
+    """Account of one budget, used on one event loop; tokens that a server does not count are estimated."""
 
     def __init__(
         self, budget: Budget, spent: Spent | None = None, clock: Callable[[], float] = time.monotonic
@@ -69,9 +66,9 @@ class Allowance:
         return replace(self._spent, seconds=self._before.seconds + self._clock() - self._begun)
 
     @property
-    def seconds_left(self) -> float:
-        """Remaining seconds, at least 0; infinite without a limit."""
-        return math.inf if self.budget.seconds is None else max(0.0, self.budget.seconds - self.spent.seconds)
+    def seconds_left(self) -> float | None:
+        """Remaining seconds, at least 0; None without a limit."""
+        return None if self.budget.seconds is None else max(0.0, self.budget.seconds - self.spent.seconds)
 
     @property
     def papers_left(self) -> int | None:
@@ -81,7 +78,7 @@ class Allowance:
     @property
     def time_is_over(self) -> bool:
         """Whether the seconds are spent; if so, it is noted."""
-        if self.seconds_left > 0:
+        if self.seconds_left is None or self.seconds_left > 0:
             return False
         self.end("seconds")
         return True
@@ -95,47 +92,44 @@ class Allowance:
                 self.end(name)
         return bool(self.ended)
 
-    def take(self, *, calls: int = 0, tokens: int = 0) -> bool:
-        """Reserve calls and tokens; if that exceeds a limit, note the limit and return False."""
-        spent = self.spent
-        wanted = asdict(replace(spent, calls=spent.calls + calls, tokens=spent.tokens + tokens))
-        for name, most in asdict(self.budget).items():
-            if most is not None and wanted[name] > most:
-                self.end(name)
-                return False
-        self.settle(calls=calls, tokens=tokens)
-        return True
-
     def settle(self, *, calls: int = 0, tokens: int = 0, papers: int = 0) -> None:
-        """Correct a reservation by the difference to the actual cost."""
+        """Add amounts, which correct a reservation if they are negative."""
+        spent = self._spent
         self._spent = replace(
-            self._spent,
-            calls=max(0, self._spent.calls + calls),
-            tokens=max(0, self._spent.tokens + tokens),
-            papers=max(0, self._spent.papers + papers),
+            spent, calls=spent.calls + calls, tokens=spent.tokens + tokens, papers=spent.papers + papers
         )
 
+    def take(self, tokens: int) -> bool:
+        """Reserve a request of at most `tokens`; if that exceeds a limit, note the limit and return False."""
+        for name, wanted in (("calls", self._spent.calls + 1), ("tokens", self._spent.tokens + tokens)):
+            most = getattr(self.budget, name)
+            if most is not None and wanted > most:
+                self.end(name)
+                return False
+        self.settle(calls=1, tokens=tokens)
+        return True
+
     @asynccontextmanager
-    async def reserve(self, tokens: int) -> AsyncIterator["Reservation"]:
-        """Reserve one request of at most `tokens` and the remaining time for the block.
+    async def reserve(self, tokens: int) -> AsyncIterator["Cost"]:
+        """Reserve one request of at most `tokens`, and the remaining time for the block.
 
         Raises:
             BudgetSpent: the request would exceed the budget, or the time ended within the block.
         """
-        if self.time_is_over or not self.take(calls=1, tokens=tokens):
+        if self.time_is_over or not self.take(tokens):
             raise BudgetSpent
-        reservation, left = Reservation(self, tokens), self.seconds_left
-        timer = asyncio.timeout(None if math.isinf(left) else left)
+        cost = Cost(self, tokens)
+        timer = asyncio.timeout(self.seconds_left)
         try:
             async with timer:
-                yield reservation
+                yield cost
         except TimeoutError:
             if not timer.expired():
                 raise
             self.end("seconds")
             raise BudgetSpent from None
         finally:
-            reservation.settle()
+            self.settle(calls=cost.calls - cost.reserved, tokens=cost.tokens - cost.reserved * tokens)
 
     def end(self, limit: str) -> None:
         """Note a limit that stopped some work."""
@@ -153,40 +147,21 @@ class Allowance:
         return f"the budget of {named} is spent; what was found before is given" if named else ""
 
 
-class Reservation:
-    """Reserved cost of one call: its requests with retries and repair, each of the same number of tokens."""
+class Cost:
+    """The cost of one call, which is the reserved one until it is known: requests of the same size."""
 
     def __init__(self, allowance: Allowance, tokens: int) -> None:
-        self.refused = False  # whether the budget refused a further request
+        """Start with one reserved request."""
+        self.reserved = self.calls = 1
+        self.tokens = tokens
+        self.is_refused = False  # whether the budget refused a further request
         self._allowance, self._each = allowance, tokens
-        self._reserved = 1
-        self._calls = self._tokens = 0
-        self._earlier = 0  # requests of prompts that the server refused as too long
-
-    def start(self) -> None:
-        """Count the reserved request as sent."""
-        self._calls, self._tokens = self._reserved, self._reserved * self._each
 
     def take_again(self) -> bool:
-        """Reserve a further request; return False if it would exceed the budget."""
-        if not self._allowance.take(calls=1, tokens=self._each):
-            self.refused = True
+        """Reserve a further request, for a retry or a repair; return False if it would exceed the budget."""
+        if not self._allowance.take(self._each):
+            self.is_refused = True
             return False
-        self._reserved += 1
-        self.start()
+        self.reserved += 1
+        self.calls, self.tokens = self.reserved, self.reserved * self._each
         return True
-
-    def add_refused(self, calls: int) -> None:
-        """Count requests that the server refused, before the call is repeated with a shorter prompt."""
-        self._earlier += calls
-
-    def spend(self, *, calls: int, tokens: int | None) -> None:
-        """Set the actual cost; tokens are the reserved ones if unknown (None)."""
-        self._calls = self._earlier + calls
-        self._tokens = self._reserved * self._each if tokens is None else tokens
-
-    def settle(self) -> None:
-        """Correct the budget by the difference between the actual cost and the reserved one."""
-        self._allowance.settle(
-            calls=self._calls - self._reserved, tokens=self._tokens - self._reserved * self._each
-        )

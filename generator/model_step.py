@@ -1,28 +1,29 @@
 """A model call as a step of the trace, with its prompt, its reply, its budget and its fallback.
 
 step = ModelStep(
-"rewrite",
-load_prompt("rewrite", language),
-{"question": question, "facts": facts},
-Rewritten,
-read=question_of,
-fallback="the step's own question",
-otherwise=constant(question),
+    "rewrite",
+    load_prompt("rewrite", language),
+    {"question": question, "facts": facts},
+    Rewritten,
+    read=question_of,
+    fallback="the step's own question",
+    otherwise=constant(question),
 )
 question = await step.run(parent, model, budget)
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
+from generator.budgets import Allowance, BudgetSpent, Cost
 from generator.errors import ContextExceeded, ModelAnswerInvalid, ModelFailed, ModelTooSlow
-from generator.llm import LanguageModel, Message, OnText, Reply
-from generator.model_calls.budgets import Allowance, Budget, BudgetSpent, Reservation
-from generator.model_calls.context import FittedPrompt, RefusedPrompt, fit
+from generator.llm import LanguageModel, OnText, Reply
+from generator.llm.context import FittedPrompt, fit
+from generator.llm.model import Message
 from generator.prompts import Prompt
 from generator.tracing.steps import Step, error_text
 from indexer.files.schema import StoredPassage
@@ -94,33 +95,50 @@ class ModelStep(Generic[R, T]):
         """
         if model is None:
             return await self.otherwise()
+        if budget is None:
+            made = await self._in_a_step(parent, model)
+            return await self.otherwise() if isinstance(made, ModelFailed) else made.value
         try:
-            most_tokens = self._most_tokens(model) if budget else 0
-            async with (budget or Allowance(Budget())).reserve(most_tokens) as reservation:
-                made = await self._in_a_step(parent, model, reservation)
+            async with budget.reserve(self._most_tokens(model)) as cost:
+                made = await self._in_a_step(parent, model, cost)
+                if isinstance(made, ModelFailed):
+                    cost.calls = made.attempts
+                    if not made.attempts or not isinstance(made, ModelAnswerInvalid | ModelTooSlow):
+                        cost.tokens = 0
+                elif made.reply.from_cache and not model.replays:  # a replay ends as its recording
+                    cost.calls = cost.tokens = 0
+                else:
+                    cost.calls = made.reply.attempts
+                    counts = made.reply.prompt_tokens, made.reply.completion_tokens
+                    cost.tokens = cost.tokens if None in counts else sum(filter(None, counts))
         except BudgetSpent:
             return await (self.if_spent or self.otherwise)()
-        return await self.otherwise() if made is None else made.value
+        return await self.otherwise() if isinstance(made, ModelFailed) else made.value
 
     async def _in_a_step(
-        self, parent: Step, model: LanguageModel, reservation: Reservation
-    ) -> FromModel[T] | None:
-        """Call the model in a step; None if the call failed."""
+        self, parent: Step, model: LanguageModel, cost: Cost | None = None
+    ) -> FromModel[T] | ModelFailed:
+        """Call the model in a step; return the failure of a failed call, raise BudgetSpent."""
         failures = (earlier.failure for earlier in parent.children)
         slow = next((each for each in failures if isinstance(each, ModelTooSlow) and each.of_server), None)
         with parent.step(self.name, **self.inputs) as step:
             step.model_call = {}
             try:
                 if slow:
-                    raise slow
-                made = await self.call(model, step.on_text, reservation)
+                    again = ModelTooSlow(str(slow))
+                    again.attempts = 0
+                    raise again
+                made = await self.call(model, step.on_text, cost)
             except ModelFailed as error:
+                if cost and cost.is_refused:
+                    cost.calls = error.attempts
+                    raise BudgetSpent from error
                 step.failure, step.error, step.fallback = error, error_text(error), self.fallback
                 step.notes.append(f"{self.fallback}, the model failed: {error}")
-                step.model_call["attempts"] = 0 if slow else error.attempts
+                step.model_call["attempts"] = error.attempts
                 if isinstance(error, ModelAnswerInvalid):
                     step.model_call["text"] = error.text
-                return None
+                return error
             step.model_call = made.call_record()
             step.output = self.output(made.value) if self.output else made.reply.value.model_dump()
             if made.prompt and made.prompt.note:
@@ -128,7 +146,7 @@ class ModelStep(Generic[R, T]):
             return made
 
     async def call(
-        self, model: LanguageModel, on_text: OnText | None = None, reservation: Reservation | None = None
+        self, model: LanguageModel, on_text: OnText | None = None, cost: Cost | None = None
     ) -> FromModel[T]:
         """Call the model without a step and without a fallback; an invalid reply is repaired once.
 
@@ -136,39 +154,12 @@ class ModelStep(Generic[R, T]):
 
         Raises:
             ModelFailed: the call failed, or its reply is unusable.
-            BudgetSpent: the budget refused a retry or the repair.
         """
-        reservation = reservation or Reservation(Allowance(Budget()), 0)
-        try:
-            reply, fitted = await self._reply(model, on_text, reservation)
-        except ModelFailed as error:
-            wrote = error.attempts and isinstance(error, ModelAnswerInvalid | ModelTooSlow)
-            reservation.spend(calls=error.attempts, tokens=None if wrote else 0)
-            if reservation.refused:
-                raise BudgetSpent from error
-            raise
-        if reply.from_cache and not model.replays:  # a replay must end at the same point as its recording
-            reservation.spend(calls=0, tokens=0)
-        else:
-            counts = reply.prompt_tokens, reply.completion_tokens
-            tokens = None if None in counts else sum(filter(None, counts))
-            reservation.spend(calls=reply.attempts, tokens=tokens)
-        versions = {"prompt_version": self.prompt.version, **self.further_versions}
-        try:
-            return FromModel(await self.read(reply), reply, versions, fitted)
-        except UnusableReply as unusable:
-            raise ModelAnswerInvalid(
-                f"{reply.model} at {model.endpoint} {unusable}. Use another model.", text=reply.text
-            ) from None
-
-    async def _reply(
-        self, model: LanguageModel, on_text: OnText | None, reservation: Reservation
-    ) -> tuple[Reply[R], FittedPrompt | None]:
-        """Return the reply, and the prompt of a call with passages."""
         limit = model.limit(self.name)
+        if cost:
+            limit = replace(limit, may_ask_again=cost.take_again)
 
         async def ask(messages: Sequence[Message]) -> Reply[R]:
-            reservation.start()
             async with self.listening(on_text) as listener:
                 return await model.complete_json(
                     messages,
@@ -177,21 +168,30 @@ class ModelStep(Generic[R, T]):
                     prompt_version=self.prompt.version or None,
                     limit=limit,
                     on_text=listener,
-                    may_ask_again=reservation.take_again,
                 )
 
+        fitted = None
         if self.passages is None:
-            return await ask(self._messages()), None
-        fitted = await fit(self.passages, self._messages, model, limit)
+            reply = await ask(self._messages())
+        else:
+            fitted = await fit(self.passages, self._messages, model, limit)
+            try:
+                reply = await ask(fitted.messages)
+            except ContextExceeded as error:
+                if not limit.may_ask_again():
+                    raise
+                fitted = await fit(self.passages, self._messages, model, limit, (fitted, error))
+                reply = await ask(fitted.messages)
+                reply = replace(reply, attempts=reply.attempts + error.attempts)
+        versions = {"prompt_version": self.prompt.version, **self.further_versions}
         try:
-            return await ask(fitted.messages), fitted
-        except ContextExceeded as error:
-            if not reservation.take_again():
-                raise
-            reservation.add_refused(error.attempts)
-            refused = RefusedPrompt(fitted, error)
-        fitted = await fit(self.passages, self._messages, model, limit, refused)
-        return await ask(fitted.messages), fitted
+            return FromModel(await self.read(reply), reply, versions, fitted)
+        except UnusableReply as unusable:
+            raise ModelAnswerInvalid(
+                f"{reply.model} at {model.endpoint} {unusable}. Use another model.",
+                text=reply.text,
+                attempts=reply.attempts,
+            ) from None
 
     def _messages(self, passages: Sequence[str] = ()) -> list[Message]:
         """Return the messages with passages of these texts; raises InvalidPrompt."""
@@ -218,3 +218,8 @@ def constant(value: T) -> Callable[[], Awaitable[T]]:
         return value
 
     return given
+
+
+async def value_of(reply: Reply[R]) -> R:
+    """Return the value of a reply, for `read`."""
+    return reply.value

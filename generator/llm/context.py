@@ -1,0 +1,297 @@
+"""Prompts that fit the model's context: token counts, the context's size, and passages shortened to fit.
+
+Tokens are counted by the server, a local tokenizer or an upper bound. `max_model_len` in /models and the
+endpoint /tokenize are vLLM's; other servers have neither.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
+
+from base.extras import extra_remedy
+from base.untrusted import read_json
+from generator.errors import ContextExceeded, ContextTooSmall, ModelFailed, TokenizerUnusable
+from generator.llm.client import Client, Limit, now
+from generator.llm.recording import Counted
+from generator.settings import LanguageModelSettings
+from indexer.corpora.chunking import split_sentences
+from indexer.files.schema import StoredPassage
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+    from generator.llm.model import LanguageModel, Message
+
+TEMPLATE_TOKENS = 256  # added by a chat template: turn markers and its own system prompt
+ANSWER_S = 10.0  # for requests that normally take milliseconds
+MOST_TOKENS = 2**40
+NO_SUCH_ADDRESS = frozenset({404, 405, 501})
+RETRY_SHARE = 0.75  # share of the tokens of a prompt that the server refused as too long
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Tokens of a prompt and their counter; exact by the server, else an upper bound."""
+
+    tokens: int
+    counted_by: Literal["server", "tokenizer", "bytes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Tokens of prompt and answer together, None if unknown, and the source of this size."""
+
+    tokens: int | None
+    said_by: Literal["setting", "server", "nobody", "refusal"]
+
+
+NOBODY = Context(None, "nobody")
+
+
+class TokenCounting:
+    """Context size of the model of one server, and token counts; `asked` records and replays requests."""
+
+    def __init__(
+        self, settings: LanguageModelSettings, client: Client, asked: Callable[..., Awaitable[Any]]
+    ) -> None:
+        self._settings, self._client, self._asked = settings, client, asked
+        self._context: Context | None = None
+        self._unknown_until = 0.0
+        self._lock = asyncio.Lock()
+        self._tokenizer: Tokenizer | None = None
+
+    async def open(self) -> None:
+        """Load the local tokenizer if one is configured; raises TokenizerUnusable."""
+        self._lock, self._unknown_until = asyncio.Lock(), 0.0  # each loop has its own clock
+        if self._settings.tokenizer and not self._tokenizer:
+            self._tokenizer = await asyncio.to_thread(load_tokenizer, self._settings.tokenizer)
+
+    async def context(self, limit: Limit) -> Context:
+        """Return the context size of the model; requested once, and again some time after a failure."""
+        if self._settings.context_tokens is not None:
+            return Context(self._settings.context_tokens, "setting")
+
+        async def ask() -> Counted:
+            said = await self._exchange("GET", f"{self._settings.base_url}/models", None, limit)
+            listed = said.get("data") if isinstance(said, dict) else None
+            models = [each for each in (listed if isinstance(listed, list) else []) if isinstance(each, dict)]
+            lengths = (each.get("max_model_len") for each in models if each.get("id") == self._settings.model)
+            return Counted(count=next(filter(is_count, lengths), None))
+
+        async with self._lock:
+            if self._context is None and now() >= self._unknown_until:
+                try:
+                    outcome, _ = await self._asked("context", "context", {}, ask)
+                    self._context = Context(outcome.count, "server") if outcome.count else NOBODY
+                except ModelFailed:  # waiting calls do not repeat the request
+                    self._unknown_until = now() + self._settings.circuit_open_s
+            return self._context or NOBODY
+
+    async def count(self, messages: "Sequence[Message]", limit: Limit) -> Count:
+        """Count the tokens of a prompt by the server's tokenizer, else by a local one, else by bytes."""
+        request: dict[str, Any] = {
+            "model": self._settings.model,
+            "messages": [dict(message) for message in messages],
+            "add_generation_prompt": True,
+        }
+        if kwargs := self._settings.template_kwargs:
+            request["chat_template_kwargs"] = kwargs
+        url = f"{str(self._settings.base_url).removesuffix('/v1')}/tokenize"
+
+        async def ask() -> Counted:
+            said = await self._exchange("POST", url, request, limit)
+            count = said.get("count") if isinstance(said, dict) else None
+            return Counted(count=count if is_count(count) else None)
+
+        if self._settings.dialect == "vllm":
+            try:
+                outcome, _ = await self._asked("tokenize", "context", request, ask)
+            except ModelFailed:
+                outcome = Counted(count=None)
+            if outcome.count is not None:
+                return Count(outcome.count, "server")
+        if self._tokenizer:
+            return await asyncio.to_thread(_count_locally, self._tokenizer, messages)
+        return at_most(messages)
+
+    async def _exchange(self, method: str, url: str, body: Mapping[str, Any] | None, limit: Limit) -> Any:
+        """Return the JSON of a response; None if it is not JSON or the server has no such endpoint."""
+        seconds = limit.or_sooner(min(ANSWER_S, self._settings.timeout_s), "timeout_s").left
+        response = await self._client.exchange(method, url, body, seconds)
+        if response.status_code in NO_SUCH_ADDRESS:
+            return None
+        if not response.is_success:
+            raise self._client.refusal_of(response, response.content, url)
+        try:
+            return read_json(response.content)
+        except ValueError:
+            return None
+
+
+def at_most(messages: "Sequence[Message]") -> Count:
+    """Return an upper bound: no tokenizer in use makes more than one token per UTF-8 byte."""
+    size = sum(len(message["content"].encode("utf-8", "replace")) for message in messages)
+    return Count(size + TEMPLATE_TOKENS, "bytes")
+
+
+def _count_locally(tokenizer: "Tokenizer", messages: "Sequence[Message]") -> Count:
+    texts = [message["content"].encode("utf-8", "replace").decode() for message in messages]
+    encoded = tokenizer.encode_batch(texts, add_special_tokens=False)
+    return Count(sum(len(text.ids) for text in encoded) + TEMPLATE_TOKENS, "tokenizer")
+
+
+def load_tokenizer(path: Path) -> "Tokenizer":
+    """Load a tokenizer.json, or the one in a folder; raises TokenizerUnusable."""
+    try:
+        from tokenizers import Tokenizer
+    except ImportError:
+        raise TokenizerUnusable(
+            f"SHRAG_LLM__TOKENIZER needs the library tokenizers: {extra_remedy('models')}."
+        ) from None
+    file = path / "tokenizer.json" if path.is_dir() else path
+    if not file.is_file():
+        raise TokenizerUnusable(f"SHRAG_LLM__TOKENIZER: there is no file {file}.")
+    try:
+        return Tokenizer.from_file(str(file))
+    except Exception as error:
+        raise TokenizerUnusable(
+            f"SHRAG_LLM__TOKENIZER: {file} cannot be read: {error}. Use the model's tokenizer.json."
+        ) from error
+
+
+def is_count(value: Any) -> TypeGuard[int]:
+    """Check whether a value is a plausible number of tokens."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST_TOKENS
+
+
+# Shortened passages
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A shortened passage: the prompt contains the first `kept` of `of` characters."""
+
+    passage_id: str
+    kept: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class FittedPrompt:
+    """A prompt that fits, its shortened passages, its size and that of the context.
+
+    `level` is the number of dropped sentences; nothing is dropped if the context's size is unknown.
+    """
+
+    messages: "list[Message]"
+    context: Context
+    count: Count | None = None
+    cuts: tuple[Cut, ...] = ()
+    level: int = 0
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the prompt's sizes and cuts as JSON, for a trace."""
+        return {
+            "tokens": self.context.tokens,
+            "said_by": self.context.said_by,
+            "prompt_tokens": self.count.tokens if self.count else None,
+            "counted_by": self.count.counted_by if self.count else None,
+            "shortened": [
+                {"passage_id": cut.passage_id, "characters": cut.kept, "of": cut.of} for cut in self.cuts
+            ],
+        }
+
+    @property
+    def note(self) -> str:
+        """Note on the shortened passages; "" if there are none."""
+        if not self.cuts:
+            return ""
+        cuts = ", ".join(f"{cut.passage_id} to {cut.kept:,} of {cut.of:,} characters" for cut in self.cuts)
+        size = f" of {self.context.tokens:,} tokens" if self.context.tokens else ""
+        return f"passages shortened to fit the model's context{size}: {cuts}"
+
+
+async def fit(
+    passages: Sequence[StoredPassage],
+    prompt: "Callable[[Sequence[str]], list[Message]]",
+    model: "LanguageModel",
+    limit: Limit,
+    refused: tuple[FittedPrompt, ContextExceeded] | None = None,
+) -> FittedPrompt:
+    """Shorten passages as little as possible so that their prompt and an answer fit the model's context.
+
+    `prompt` makes the messages from the texts of the passages. After the server has refused a prompt
+    (`refused`), the new prompt is smaller.
+
+    Raises:
+        ContextTooSmall: the prompt does not fit, even with one sentence of each passage.
+    """
+    model.check()
+    context = await model.tokens.context(limit)
+    for_answer = model.settings.max_tokens
+    if refused is None:
+        whole = prompt(passage_texts(passages, [len(passage.text) for passage in passages]))
+        bound = at_most(whole)
+        if context.tokens is None or bound.tokens <= context.tokens - for_answer:
+            return FittedPrompt(whole, context, bound if context.tokens else None)
+        first, room = 0, context.tokens - for_answer
+    else:
+        earlier, error = refused
+        size = error.context_tokens or context.tokens
+        if size is not None and size != earlier.context.tokens:
+            room = size - for_answer
+        else:  # the context size was right, and the token count too low
+            room = int(RETRY_SHARE * (await model.tokens.count(earlier.messages, limit)).tokens)
+        first, context = earlier.level + 1, Context(size, "refusal")
+
+    levels = await asyncio.to_thread(shortened_lengths, passages)
+
+    def messages(level: int) -> "list[Message]":
+        return prompt(passage_texts(passages, levels[level]))
+
+    counts: dict[int, Count] = {}
+    low, high = first, len(levels) - 1  # the search relies on longer prompts having more tokens
+    counts[high] = await model.tokens.count(messages(high), limit)
+    while counts[high].tokens <= room and low < high:
+        middle = (low + high) // 2
+        counts[middle] = await model.tokens.count(messages(middle), limit)
+        low, high = (low, middle) if counts[middle].tokens <= room else (middle + 1, high)
+    count = counts[high]
+    if count.tokens > room or high < first:
+        size_text = f"{context.tokens:,} tokens" if context.tokens else "smaller than the prompt"
+        raise ContextTooSmall(
+            f"the shortest prompt has {count.tokens:,} tokens (counted by {count.counted_by}), and there is "
+            f"room for {max(room, 0):,}: the context is {size_text}, and {for_answer:,} tokens are reserved "
+            "for the answer. Lower SHRAG_LLM__MAX_TOKENS, or configure a longer context at the server."
+        )
+    cuts = tuple(
+        Cut(passage.passage_id, length, len(passage.text))
+        for passage, length in zip(passages, levels[high], strict=True)
+        if length < len(passage.text)
+    )
+    return FittedPrompt(messages(high), context, count, cuts, high)
+
+
+def shortened_lengths(passages: Sequence[StoredPassage]) -> list[tuple[int, ...]]:
+    """Return the number of characters kept of each passage, for each level of shortening.
+
+    Level 0 keeps all. Each level drops the last sentence of the longest remaining passage (the first of
+    equals); the last level keeps one sentence of each.
+    """
+    ends = [[end for _, end in split_sentences(passage.text)] for passage in passages]
+    lengths = [len(passage.text) for passage in passages]
+    levels = [tuple(lengths)]
+    while shorter := [place for place, left in enumerate(ends) if len(left) > 1]:
+        longest = max(shorter, key=lambda place: (lengths[place], -place))
+        ends[longest].pop()
+        lengths[longest] = ends[longest][-1]
+        levels.append(tuple(lengths))
+    return levels
+
+
+def passage_texts(passages: Sequence[StoredPassage], lengths: Sequence[int]) -> list[str]:
+    """Return title and text of each passage, cut to these lengths."""
+    pairs = zip(passages, lengths, strict=True)
+    return [f"{passage.title}\n{passage.text[:length]}" for passage, length in pairs]

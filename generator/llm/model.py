@@ -1,0 +1,491 @@
+"""Language model that returns values of a given schema from an OpenAI-compatible endpoint.
+
+Requests are OpenAI chat completions with `response_format` of type `json_schema`, as supported by vLLM and
+llama.cpp. Answers of servers that ignore the schema are read tolerantly; an unreadable one is repaired once.
+"""
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
+
+from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
+from pydantic_core import CoreSchema, core_schema
+
+from base.untrusted import one_line
+from generator.errors import ContextExceeded, ModelAnswerInvalid, ModelFailed, ModelNotConfigured
+from generator.llm.client import Client, Completion, Limit, OnGrowth, limit_of, now
+from generator.llm.context import TokenCounting
+from generator.llm.recording import Call, Outcome, Recording
+from generator.prompts import load_prompt
+from generator.settings import CacheSettings, LanguageModelSettings
+
+if TYPE_CHECKING:  # commands without model calls do not import it
+    import httpx
+
+T = TypeVar("T", bound=BaseModel)
+
+# Schema keywords that do not constrain the answer; `default` is dropped because all properties are required.
+DROPPED = frozenset({"$defs", "title", "default", "discriminator"})
+# Text of reasoning models before the answer. Some chat templates contain the opening tag, so the reply has
+# only the closing one.
+THOUGHT = re.compile(r"\A.*</think(?:ing)?>|<think(?:ing)?>.*\Z", re.DOTALL | re.IGNORECASE)
+TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])', re.DOTALL)  # outside strings
+BRACES_TRIED = 200
+COMPLAINTS = 5
+DECODER = json.JSONDecoder(strict=False)  # allows line breaks inside strings
+SENT_BACK_CHARACTERS = 20_000  # of an answer sent back for repair
+LEFT_OUT = "(left out)"  # replaces an answer that is too long to be sent back
+TRANSPORT_FIELDS = frozenset({"stream", "stream_options"})  # do not affect the answer
+
+Message: TypeAlias = Mapping[str, str]  # role, content
+
+
+@dataclass(frozen=True, slots=True)
+class CutAt:
+    """Limit of a text or a list; longer values of servers that do not enforce the schema are cut."""
+
+    most: int
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Cut the value on validation."""
+        return core_schema.no_info_after_validator_function(lambda value: value[: self.most], handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Add the limit to the schema for servers that enforce it."""
+        written = handler(schema)
+        return written | {"maxItems" if written["type"] == "array" else "maxLength": self.most}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Generic[T]):
+    """A valid answer and its cost."""
+
+    value: T
+    model: str  # as the server reports it
+    text: str  # unparsed
+    finish_reason: str
+    prompt_tokens: int | None  # of all calls; None if the server does not count them
+    completion_tokens: int | None
+    attempts: int  # requests sent, retries and repair included
+    repaired: bool
+    milliseconds: float
+    queued_ms: float = 0.0  # waited for a free slot
+    first_token_ms: float | None = None  # of the first call, after sending; None if not streamed
+    from_cache: bool = False  # no request was sent
+
+    def as_record(self) -> dict[str, Any]:
+        """Return all but the value as JSON, for a trace."""
+        times = (
+            {"from_cache": self.milliseconds}
+            if self.from_cache
+            else {"queued": self.queued_ms, "first_token": self.first_token_ms, "total": self.milliseconds}
+        )
+        return {
+            "model": self.model,
+            "text": self.text,
+            "finish_reason": self.finish_reason,
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "attempts": self.attempts,
+            "repaired": self.repaired,
+            "milliseconds": {name: round(one, 2) for name, one in times.items() if one is not None},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """The text of an answer received so far; a retry or repair starts with an empty text."""
+
+    stage: str  # the call's name: keywords, answer
+    text: str
+    pieces: int  # about the number of tokens, including reasoning
+
+
+OnText: TypeAlias = Callable[[Growth], None]
+
+
+class LanguageModel:
+    """A language model behind an OpenAI-compatible endpoint; open it with `async with`.
+
+    An open model serves any number of concurrent calls: `concurrency` of them run, the others wait. All
+    share one circuit breaker.
+    """
+
+    def __init__(
+        self,
+        settings: LanguageModelSettings,
+        *,
+        transport: "httpx.AsyncBaseTransport | None" = None,
+        cache: CacheSettings | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Store the settings; nothing is sent or opened yet.
+
+        `transport` replaces the network and `clock` the circuit's time in tests; `cache` names the file of
+        recorded calls and its mode.
+
+        Raises:
+            ModelNotConfigured: the settings name no endpoint.
+        """
+        if settings.base_url is None:
+            raise ModelNotConfigured(
+                "no language model is configured. Set SHRAG_LLM__BASE_URL, like http://localhost:8000/v1, "
+                "and SHRAG_LLM__MODEL."
+            )
+        self.settings = settings
+        self._client = Client(settings, transport, clock)
+        self._cache = cache or CacheSettings()
+        self._recording: Recording | None = None
+        self._closing = AsyncExitStack()
+        self.endpoint = self._client.url
+        self.tokens = TokenCounting(settings, self._client, self._asked)
+
+    async def __aenter__(self) -> Self:
+        """Open the client, and the file of recorded calls and the tokenizer if configured.
+
+        Raises:
+            CacheUnusable, TokenizerUnusable: the file or the tokenizer cannot be used.
+        """
+        await self.tokens.open()
+        if self._cache.mode != "off":
+            self._recording = await asyncio.to_thread(Recording, self._cache, str(self.settings.base_url))
+            self._closing.callback(self._recording.close)
+        await self._client.open()
+        self._closing.push_async_callback(self._client.close)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close the connections and the file."""
+        await self._closing.aclose()
+
+    @property
+    def circuit_is_open(self) -> bool:
+        """Whether calls are paused after repeated failures of the server."""
+        return self._client.circuit.is_open
+
+    @property
+    def replays(self) -> bool:
+        """Whether all answers come from recorded calls."""
+        return self._cache.mode == "replay"
+
+    def check(self) -> None:
+        """Raise CircuitOpen if calls are paused and no file of recorded calls is in use."""
+        if self._cache.mode == "off":
+            self._client.circuit.check()
+
+    def limit(self, stage: str) -> Limit:
+        """Return the time limit of a stage that starts now."""
+        return limit_of(stage, self.settings)
+
+    async def complete_json(
+        self,
+        messages: Sequence[Message],
+        schema: type[T],
+        *,
+        name: str,
+        prompt_version: int | None = None,
+        limit: Limit | None = None,
+        on_text: OnText | None = None,
+    ) -> Reply[T]:
+        """Ask for JSON of `schema`; an invalid answer is sent back once for repair.
+
+        If the context has no room for the answer, only the list of its faults is sent.
+
+        `name` (letters, digits, `_`, `-`) names the schema for the server and in messages, and selects the
+        stage's time limit for all requests and pauses; `limit` replaces it by one that started earlier. The
+        `prompt_version` is part of the key of a recorded call. `on_text` receives the growing answer.
+        Cancelling the call closes its connection, so that the server stops generating.
+
+        Raises:
+            ModelUnreachable, ModelTooSlow, ModelRefusedCall: the call and its retries failed.
+            CircuitOpen: calls are paused after repeated failures.
+            ModelAnswerInvalid: the answer and its repair do not match `schema`.
+            CallNotRecorded, CacheUnusable: a replay lacks the call, or the file cannot be used.
+        """
+        started, limit, sent, calls = now(), limit or self.limit(name), 0, list[tuple[Completion, bool]]()
+
+        def show(text: str, pieces: int) -> None:
+            if on_text:
+                on_text(Growth(name, text, pieces))
+
+        async def read(more: Sequence[Message] = ()) -> T:
+            body = chat_request([*messages, *more], schema, name=name, settings=self.settings)
+            answer = await self._complete(body, schema, name, prompt_version, limit, show)
+            calls.append(answer)
+            return read_answer(answer[0].text, schema)
+
+        try:
+            value = await read()
+        except UnreadableAnswer as unreadable:
+            first = calls[0][0]
+            complaint = self._complaint(first, unreadable)
+            show("", 0)
+            if not limit.may_ask_again():
+                raise self._invalid([first], unreadable, name) from None
+            try:
+                try:
+                    value = await read(repair_messages(first.text, complaint))
+                except ContextExceeded as error:  # no room for the answer next to the passages
+                    if not limit.may_ask_again():
+                        raise
+                    sent = error.attempts
+                    value = await read(repair_messages(LEFT_OUT, complaint))
+            except ModelFailed as error:
+                error.attempts += first.attempts + sent
+                raise
+            except UnreadableAnswer as again:
+                raise self._invalid([call for call, _ in calls], again, name) from None
+        completions = [call for call, _ in calls]
+        first, last = completions[0], completions[-1]
+        return Reply(
+            value=value,
+            model=last.model,
+            text=last.text,
+            finish_reason=last.finish_reason,
+            prompt_tokens=_sum(call.usage.prompt_tokens for call in completions),
+            completion_tokens=_sum(call.usage.completion_tokens for call in completions),
+            attempts=sent + sum(call.attempts for call in completions),
+            repaired=len(calls) > 1,
+            milliseconds=1000 * (now() - started),
+            queued_ms=1000 * sum(call.queued_s for call in completions),
+            first_token_ms=None if first.first_token_s is None else 1000 * first.first_token_s,
+            from_cache=all(from_file for _, from_file in calls),
+        )
+
+    async def _complete(
+        self,
+        body: Mapping[str, Any],
+        schema: type[BaseModel],
+        name: str,
+        prompt_version: int | None,
+        limit: Limit,
+        show: OnGrowth,
+    ) -> tuple[Completion, bool]:
+        """Answer a call by the server or from the file of recorded calls; True: from the file."""
+
+        async def ask() -> Completion:
+            return await self._client.complete(body, limit, show)
+
+        request = {key: value for key, value in body.items() if key not in TRANSPORT_FIELDS}
+        answer, from_file = await self._asked("chat", name, request, ask, schema, prompt_version)
+        assert isinstance(answer, Completion)  # noqa: S101 - of a chat
+        if answer.first_token_s is None:  # not streamed
+            show(answer.text, answer.usage.completion_tokens or 0)
+        return answer, from_file
+
+    async def _asked(
+        self,
+        kind: str,
+        name: str,
+        request: Mapping[str, Any],
+        ask: Callable[[], Any],
+        schema: type[BaseModel] | None = None,
+        prompt_version: int | None = None,
+    ) -> tuple[Outcome, bool]:
+        """Return the outcome of a call, recorded or replayed if a file is in use; True: from the file."""
+        if self._recording is None:
+            return await ask(), False
+        call = Call(kind, name, self.settings.model, self.settings.revision, prompt_version, request)
+
+        def is_readable(outcome: Outcome) -> bool:
+            try:
+                return (
+                    not isinstance(outcome, Completion)
+                    or not schema
+                    or bool(read_answer(outcome.text, schema))
+                )
+            except UnreadableAnswer:
+                return False
+
+        return await self._recording.outcome(call, ask, is_readable)
+
+    def _invalid(
+        self, calls: Sequence[Completion], unreadable: "UnreadableAnswer", name: str
+    ) -> ModelAnswerInvalid:
+        answer = calls[-1]
+        step = (
+            "Raise SHRAG_LLM__MAX_TOKENS."
+            if answer.finish_reason == "length"
+            else "Use a server that enforces `response_format` (vLLM does), or another model."
+        )
+        after = " after one repair" if len(calls) > 1 else ""
+        complaint = one_line(self._complaint(answer, unreadable))
+        return ModelAnswerInvalid(
+            f"{answer.model} at {self.endpoint} gave no valid {name!r} answer{after}: {complaint}. {step}",
+            text=answer.text,
+            attempts=sum(call.attempts for call in calls),
+        )
+
+    def _complaint(self, answer: Completion, unreadable: "UnreadableAnswer") -> str:
+        complaint = str(unreadable) if answer.text.strip() else "the answer is empty"
+        if answer.finish_reason == "length":
+            complaint += f"; it was cut off at {self.settings.max_tokens} tokens"
+        return complaint
+
+
+def _sum(counts: Iterator[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+# Requests
+
+
+def chat_request(
+    messages: Sequence[Message], schema: type[BaseModel], *, name: str, settings: LanguageModelSettings
+) -> dict[str, Any]:
+    """Return the body of a chat call whose answer is JSON of `schema`."""
+    body: dict[str, Any] = {
+        "model": settings.model,
+        "messages": [dict(message) for message in messages],
+        "temperature": settings.temperature,
+        "max_tokens": settings.max_tokens,
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": name, "schema": json_schema(schema), "strict": True},
+        },
+    }
+    if settings.seed is not None:
+        body["seed"] = settings.seed
+    if settings.stream:
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
+    if kwargs := settings.template_kwargs:
+        body["chat_template_kwargs"] = kwargs
+    return body | {key: value for key, value in settings.extra_body.items() if key != "chat_template_kwargs"}
+
+
+def repair_messages(text: str, complaint: str) -> list[Message]:
+    """Return the messages of a repair: the invalid answer and its faults."""
+    # Some chat templates refuse an empty turn.
+    answer = text.strip()[:SENT_BACK_CHARACTERS] or "(empty)"
+    prompt = load_prompt("repair", "en").render(complaint=complaint)
+    return [{"role": "assistant", "content": answer}, {"role": "user", "content": prompt}]
+
+
+@cache
+def json_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the schema in the strict form that servers enforce: no references, all properties required.
+
+    Limits of lists and strings are kept. Callers share the returned value and must not change it.
+
+    Raises:
+        TypeError: the model contains itself, which needs references.
+    """
+    whole = model.model_json_schema()
+    written: dict[str, Any] = _strict(whole, whole.get("$defs", {}), inside=())
+    return written
+
+
+def _strict(node: Any, definitions: dict[str, Any], inside: tuple[str, ...]) -> Any:
+    if isinstance(node, list):
+        return [_strict(item, definitions, inside) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        name = node["$ref"].rpartition("/")[2]
+        if name in inside:
+            raise TypeError(f"{name} contains itself; a schema for a language model must be finite")
+        beside = {key: value for key, value in node.items() if key != "$ref"}
+        return _strict(definitions[name] | beside, definitions, (*inside, name))
+    written = {
+        key: _strict(value, definitions, inside)
+        for key, value in node.items()
+        if key not in DROPPED and key != "properties"
+    }
+    if "properties" in node:  # its keys are names of properties, such as `title`
+        properties = node["properties"].items()
+        written["properties"] = {name: _strict(value, definitions, inside) for name, value in properties}
+        written["required"] = list(written["properties"])
+        written["additionalProperties"] = False
+    return written
+
+
+# Answers
+
+
+class UnreadableAnswer(ValueError):
+    """The text contains no value of the schema; the message lists the faults, for a repair by the model."""
+
+
+def read_answer(text: str, schema: type[T]) -> T:
+    """Parse the last value of `schema` in an answer.
+
+    Reasoning, prose, code fences and commas before a closing bracket are ignored. pydantic converts numbers
+    in strings, and fills missing optional fields.
+
+    Raises:
+        UnreadableAnswer: the answer contains no such value.
+    """
+    found, broken = objects_in(text)
+    complaints = []
+    for candidate in reversed(found):
+        try:
+            return schema.model_validate(candidate)
+        except ValidationError as error:
+            complaints.append(_complaint_of(error))
+    if broken:
+        complaints.append(broken)
+    raise UnreadableAnswer("; ".join(complaints[:COMPLAINTS]) or "there is no JSON object in it")
+
+
+def objects_in(text: str) -> tuple[list[dict[str, Any]], str]:
+    """Return the JSON objects of a text in order, and the fault of the first invalid one."""
+    text = text.strip()
+    whole, _ = _decode(text, 0) if text.startswith("{") else (None, "")
+    if whole and whole[1] == len(text):  # first, since a string in it may contain a thinking tag
+        return [whole[0]], ""
+    text = without_thoughts(text)
+    found, broken = _scan(text)
+    if not found and "{" in text:
+        again, _ = _scan(TRAILING_COMMA.sub(r"\1", text[text.index("{") :]))
+        return again, broken
+    return found, broken
+
+
+def _scan(text: str) -> tuple[list[dict[str, Any]], str]:
+    found, broken = [], ""
+    start = text.find("{")
+    for _ in range(BRACES_TRIED):
+        if start < 0:
+            break
+        decoded, problem = _decode(text, start)
+        if decoded:
+            found.append(decoded[0])
+        broken = broken or problem
+        start = text.find("{", decoded[1] if decoded else start + 1)
+    return found, broken
+
+
+def without_thoughts(text: str) -> str:
+    """Remove the reasoning before the answer, also if it is unfinished."""
+    return THOUGHT.sub("", text)
+
+
+def _decode(text: str, start: int) -> tuple[tuple[dict[str, Any], int] | None, str]:
+    try:
+        return DECODER.raw_decode(text, start), ""
+    except json.JSONDecodeError as error:
+        if not text[error.pos :].strip() or error.msg.startswith("Unterminated string"):
+            return None, "the JSON breaks off before its end"
+        return None, f"not JSON: {error.msg} at character {error.pos - start}"
+    except RecursionError:
+        return None, "nested too deeply"
+    except ValueError:  # Python parses at most 4,300 digits
+        return None, "a number in it has too many digits"
+
+
+def _complaint_of(error: ValidationError) -> str:
+    faults = error.errors(include_url=False, include_context=False, include_input=False)[:COMPLAINTS]
+    places = [".".join(map(str, fault["loc"])) for fault in faults]
+    return "; ".join(
+        f"{place}: {fault['msg']}" if place else fault["msg"]
+        for place, fault in zip(places, faults, strict=True)
+    )

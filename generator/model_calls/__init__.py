@@ -1,1 +1,0 @@
-"""Model calls as steps: prompts that fit the context, replies, and budgets."""

@@ -1,0 +1,194 @@
+"""A model call as a step: its record, its fallback, its budget, and the variables of its prompt."""
+
+import asyncio
+from typing import Any
+
+import httpx
+import pytest
+from pydantic import BaseModel
+
+from generator.budgets import Allowance, Budget, Spent
+from generator.errors import InvalidPrompt
+from generator.llm import LanguageModel
+from generator.model_step import ModelStep, UnusableReply, constant
+from generator.prompts import Prompt
+from generator.tracing.steps import Step
+from tests.generator.language_model import Scripted, says, settings
+from tests.generator.sample_index import passage
+
+PROMPT = Prompt("draft", "en", 3, "Name the river.\n$question")
+TEXT = "maximum context length is 900 tokens, the context length of this model"
+TOO_LONG = httpx.Response(400, json={"error": {"message": TEXT, "code": 400}})
+
+
+class River(BaseModel):
+    """Reply schema."""
+
+    name: str
+
+
+async def name_of(reply):
+    if not reply.value.name:
+        raise UnusableReply("named no river")
+    return reply.value.name
+
+
+def drafting(**changed):
+    declared: dict[str, Any] = {
+        "prompt": PROMPT,
+        "values": {"question": "Which river?"},
+        "read": name_of,
+        "fallback": "no draft",
+        "otherwise": constant("Han"),
+        "inputs": {"question": "Which river?"},
+        "output": lambda value: [value],
+    }
+    return ModelStep("draft", schema=River, **declared | changed)
+
+
+def run(step, *answers, budget=None, times=1, **changed):
+    """Run a step with a model of these answers; return its value, its trace and the requests."""
+    root, script = Step("ask"), Scripted(answers)
+
+    async def run_step():
+        async with LanguageModel(settings(retries=0, **changed), transport=script.transport) as model:
+            return [await step.run(root, model, budget) for _ in range(times)][-1]
+
+    steps: list[Any] = root.children
+    return asyncio.run(run_step()), steps, script.requests
+
+
+def test_a_reply_is_recorded_and_becomes_the_value():
+    value, [step], _ = run(drafting(), says({"name": "Nakdong"}))
+    assert value == "Nakdong"
+    assert (step.name, step.inputs, step.output) == ("draft", {"question": "Which river?"}, ["Nakdong"])
+    call = step.as_record()["model_call"]
+    assert (call["prompt_version"], call["prompt_tokens"], call["completion_tokens"]) == (3, 100, 20)
+    _, [step], _ = run(drafting(output=None), says({"name": "Nakdong"}))
+    assert step.output == {"name": "Nakdong"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "call"),
+    [
+        (httpx.Response(503), "ModelRefusedCall: ", {"attempts": 1}),
+        (
+            says({"name": ""}),
+            "ModelAnswerInvalid: tiny-writer-7b at http://model.test/v1/chat/completions named no river. Use",
+            {"attempts": 1, "text": '{"name": ""}'},
+        ),
+    ],
+)
+def test_a_failed_call_leaves_the_fallback_its_name_and_a_note(answer, error, call):
+    value, [step], _ = run(drafting(), answer)
+    assert (value, step.fallback, step.model_call) == ("Han", "no draft", call)
+    assert step.error.startswith(error)
+    assert step.notes[0].startswith("no draft, the model failed: ")
+
+
+def test_without_a_model_there_is_no_step():
+    root = Step("ask")
+    assert asyncio.run(drafting().run(root, None)) == "Han"
+    assert root.children == []
+
+
+def test_after_a_server_that_was_too_slow_no_request_is_sent():
+    budget = Allowance(Budget(calls=5))
+    value, steps, requests = run(drafting(), httpx.ReadTimeout("slow"), times=2, budget=budget)
+    assert (value, len(requests), budget.spent.calls) == ("Han", 1, 1)
+    assert [step.model_call for step in steps] == [{"attempts": 1}, {"attempts": 0}]
+
+
+def test_an_error_of_the_program_has_no_fallback():
+    async def fail(_):
+        raise KeyError("bug")
+
+    with pytest.raises(KeyError):
+        run(drafting(read=fail), says({"name": "Han"}))
+
+
+@pytest.mark.parametrize("values", [{}, {"question": "Which?", "year": "2026"}])
+def test_a_missing_or_unknown_variable_of_the_prompt_is_a_named_error(values):
+    with pytest.raises(InvalidPrompt, match=r"prompt draft\.en"):
+        run(drafting(values=values), says({"name": "Han"}))
+
+
+# Budgets
+
+
+@pytest.mark.parametrize(
+    ("budget", "before"),
+    [
+        (Budget(calls=2), Spent(calls=2)),
+        (Budget(tokens=2_000), Spent()),
+        (Budget(seconds=9), Spent(seconds=9.5)),
+    ],
+)
+def test_a_budget_that_is_spent_sends_no_request_and_is_noted(budget, before):
+    allowance = Allowance(budget, before)
+    value, steps, requests = run(drafting(if_spent=constant("later")), budget=allowance)
+    assert (value, steps, requests) == ("later", [], [])
+    [(name, limit)] = [(name, limit) for name, limit in vars_of(budget).items() if limit is not None]
+    assert allowance.note() == f"the budget of {limit:,} {name} is spent; what was found before is given"
+    assert run(drafting(), budget=allowance)[0] == "Han"
+
+
+def vars_of(budget):
+    return {name: getattr(budget, name) for name in ("calls", "tokens", "seconds", "papers")}
+
+
+@pytest.mark.parametrize(
+    ("answers", "calls", "tokens"),
+    [
+        ([says({"name": "Nakdong"})], 1, 120),
+        ([says("no JSON"), says({"name": "Nakdong"})], 2, 240),
+        ([httpx.Response(503)], 1, 0),
+    ],
+)
+def test_the_reservation_is_corrected_by_the_actual_cost(answers, calls, tokens):
+    budget = Allowance(Budget(calls=3, tokens=100_000))
+    run(drafting(), *answers, budget=budget)
+    assert (budget.spent.calls, budget.spent.tokens) == (calls, tokens)
+
+
+def test_a_budget_without_room_for_the_repair_is_spent():
+    budget = Allowance(Budget(calls=1))
+    value, [step], requests = run(drafting(if_spent=constant("later")), says("no JSON"), budget=budget)
+    assert (value, len(requests), step.error, step.notes) == ("later", 1, "BudgetSpent", [])
+    assert (budget.spent.calls, budget.ended_limits) == (1, ["1 calls"])
+
+
+def test_concurrent_calls_together_stay_within_the_budget():
+    script, budget = Scripted([says({"name": "Nakdong"})] * 5), Allowance(Budget(calls=3))
+
+    async def run_five():
+        async with LanguageModel(settings(), transport=script.transport) as model:
+            return await asyncio.gather(*(drafting().run(Step("ask"), model, budget) for _ in range(5)))
+
+    assert sorted(asyncio.run(run_five())) == ["Han"] * 2 + ["Nakdong"] * 3
+    assert (budget.spent.calls, budget.ended_limits) == (3, ["3 calls"])
+
+
+def test_the_time_that_is_left_ends_a_running_call():
+    async def is_silent(request):
+        await asyncio.Event().wait()
+
+    budget = Allowance(Budget(seconds=0.05))
+
+    async def run_step():
+        async with LanguageModel(settings(), transport=httpx.MockTransport(is_silent)) as model:
+            return await drafting().run(Step("ask"), model, budget)
+
+    assert asyncio.run(run_step()) == "Han"
+    assert budget.ended == ("seconds",)
+
+
+def test_a_prompt_that_the_server_refuses_as_too_long_is_shortened_once_and_both_requests_are_spent():
+    river = passage("R1", "The Han is long. The Nakdong is longer.", title="Rivers")
+    prompt = Prompt("draft", "en", 3, "Name the river.\n$passages\n$question")
+    step, budget = drafting(prompt=prompt, passages=[river]), Allowance(Budget(calls=3))
+    value, [done], requests = run(step, TOO_LONG, says({"name": "Nakdong"}), budget=budget, max_tokens=64)
+    assert value == "Nakdong"
+    assert [b"longer" in request.content for request in requests] == [True, False]
+    assert done.model_call["context"]["said_by"] == "refusal"
+    assert budget.spent.calls == 2
