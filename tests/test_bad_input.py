@@ -363,22 +363,6 @@ def test_where_files_cannot_grow_the_old_version_answers_and_the_command_resumes
     assert index(large, "--rebuild")["papers"] == 1_500
 
 
-def test_where_temporary_files_cannot_grow_a_search_says_in_which_folder(index, tmp_path):
-    index(write_jsonl(tmp_path / "c.jsonl", [GOOD]))
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-
-    run = in_another_process(
-        command("search", "methane", "--name", "x"),
-        WITHOUT_COMPILING | {"TMPDIR": str(folder)},
-        preexec_fn=limited(2_000),
-    )
-
-    assert (run.returncode, run.stderr.count("\n")) == (1, 1), run.stderr
-    assert run.stderr.startswith(str(folder))
-    assert "allowed size" in run.stderr
-
-
 @pytest.mark.nightly
 @pytest.mark.slow
 def test_on_a_full_disk_the_old_version_answers_and_the_command_resumes(tmp_path):
