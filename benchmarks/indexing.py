@@ -14,9 +14,9 @@ from statistics import fmean, median
 
 import _mecab
 
+from benchmarks.corpora.index import Plan
 from benchmarks.corpora.korean import texts_of, write_copies
 from benchmarks.figures import Figure
-from benchmarks.plan import Plan
 from benchmarks.timing import seconds_of
 from indexer.analysis import make_analyzer
 from indexer.analysis.korean import open_tagger

@@ -13,9 +13,8 @@ import sys
 from pathlib import Path
 
 from benchmarks.corpora.generated import questions
-from benchmarks.corpora.index import ensure_index
+from benchmarks.corpora.index import Plan, ensure_index
 from benchmarks.figures import Figure
-from benchmarks.plan import Plan
 from benchmarks.progressive import QUESTIONS, TOP, of_words
 from indexer.settings import IndexerSettings
 from retriever.index import open_index

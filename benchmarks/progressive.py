@@ -6,9 +6,8 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.corpora.generated import WARM_UP_STREAM, questions
-from benchmarks.corpora.index import ANALYZER, ensure_index
+from benchmarks.corpora.index import ANALYZER, Plan, ensure_index
 from benchmarks.figures import Figure
-from benchmarks.plan import Plan
 from benchmarks.timing import Seconds, latencies_of_ways, measure_in_turn, ratio
 from indexer.analysis import make_analyzer
 from indexer.versions.store.folder import FolderStore

@@ -8,6 +8,7 @@ The server is `shrag serve` with one process, the client another process on the 
 
 import asyncio
 import json
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -208,7 +209,7 @@ def _beside_a_busy_client(
             KeyStore(Path(home)).add(record)
         with serving(Path(home), index.name, **settings) as served:
 
-            def other() -> "Any":
+            def other() -> "subprocess.Popen[str]":
                 return served.start_client(OTHER_RATE, SLICE_S, questions, other_key)
 
             for _ in range(ROUNDS):
@@ -263,7 +264,7 @@ def measure_stop(plan: Plan) -> list[Figure]:
     ]
 
 
-class _Writes(BaseHTTPRequestHandler):
+class _EndlessModel(BaseHTTPRequestHandler):
     """A language model that starts an endless response."""
 
     def do_POST(self) -> None:
@@ -285,7 +286,7 @@ class _Writes(BaseHTTPRequestHandler):
 @contextmanager
 def slow_model() -> Iterator[str]:
     """Run the endless model on a free port; yield the base address of its API."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Writes)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _EndlessModel)
     Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}/v1"

@@ -29,7 +29,7 @@ from stack.errors import BundleCallError, BundleDamaged, BundleIncomplete
 Extra = Literal[
     "base", "elasticsearch", "models", "hub", "parquet", "pdf", "citing", "server", "plots", "dev"
 ]
-Tell = Callable[[str], None]
+Report = Callable[[str], None]
 CHECKOUT = Path(__file__).parents[1]
 MANIFEST, SUMS = "bundle.json", "SHA256SUMS"
 SOURCE, WHEELS, MODELS, IMAGES = "source", "wheels", "models", "images"
@@ -122,7 +122,7 @@ def images_of(compose: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found["name"] for found in IMAGE_LINE.finditer(compose)))
 
 
-def make_bundle(request: BundleRequest, tell: Tell = lambda _: None) -> Manifest:
+def make_bundle(request: BundleRequest, report: Report = lambda _: None) -> Manifest:
     """Collect a bundle; images that no engine can save are listed in the manifest as missing.
 
     Raises:
@@ -144,16 +144,16 @@ def make_bundle(request: BundleRequest, tell: Tell = lambda _: None) -> Manifest
     partial = out.with_name(f"{out.name}.partial")
     partial.mkdir(exist_ok=True)
     commit = _collect_source(partial / SOURCE, request.checkout)
-    tell("wheels")
+    report("wheels")
     _collect_wheels(
         [_lock_of(partial, extra) for extra in request.extras], partial / WHEELS, request.platforms
     )
     shutil.rmtree(partial / MODELS, ignore_errors=True)
     for model in request.models:
-        tell(f"model {model.name}")
+        report(f"model {model.name}")
         _collect_model(model, partial / MODELS / model.name)
-    images, missing = _collect_images(request.images, partial / IMAGES, tell)
-    tell("hashes")
+    images, missing = _collect_images(request.images, partial / IMAGES, report)
+    report("hashes")
     sums = {name: _sha256_of(partial / name) for name in _files_below(partial) if name != MANIFEST}
     manifest = Manifest(
         version("shrag"),
@@ -175,7 +175,7 @@ def make_bundle(request: BundleRequest, tell: Tell = lambda _: None) -> Manifest
     return manifest
 
 
-def verify_bundle(folder: Path, tell: Tell = lambda _: None) -> Verified:
+def verify_bundle(folder: Path, report: Report = lambda _: None) -> Verified:
     """Verify a bundle; raise BundleDamaged if its manifest is missing or invalid."""
     folder = folder.absolute()
     try:
@@ -189,9 +189,9 @@ def verify_bundle(folder: Path, tell: Tell = lambda _: None) -> Verified:
         raise BundleDamaged(
             f"{folder / MANIFEST} cannot be read ({error.error_count()} errors); copy the bundle again"
         ) from error
-    tell(f"{manifest.files:,} files")
+    report(f"{manifest.files:,} files")
     faults = [*_file_faults(folder)]
-    tell("wheels")
+    report("wheels")
     faults += _wheel_faults(folder, manifest)
     faults += [f"{what}: was requested and is missing ({why})" for what, why in manifest.missing.items()]
     for name in manifest.models:
@@ -280,9 +280,10 @@ def _model_faults(folder: Path) -> Iterator[str]:
 
 
 def _collect_images(
-    images: Sequence[str], target: Path, tell: Tell
+    images: Sequence[str], target: Path, report: Report
 ) -> tuple[tuple[Image, ...], dict[str, str]]:
     """Save images by the first engine that works; without one they are missing."""
+    shutil.rmtree(target, ignore_errors=True)  # podman does not replace an archive
     engine = next(
         (
             path
@@ -296,9 +297,9 @@ def _collect_images(
         why = f"none of {', '.join(ENGINES)} works here; install one, or save the image on another machine"
         return (), {f"image {image}": why for image in images}
     saved = []
-    target.mkdir(exist_ok=True)
+    target.mkdir()
     for image in images:
-        tell(f"image {image}")
+        report(f"image {image}")
         built_here, purpose = image.startswith(BUILT_HERE), f"image {image}"
         if not built_here:
             _run([engine, "pull", "--quiet", image], purpose)
@@ -334,10 +335,10 @@ def _wheel_faults(folder: Path, manifest: Manifest) -> Iterator[str]:
     if manifest.python != PYTHON:
         yield f"wheels: they are for Python {manifest.python}, and this is {PYTHON}"
         return
-    alone = ["install", "--dry-run", "--ignore-installed", "--no-index", f"--find-links={folder / WHEELS}"]
+    offline = ["install", "--dry-run", "--ignore-installed", "--no-index", f"--find-links={folder / WHEELS}"]
     for extra in manifest.extras:
         try:
-            _run([*PIP, *alone, *BY_THE_LOCK, str(_lock_of(folder, extra))], f"wheels of {extra}")
+            _run([*PIP, *offline, *BY_THE_LOCK, str(_lock_of(folder, extra))], f"wheels of {extra}")
         except BundleIncomplete as error:
             yield str(error)
 

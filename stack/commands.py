@@ -154,7 +154,7 @@ def make(
         models=tuple(map(parse_model, models)),
         images=tuple(dict.fromkeys(images)),
     )
-    manifest = make_bundle(request, tell=lambda line: echo(f"{line} …", err=True))
+    manifest = make_bundle(request, report=lambda line: echo(f"{line} …", err=True))
     check = f"shrag bundle verify {quote(str(out))}"
     echo(f"{out}: {manifest.files:,} files, {manifest.bytes / 1e6:,.1f} MB; verify it: {check}")
     for what, why in manifest.missing.items():
@@ -173,7 +173,7 @@ def verify(folder: Path, as_json: bool) -> None:
     """
     from stack.bundle import verify_bundle
 
-    verified = verify_bundle(folder, tell=lambda line: echo(f"{line} …", err=True))
+    verified = verify_bundle(folder, report=lambda line: echo(f"{line} …", err=True))
     if as_json:
         echo_json({"well": not verified.faults, "faults": verified.faults, "commands": verified.commands})
     elif verified.faults:

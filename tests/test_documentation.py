@@ -150,6 +150,13 @@ def test_every_file_linked_to_exists(page):
     assert [link for link in links if not ((ROOT / page).parent / link).exists()] == []
 
 
+def test_every_path_of_the_architecture_exists():
+    packages = "base|benchmarks|docker|eval|generator|indexer|retriever|sample|server|stack|tests"
+    named = set(re.findall(rf"(?<![\w/])(?:{packages})/[\w./]*\w", PAGES["docs/architecture.md"]))
+    assert len(named) > 50
+    assert sorted(name for name in named if not (ROOT / name).exists()) == []
+
+
 def headings(page):
     """Return the anchors of a page's headings, as GitHub makes them."""
     found = re.findall(r"^#+ (.+)$", FENCED.sub("", PAGES[page]), re.MULTILINE)

@@ -1,13 +1,15 @@
-"""The index of the generated corpus, published so that later runs reuse it."""
+"""The plan of the measurements, and the index of the generated corpus, which later runs reuse."""
 
 import json
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 from base.progress import Progress
 from benchmarks.corpora.generated import Document, documents
+from benchmarks.corpora.korean import Passage
 from benchmarks.figures import Figure
-from benchmarks.plan import Plan
 from indexer.analysis.analysed import AnalysedPassage
 from indexer.analysis.packing import PassageTokens
 from indexer.analysis.tokens import Token
@@ -17,7 +19,7 @@ from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import TokenCounts, write_lexicon
 from indexer.glossary.storage import write_glossary
-from indexer.settings import IndexerSettings
+from indexer.settings import EngineName, IndexerSettings
 from indexer.versions.fingerprint import lexical_fingerprint
 from indexer.versions.manifest import Manifest
 from indexer.versions.store.build_folder import CITATIONS, GLOSSARY, LEXICON
@@ -27,6 +29,21 @@ from retriever.index import open_index
 
 PART = "generated index"
 ANALYZER = "english"  # for analysis by the engine: each word is one token
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Folders, sizes and repetitions of the measurements."""
+
+    home: Path
+    documents: int  # size of the generated corpus
+    rounds: int
+    passages: list[Passage]  # Korean passages
+    progress: Progress
+
+    def settings(self, engine: EngineName = "tantivy") -> IndexerSettings:
+        """Return the settings of an engine's indexes below the home."""
+        return IndexerSettings(home=self.home, engine=engine, workers=2)
 
 
 def measure_generated_index(plan: Plan) -> list[Figure]:

@@ -5,12 +5,20 @@ import json
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from base.sample import SAMPLE_PAPERS
-from benchmarks.plan import Passage
 
 CORPUS = "tydi-goldp/miracl-corpus-v1.0-ko"
 ENOUGH = 1_500
+
+
+class Passage(NamedTuple):
+    """A passage in MIRACL's format."""
+
+    docid: str
+    title: str
+    text: str
 
 
 def korean_passages(data: Path) -> list[Passage]:

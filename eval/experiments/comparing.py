@@ -5,6 +5,8 @@ without one; a record is None if the row failed for the topic.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from operator import itemgetter
 from statistics import fmean, median
 from typing import Any, TypeAlias
 
@@ -68,6 +70,25 @@ def _difference(rows: Rows, name: str, value: Value) -> tuple[Cell, ...]:
     if name == first or not pairs:
         return NONE
     return compare([value(a) for a, _ in pairs], [value(b) for _, b in pairs]).as_cells()
+
+
+def with_published(table: Table, columns: Sequence[str], published: Mapping[str, Sequence[Cell]]) -> Table:
+    """Return the table with rows of published values, each below the row that its name begins with.
+
+    Args:
+        table: our values.
+        columns: the columns of the published values; other cells are missing.
+        published: values by name, such as `ROW` or `ROW, BENCHMARK`; names of no row come last.
+    """
+    rows = list(enumerate(table.rows))
+    for name, values in published.items():
+        cells = dict(zip(columns, values, strict=True))
+        place = next(
+            (place for place, row in enumerate(table.rows) if f"{name}, ".startswith(f"{row[0]}, ")),
+            len(rows),
+        )
+        rows.append((place, (f"published: {name}", *(cells.get(column) for column in table.columns[1:]))))
+    return replace(table, rows=tuple(row for _, row in sorted(rows, key=itemgetter(0))))
 
 
 def main_numbers(rows: Rows, columns: Mapping[str, Column]) -> dict[str, float]:

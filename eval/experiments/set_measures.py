@@ -8,7 +8,7 @@ prints one F1 for a benchmark. In its table 1 it is the harmonic mean of the pri
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from eval.experiments.comparing import Column
-from eval.experiments.experiment import Record
+from eval.experiments.experiment import Cell, Record
 from eval.statistics import mean_of_known
 
 BENCHMARKS = ("AutoScholarQuery", "SPARBench")  # of SPAR's tables
@@ -67,6 +67,10 @@ COLUMNS: Mapping[str, Column] = {
 MAIN: Mapping[str, Column] = {"F1": f1, "Recall": recall, "Precision": precision}
 
 
-def published_columns(kind: str) -> tuple[str, ...]:
-    """Return the columns of a published table with the measures of both benchmarks of SPAR."""
-    return (kind, *(f"{measure}, {name}" for name in BENCHMARKS for measure in MEASURES))
+def of_benchmarks(published: Iterable[Sequence[Cell]]) -> dict[str, Sequence[Cell]]:
+    """Return F1, recall and precision by `SYSTEM, BENCHMARK`, of rows with both benchmarks."""
+    return {
+        f"{system}, {benchmark}": values[place : place + len(MEASURES)]
+        for system, *values in published
+        for place, benchmark in zip(range(0, len(values), len(MEASURES)), BENCHMARKS, strict=True)
+    }

@@ -1,10 +1,11 @@
-"""The finding of a check, as a value."""
+"""The finding of a check, as a value, and findings that several checks share."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from base.errors import RemediableError
+from base.net.unencrypted_secrets import hosts_in_the_clear
 from base.progress import Progress, no_progress
 from base.remedies import describe_remedies
 from generator.pipeline import Settings
@@ -60,6 +61,15 @@ def without_engine(subject: str) -> Finding:
 def of_check(name: str, findings: Iterable[Finding]) -> Iterator[Finding]:
     """Yield the findings with the name of their check."""
     return (replace(finding, check=name) for finding in findings)
+
+
+def check_encryption(addresses: str, *, secret: bool) -> Iterator[Finding]:
+    """Warn if a secret is sent over plain http to another machine."""
+    hosts = hosts_in_the_clear(addresses) if secret else []
+    if hosts:
+        found = f"the key or password is sent unencrypted to {', '.join(hosts)}"
+        mend = "use https://, so that nobody in between can read it"
+        yield Finding("encryption", "warning", found, configured="allow_plain_http", mend=mend)
 
 
 def all_is_well(findings: list[Finding]) -> bool:

@@ -10,8 +10,8 @@ first five. Without a language model only RefChain is left out.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from eval.experiments.comparing import compared, main_numbers, mean, rows_of
-from eval.experiments.experiment import Experiment, Outcome, Record, Table, TopicResult
+from eval.experiments.comparing import compared, main_numbers, mean, rows_of, with_published
+from eval.experiments.experiment import Experiment, Outcome, Record, TopicResult
 from eval.experiments.finding_topic import (
     FindingCall,
     FindingTopic,
@@ -41,24 +41,23 @@ ORDERS = ("by judgement", "re-ranked")
 RECALL = f"Recall@{FIRST}"
 SHOWN = ("F1, all agents", "F1, without understanding", "F1, without evolver")
 
+# F1, recall and precision. The tables are of different runs.
 WITH_AND_WITHOUT = {
-    "table 2, understanding": (
-        ("AutoScholarQuery", "with", 0.19, 0.24, 0.16),
-        ("AutoScholarQuery", "without", 0.18, 0.25, 0.14),
-        ("SPARBench", "with", 0.22, 0.16, 0.34),
-        ("SPARBench", "without", 0.21, 0.21, 0.21),
-    ),
-    "table 3, evolver": (
-        ("AutoScholarQuery", "with", 0.34, 0.41, 0.29),
-        ("AutoScholarQuery", "without", 0.33, 0.43, 0.27),
-        ("SPARBench", "with", 0.26, 0.24, 0.27),
-        ("SPARBench", "without", 0.24, 0.24, 0.25),
-    ),
+    f"{ALL}, AutoScholarQuery, table 2": (0.19, 0.24, 0.16),
+    f"{ALL}, SPARBench, table 2": (0.22, 0.16, 0.34),
+    f"{ALL}, AutoScholarQuery, table 3": (0.34, 0.41, 0.29),
+    f"{ALL}, SPARBench, table 3": (0.26, 0.24, 0.27),
+    "without understanding, AutoScholarQuery, table 2": (0.18, 0.25, 0.14),
+    "without understanding, SPARBench, table 2": (0.21, 0.21, 0.21),
+    "without evolver, AutoScholarQuery, table 3": (0.33, 0.43, 0.27),
+    "without evolver, SPARBench, table 3": (0.24, 0.24, 0.25),
 }
-RERANKING = (
-    ("AutoScholarQuery", 0.3146, 0.4015),
-    ("SPARBench", 0.1588, 0.1662),
-)
+RERANKING = {
+    "by judgement, AutoScholarQuery": (0.3146,),
+    "by judgement, SPARBench": (0.1588,),
+    "re-ranked, AutoScholarQuery": (0.4015,),
+    "re-ranked, SPARBench": (0.1662,),
+}
 
 
 async def agents_of_topic(
@@ -89,21 +88,13 @@ def summary(call: FindingCall, materials: Materials, topics: Sequence[Record]) -
     }
     title = f"Papers found without an agent, at most {call.k} for each topic"
     recall = {RECALL: mean(RECALL)}
+    found = compared(title, "agents", rows, columns, f1_of, "difference of mean F1")
+    title = f"Recall of the first {FIRST} of the same {RERANKED} papers"
+    ranked = compared(title, "order", orders, recall, lambda record: record[RECALL])
     return Outcome(
         (
-            compared(title, "agents", rows, columns, f1_of, "difference of mean F1"),
-            *(
-                Table(f"Published: SPAR, {table}", ("benchmark", "agent", *MEASURES), of)
-                for table, of in WITH_AND_WITHOUT.items()
-            ),
-            compared(
-                f"Recall of the first {FIRST} of the same {RERANKED} papers",
-                "order",
-                orders,
-                recall,
-                lambda record: record[RECALL],
-            ),
-            Table("Published: SPAR, table 4, re-ranking", ("benchmark", *ORDERS), RERANKING),
+            with_published(found, tuple(MEASURES), WITH_AND_WITHOUT),
+            with_published(ranked, (RECALL,), RERANKING),
         ),
         notes=(*NOTES, *failed_notes(topics)),
         main=main_numbers(rows, MAIN) | main_numbers(orders, recall),

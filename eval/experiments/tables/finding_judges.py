@@ -8,8 +8,8 @@ the paper's score in the question's ranking. All other agents are the same in ea
 
 from collections.abc import Sequence
 
-from eval.experiments.comparing import compared, main_numbers, rows_of
-from eval.experiments.experiment import Experiment, Outcome, Record, Table
+from eval.experiments.comparing import compared, main_numbers, rows_of, with_published
+from eval.experiments.experiment import Experiment, Outcome, Record
 from eval.experiments.finding_topic import (
     JUDGED_BY_MODEL,
     JUDGES,
@@ -19,7 +19,7 @@ from eval.experiments.finding_topic import (
     searches,
 )
 from eval.experiments.materials import Materials
-from eval.experiments.set_measures import COLUMNS, MAIN, NOTES, f1_of, published_columns
+from eval.experiments.set_measures import COLUMNS, MAIN, MEASURES, NOTES, f1_of, of_benchmarks
 
 # F1, recall and precision on AutoScholarQuery, then on SPARBench.
 PUBLISHED = (
@@ -46,11 +46,9 @@ def summary(call: FindingCall, materials: Materials, topics: Sequence[Record]) -
     del materials
     rows = rows_of(topics, JUDGES)
     title = f"Papers found, at most {call.k} for each topic, by judge"
+    table = compared(title, "judge", rows, COLUMNS, f1_of, "difference of mean F1")
     return Outcome(
-        (
-            compared(title, "judge", rows, COLUMNS, f1_of, "difference of mean F1"),
-            Table("Published: SPAR, table 6", published_columns("judge"), PUBLISHED),
-        ),
+        (with_published(table, tuple(MEASURES), of_benchmarks(PUBLISHED)),),
         notes=(*NOTES, *failed_notes(topics)),
         main=main_numbers(rows, MAIN),
     )

@@ -9,8 +9,8 @@ papers that cite a relevant paper are part of a layer too.
 
 from collections.abc import Mapping, Sequence
 
-from eval.experiments.comparing import Column, compared, main_numbers, mean, rows_of
-from eval.experiments.experiment import Experiment, Outcome, Record, Table
+from eval.experiments.comparing import Column, compared, main_numbers, mean, rows_of, with_published
+from eval.experiments.experiment import Experiment, Outcome, Record
 from eval.experiments.finding_topic import FindingCall, failed_notes, opened_finding, searches
 from eval.experiments.materials import Materials
 from eval.experiments.set_measures import MAIN, NOTES, f1, precision, recall
@@ -23,12 +23,12 @@ COLUMNS: Mapping[str, Column] = {
     "valid papers": mean("retrieved"),
     "raw recall": lambda records: recall([each["examined"] for each in records]),
 }
-PUBLISHED = (
-    ("AutoScholarQuery", 0, 0.41, 0.29, 306.90, 3.95, 0.58),
-    ("AutoScholarQuery", 1, 0.44, 0.19, 569.08, 6.58, 0.77),
-    ("SPARBench", 0, 0.13, 0.22, 367.81, 10.77, 0.26),
-    ("SPARBench", 1, 0.15, 0.16, 504.94, 15.00, 0.31),
-)
+PUBLISHED = {
+    "layers 0, AutoScholarQuery": (0.41, 0.29, 306.90, 3.95, 0.58),
+    "layers 1, AutoScholarQuery": (0.44, 0.19, 569.08, 6.58, 0.77),
+    "layers 0, SPARBench": (0.13, 0.22, 367.81, 10.77, 0.26),
+    "layers 1, SPARBench": (0.15, 0.16, 504.94, 15.00, 0.31),
+}
 
 
 def summary(call: FindingCall, materials: Materials, topics: Sequence[Record]) -> Outcome:
@@ -37,11 +37,9 @@ def summary(call: FindingCall, materials: Materials, topics: Sequence[Record]) -
     rows = rows_of(topics, LAYERS)
     title = "Papers known and judged relevant for each topic, by layers of references"
     main = {name: MAIN[name] for name in ("Recall", "Precision")}
+    table = compared(title, "layers", rows, {**COLUMNS, "F1": f1})
     return Outcome(
-        (
-            compared(title, "layers", rows, {**COLUMNS, "F1": f1}),
-            Table("Published: SPAR, table 5", ("benchmark", "layers", *COLUMNS), PUBLISHED),
-        ),
+        (with_published(table, tuple(COLUMNS), PUBLISHED),),
         notes=(*NOTES, *failed_notes(topics)),
         main=main_numbers(rows, main),
     )

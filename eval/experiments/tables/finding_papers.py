@@ -9,8 +9,8 @@ a DOI, an arXiv id or a title in common.
 
 from collections.abc import Mapping, Sequence
 
-from eval.experiments.comparing import NEEDS_MODEL, ROWS, compared, main_numbers, rows_of
-from eval.experiments.experiment import Experiment, Outcome, Record, Table, TopicResult
+from eval.experiments.comparing import NEEDS_MODEL, ROWS, compared, main_numbers, rows_of, with_published
+from eval.experiments.experiment import Experiment, Outcome, Record, TopicResult
 from eval.experiments.finding_topic import (
     FindingCall,
     FindingTopic,
@@ -21,7 +21,7 @@ from eval.experiments.finding_topic import (
 )
 from eval.experiments.materials import Materials
 from eval.experiments.retrieving import run_name
-from eval.experiments.set_measures import COLUMNS, MAIN, NOTES, published_columns
+from eval.experiments.set_measures import COLUMNS, MAIN, MEASURES, NOTES, of_benchmarks
 from generator.finding.agents.query_writing import write_queries
 from generator.finding.agents.understanding import understand
 from generator.finding.request import FindRequest, FindResources
@@ -177,11 +177,9 @@ def summary(call: FindingCall, materials: Materials, topics: Sequence[Record]) -
     rows = rows_of(topics, [*queries, METHOD, FIND, *([FIND_IN_SOURCES] if sources else [])])
     title = f"Papers found, at most {call.k} for each topic"
     missing = None if call.model else NEEDS_MODEL
+    table = compared(title, "system", rows, COLUMNS, missing=missing)
     return Outcome(
-        (
-            compared(title, "system", rows, COLUMNS, missing=missing),
-            Table("Published: SPAR, table 1", published_columns("system"), PUBLISHED),
-        ),
+        (with_published(table, tuple(MEASURES), of_benchmarks(PUBLISHED)),),
         notes=(*NOTES, *failed_notes(topics)),
         main=main_numbers({name: rows[name] for name in (FIND, METHOD)}, MAIN),
     )

@@ -18,8 +18,8 @@ from base.calls import Flag, Section
 from base.progress import Progress
 from base.terminal.progress_bar import progress_bar
 from eval.experiments.calls import ExperimentCall, Strategies
-from eval.experiments.comparing import TESTED, compared, main_numbers, mean, rows_of
-from eval.experiments.experiment import Experiment, Outcome, Record, Table, TopicResult
+from eval.experiments.comparing import TESTED, compared, main_numbers, mean, rows_of, with_published
+from eval.experiments.experiment import Experiment, Outcome, Record, TopicResult
 from eval.experiments.materials import (
     Materials,
     opened_index,
@@ -171,7 +171,7 @@ async def scores_of_topic(_: Miracl, materials: Materials, query_id: str, questi
 
 
 def summary(call: Miracl, materials: Materials, topics: Sequence[Record]) -> Outcome:
-    """Average the scores of each method, and list the published ones."""
+    """Average the scores of each method, with the published ones below."""
     methods, columns = methods_of(materials.index), {measure: mean(measure) for measure in MEASURES}
     tables = [
         compared(
@@ -184,11 +184,11 @@ def summary(call: Miracl, materials: Materials, topics: Sequence[Record]) -> Out
         )
         for unit in UNITS
     ]
-    title = f"Published, MIRACL, {call.lang}, dev, by passage"
-    published = Table(title, ("system", *MEASURES, "source"), PUBLISHED[call.lang])
+    published = {f"{system} on dev ({source})": values for system, *values, source in PUBLISHED[call.lang]}
+    tables[0] = with_published(tables[0], MEASURES, published)  # by passage
     main = main_numbers(rows_of(topics, methods, PASSAGE), columns)
     return Outcome(
-        (*tables, published),
+        tuple(tables),
         notes=(f"Differences are to the method {BASELINE}; {TESTED}",),
         main={f"{name}, {call.lang}": value for name, value in main.items()},
     )

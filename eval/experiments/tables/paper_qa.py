@@ -22,8 +22,18 @@ from eval.answer_quality.judge import judge_answer, judge_name
 from eval.answer_quality.rouge import rouge_l
 from eval.errors import BadTopics
 from eval.experiments.calls import IndexCall
-from eval.experiments.comparing import ROWS, TESTED, Column, compared, main_numbers, mean, rows_of, total
-from eval.experiments.experiment import SECONDS, Experiment, Outcome, Record, SampleRun, Table, TopicResult
+from eval.experiments.comparing import (
+    ROWS,
+    TESTED,
+    Column,
+    compared,
+    main_numbers,
+    mean,
+    rows_of,
+    total,
+    with_published,
+)
+from eval.experiments.experiment import SECONDS, Experiment, Outcome, Record, SampleRun, TopicResult
 from eval.experiments.materials import Materials, opened_index, settings_for
 from eval.files import Input
 from eval.query_lines import PaperQuestion, read_paper_questions
@@ -42,7 +52,7 @@ from retriever.request import check_question
 
 ABOVE = (0.7, 0.5, 0.3)  # ROUGE-L of the counted questions
 # Accuracy, ROUGE-L, and questions with a ROUGE-L above .7, .5 and .3 (section 6.II).
-PUBLISHED: Mapping[str, tuple[float, float, int | None, int | None, int | None]] = {
+PUBLISHED: Mapping[str, Sequence[float | None]] = {
     "paper-qa-1": (0.30, 0.1749, 0, 0, 17),
     "paper-qa-2": (0.38, 0.1880, 0, 1, 20),
     "paper-qa-3": (0.36, 0.1857, 0, 0, 20),
@@ -183,11 +193,12 @@ def judged_accuracy(answers: Sequence[Record]) -> float | None:
     return mean_of_known(verdict == "correct" for verdict in verdicts if verdict in {"correct", "incorrect"})
 
 
-SCORES = {"accuracy": mean("accepted"), "ROUGE-L": mean("rouge_l")}
+SCORES: Mapping[str, Column] = {"accuracy": mean("accepted"), "ROUGE-L": mean("rouge_l")}
+COUNTS: Mapping[str, Column] = {f"> {bound}": _above(bound) for bound in ABOVE}
 COLUMNS: Mapping[str, Column] = {
     **{f"K{place + 1}": _passages(place) for place in range(3)},
     **SCORES,
-    **{f"> {bound}": _above(bound) for bound in ABOVE},
+    **COUNTS,
     "threshold": lambda answers: answers[0]["threshold"],
     "filled in": total("filled in"),
     "without evidence": total("without evidence"),
@@ -199,21 +210,15 @@ JUDGED = {verdict: _judged(verdict) for verdict in ("correct", "incorrect", "not
 def summary(call: PaperQA, materials: Materials, topics: Sequence[Record]) -> Outcome:
     """Compute a row for each way."""
     rows = rows_of(topics, call.ways)
-    tables = [
-        compared(
-            f"Ways of paper-QA, accuracy by accepted strings; ROUGE-L compared with {call.ways[0]}",
-            "way",
-            rows,
-            COLUMNS,
-            lambda answer: answer["rouge_l"],
-            "difference of ROUGE-L",
-        ),
-        Table(
-            "Published: paper-QA, section 6.II",
-            ("way", *SCORES, *(f"> {bound}" for bound in ABOVE)),
-            tuple((way, *values) for way, values in PUBLISHED.items()),
-        ),
-    ]
+    table = compared(
+        f"Ways of paper-QA, accuracy by accepted strings; ROUGE-L compared with {call.ways[0]}",
+        "way",
+        rows,
+        COLUMNS,
+        lambda answer: answer["rouge_l"],
+        "difference of ROUGE-L",
+    )
+    tables = [with_published(table, (*SCORES, *COUNTS), PUBLISHED)]
     if call.model:
         judge = judge_name(materials.settings.generator.llm.model or "", "accuracy")
         table = compared("Accuracy by a judge", "way", rows, {**JUDGED, "accuracy": judged_accuracy})

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from base.errors import ResourceError
 from indexer.settings import EncoderSettings
-from stack.doctor.encryption import check_encryption
-from stack.doctor.findings import Examined, Finding
+from stack.doctor.findings import Examined, Finding, check_encryption
 
 TEXT = "회복탄력성 resilience"
 

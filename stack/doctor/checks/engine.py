@@ -12,8 +12,7 @@ from base.errors import ResourceError
 from base.extras import extra_remedy
 from indexer.settings import ElasticsearchSettings, EngineName, IndexerSettings
 from stack.doctor.checks.disk import nearest_folder
-from stack.doctor.encryption import check_encryption
-from stack.doctor.findings import Examined, Finding, Status, failed
+from stack.doctor.findings import Examined, Finding, Status, check_encryption, failed
 
 if TYPE_CHECKING:
     from elasticsearch import Elasticsearch

@@ -10,8 +10,7 @@ from generator.llm.client import Client
 from generator.llm.context import is_count
 from generator.pipeline import run
 from generator.settings import LanguageModelSettings
-from stack.doctor.encryption import check_encryption
-from stack.doctor.findings import Examined, Finding
+from stack.doctor.findings import Examined, Finding, check_encryption
 from stack.doctor.schema_probe import judge_probe, probe_request
 
 if TYPE_CHECKING:

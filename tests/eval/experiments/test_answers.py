@@ -178,6 +178,7 @@ def test_a_row_for_each_way_has_accuracy_rouge_and_counts(ask, tmp_path):
     assert [rows["P20"][f"paper-qa-{way}"]["filled in"] for way in (1, 2)] == [0, 5]
     assert {row["judged"] for of in rows.values() for row in of.values()} == {None}
     table = table_of(tmp_path / "made", "accuracy by accepted strings")
+    assert table["published: paper-qa-1"]["ROUGE-L"] == 0.1749
     assert (table["paper-qa-1"]["K1"], table["paper-qa-1"]["K2"], table["paper-qa-3"]["K3"]) == (5, None, 5)
     assert len((tmp_path / "made" / "runs" / "paper-qa-2.trec").read_text().splitlines()) == 15
 

@@ -6,7 +6,15 @@ from typing import Any
 import pytest
 
 from eval.experiments.abstention import best_risks, risk_at, risks
-from eval.experiments.comparing import NEEDS_MODEL, compared, main_numbers, mean, rows_of, wilson_columns
+from eval.experiments.comparing import (
+    NEEDS_MODEL,
+    compared,
+    main_numbers,
+    mean,
+    rows_of,
+    wilson_columns,
+    with_published,
+)
 from eval.experiments.experiment import Outcome, Table
 from eval.experiments.figures import Figure, Line, Panel, drawn
 from eval.experiments.paper_identity import JudgedPapers, arxiv_id, identifiers_of, is_after
@@ -68,6 +76,18 @@ def test_rows_are_compared_with_the_first_one_over_the_topics_of_both():
             "Recall, second": 0.5,
             "Precision, second": 1,
         }
+    )
+
+
+def test_published_values_are_below_the_row_of_their_name():
+    table = Table("", ("row", "a", "b"), (("one", 1, 2), ("two", 3, 4)))
+    published = {"three": (9,), "one, NPL": (5,), "one": (6,)}
+    assert with_published(table, ("b",), published).rows == (
+        ("one", 1, 2),
+        ("published: one, NPL", None, 5),
+        ("published: one", None, 6),
+        ("two", 3, 4),
+        ("published: three", None, 9),
     )
 
 
