@@ -28,11 +28,12 @@ def read_pubmed(stream: Stream) -> Iterator[Item]:
             yield found
         else:
             line, element = found
-            record = _article(element) if element.tag == "PubmedArticle" else _book(element)
+            record = article_as_paper(element) if element.tag == "PubmedArticle" else _book(element)
             yield admitted(record, stream.name, line, start_of(element))
 
 
-def _article(element: Element) -> dict[str, Any]:
+def article_as_paper(element: Element) -> dict[str, Any]:
+    """Convert a PubmedArticle to Paper's keys."""
     citation, article = element.find("MedlineCitation"), element.find(ARTICLE)
     journal = article.find("Journal") if article is not None else None
     dates = [text_in(journal, "JournalIssue/PubDate"), text_in(article, "ArticleDate")]

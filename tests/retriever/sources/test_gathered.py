@@ -21,9 +21,8 @@ from retriever.queries.filters import Filters
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 from retriever.sources import SourceFeatures
-from retriever.sources.foreign_index.settings import Settings
 from retriever.sources.gathered import index_of_sources
-from retriever.sources.kinds.elasticsearch import ElasticsearchSource
+from retriever.sources.kinds.elasticsearch import ElasticsearchSource, Settings
 from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
 from retriever.sources.models import SharedModels
@@ -167,7 +166,7 @@ def test_a_source_that_fails_is_a_note(sample, sample_home):
     sources = [IndexSource("ours", sample), failing("theirs", httpx.Response(500, text="broken"))]
     result = searched(sample_home, sources, ENGLISH)
     assert result.hits[0].doc_id.startswith("ours:")
-    assert [note for note in result.notes if "theirs" in note and "status 500: broken" in note]
+    assert [note for note in result.notes if "theirs" in note and "it answers 500: broken" in note]
 
 
 def test_where_no_source_answers_the_search_fails(sample_home):
