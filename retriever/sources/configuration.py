@@ -32,16 +32,7 @@ from retriever.sources.merging import LimitedSource
 from retriever.sources.settings import SourceSettings
 
 # Modules of `retriever.sources.kinds`, each with `Settings` and `open_source(name, settings, indexes)`.
-KINDS = (
-    "arxiv",
-    "elasticsearch",
-    "index",
-    "openalex",
-    "pubmed",
-    "scienceon",
-    "semantic_scholar",
-    "wikipedia",
-)
+KINDS = tuple("arxiv elasticsearch index openalex pubmed scienceon semantic_scholar wikipedia".split())
 NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]|_(?!_)){0,63}")
 VARIABLE = f"{PREFIX}SOURCES__"
 FILE, SUFFIX = "_file", ".toml"

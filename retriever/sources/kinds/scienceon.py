@@ -12,10 +12,11 @@ import re
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, SecretStr, StringConstraints
+from pydantic import Field, StringConstraints
 
 from base.errors import LibraryMissing
 from base.extras import extra_remedy
@@ -40,19 +41,15 @@ CODE = re.compile(r"E?[0-9]{3,5}")
 TOKEN_REFUSED = frozenset({"401", "E4103"})
 
 
-def _as_long_as_the_cipher_needs(value: SecretStr) -> SecretStr:
-    if len(value.get_secret_value()) != KEY_CHARACTERS:
-        raise ValueError(f"the authentication key has {KEY_CHARACTERS} characters")
-    return value
-
-
 class Settings(WebSettings):
     """Address of the gateway, and the values of the registration."""
 
     url: Address = "https://apigateway.kisti.re.kr"
     client_id: Key = Field(description="client id of the registration")
-    api_key: Annotated[Key, AfterValidator(_as_long_as_the_cipher_needs)] = Field(
-        description="authentication key of the gateway, 32 characters"
+    api_key: Key = Field(
+        min_length=KEY_CHARACTERS,
+        max_length=KEY_CHARACTERS,
+        description="authentication key of the gateway, 32 characters",
     )
     mac_address: Annotated[str, StringConstraints(pattern=r"^(?:[0-9A-F]{2}-){5}[0-9A-F]{2}$")] = Field(
         description="MAC address of the registration: AA-BB-CC-DD-EE-FF"
@@ -100,16 +97,17 @@ class ScienceON(WebSource):
 
     async def ask(self, request: WebRequest, call: Call, read: Callable[[bytes], Result]) -> Result:
         """Send a request with a token, again with a new one if it is refused."""
-        token = await self._good_token(call)
-        try:
-            return await super().ask(self._signed(request, token), call, read)
-        except TokenRefused:
-            token = await self._good_token(call, but=token)
-            return await super().ask(self._signed(request, token), call, read)
-
-    def _signed(self, request: WebRequest, token: str) -> WebRequest:
-        identity = {"client_id": self.settings.client_id.get_secret_value(), "token": token}
-        return WebRequest(request.path, {**identity, **request.parameters})
+        client_id, refused = self.settings.client_id.get_secret_value(), ""
+        while True:
+            token = await self._good_token(call, but=refused)
+            identity = {"client_id": client_id, "token": token}
+            try:
+                signed = replace(request, parameters={**identity, **request.parameters})
+                return await super().ask(signed, call, read)
+            except TokenRefused:
+                if refused:
+                    raise
+                refused = token
 
     async def _good_token(self, call: Call, *, but: str = "") -> str:
         """Return a token; a new one if there is none, or if it is old or was refused."""

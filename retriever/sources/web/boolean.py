@@ -105,11 +105,16 @@ def _simplified(query: Query) -> Query:
         return query
     clauses = [_simplified(clause) for clause in query.clauses]
     if isinstance(query, Or):
-        fields = {each: (each.field, each.text) for each in clauses if isinstance(each, Term | Phrase)}
-        everywhere = {("title", text) for field, text in fields.values() if field == "text"}
-        clauses = [each for each in clauses if fields.get(each) not in everywhere]
+        everywhere = {
+            each.text for each in clauses if isinstance(each, Term | Phrase) and each.field == "text"
+        }
+        clauses = [each for each in clauses if not _is_title_of(everywhere, each)]
     alone = len(clauses) == 1 and not isinstance(clauses[0], Not)
     return clauses[0] if alone else type(query)(tuple(clauses))
+
+
+def _is_title_of(words: set[str], clause: Query) -> bool:
+    return isinstance(clause, Term | Phrase) and clause.field == "title" and clause.text in words
 
 
 def _words(query: Query) -> list[Term | Phrase]:

@@ -45,10 +45,12 @@ def lift_filters(query: Query, filters: Filters) -> tuple[Query, Filters] | None
                 if low > high:
                     return None
                 filters = replace(filters, years=Range(low, high))
-            case Exact(field="lang" | "journal" as name, values=(value,)):
-                if getattr(filters, name) not in {None, value}:
-                    return None
-                filters = replace(filters, **{name: value})
+            case Exact(field="lang", values=(value,)) if filters.lang in {None, value}:
+                filters = replace(filters, lang=value)
+            case Exact(field="journal", values=(value,)) if filters.journal in {None, value}:
+                filters = replace(filters, journal=value)
+            case Exact(field="lang" | "journal", values=(_,)):
+                return None
             case _:
                 words.append(clause)
     return words[0] if len(words) == 1 else And(tuple(words)), filters

@@ -83,14 +83,7 @@ REQUESTS: list[tuple[str, Call, list[dict[str, str]]]] = [
     (
         "semantic_scholar",
         search(WORDS),
-        [
-            {
-                "path": "/paper/search",
-                "query": "methane covid 19 rice paddy",
-                "year": "2018-2020",
-                "sort": "",
-            }
-        ],
+        [{"path": "/paper/search", "query": "methane covid 19 rice paddy", "year": "2018-2020", "sort": ""}],
     ),
     (
         "semantic_scholar",
