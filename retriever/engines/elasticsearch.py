@@ -164,8 +164,9 @@ class ElasticsearchEngine(Engine):
         found: dict[str, Any] = answer.get("aggregations", {})
         return found
 
-    async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
+    async def document_frequencies(self, tokens: Iterable[str], texts: Iterable[str] = ()) -> dict[str, int]:
         """Return the number of passages that contain each token."""
+        del texts  # the index holds tokens
         return self._lexicon.frequencies(tokens)
 
     async def explain(self, query: Query, passage_id: str) -> tuple[TermScore, ...]:

@@ -3,11 +3,13 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import TypeVar
 
 from pydantic import Field
 
+from indexer.analysis import Analyzer
 from indexer.corpora.papers import Paper
 from indexer.settings import IndexerSettings, OptionalPath
 from indexer.versions.manifest import Manifest
@@ -16,7 +18,7 @@ from retriever.following import FollowingIndex
 from retriever.index import SearchIndex, open_index
 from retriever.papers.citations import citation_counts, cited_by, references
 from retriever.papers.records import records_of_papers
-from retriever.queries.boolean import Query
+from retriever.queries.boolean import Phrase, Query, Term, with_words
 from retriever.queries.filters import Filters
 from retriever.sources import (
     ANALYZER,
@@ -28,7 +30,6 @@ from retriever.sources import (
     SourcePaper,
 )
 from retriever.sources.settings import SourceSettings
-from retriever.sources.words import analysed
 
 BODY = "body"
 T = TypeVar("T")
@@ -182,3 +183,17 @@ class IndexSource(Source):
 def _holds_papers(index: SearchIndex | FollowingIndex) -> bool:
     """Check whether papers are indexed, not passages that are judged separately."""
     return index.manifest.unit == "paper"
+
+
+def analysed(query: Query, analyzer: Analyzer, *, keep: bool = False) -> Query:
+    """Return the query with the tokens of an analyzer; with `keep`, existing tokens are unchanged."""
+    return with_words(query, lambda word: word if keep and word.tokens else analysed_word(word, analyzer))
+
+
+def analysed_word(word: Term | Phrase, analyzer: Analyzer) -> Term | Phrase:
+    """Return a word or phrase with the tokens of an analyzer."""
+    tokens = analyzer.analyze(word.text)
+    if isinstance(word, Term):
+        return replace(word, tokens=tuple(dict.fromkeys(token[0] for token in tokens)))
+    first = tokens[0][1] if tokens else 0
+    return replace(word, tokens=tuple((token[1] - first, token[0]) for token in tokens))

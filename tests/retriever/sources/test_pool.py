@@ -58,6 +58,7 @@ def search(pool, query, found=None, k=10, **filters):
         (And((KNOWLEDGE, GRAPH)), "A"),
         (Phrase("graph knowledge", ((0, "graph"), (2, "knowledg"))), "A"),
         (Phrase("knowledge graphs", ((0, "knowledg"), (1, "graph")), "title"), "A"),
+        (Phrase("graph knowledge", ((0, "graph"), (1, "knowledg"))), ""),
         (Phrase("graph cats", ((0, "graph"), (1, "cat"))), ""),
         (Term("graph", ("graph",), "title"), "DA"),
         (And((CATS, Not(DOG))), "C"),

@@ -59,6 +59,10 @@ def test_equal_queries_are_sent_once_and_at_most_k_papers_come_back(kind: str) -
         one = search(open_kind(kind, address), METHANE)
         several = search(open_kind(kind, address), METHANE, any_of("methane", "paddy", "::"), METHANE)
         first = search(open_kind(kind, address), k=1)
+    with service(well(kind)) as (address, _):
+        numbers = [(METHANE, 10), (METHANE, 1)]
+        by_k = ask(open_kind(kind, address), lambda opened: opened.search(numbers, filters=EVERY))
+    assert [len(papers) for papers in by_k.found] == [2, 1]
     assert several.found == one.found * 3
     assert several.requests == one.requests == first.requests == len(asked) / 3
     assert first.found == (one.found[0][:1],)
