@@ -355,7 +355,7 @@ def test_wrong_fields_and_korean_cut_at_spaces_are_described(begun, prefixes):
             total = (
                 totals.get(query["exists"]["field"], 3) if "exists" in query else begun if is_prefix else 2
             )
-            known = {"hits": {"total": total, "hits": []}}
+            known: dict[str, Any] = {"hits": {"total": total, "hits": []}}
             answers.append({"error": {"reason": "no"}} if total is None else known)
         return responses(answers)
 

@@ -177,7 +177,8 @@ def test_a_source_that_fails_or_is_silent_costs_the_others_nothing():
     failing: Any = OneOf("failing", SourceFailed("source 'failing': status 500\nand more"))
     broken: Any = OneOf("broken", KeyError("results"))
     slow: Any = OneOf("slow", None)
-    limited = [LimitedSource(each, 0.2) for each in (slow, failing, OneOf("good", answer), broken)]
+    good: Any = OneOf("good", answer)
+    limited = [LimitedSource(each, 0.2) for each in (slow, failing, good, broken)]
     for _ in range(2):
         merged, notes = run(search_sources(limited, [QUERY], Filters()))
     assert slow.questions == 1  # a silent source is waited for once
