@@ -111,7 +111,10 @@ REQUESTS: list[tuple[str, Call, list[str]]] = [
     (
         "pubmed",
         lambda source: source.citing(["101"], 5),
-        ["/elink.fcgi; linkname=pubmed_pubmed_citedin; id=101", "/efetch.fcgi; id=101,102"],
+        [
+            "/elink.fcgi; dbfrom=pubmed; db=pubmed; linkname=pubmed_pubmed_citedin; id=101",
+            "/efetch.fcgi; id=101,102",
+        ],
     ),
     (
         "wikipedia",
