@@ -98,7 +98,6 @@ def check(name: str | None, as_json: bool) -> None:
 async def _listed(tables: dict[str, SourceTable]) -> list[ListedSource]:
     found = []
     for name, named in tables.items():
-        kind = str(named.variables.get("kind", named.values.get("kind", "")))
         description = ""
         try:
             async with open_declared([declared(named)], IndexerSettings()) as [opened]:
@@ -107,7 +106,7 @@ async def _listed(tables: dict[str, SourceTable]) -> list[ListedSource]:
         except RemediableError as error:
             able, private, problem = SourceFeatures(), None, str(error)
         names = (each.name for each in fields(able) if each.name != "private" and getattr(able, each.name))
-        found.append(ListedSource(name, kind, private, tuple(names), problem, description))
+        found.append(ListedSource(name, named.kind, private, tuple(names), problem, description))
     return found
 
 

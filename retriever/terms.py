@@ -133,13 +133,14 @@ async def choose_terms(context: SearchContext, question: Question) -> SearchTerm
     index, request, strategy = context.index, context.request, context.request.strategy
     # Words of few words are read as keywords are: a token weighs the share of its readings.
     known = {} if question.read_words else {word.text: word.tokens for word in question.words()}
-    statistics = await term_statistics(index.engine, question.weights)
+    statistics = await term_statistics(index.engine, question.weights, texts=[question.text])
     found = await index.threads.run(find_counterparts, index, question)
     if strategy is None:
-        others = {token for each in found for word in each.words for token in word.tokens}
-        statistics = await term_statistics(index.engine, others, statistics)
+        words = {word.text: word.tokens for each in found for word in each.words}
+        others = {token for tokens in words.values() for token in tokens}
+        statistics = await term_statistics(index.engine, others, statistics, texts=words)
         keywords = await index.threads.run(choose_keywords, question, found, statistics)
-        known |= {word.text: word.tokens for each in found for word in each.words}
+        known |= words
         strategy = statistics_strategy(keywords, question.conditions)
     for each in found:
         if each.origin in {"abbreviation", "sound"}:
@@ -149,7 +150,9 @@ async def choose_terms(context: SearchContext, question: Question) -> SearchTerm
     strategy = strategy.excluding(request.exclude)
     spelled = await index.threads.run(_spellings, context, question, statistics)
     terms = await index.threads.run(_analyse, context, question, strategy, known, found, spelled)
-    statistics = await term_statistics(index.engine, terms.formula.tokens, statistics)
+    shown = [*terms.keywords, *(word for each in terms.counterparts for word in each.words)]
+    texts = [word.text for word in shown]
+    statistics = await term_statistics(index.engine, terms.formula.tokens, statistics, texts=texts)
     return replace(terms, formula=replace(terms.formula, statistics=statistics))
 
 

@@ -5,6 +5,7 @@ the settings decide the destination. httpx itself rejects headers that are too l
 """
 
 import asyncio
+import logging
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
@@ -17,6 +18,7 @@ from base.amounts import plain
 MOST_BYTES = 4_000_000  # of a response, unless the request sets another limit; ordinary ones are far smaller
 BOUND = "most_bytes"  # the request extension with the limit
 CONNECT_S = 10.0
+logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs addresses, with questions and keys in them
 
 
 class ResponseTooLarge(httpx.RemoteProtocolError):

@@ -146,8 +146,11 @@ class Engine(Protocol):
         aggregate = partial(self.aggregate, query, filters)
         return await count_papers(aggregate, passages, fields, several=several)
 
-    async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
-        """Return the number of passages that contain each token."""
+    async def document_frequencies(self, tokens: Iterable[str], texts: Iterable[str] = ()) -> dict[str, int]:
+        """Return the number of passages that contain each token.
+
+        `texts` contain the tokens, for engines that need their written forms.
+        """
         ...
 
     async def explain(self, query: Query, passage_id: str) -> tuple[TermScore, ...]:

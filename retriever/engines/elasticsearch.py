@@ -160,8 +160,9 @@ class ElasticsearchEngine(Engine):
         [answer] = await self._msearch([body])
         return answer.get("aggregations", {})  # type: ignore[no-any-return]
 
-    async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
+    async def document_frequencies(self, tokens: Iterable[str], texts: Iterable[str] = ()) -> dict[str, int]:
         """Return the number of passages that contain each token."""
+        del texts  # the index holds tokens
         return self._lexicon.frequencies(tokens)
 
     async def explain(self, query: Query, passage_id: str) -> tuple[TermScore, ...]:

@@ -116,8 +116,9 @@ class TantivyEngine(Engine):
 
         return await self._threads.run(of_read)
 
-    async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
+    async def document_frequencies(self, tokens: Iterable[str], texts: Iterable[str] = ()) -> dict[str, int]:
         """Return the number of passages that contain each token."""
+        del texts  # the index holds tokens
         return self._lexicon.frequencies(tokens)
 
     async def explain(self, query: Query, passage_id: str) -> tuple[TermScore, ...]:

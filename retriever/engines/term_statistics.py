@@ -51,12 +51,19 @@ def inverse_document_frequencies(
 
 
 async def term_statistics(
-    engine: Engine, tokens: Iterable[str], known: TermStatistics | None = None
+    engine: Engine,
+    tokens: Iterable[str],
+    known: TermStatistics | None = None,
+    *,
+    texts: Iterable[str] = (),
 ) -> TermStatistics:
-    """Return the statistics of tokens; request unknown document frequencies from the engine."""
+    """Return the statistics of tokens; request unknown document frequencies from the engine.
+
+    `texts` contain the tokens.
+    """
     known = known or TermStatistics(engine.passage_count, average_length=engine.average_length)
     missing = sorted(set(tokens) - known.frequencies.keys())
     if not missing:
         return known
-    found = await engine.document_frequencies(missing)
+    found = await engine.document_frequencies(missing, texts)
     return replace(known, frequencies={**known.frequencies, **found})

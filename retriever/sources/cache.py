@@ -27,8 +27,6 @@ SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (number INTEGER PRIMARY KEY, text_h
 SELECT = "SELECT vector FROM vectors WHERE text_hash = ?"
 INSERT = "INSERT OR REPLACE INTO vectors (text_hash, vector) VALUES (?, ?)"
 SUM_BYTES = 4  # of the checksum after a vector
-# Errors of SQLite for a file that is not its own, damaged, or of another schema.
-DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
 DELETE_OLDEST = "DELETE FROM vectors WHERE number <= (SELECT max(number) FROM vectors) - ?"
 
 log = get_logger("sources")
@@ -50,17 +48,14 @@ def general_glossary(otherwise: Path) -> Path:
     schema = hashlib.sha256(GLOSSARY_SCHEMA.encode()).hexdigest()
     made_of = sum_of({**lexical_fingerprint(ANALYZER, DECOMPOUND), "terms": terms, "schema": schema})
     name = f"general-glossary-{made_of[:16]}.sqlite"
+    pairs = GivenPairs().pairs
     with suppress(OSError, ValueError, IndexNotWritten):
         path = cache_folder() / name
-        if path.is_file() or not path.exists():  # never replace a folder or device
-            return _written(path)
-    return _written(otherwise / name)
-
-
-def _written(path: Path) -> Path:
-    if not path.is_file():  # it is written as a whole
-        write_glossary(path, GivenPairs().pairs(ANALYZER, DECOMPOUND, None)[1])
-    return path
+        if not path.exists():  # it is written as a whole
+            write_glossary(path, pairs(ANALYZER, DECOMPOUND, None)[1])
+        return path
+    write_glossary(otherwise / name, pairs(ANALYZER, DECOMPOUND, None)[1])
+    return otherwise / name
 
 
 class VectorCache:
@@ -72,73 +67,45 @@ class VectorCache:
     def __init__(self, fingerprint: VectorFingerprint) -> None:
         """Set the path of the file, which is opened for each call."""
         self._dtype, self._dimensions = DTYPES[fingerprint.storage], fingerprint.dimensions
-        self._path: Path | None = None
-        with suppress(OSError, ValueError):
-            path = cache_folder() / f"passage-vectors-{sum_of(fingerprint.as_record())[:16]}.sqlite"
-            self._path = path if path.is_file() or not path.exists() else None
+        self._name = f"passage-vectors-{sum_of(fingerprint.as_record())[:16]}.sqlite"
 
     def known(self, hashes: Sequence[bytes]) -> dict[bytes, Stored]:
-        """Return the cached vectors of texts."""
+        """Return the cached vectors of texts; those whose checksum does not match are left out."""
         found: dict[bytes, Stored] = {}
 
         def read(connection: sqlite3.Connection) -> None:
-            damaged = 0
             for text_hash in hashes:
                 for (kept,) in connection.execute(SELECT, (text_hash,)):
-                    if (vector := self._vector(kept)) is None:
-                        damaged += 1
-                    else:
-                        found[text_hash] = vector
-            if damaged:
-                log.warning(
-                    "cached vectors are damaged and will be computed again",
-                    file=str(self._path),
-                    count=damaged,
-                )
+                    if isinstance(kept, bytes) and _summed(kept[:-SUM_BYTES]) == kept:
+                        vector = np.frombuffer(kept[:-SUM_BYTES], self._dtype)
+                        if len(vector) == self._dimensions:
+                            found[text_hash] = vector
 
         self._use(read)
         return found
 
     def keep(self, vectors: Mapping[bytes, Stored]) -> None:
         """Cache vectors for later questions."""
+        rows = [(text_hash, _summed(vector.tobytes())) for text_hash, vector in vectors.items()]
 
         def write(connection: sqlite3.Connection) -> None:
-            rows = ((text_hash, _summed(vector.tobytes())) for text_hash, vector in vectors.items())
-            with connection:
-                connection.executemany(INSERT, rows)
-                connection.execute(DELETE_OLDEST, (MOST_VECTORS,))
+            connection.executemany(INSERT, rows)
+            connection.execute(DELETE_OLDEST, (MOST_VECTORS,))
 
         self._use(write)
 
-    def _vector(self, kept: object) -> Stored | None:
-        """Return a stored vector; None if its checksum does not match."""
-        if isinstance(kept, bytes) and _summed(kept[:-SUM_BYTES]) == kept:
-            vector = np.frombuffer(kept[:-SUM_BYTES], self._dtype)
-            if len(vector) == self._dimensions:
-                return vector
-        return None
-
     def _use(self, work: Callable[[sqlite3.Connection], None]) -> None:
-        """Run a function on the open file; rebuild a damaged file, and ignore other errors."""
-        if (path := self._path) is None:
-            return
-        for _ in range(2):
-            try:
-                with closing(sqlite3.connect(path, timeout=WAIT_S)) as connection:
-                    connection.execute(SCHEMA)
-                    work(connection)
-            except sqlite3.Error as error:
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in DAMAGE:
-                    log.debug("vectors are not cached", file=str(path), error=str(error))
-                    return
-                log.warning(
-                    "the vector cache is damaged and will be rebuilt", file=str(path), error=str(error)
-                )
-                with suppress(OSError):
-                    for file in (path, path.with_name(f"{path.name}-journal")):
-                        file.unlink(missing_ok=True)
-            else:
-                return
+        """Run a function on the open file; a damaged file is deleted, so that the next call rebuilds it."""
+        try:
+            path = cache_folder() / self._name
+            with closing(sqlite3.connect(path, timeout=WAIT_S)) as connection, connection:
+                connection.execute(SCHEMA)
+                work(connection)
+        except (OSError, ValueError, sqlite3.OperationalError) as error:  # locked, full, not writable
+            log.debug("vectors are not cached", error=str(error))
+        except sqlite3.DatabaseError as error:
+            log.warning("the vector cache is damaged and will be rebuilt", file=str(path), error=str(error))
+            path.unlink(missing_ok=True)
 
 
 def _summed(vector: bytes) -> bytes:

@@ -4,30 +4,23 @@
     kind = "elasticsearch"
     url = "https://search.example.org:9200"
 
-A kind is a module of `retriever.sources.kinds` that holds `Settings` (a `SourceSettings`) and
-
-    def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> Source
-
-with nothing else to register. A declared source is connected to only if a call names it.
+A declared source is connected to only if a call names it.
 """
 
 import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Any
 
 from pydantic import ValidationError
-from pydantic.fields import FieldInfo
 
-import retriever.sources.kinds
 from base.files.durable import cause_of
 from base.files.regular_files import read_secret
-from base.settings.fields import PREFIX, Setting, is_path, variable_at
+from base.settings.fields import PREFIX, Setting, is_path
 from base.settings.file import SettingsFile, read_settings_file, read_toml
 from base.settings.sources import ADDRESSES
 from indexer.corpora.papers import why_invalid
@@ -38,12 +31,11 @@ from retriever.sources import Source
 from retriever.sources.merging import LimitedSource
 from retriever.sources.settings import SourceSettings
 
-TABLE = "sources"
+# Modules of `retriever.sources.kinds`, each with `Settings` and `open_source(name, settings, indexes)`.
+KINDS = tuple("arxiv elasticsearch index openalex pubmed scienceon semantic_scholar wikipedia".split())
 NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]|_(?!_)){0,63}")
-FILE = "_file"
-SUFFIX = ".toml"
-
-OpenSource = Callable[[str, Any, IndexerSettings], Source]
+VARIABLE = f"{PREFIX}SOURCES__"
+FILE, SUFFIX = "_file", ".toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +44,19 @@ class SourceTable:
 
     name: str
     values: Mapping[str, Any]  # of the file
-    variables: Mapping[str, str]  # key to value; "fields__title" is title of the table fields
+    variables: Mapping[str, str] = field(default_factory=dict)  # "fields__title" is title of the table fields
     file: Path | None = None
     found: bool = False  # whether the file was found in the current folder, not named
+
+    @property
+    def kind(self) -> str:
+        """The kind, "" if it is not set."""
+        return str(self.variables.get("kind", self.values.get("kind", "")))
+
+    def invalid(self, why: str) -> InvalidSource:
+        """Return the error of this table."""
+        where = f"{self.file}: " if self.file else ""
+        return InvalidSource(f"{where}source {self.name!r}: {why}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ class DeclaredSource:
 
     name: str
     settings: SourceSettings
-    opener: OpenSource
+    opener: Callable[[str, Any, IndexerSettings], Source]
 
     def limited(self, source: Source) -> LimitedSource:
         """Return the open source with the time limit of its settings."""
@@ -98,36 +100,35 @@ def read_tables() -> dict[str, SourceTable]:
 
 def source_tables(file: SettingsFile | None, variables: Mapping[str, str]) -> dict[str, SourceTable]:
     """Return the tables of `shrag.toml` and of variables SHRAG_SOURCES__NAME__KEY, in order of name."""
-    listed = file.values.get(TABLE, {}) if file else {}
-    tables = listed if isinstance(listed, dict) else {}
+    listed = file.values.get("sources", {}) if file else {}
+    tables = {name: table if isinstance(table, dict) else {} for name, table in dict(listed).items()}
     by_name = _by_name(variables)
-    own = {variable_name(name) for name in tables}
-    names = {*tables, *(name for name in by_name if name not in own)}
+    names = {*tables, *(by_name.keys() - map(_in_variables, tables))}
+    found = bool(file and file.found)
     return {
         name: SourceTable(
             name,
-            tables[name] if isinstance(tables.get(name), dict) else {},
-            by_name.get(variable_name(name), {}),
+            tables.get(name, {}),
+            by_name.get(_in_variables(name), {}),
             file.path if file and name in tables else None,
-            found=bool(file and file.found),
+            found,
         )
         for name in sorted(names)
     }
 
 
 def _by_name(variables: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    prefix = variable_at((TABLE, "")).lower()
+    """Return the set variables of sources by name, and by key in small letters."""
     found: dict[str, dict[str, str]] = {}
     for variable, value in variables.items():
-        if variable.lower().startswith(prefix):
-            name, _, key = variable.lower().removeprefix(prefix).partition("__")
+        if variable.upper().startswith(VARIABLE):
+            name, _, key = variable.lower()[len(VARIABLE) :].partition("__")
             if name and key and value:  # an empty variable counts as unset
                 found.setdefault(name, {})[key] = value
     return found
 
 
-def variable_name(name: str) -> str:
-    """Return a source's name as in variables, which have no hyphens."""
+def _in_variables(name: str) -> str:
     return name.lower().replace("-", "_")
 
 
@@ -146,97 +147,63 @@ def find_source(name: str, tables: Mapping[str, SourceTable], variables: Mapping
         is_file = Path(f"{name}{SUFFIX}").is_file()
         raise UnknownSource(f"no source {name!r}", remedy=f"is {name}{SUFFIX} meant?" if is_file else known)
     path = Path(name).absolute()
-    return declared(
-        SourceTable(path.stem, read_toml(path), _by_name(variables).get(variable_name(path.stem), {}), path)
-    )
+    own = _by_name(variables).get(_in_variables(path.stem), {})
+    return declared(SourceTable(path.stem, read_toml(path), own, path))
 
 
 def declared(table: SourceTable) -> DeclaredSource:
     """Check the settings of a source; InvalidSource names the error in one line."""
     if not NAME.fullmatch(table.name):
-        raise _invalid(table, "a source's name has at most 64 characters, of a-z, 0-9, - and _")
-    kind = table.variables.get("kind", table.values.get("kind"))
-    if kind not in kinds():
-        what = f"there is no kind {str(kind)[:100]!r}" if kind else "kind is not set"
-        raise _invalid(table, f"{what}; there are {', '.join(kinds())}")
-    module = import_module(f"{retriever.sources.kinds.__name__}.{kind}")
-    fields: dict[str, FieldInfo] = module.Settings.model_fields
-    _refuse_dangers(table, fields)
-    values = _absolute_paths(table, fields)
-    for key, value in table.variables.items():
-        values = _placed(values, key.split("__"), value)
+        raise table.invalid("a source's name has at most 64 characters, of a-z, 0-9, - and _")
+    if table.kind not in KINDS:
+        what = f"there is no kind {table.kind[:100]!r}" if table.kind else "kind is not set"
+        raise table.invalid(f"{what}; there are {', '.join(KINDS)}")
+    module = import_module(f"retriever.sources.kinds.{table.kind}")
     try:
-        return DeclaredSource(
-            table.name, module.Settings(**_with_secrets(table, fields, values)), module.open_source
-        )
+        settings = module.Settings(**_values(table, module.Settings))
     except ValidationError as error:
-        raise _invalid(table, why_invalid(error)) from None
+        raise table.invalid(why_invalid(error)) from None
+    return DeclaredSource(table.name, settings, module.open_source)
 
 
-def kinds() -> list[str]:
-    """Return the names of the kinds of sources, in alphabetical order."""
-    return sorted(module.name for module in iter_modules(retriever.sources.kinds.__path__))
+def _values(table: SourceTable, settings: type[SourceSettings]) -> dict[str, Any]:
+    """Return the values of a table, with secrets read from their files.
 
-
-def _is_secret(field: FieldInfo) -> bool:
-    return Setting((), field).secret
-
-
-def _refuse_dangers(table: SourceTable, fields: Mapping[str, FieldInfo]) -> None:
-    """Refuse a secret in a settings file, and a file found in the current folder that redirects a secret."""
-    secrets = {name for name, field in fields.items() if _is_secret(field)}
-    if written := sorted(secrets & table.values.keys()):
-        key = written[0]
-        variable = f"{PREFIX}SOURCES__{variable_name(table.name).upper()}__{key.upper()}"
-        raise _invalid(table, f"{key} is not allowed in a settings file: set {variable} or {key}{FILE}")
-    in_files = {f"{name}{FILE}" for name in secrets} & table.values.keys()
-    if table.found and (in_files or secrets & table.variables.keys()):
-        decided = sorted((ADDRESSES & table.values.keys()) - table.variables.keys())
-        if decided:
-            raise _invalid(
-                table,
-                f"{decided[0]} decides where a key is sent, but the file was found in the current folder; "
-                f"if you trust it, name it: SHRAG_CONFIG={table.file}",
-            )
-
-
-def _absolute_paths(table: SourceTable, fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
-    """Return the file's values; paths in it are relative to its folder."""
+    A settings file may not contain secrets, and one found in the current folder may not redirect them.
+    """
+    fields = {name: Setting((name,), each) for name, each in settings.model_fields.items()}
+    secrets = [name for name, each in fields.items() if each.secret]
     values = dict(table.values)
-    for key, value in values.items():
-        names_file = key.endswith(FILE) or (key in fields and is_path(Setting((key,), fields[key])))
-        is_relative = isinstance(value, str) and value and not value.startswith(("/", "~"))
-        if table.file and names_file and is_relative:
+    for name in secrets:
+        if name in values:
+            variable = f"{VARIABLE}{_in_variables(table.name)}__{name}".upper()
+            raise table.invalid(f"{name} is not allowed in a settings file: set {variable} or {name}{FILE}")
+    decided = sorted((ADDRESSES & values.keys()) - table.variables.keys())
+    sent = any(f"{name}{FILE}" in values or name in table.variables for name in secrets)
+    if table.found and sent and decided:
+        raise table.invalid(
+            f"{decided[0]} decides where a key is sent, but the file was found in the current folder; "
+            f"if you trust it, name it: SHRAG_CONFIG={table.file}"
+        )
+    for key, value in values.items():  # paths are relative to the folder of the file
+        names_file = key.endswith(FILE) or (key in fields and is_path(fields[key]))
+        relative = isinstance(value, str) and value and not value.startswith(("/", "~"))
+        if table.file and names_file and relative:
             values[key] = str(table.file.parent / value)
-    return values
-
-
-def _with_secrets(
-    table: SourceTable, fields: Mapping[str, FieldInfo], values: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Replace `api_key_file` by the key in the file."""
-    found = dict(values)
-    for name, field in fields.items():
-        path = found.pop(f"{name}{FILE}", None) if _is_secret(field) else None
-        if path and name not in found:
+    for place, value in table.variables.items():
+        *outer, key = place.split("__")
+        inside = values
+        for part in outer:
+            inner = inside.get(part)
+            inside[part] = dict(inner) if isinstance(inner, dict) else {}
+            inside = inside[part]
+        inside[key] = value
+    for name in secrets:
+        path = values.pop(f"{name}{FILE}", None)
+        if path and name not in values:
             try:
-                found[name] = read_secret(Path(str(path)).expanduser())
+                values[name] = read_secret(Path(str(path)).expanduser())
             except (OSError, ValueError, RuntimeError) as error:
                 why = cause_of(error) if isinstance(error, OSError) else str(error)
-                raise _invalid(table, f"{name}{FILE}: {path} cannot be read: {why}") from None
-    return found
-
-
-def _placed(values: Mapping[str, Any], place: list[str], value: str) -> dict[str, Any]:
-    """Return nested tables with a value set at a path."""
-    key, *inside = place
-    within = values.get(key)
-    return {
-        **values,
-        key: _placed(within if isinstance(within, dict) else {}, inside, value) if inside else value,
-    }
-
-
-def _invalid(table: SourceTable, why: str) -> InvalidSource:
-    where = f"{table.file}: " if table.file else ""
-    return InvalidSource(f"{where}source {table.name!r}: {why}")
+                raise table.invalid(f"{name}{FILE}: {path} cannot be read: {why}") from None
+    return values

@@ -19,7 +19,18 @@ from retriever.engines import Engine, EngineHit, NumberedRows, T
 from retriever.engines.term_statistics import TermStatistics
 from retriever.errors import SourceFailed
 from retriever.opening.worker_threads import WorkerThreads
-from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Query, Range, Term, searched_tokens
+from retriever.queries.boolean import (
+    And,
+    Exact,
+    Not,
+    Or,
+    Phrase,
+    Query,
+    Range,
+    Term,
+    searched_tokens,
+    with_words,
+)
 from retriever.queries.filters import Filters
 from retriever.sources import Source, SourceAnswer
 from retriever.sources.merging import (
@@ -32,7 +43,6 @@ from retriever.sources.merging import (
 )
 from retriever.sources.models import PassageVectors
 from retriever.sources.pool import Found, Pool, Sent
-from retriever.sources.words import Written, as_written
 
 ASSUMED_TOTAL = 1_000_000  # papers if no source reports its number
 ASSUMED_SHARE = 0.001  # of these that contain a word that no source counts
@@ -50,7 +60,6 @@ class SourcesEngine(Engine):
         *,
         total: int,
         analyzer: Analyzer,
-        words: Written,
         vectors: PassageVectors | None,
     ) -> None:
         """Take open sources, which the caller closes, in order of preference of their records.
@@ -58,14 +67,14 @@ class SourcesEngine(Engine):
         Args:
             total: papers of the sources that count them, 0 if no source does.
             analyzer: for the pool's passages.
-            words: the written forms of a question's tokens.
             vectors: the encoder of passages, None for no vectors.
         """
         self._sources = sources
         self._counts, self._total = total > 0, total or ASSUMED_TOTAL
-        self._analyzer, self._words, self._vectors = analyzer, words, vectors
+        self._analyzer, self._vectors = analyzer, vectors
         self._pool, self._lexicon = Pool(), LexiconBuilder()
         self._counted: dict[str, int] = {}
+        self._written: dict[str, str] = {}  # the first written form of each token
         self._absent: set[str] = set()  # ids that no source knows
         self._gathering = asyncio.Lock()
         self._threads = WorkerThreads("sources", 1)
@@ -121,7 +130,7 @@ class SourcesEngine(Engine):
 
     async def _gather(self, queries: Sequence[tuple[Query, int]], filters: Filters) -> None:
         """Search the sources, and add new papers to the pool."""
-        written = [(as_written(query, self._words), k) for query, k in queries]
+        written = [(with_words(query, self._as_written), k) for query, k in queries]
         try:
             merged, notes = await search_sources(self._sources, written, filters, self._pool.papers)
         except SourceFailed as error:
@@ -134,6 +143,11 @@ class SourcesEngine(Engine):
         }
         pool = replace(self._pool, papers=merged.papers, found={**self._pool.found, **found})
         self._pool = await self._with_passages(pool)
+
+    def _as_written(self, word: Term | Phrase) -> Term | Phrase:
+        """Return a word as it is written instead of its token."""
+        is_token = isinstance(word, Term) and word.tokens == (word.text,)
+        return replace(word, text=self._written.get(word.text, word.text)) if is_token else word
 
     async def _with_passages(self, pool: Pool) -> Pool:
         """Analyse and encode the passages of new papers; without any, the pool is unchanged."""
@@ -152,16 +166,18 @@ class SourcesEngine(Engine):
             grown, vectors={**pool.vectors, **{row.passage_id: found[row.text_hash] for row in rows}}
         )
 
-    async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
+    async def document_frequencies(self, tokens: Iterable[str], texts: Iterable[str] = ()) -> dict[str, int]:
         """Return the document frequency of each token in the sources that count.
 
         If none counts a word, it is as rare as any other: its frequency in the papers that a question found
         would say how well it found them.
         """
         wanted = list(dict.fromkeys(tokens))
-        new = {
-            token: word for token in wanted if token not in self._counted and (word := self._words.get(token))
-        }
+        for text in texts:
+            for token, _, start, end in await self._threads.run(self._analyzer.analyze, text):
+                self._written.setdefault(token, text[start:end])
+        unknown = (token for token in wanted if token not in self._counted)
+        new = {token: self._written[token] for token in unknown if token in self._written}
         if self._counts and 0 < len(new) <= MAX_COUNTED:
             with suppress(SourceFailed):  # the search reports it
                 counts, _ = await summed_frequencies(self._sources, sorted(set(new.values())))

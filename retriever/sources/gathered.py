@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 
 from indexer.analysis import make_analyzer
 from indexer.encoders import VectorFingerprint
+from indexer.glossary.storage import Glossary
 from indexer.settings import IndexerSettings
 from indexer.versions.fingerprint import lexical_fingerprint
 from indexer.versions.manifest import Manifest
@@ -22,7 +23,6 @@ from retriever.sources.configuration import DeclaredSource, read_declared
 from retriever.sources.engine import SourcesEngine
 from retriever.sources.merging import LimitedSource, summed_frequencies
 from retriever.sources.models import SharedModels
-from retriever.sources.words import NotingAnalyzer, NotingGlossary, Written
 
 
 @asynccontextmanager
@@ -68,7 +68,6 @@ async def index_of_sources(
     """
     with ExitStack() as opened:
         folder = Path(opened.enter_context(TemporaryDirectory(prefix="shrag-sources-")))
-        words: Written = {}
         analyzer = make_analyzer(ANALYZER, DECOMPOUND)
         glossary_path = await asyncio.to_thread(general_glossary, folder)
         alike = await asyncio.to_thread(read_synonyms, models.synonyms, analyzer) if models.synonyms else None
@@ -80,17 +79,15 @@ async def index_of_sources(
             sources,
             total=total,
             analyzer=make_analyzer(ANALYZER, DECOMPOUND),  # used in its own thread
-            words=words,
             vectors=vectors,
         )
         opened.callback(engine.close)
-        glossary = opened.enter_context(NotingGlossary.open(glossary_path))
-        glossary.written = words
+        glossary = opened.enter_context(Glossary.open(glossary_path))
         index = SearchIndex(
             Pointer(0, "sources"),
             _manifest(sources, vectors.fingerprint if vectors else None),
             engine,
-            NotingAnalyzer(analyzer, words),
+            analyzer,
             glossary,
             alike,
             models,

@@ -7,7 +7,7 @@ taken from the others: a record with a Korean abstract gets the English one.
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Generic, TypeVar
 
@@ -172,59 +172,43 @@ def merge(answers: Mapping[str, SourceAnswer], known: Mapping[str, MergedPaper],
     Ids are the source's own, with the source's name before them if there are `several` sources
     (`library:B17`). The hit lists of several sources are fused by reciprocal rank fusion (k = 60).
     """
-    gathered = _Gathered(dict(known), several=several)
-    lists: list[list[list[tuple[str, float]]]] = []
+    papers = dict(known)
+    by_id = {identity: paper_id for paper_id, merged in papers.items() for identity in merged.ids}
+    claims: dict[str, PaperClaims] = {}
+    by_claim = defaultdict[str, list[str]](list)  # ids in the order of their papers
+
+    def note(paper_id: str) -> None:
+        claims[paper_id] = _claims_of(papers[paper_id].paper)
+        for key in claims[paper_id].keys:
+            if paper_id not in by_claim[key]:
+                by_claim[key].append(paper_id)
+
+    def added(identity: tuple[str, str], paper: Paper) -> str:
+        """Merge a record into the first paper that it is a record of, or add it as a new one."""
+        own = _claims_of(paper)
+        others = dict.fromkeys(chain.from_iterable(by_claim[key][:MOST_COMPARED] for key in own.keys))
+        paper_id = next((other for other in others if own.is_same(claims[other])), "")
+        if merged := papers.get(paper_id):
+            papers[paper_id] = MergedPaper(_filled(merged.paper, paper), (*merged.ids, identity))
+        else:
+            paper_id = ":".join(identity) if several else paper.id
+            papers[paper_id] = MergedPaper(paper.model_copy(update={"id": paper_id}), (identity,))
+        note(paper_id)
+        return paper_id
+
+    for paper_id in known:
+        note(paper_id)
+    lists = defaultdict[int, list[list[tuple[str, float]]]](list)  # of each query, one per source
     for name, answer in answers.items():
         for place, found in enumerate(answer.found):
             ranked: dict[str, float] = {}
             for rank, each in enumerate(found, 1):
-                score = 1 / rank if each.score is None else each.score
-                ranked.setdefault(gathered.add((name, each.paper.id), each.paper), score)
-            while len(lists) <= place:
-                lists.append([])
+                identity = name, each.paper.id
+                if identity not in by_id:
+                    by_id[identity] = added(identity, each.paper)
+                ranked.setdefault(by_id[identity], 1 / rank if each.score is None else each.score)
             lists[place].append(list(ranked.items()))
-    return Merged(gathered.papers, tuple(map(_fused, lists)))
-
-
-class _Gathered:
-    """Papers while records are added; each is compared with the first papers that share a claim with it."""
-
-    def __init__(self, papers: dict[str, MergedPaper], *, several: bool) -> None:
-        self.papers = papers
-        self._several = several
-        self._by_id = {identity: paper_id for paper_id, merged in papers.items() for identity in merged.ids}
-        self._by_claim = defaultdict[str, dict[str, None]](dict)  # ids in the order of their papers
-        self._claims: dict[str, PaperClaims] = {}
-        for paper_id, merged in papers.items():
-            self._note(paper_id, _claims_of(merged.paper))
-
-    def add(self, identity: tuple[str, str], paper: Paper) -> str:
-        """Merge a record into its paper, or add it as a new paper; return the paper's id."""
-        if identity not in self._by_id:
-            self._by_id[identity] = self._added(identity, paper)
-        return self._by_id[identity]
-
-    def _added(self, identity: tuple[str, str], paper: Paper) -> str:
-        claims = _claims_of(paper)
-        others = dict.fromkeys(chain.from_iterable(self._by_claim.get(key, ()) for key in claims.keys))
-        same = next((other for other in others if claims.is_same(self._claims[other])), None)
-        if same is None:
-            own_id = ":".join(identity) if self._several else paper.id
-            self.papers[own_id] = MergedPaper(paper.model_copy(update={"id": own_id}), (identity,))
-            self._note(own_id, claims)
-            return own_id
-        merged = self.papers[same]
-        filled = _filled(merged.paper, paper)
-        self.papers[same] = replace(merged, paper=filled, ids=(*merged.ids, identity))
-        self._note(same, _claims_of(filled))
-        return same
-
-    def _note(self, paper_id: str, claims: PaperClaims) -> None:
-        """Store a paper's claims; later records are compared with the first papers of each."""
-        self._claims[paper_id] = claims
-        for key in claims.keys:
-            if len(self._by_claim[key]) < MOST_COMPARED:
-                self._by_claim[key][paper_id] = None
+    return Merged(papers, tuple(_fused(lists[place]) for place in sorted(lists)))
 
 
 def _filled(paper: Paper, other: Paper) -> Paper:

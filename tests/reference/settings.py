@@ -11,7 +11,7 @@ from pydantic_core import PydanticUndefined
 
 from base.settings.fields import Setting, is_path, settings_of
 from base.settings.sources import LayeredSettings, settings_classes
-from retriever.sources.configuration import kinds
+from retriever.sources.configuration import KINDS
 from tests.reference.markdown import GENERATED, code, in_one_line, table
 
 INTRODUCTION = f"""\
@@ -43,7 +43,7 @@ def page() -> str:
     for settings in settings_classes():
         lines += _of_class(settings)
     lines += ["## Tables of sources", "", SOURCES]
-    for kind in kinds():
+    for kind in KINDS:
         lines += _of_source(kind)
     return "\n".join(lines).rstrip() + "\n"
 

@@ -20,7 +20,7 @@ from generator.tracing.steps import Step
 from indexer.analysis import Analyzer
 from retriever.queries.boolean import AnalysedField, Or, Phrase, Query, Term
 from retriever.relevance.asked_words import words_query
-from retriever.sources.words import analysed_word
+from retriever.sources.kinds.index import analysed_word
 
 OWN_INDEXES = frozenset({"index", "elasticsearch"})  # queried with an OR of words, ranked by BM25
 # Vocabulary by kind of source; other kinds get the advice for an index.

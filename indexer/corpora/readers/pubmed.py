@@ -7,6 +7,7 @@ PMID.
 import re
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 from xml.etree.ElementTree import Element
 
 from indexer.corpora.readers.items import DeadLetter, Item, admitted
@@ -29,7 +30,12 @@ def read_pubmed(stream: Stream) -> Iterator[Item]:
             yield found
         else:
             line, element = found
-            yield admitted(paper_record(element, TABLES[element.tag]), stream.name, line, start_of(element))
+            yield admitted(article_as_paper(element), stream.name, line, start_of(element))
+
+
+def article_as_paper(element: Element) -> dict[str, Any]:
+    """Convert a PubmedArticle or a PubmedBookArticle to Paper's keys."""
+    return paper_record(element, TABLES[element.tag])
 
 
 def _title(element: Element, *, path: str) -> str:

@@ -3,10 +3,13 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import TypeVar
 
 from pydantic import Field
 
+from indexer.analysis import Analyzer
 from indexer.corpora.papers import Paper
 from indexer.settings import IndexerSettings, OptionalPath
 from indexer.versions.manifest import Manifest
@@ -15,7 +18,7 @@ from retriever.following import FollowingIndex
 from retriever.index import SearchIndex, open_index
 from retriever.papers.citations import citation_counts, cited_by, references
 from retriever.papers.records import records_of_papers
-from retriever.queries.boolean import Query
+from retriever.queries.boolean import Phrase, Query, Term, with_words
 from retriever.queries.filters import Filters
 from retriever.sources import (
     ANALYZER,
@@ -27,7 +30,6 @@ from retriever.sources import (
     SourcePaper,
 )
 from retriever.sources.settings import SourceSettings
-from retriever.sources.words import analysed
 
 BODY = "body"
 T = TypeVar("T")
@@ -72,26 +74,26 @@ class IndexSource(Source):
 
     async def search(self, queries: Sequence[tuple[Query, int]], *, filters: Filters) -> SourceAnswer:
         """Answer many queries in one call to the engine, and read the papers in another."""
-        return await self.ask(lambda version: self._search(version, queries, filters))
 
-    async def _search(
-        self, index: SearchIndex, queries: Sequence[tuple[Query, int]], filters: Filters
-    ) -> SourceAnswer:
-        chain = index.manifest.analyzer, index.manifest.decompound, index.manifest.dictionary
-        same = chain == (ANALYZER, DECOMPOUND, "")  # tokens of queries and of the index
-        asked = await index.threads.run(
-            lambda: [(analysed(query, index.analyzer, keep=same), k) for query, k in queries]
-        )
-        whole = _holds_papers(index)
-        found = await index.engine.search(asked, filters=filters, collapse=whole)
-        papers = await self._of_hits(index, [hit for query_hits in found for hit in query_hits])
-        listed = [[(hit.doc_id if whole else hit.passage_id, hit.score) for hit in of] for of in found]
-        return SourceAnswer(
-            tuple(
-                tuple(SourcePaper(papers[id_], score) for id_, score in of if id_ in papers) for of in listed
-            ),
-            requests=2,
-        )
+        async def of(index: SearchIndex) -> SourceAnswer:
+            made = index.manifest.analyzer, index.manifest.decompound, index.manifest.dictionary
+            same = made == (ANALYZER, DECOMPOUND, "")  # tokens of queries and of the index
+            asked = await index.threads.run(
+                lambda: [(analysed(query, index.analyzer, keep=same), k) for query, k in queries]
+            )
+            whole = _holds_papers(index)
+            found = await index.engine.search(asked, filters=filters, collapse=whole)
+            papers = await self._of_hits(index, list(chain.from_iterable(found)))
+            lists = ([(hit.doc_id if whole else hit.passage_id, hit.score) for hit in of] for of in found)
+            return SourceAnswer(
+                tuple(
+                    tuple(SourcePaper(papers[id_], score) for id_, score in of if id_ in papers)
+                    for of in lists
+                ),
+                requests=2,
+            )
+
+        return await self.ask(of)
 
     async def _of_hits(self, index: SearchIndex, hits: Sequence[EngineHit]) -> dict[str, Paper]:
         """Return the records of hits; the body of a full paper is its passages that were found."""
@@ -108,14 +110,13 @@ class IndexSource(Source):
             if passage.part == BODY:
                 bodies[passage.doc_id].append(passage.text)
         papers = await self._read(index, (hit.doc_id for hit in hits))
-        return {
-            doc_id: paper.model_copy(update={"body": "\n\n".join(bodies[doc_id])})
-            if doc_id in bodies
-            else paper
-            for doc_id, paper in papers.items()
-        }
+        texts = {doc_id: {"body": "\n\n".join(parts)} for doc_id, parts in bodies.items()}
+        return {doc_id: paper.model_copy(update=texts.get(doc_id)) for doc_id, paper in papers.items()}
 
     async def _read(self, index: SearchIndex, ids: Iterable[str]) -> dict[str, Paper]:
+        """Return the records of papers, or of passages if the index holds passages without papers."""
+        if not _holds_papers(index):
+            return await self._of_hits(index, [EngineHit(passage_id, "", 0.0) for passage_id in ids])
         records = await records_of_papers(index, ids)
         return await index.threads.run(
             lambda: {
@@ -126,13 +127,7 @@ class IndexSource(Source):
 
     async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
         """Return records by id."""
-        return await self.ask(lambda version: self._papers(version, ids))
-
-    async def _papers(self, index: SearchIndex, ids: Sequence[str]) -> dict[str, SourcePaper]:
-        if _holds_papers(index):
-            found = await self._read(index, ids)
-        else:
-            found = await self._of_hits(index, [EngineHit(passage_id, "", 0.0) for passage_id in ids])
+        found = await self.ask(lambda version: self._read(version, ids))
         return {paper_id: SourcePaper(paper) for paper_id, paper in found.items()}
 
     async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
@@ -149,25 +144,36 @@ class IndexSource(Source):
         if not _holds_papers(index):
             return LinkedPapers()
         linked = await follow(index, ids, limit)
-        papers = await self._papers(index, [other for others in linked.values() for other in others])
-        return LinkedPapers(
-            {
-                paper_id: tuple(papers[other] for other in others if other in papers)
-                for paper_id, others in linked.items()
-            },
-            requests=2,  # maximum: abstracts that may have more chunks are read again
-        )
+        papers = await self._read(index, chain.from_iterable(linked.values()))
+        found = {
+            paper_id: tuple(SourcePaper(papers[other]) for other in others if other in papers)
+            for paper_id, others in linked.items()
+        }
+        return LinkedPapers(found, requests=2)  # maximum: long abstracts are read again
 
     async def citation_counts(self, ids: Sequence[str]) -> dict[str, int]:
         """Count the papers of the index that refer to each paper; empty if it holds passages."""
-        return await self.ask(lambda version: _cited_by_count(version, ids))
+        if not _holds_papers(self._index):
+            return {}
+        counts = await self.ask(lambda version: citation_counts(version, ids))
+        return {paper_id: count.cited_by for paper_id, count in counts.items()}
 
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
         """Return the document frequency of each word (of a compound, its rarest part), and the passages.
 
         A word that is only a token within a sentence (줄이) is counted in its written form.
         """
-        return await self.ask(lambda version: _frequencies(version, words))
+
+        async def of(index: SearchIndex) -> tuple[dict[str, int], int]:
+            analyze = index.analyzer.analyze
+            tokens = await index.threads.run(
+                lambda: {word: [each[0] for each in analyze(word)] for word in words}
+            )
+            counted = await index.engine.document_frequencies({*words, *chain.from_iterable(tokens.values())})
+            rarest = {word: min((counted[token] for token in of), default=0) for word, of in tokens.items()}
+            return {word: max(counted[word], rarest[word]) for word in words}, index.engine.passage_count
+
+        return await self.ask(of)
 
     async def close(self) -> None:
         """Close the index."""
@@ -179,22 +185,15 @@ def _holds_papers(index: SearchIndex | FollowingIndex) -> bool:
     return index.manifest.unit == "paper"
 
 
-async def _cited_by_count(index: SearchIndex, ids: Sequence[str]) -> dict[str, int]:
-    if not _holds_papers(index):
-        return {}
-    counts = await citation_counts(index, ids)
-    return {paper_id: count.cited_by for paper_id, count in counts.items()}
+def analysed(query: Query, analyzer: Analyzer, *, keep: bool = False) -> Query:
+    """Return the query with the tokens of an analyzer; with `keep`, existing tokens are unchanged."""
+    return with_words(query, lambda word: word if keep and word.tokens else analysed_word(word, analyzer))
 
 
-async def _frequencies(index: SearchIndex, words: Sequence[str]) -> tuple[dict[str, int], int]:
-    analyzer, engine = index.analyzer, index.engine
-    tokens = await index.threads.run(
-        lambda: {word: [token[0] for token in analyzer.analyze(word)] for word in words}
-    )
-    everything = {*words, *(token for of in tokens.values() for token in of)}
-    counted = await engine.document_frequencies(everything)
-    found = {
-        word: max(counted[word], min((counted[token] for token in of), default=0))
-        for word, of in tokens.items()
-    }
-    return found, engine.passage_count
+def analysed_word(word: Term | Phrase, analyzer: Analyzer) -> Term | Phrase:
+    """Return a word or phrase with the tokens of an analyzer."""
+    tokens = analyzer.analyze(word.text)
+    if isinstance(word, Term):
+        return replace(word, tokens=tuple(dict.fromkeys(token[0] for token in tokens)))
+    first = tokens[0][1] if tokens else 0
+    return replace(word, tokens=tuple((token[1] - first, token[0]) for token in tokens))

@@ -9,28 +9,29 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from indexer.corpora.readers.json_values import at, items, table
 from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
-from retriever.sources import SourceFeatures, SourcePaper
 from retriever.sources.settings import Address, AtOnce, Rate, WebSettings
-from retriever.sources.web.boolean import Syntax, WrittenQuery, searched_everywhere
+from retriever.sources.web.boolean import Syntax, WrittenQuery, anywhere
 from retriever.sources.web.client import WebRequest
-from retriever.sources.web.records import (
-    Unreadable,
-    address,
-    agreed,
-    at,
-    items,
-    json_in,
-    paper_of,
-    table,
-    text,
-)
-from retriever.sources.web.source import AskedQuery, Conversation, Page, WebSource
+from retriever.sources.web.records import Unreadable, agreed, json_in, paper_of, text
+from retriever.sources.web.source import AskedQuery, Page, WebSource
 
 PER_PAGE = 20  # the maximum number of introductions per request
-PAGE = re.compile(r"[1-9][0-9]{0,11}")
+ARTICLE = re.compile(r"\b[1-9][0-9]{0,11}\b")
 WIKI = "Wikipedia"
+NO_YEARS = "articles have no year: a filter of years excludes all of them"
+ALWAYS = {
+    "action": "query",
+    "format": "json",
+    "formatversion": "2",
+    "prop": "extracts|info",
+    "inprop": "url",
+    "exintro": "1",
+    "explaintext": "1",
+    "exlimit": "max",
+}
 
 
 class Settings(WebSettings):
@@ -49,96 +50,63 @@ class Settings(WebSettings):
         return values
 
 
-SYNTAX = Syntax(
-    word=lambda words, field: ("intitle:" if field == "title" else "") + searched_everywhere(words, field),
-    both=" ",
-    without=" -",
-    brackets=False,
-    longest=300,
-)
-
-
-def read_articles(content: bytes, source: str, language: str) -> list[SourcePaper | None]:
-    """Parse articles, best first."""
-    answer = agreed(json_in(content), "query", "batchcomplete", "continue", "error")
-    if at(answer, "error") is not None:
-        raise Unreadable(f"it answers: {text(at(answer, 'error', 'code'))[:80] or 'an error'}")
-    pages = [table(page) for page in items(at(answer, "query", "pages"))]
-    found = [page for page in pages if not page.get("missing") and not page.get("invalid")]
-    return [_read_article(page, source, language) for page in sorted(found, key=_place)]
-
-
-def _place(page: Mapping[str, Any]) -> int:
-    index = page.get("index")
-    return index if isinstance(index, int) else PER_PAGE * PER_PAGE
-
-
-def _read_article(page: Mapping[str, Any], source: str, language: str) -> SourcePaper | None:
-    number = text(page.get("pageid"))
-    return paper_of(
-        source,
-        {
-            "id": number if PAGE.fullmatch(number) else "",
-            "title": text(page.get("title")),
-            "abstract": text(page.get("extract")),
-            "lang": language,
-            "journal": WIKI,
-            "url": address(page.get("fullurl")),
-        },
-    )
-
-
 class Wikipedia(WebSource):
     """One Wikipedia, open until `close`."""
 
+    settings: Settings
     service = WIKI
-    features = SourceFeatures(private=False)
-    syntax = SYNTAX
-    identifiers = PAGE
+    syntax = Syntax(
+        word=lambda words, field: ("intitle:" if field == "title" else "") + anywhere(words),
+        both=" ",
+        without=" -",
+        brackets=False,
+        longest=300,
+    )
+    identifiers = ARTICLE
     batch = per_page = PER_PAGE
-
-    def __init__(self, name: str, settings: Settings) -> None:
-        """Create the source; the first question connects."""
-        super().__init__(name, settings)
-        self._language = settings.language
 
     def write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
         """Convert a query; articles have no year, so a filter of years matches nothing."""
         written, asked = super().write(query, k, filters)
         if asked and asked.filters.years:
-            return WrittenQuery("", ("articles have no year: a filter of years excludes all of them",)), None
-        if asked and asked.filters.lang not in {None, "", self._language}:
+            return WrittenQuery("", (NO_YEARS,)), None
+        if asked and asked.filters.lang not in {None, "", self.settings.language}:
             return WrittenQuery(""), None
         return written, asked
 
-    async def page(self, asked: AskedQuery, start: int, size: int, conversation: Conversation) -> Page:
-        """Return a page by relevance."""
-        parameters = {
-            "generator": "search",
-            "gsrsearch": asked.text,
-            "gsrlimit": str(size),
-            "gsroffset": str(start),
-            "gsrnamespace": "0",
-        }
-        return await self._articles(parameters, conversation)
+    def page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
+        """Return the request for a page of articles."""
+        page = {"gsrlimit": str(size), "gsroffset": str(start), "gsrnamespace": "0"}
+        return WebRequest("/api.php", {**ALWAYS, "generator": "search", "gsrsearch": asked.text, **page})
 
-    async def fetch(self, ids: Sequence[str], conversation: Conversation) -> Page:
-        """Return articles by page number."""
-        return await self._articles({"pageids": "|".join(ids)}, conversation)
+    def id_request(self, ids: Sequence[str]) -> WebRequest:
+        """Return the request for articles by page number."""
+        return WebRequest("/api.php", {**ALWAYS, "pageids": "|".join(ids)})
 
-    async def _articles(self, parameters: Mapping[str, str], conversation: Conversation) -> Page:
-        always = {
-            "action": "query",
-            "format": "json",
-            "formatversion": "2",
-            "prop": "extracts|info",
-            "inprop": "url",
-            "exintro": "1",
-            "explaintext": "1",
-            "exlimit": "max",
+    def read(self, content: bytes) -> Page:
+        """Parse articles, best first."""
+        answer = agreed(json_in(content), "query", "batchcomplete", "continue", "error")
+        if answer.get("error") is not None:
+            raise Unreadable(f"it answers: {text(at(answer, 'error', 'code'))[:80] or 'an error'}")
+        pages = [table(page) for page in items(at(answer, "query", "pages"))]
+        found = [page for page in pages if not page.get("missing") and not page.get("invalid")]
+        return [self._article(page) for page in sorted(found, key=_place)]
+
+    def _article(self, page: Mapping[str, Any]) -> Any:
+        record = {
+            "id": page.get("pageid"),
+            "title": page.get("title"),
+            "abstract": page.get("extract"),
+            "lang": self.settings.language,
+            "journal": WIKI,
+            "url": page.get("fullurl"),
         }
-        content = await conversation.ask(WebRequest("/api.php", {**always, **parameters}))
-        return await self.read(read_articles, content, self.name, self._language)
+        return paper_of(self.name, ARTICLE, record)
+
+
+def _place(page: Mapping[str, Any]) -> int:
+    index = page.get("index")
+    return index if isinstance(index, int) else PER_PAGE * PER_PAGE
 
 
 open_source = Wikipedia.open

@@ -6,18 +6,32 @@ space. Weights are left out, because no service supports them.
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from urllib.parse import quote_plus
 
 from retriever.queries.boolean import AnalysedField, And, Exact, Not, Or, Phrase, Query, Range, Term
 
 NO_WORD = re.compile(r"[^\w.'’-]+|_+")
 EDGES = ".'’-"
 RESERVED = frozenset({"and", "or", "not", "andnot", "to", "near"})
+TITLES = "titles cannot be searched alone here: their words were searched everywhere"
 
 
 class NotExpressible(ValueError):
     """A query that a service's syntax cannot express; the message is the reason."""
+
+
+def anywhere(words: str, field: AnalysedField = "text") -> str:
+    """Format words for any field: a single word unquoted, so that it is stemmed, several in quotes."""
+    del field
+    return words if words.isalnum() else f'"{words}"'
+
+
+def in_address(query: str) -> int:
+    """Return the length of a query in an address."""
+    return len(quote_plus(query))
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +41,7 @@ class Syntax:
     `word` is called with a word or a phrase, without any syntax, and the field.
     """
 
-    word: Callable[[str, AnalysedField], str]
+    word: Callable[[str, AnalysedField], str] = anywhere
     either: str = " OR "
     both: str = " AND "
     without: str = " NOT "
@@ -45,37 +59,30 @@ class WrittenQuery:
     notes: tuple[str, ...] = ()
 
 
-def searched_everywhere(words: str, field: AnalysedField) -> str:
-    """Format words for any field: a single word unquoted, so that it is stemmed, several in quotes."""
-    del field
-    return words if words.isalnum() else f'"{words}"'
-
-
 def write_query(query: Query, syntax: Syntax) -> WrittenQuery:
     """Convert a query; if it is too long, its last words are cut, but never its exclusions."""
+    whole = _simplified(query)
+    words, notes = len(_words(whole)), []
+
+    def length(count: int) -> int:
+        return syntax.length(_written(_first_words(whole, count), syntax))
+
     try:
-        text = _written(query, syntax)
-        if not text:
-            empty = isinstance(query, Or) and not query.clauses
-            return WrittenQuery("", () if empty else ("a query was not sent: it has no words",))
-        if syntax.length(text) <= syntax.longest:
-            return WrittenQuery(text, _notes(query, syntax))
-        words = len(_leaves(query))
-        fit, too_many = 0, words
-        while too_many - fit > 1:
-            middle = (fit + too_many) // 2
-            shorter = _first_words(query, middle)
-            if shorter is not None and syntax.length(_written(shorter, syntax)) <= syntax.longest:
-                fit = middle
-            else:
-                too_many = middle
-        shorter = _first_words(query, fit) if fit else None
-        if shorter is None:
-            return WrittenQuery("", ("a query was not sent: its words are too long for the service",))
-        left_out = f"a query was too long for the service and lost its last {words - fit} of {words} words"
-        return WrittenQuery(_written(shorter, syntax), (left_out, *_notes(shorter, syntax)))
+        fits = length(words) <= syntax.longest
+        fit = words if fits else bisect_right(range(1, words), syntax.longest, key=length)
+        shortened = _simplified(_first_words(whole, fit))
+        text = _written(shortened, syntax) if fits or fit else ""
     except NotExpressible as error:
         return WrittenQuery("", (f"a query was not sent: {error}",))
+    if not text:
+        why = "it has no words" if fits else "its words are too long for the service"
+        return WrittenQuery("", () if query == Or(()) else (f"a query was not sent: {why}",))
+    if fit < words:
+        lost = f"its last {words - fit} of {words} words"
+        notes.append(f"a query was too long for the service and lost {lost}")
+    if not syntax.titles and any(word.field == "title" for word in _words(shortened)):
+        notes.append(TITLES)
+    return WrittenQuery(text, tuple(notes))
 
 
 def plain_words(text: str) -> str:
@@ -90,48 +97,50 @@ def heading_words(text: str) -> str:
     return ", ".join(filter(None, map(plain_words, text.split(","))))
 
 
-def _notes(query: Query, syntax: Syntax) -> tuple[str, ...]:
-    if syntax.titles or not any(leaf.field == "title" for leaf in _leaves(query)):
-        return ()
-    return ("titles cannot be searched alone here: their words were searched everywhere",)
+def _simplified(query: Query) -> Query:
+    """Drop title words of an Or that are searched everywhere anyway, and joins of a single clause."""
+    if isinstance(query, Not):
+        return Not(_simplified(query.clause))
+    if not isinstance(query, Or | And):
+        return query
+    clauses = [_simplified(clause) for clause in query.clauses]
+    if isinstance(query, Or):
+        everywhere = {
+            each.text for each in clauses if isinstance(each, Term | Phrase) and each.field == "text"
+        }
+        clauses = [each for each in clauses if not _is_title_of(everywhere, each)]
+    alone = len(clauses) == 1 and not isinstance(clauses[0], Not)
+    return clauses[0] if alone else type(query)(tuple(clauses))
 
 
-def _leaves(query: Query) -> list[Term | Phrase]:
+def _is_title_of(words: set[str], clause: Query) -> bool:
+    return isinstance(clause, Term | Phrase) and clause.field == "title" and clause.text in words
+
+
+def _words(query: Query) -> list[Term | Phrase]:
+    """Return the words of a query that are not excluded."""
     match query:
         case Term() | Phrase():
             return [query]
-        case Or(clauses=clauses):
-            return [leaf for clause in _without_implied(clauses) for leaf in _leaves(clause)]
-        case And(clauses=clauses):
-            return [leaf for clause in clauses for leaf in _leaves(clause)]
+        case Or(clauses=clauses) | And(clauses=clauses):
+            return [word for clause in clauses for word in _words(clause)]
         case _:
             return []
 
 
-def _first_words(query: Query, count: int) -> Query | None:
-    """Return the query with its first `count` words and all its exclusions; None without any."""
-    match query:
-        case Or(clauses=clauses) | And(clauses=clauses):
-            kept: list[Query] = []
-            for clause in _without_implied(clauses) if isinstance(query, Or) else clauses:
-                if isinstance(clause, Not):
-                    kept.append(clause)
-                elif count > 0 and (shorter := _first_words(clause, count)) is not None:
-                    kept.append(shorter)
-                    count -= len(_leaves(clause))
-            return type(query)(tuple(kept)) if any(not isinstance(each, Not) for each in kept) else None
-        case _:
-            return query
-
-
-def _without_implied(clauses: Sequence[Query]) -> list[Query]:
-    """Drop title clauses of an Or whose words are searched everywhere anyway."""
-    everywhere = {each.text for each in clauses if isinstance(each, Term | Phrase) and each.field == "text"}
-    return [
-        each
-        for each in clauses
-        if not (isinstance(each, Term | Phrase) and each.field == "title" and each.text in everywhere)
-    ]
+def _first_words(query: Query, count: int) -> Query:
+    """Return the query with its first `count` words, and everything else."""
+    if isinstance(query, Term | Phrase):
+        return query if count > 0 else Or(())
+    if not isinstance(query, Or | And):
+        return query
+    kept: list[Query] = []
+    for clause in query.clauses:
+        own = len(_words(clause))
+        if count > 0 or not own:
+            kept.append(_first_words(clause, count))
+        count -= own
+    return type(query)(tuple(kept))
 
 
 def _written(query: Query, syntax: Syntax) -> str:
@@ -142,28 +151,23 @@ def _written(query: Query, syntax: Syntax) -> str:
         case Or(clauses=clauses):
             if any(isinstance(clause, Not) for clause in clauses):
                 raise NotExpressible("it only excludes words within an OR")
-            parts = [_bracketed(clause, syntax) for clause in _without_implied(clauses)]
+            parts = (_bracketed(clause, syntax) for clause in clauses)
             return syntax.either.join(dict.fromkeys(filter(None, parts)))
         case And(clauses=clauses):
-            return _written_and(clauses, syntax)
+            wanted = [clause for clause in clauses if not isinstance(clause, Not)]
+            alone = len(wanted) == 1 and not syntax.brackets  # exclusions may follow an OR
+            found = [_written(each, syntax) if alone else _bracketed(each, syntax) for each in wanted]
+            refused = list(filter(None, (_bracketed(each, syntax) for each in _excluded(clauses))))
+            if refused and not any(found):
+                raise NotExpressible("it only excludes")
+            return syntax.both.join(filter(None, found)) + "".join(syntax.without + each for each in refused)
         case Not():
             raise NotExpressible("it only excludes")
         case Range() | Exact():
             raise NotExpressible("the service does not support one of its filters")
 
 
-def _written_and(clauses: Sequence[Query], syntax: Syntax) -> str:
-    wanted = [clause for clause in clauses if not isinstance(clause, Not)]
-    alone = len(wanted) == 1 and not syntax.brackets  # exclusions may follow an OR
-    parts = [_written(clause, syntax) if alone else _bracketed(clause, syntax) for clause in wanted]
-    refused = [_bracketed(each, syntax) for each in _refused(clauses)]
-    parts, refused = list(filter(None, parts)), list(filter(None, refused))
-    if not parts and refused:
-        raise NotExpressible("it only excludes")
-    return syntax.both.join(parts) + "".join(syntax.without + part for part in refused)
-
-
-def _refused(clauses: Sequence[Query]) -> Iterator[Query]:
+def _excluded(clauses: Sequence[Query]) -> Iterator[Query]:
     """Yield the exclusions; an excluded OR gives one exclusion per word."""
     for clause in clauses:
         if isinstance(clause, Not):
@@ -171,12 +175,9 @@ def _refused(clauses: Sequence[Query]) -> Iterator[Query]:
 
 
 def _bracketed(clause: Query, syntax: Syntax) -> str:
-    if not isinstance(clause, Or | And):
-        return _written(clause, syntax)
-    parts = _without_implied(clause.clauses) if isinstance(clause, Or) else clause.clauses
-    if len(parts) == 1:
-        return _bracketed(parts[0], syntax)
+    text = _written(clause, syntax)
+    if not text or not isinstance(clause, Or | And):
+        return text
     if not syntax.brackets:
         raise NotExpressible("the service knows no brackets")
-    text = _written(clause, syntax)
-    return f"({text})" if text else ""
+    return f"({text})"

@@ -1,250 +1,237 @@
-"""Requests to a service, with rate limits, retries, and bounds on bytes and time.
+"""Requests to a service, with a rate limit, retries, and bounds on bytes and time.
 
-They use a transport of httpx instead of its client, which keeps cookies and logs addresses, which may contain
-questions and keys. A redirect is an error. All sources on one host share a token bucket.
+A redirect is an error. All sources on one host share its rate limit. No message contains a key.
 """
 
 import asyncio
 import json
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
 from math import inf
-from urllib.parse import quote, quote_plus, urlsplit
+from pathlib import Path
+from urllib.parse import quote, quote_plus, urlencode, urlsplit
 
 import httpx
 
-from base.amounts import plain
 from base.net.backoff import TRANSIENT_STATUSES, growing_pauses, retry_after_s
-from base.net.http_client import BOUND, CONNECT_S, BoundedTransport
-from base.net.user_agent import user_agent
+from base.net.http_client import exchange, open_client
 from base.untrusted import message_in, one_line
-from retriever.sources.settings import WebSettings
 
 MOST_BYTES = 16_000_000  # of an answer; valid answers are much smaller
 LONGEST_PAUSE_S = 60.0  # maximum pause of all sources on the request of a host
+JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 
 
-class TokenBucket:
-    """A token bucket, filled at a rate up to its size; callers without a token get the time to wait.
+class RateLimit:
+    """The times at which requests to one host may be sent; for callers on any event loop."""
 
-    It belongs to no event loop.
-    """
-
-    def __init__(self, per_second: float, size: int = 1) -> None:
-        """Start full."""
-        self._per_second, self._size = per_second, size
-        self._tokens, self._at = float(size), time.monotonic()
+    def __init__(self, per_second: float = inf) -> None:
+        """Allow the first request at once."""
+        self._interval, self._free_at = 1 / per_second, 0.0
         self._lock = threading.Lock()
 
-    def take(self) -> float:
-        """Take a token, and return the seconds to wait before its use."""
+    def slow_to(self, per_second: float) -> "RateLimit":
+        """Lower the rate if it is higher."""
+        self._interval = max(self._interval, 1 / per_second)
+        return self
+
+    def take(self, longest: float = inf) -> float:
+        """Reserve a turn, and return the seconds until then; nothing is reserved beyond the longest wait."""
         with self._lock:
-            now = time.monotonic()
-            self._tokens = min(self._size, self._tokens + (now - self._at) * self._per_second)
-            self._at = now
-            self._tokens -= 1
-            return max(0.0, -self._tokens / self._per_second)
+            turn = max(time.monotonic(), self._free_at)
+            wait = turn - time.monotonic()
+            if wait < longest:
+                self._free_at = turn + self._interval
+            return max(0.0, wait)
 
     def pause(self, seconds: float) -> None:
         """Block all requests for a time that the host requested."""
         with self._lock:
-            self._tokens = min(self._tokens, -seconds * self._per_second)
-
-    def put_back(self) -> None:
-        """Put an unused token back into the bucket."""
-        with self._lock:
-            self._tokens = min(self._size, self._tokens + 1)
-
-    def slow_to(self, per_second: float) -> None:
-        """Lower the rate if it is higher."""
-        with self._lock:
-            self._per_second = min(self._per_second, per_second)
+            self._free_at = max(self._free_at, time.monotonic() + seconds)
 
 
-_buckets: dict[str, TokenBucket] = {}
-_lock = threading.Lock()
-
-
-def bucket_of(host: str, per_second: float) -> TokenBucket:
-    """Return the bucket of a host and port; the slowest requested rate applies."""
-    with _lock:
-        bucket = _buckets.setdefault(host, TokenBucket(per_second))
-    bucket.slow_to(per_second)
-    return bucket
+_rates: dict[str, RateLimit] = {}  # by host and port; the slowest requested rate applies
 
 
 class Unanswered(Exception):
     """A service does not answer, or sends an invalid answer; the message contains no key."""
 
-    requests = 0  # number of requests sent
-
-
-class Busy(Unanswered):
-    """A failure after which a retry may succeed; `wait_s` is the requested wait in seconds."""
-
-    def __init__(self, why: str, wait_s: float = 0.0) -> None:
+    def __init__(self, why: str, retry_s: float = inf, *, silent: bool = False) -> None:
+        """Take the reason, the least wait before a retry (infinite if it is useless), and a timeout."""
         super().__init__(why)
-        self.wait_s = wait_s
+        self.retry_s, self.silent = retry_s, silent
 
 
 @dataclass(frozen=True, slots=True)
 class WebRequest:
-    """A request as a value: parameters go into the address, a form or JSON into the body."""
+    """A request as a value: parameters go into the address, content makes it a POST."""
 
     path: str
     parameters: Mapping[str, str] = field(default_factory=dict)
-    form: tuple[tuple[str, str], ...] = ()
-    json: object = None
-    absent: bool = False  # whether 404 means "nothing found" instead of a failure
+    content: bytes | None = None
+    content_type: str = JSON
+    absent: bytes | None = None  # the answer that 404 stands for, None for a failure
 
-    def message(self, url: str, headers: Mapping[str, str]) -> httpx.Request:
-        """Return the HTTP request to a service at `url`."""
-        address = httpx.URL(url + self.path, params=dict(self.parameters) or None)
-        if self.json is not None:
-            content, kind = json.dumps(self.json, ensure_ascii=False), "application/json"
-        elif self.form:
-            content = "&".join(f"{quote_plus(key)}={quote_plus(value)}" for key, value in self.form)
-            kind = "application/x-www-form-urlencoded"
-        else:
-            return httpx.Request("GET", address, headers=headers)
-        sent = {**headers, "Content-Type": kind}
-        return httpx.Request("POST", address, headers=sent, content=content.encode())
+    @classmethod
+    def of_json(cls, path: str, parameters: Mapping[str, str], value: object) -> "WebRequest":
+        """Return a POST of a value as JSON."""
+        return cls(path, parameters, json.dumps(value, ensure_ascii=False).encode())
+
+    @classmethod
+    def of_form(cls, path: str, fields: list[tuple[str, str]]) -> "WebRequest":
+        """Return a POST of a form, so that the address contains no key or long query."""
+        return cls(path, {}, urlencode(fields).encode(), FORM)
+
+
+@dataclass(slots=True)
+class Call:
+    """The requests of one call of a source: their deadline by the event loop's clock, and their number."""
+
+    until: float
+    requests: int = 0
+
+    @property
+    def left(self) -> float:
+        """The seconds left."""
+        return self.until - asyncio.get_running_loop().time()
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of a client.
+
+    Args:
+        request_s: seconds for one request.
+        per_second: requests to the host; None for no limit.
+        at_once: concurrent requests; None for no limit.
+        retries: further requests after one that failed.
+        most_bytes: of an answer.
+    """
+
+    request_s: float
+    per_second: float | None = None
+    at_once: int | None = None
+    retries: int = 2
+    most_bytes: int = MOST_BYTES
 
 
 class WebClient:
     """The connections to one service."""
 
-    def __init__(self, settings: WebSettings, headers: Mapping[str, str]) -> None:
-        """Create a client, which connects when needed."""
-        self._settings = settings
-        self._headers = {
-            "User-Agent": user_agent(settings.contact),
-            "Accept-Encoding": "identity",
-            **headers,
-        }
-        self._transport: BoundedTransport | None = None
-        self._bucket = bucket_of(urlsplit(settings.url).netloc, settings.requests_per_second)
-        self._places = asyncio.Semaphore(settings.at_once)
-        self._opening = asyncio.Lock()
-        self._hidden = [secret.get_secret_value() for secret in settings.secrets()]
-        self._own = len(self._hidden)
-
-    def hide(self, secret: str) -> None:
-        """Hide a new secret in messages, instead of the previous one."""
-        self._hidden = [*self._hidden[: self._own], secret]
-
-    async def send(self, request: WebRequest, until: float) -> tuple[bytes | None, int]:
-        """Return the answer, or None for an accepted 404, and the number of requests sent.
+    def __init__(
+        self,
+        url: str,
+        limits: Limits,
+        *,
+        headers: Mapping[str, str] | None = None,
+        secrets: Iterable[str] = (),
+        ca_certs: Path | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        """Create a client, which connects when needed; certificates are loaded here.
 
         Args:
-            request: the request.
-            until: the deadline, by the event loop's clock.
+            url: address of the service.
+            limits: of time, rate and bytes.
+            headers: of all requests.
+            secrets: no message contains them.
+            ca_certs: certificate authorities of the server.
+            transport: sends the requests instead of the network.
+        """
+        self._url, self._limits = url, limits
+        self.secrets = [secret for secret in secrets if secret]  # may be changed later
+        self._rate = RateLimit()
+        if limits.per_second:
+            self._rate = _rates.setdefault(urlsplit(url).netloc, self._rate).slow_to(limits.per_second)
+        self._places = asyncio.Semaphore(limits.at_once) if limits.at_once else nullcontext()
+        self._client = open_client(
+            url,
+            None,
+            ca_certs=ca_certs,
+            connections=limits.at_once,
+            headers=headers or {},
+            transport=transport,
+        )
+
+    async def send(self, request: WebRequest, call: Call) -> bytes:
+        """Return the answer to a request.
 
         Raises:
             Unanswered: the service times out, refuses, or redirects.
         """
-        sent = 0
-        for pause in growing_pauses():
+        for tries, pause in enumerate(growing_pauses(), 1):
+            wait = self._rate.take(call.left)
+            if wait >= call.left:
+                raise Unanswered("its rate limit or its requested pause exceeds the time limit")
+            await asyncio.sleep(wait)
+            call.requests += 1
             try:
-                await self._turn(until)
-                sent += 1
-                return await self._answer(request, until), sent
+                return await self._answer(request, call)
             except Unanswered as failure:
-                wait = max(pause, failure.wait_s) if isinstance(failure, Busy) else inf
-                late = asyncio.get_running_loop().time() + wait >= until
-                if late or sent > self._settings.retries:
-                    failure.requests = sent
+                wait = max(pause, failure.retry_s)
+                if tries > self._limits.retries or wait >= call.left:
                     raise
             await asyncio.sleep(wait)
         raise AssertionError("pauses have no end")
 
-    async def _answer(self, request: WebRequest, until: float) -> bytes | None:
-        """Send a request once; Busy if a retry may succeed."""
+    async def _answer(self, request: WebRequest, call: Call) -> bytes:
+        """Send a request once."""
+        address = httpx.URL(f"{self._url}{request.path}", params=dict(request.parameters) or None)
         try:
-            response = await self._exchange(request, until)
-        except (httpx.NetworkError, httpx.TimeoutException) as error:
-            raise Busy(self._line(_why(error))) from None
+            async with self._places:
+                response = await exchange(
+                    self._client,
+                    "GET" if request.content is None else "POST",
+                    str(address),
+                    request.content,
+                    headers={} if request.content is None else {"Content-Type": request.content_type},
+                    seconds=max(0.001, min(self._limits.request_s, call.left)),
+                    most_bytes=self._limits.most_bytes,
+                )
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise Unanswered(self._line(_why(error))) from None
-        if response.status_code == HTTPStatus.OK:
-            return response.content
-        if response.status_code == HTTPStatus.NOT_FOUND and request.absent:
-            return None
-        if response.status_code not in TRANSIENT_STATUSES:
-            raise Unanswered(self._refusal(response))
-        asked = retry_after_s(response.headers.get("Retry-After", ""), datetime.now(UTC)) or 0.0
-        if asked:
-            self._bucket.pause(min(asked, LONGEST_PAUSE_S))
-        raise Busy(self._refusal(response), asked)
-
-    async def _turn(self, until: float) -> None:
-        """Wait for the host's rate limit; Unanswered if that exceeds the deadline."""
-        wait = self._bucket.take()
-        if asyncio.get_running_loop().time() + wait >= until:
-            self._bucket.put_back()
-            raise Unanswered("its rate limit or its requested pause exceeds the time limit")
-        await asyncio.sleep(wait)
-
-    async def _exchange(self, request: WebRequest, until: float) -> httpx.Response:
-        message = request.message(self._settings.url, self._headers)
-        transport = await self._opened()
-        async with self._places:
-            left = until - asyncio.get_running_loop().time()  # may be negative after the wait for a place
-            seconds = max(0.001, min(self._settings.request_timeout_s, left))
-            message.extensions = {BOUND: MOST_BYTES, "timeout": {"connect": min(CONNECT_S, seconds)}}
-            try:
-                async with asyncio.timeout(seconds):
-                    response = await transport.handle_async_request(message)
-                    try:
-                        await response.aread()
-                    finally:
-                        await response.aclose()
-                    return response
-            except TimeoutError:
-                raise httpx.ReadTimeout(f"did not answer within {plain(round(seconds, 1))} s") from None
-
-    async def _opened(self) -> BoundedTransport:
-        async with self._opening:
-            if self._transport is None:  # reading certificates takes long
-                self._transport = await asyncio.to_thread(_connections, self._settings)
-            return self._transport
-
-    def _refusal(self, response: httpx.Response) -> str:
+            transient = isinstance(error, httpx.NetworkError | httpx.TimeoutException)
+            silent = isinstance(error, httpx.ReadTimeout)
+            raise Unanswered(self.line(_why(error)), 0.0 if transient else inf, silent=silent) from None
         status = response.status_code
-        if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
-            return f"it redirects elsewhere ({status}), which is not followed"
+        if response.is_success:
+            return response.content
+        if status == HTTPStatus.NOT_FOUND and request.absent is not None:
+            return request.absent
+        if response.is_redirect:
+            raise Unanswered(f"it redirects elsewhere ({status}), which is not followed")
         content = response.content[:10_000]
-        said = "" if b"<" in content[:200] else self._line(message_in(content))
-        return f"it answers {status}{said and f': {said}'}"
+        said = "" if b"<" in content[:200] else message_in(content)
+        asked = retry_after_s(response.headers.get("Retry-After", ""), datetime.now(UTC)) or 0.0
+        if asked and status in TRANSIENT_STATUSES:
+            self._rate.pause(min(asked, LONGEST_PAUSE_S))
+        retry_s = asked if status in TRANSIENT_STATUSES else inf
+        raise Unanswered(self.line(f"it answers {status}{said and f': {said}'}"), retry_s)
 
-    def _line(self, text: str) -> str:
+    def line(self, text: str) -> str:
         """Make one line without secrets, in plain form or encoded for an address or JSON."""
-        for secret in self._hidden:
+        for secret in self.secrets:
             for form in (secret, quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1]):
                 text = text.replace(form, "***")
         return one_line(text)
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._transport is not None:
-            await self._transport.aclose()
-
-
-def _connections(settings: WebSettings) -> BoundedTransport:
-    secure = settings.url.startswith("https:")
-    limits = httpx.Limits(max_connections=settings.at_once)
-    return BoundedTransport(httpx.AsyncHTTPTransport(verify=secure, limits=limits, trust_env=False))
+        await self._client.aclose()
 
 
 def _why(error: Exception) -> str:
+    said = str(error) or type(error).__name__
     match error:
-        case httpx.ReadTimeout() | httpx.DecodingError() | httpx.RemoteProtocolError():
-            return f"it {error}" if str(error).startswith(("did", "sends")) else f"it breaks off: {error}"
+        case httpx.ReadTimeout():
+            return f"it {said}"
         case httpx.TimeoutException():
             return "it cannot be reached in time"
+        case httpx.DecodingError() | httpx.RemoteProtocolError():
+            return f"it breaks off: {said}"
         case _:
-            return f"it cannot be reached: {error}"
+            return f"it cannot be reached: {said}"

@@ -5,7 +5,7 @@ The fields of a record may hold any value. XML is parsed without custom entities
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError
 
@@ -15,14 +15,18 @@ from pydantic import ValidationError
 
 from base.untrusted import read_json
 from indexer.corpora.normal_forms import whole_doi
-from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, MOST_CITATIONS, Paper
-from indexer.corpora.readers.cells import language_named, year_in
+from indexer.corpora.papers import Paper
+from indexer.corpora.readers.bibliography import year_within
+from indexer.corpora.readers.cells import language_named
+from indexer.corpora.readers.json_values import citations, items, table
 from indexer.corpora.readers.markup import without_markup
 from retriever.sources import SourcePaper
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+ADDRESS = re.compile(r"https?://[^\s\"'<>]+")
 LONGEST = 1_000_000  # characters of one field
+LONGEST_IDENTIFIER = 1_000
 MOST = 10_000  # values of one list
 MOST_VALUES = 4_000_000  # of an answer: each takes about 100 bytes of memory, and about 2 bytes to send
 MOST_TAGS = 1_000_000  # and attributes, of an answer: each takes 10 µs to parse
@@ -46,91 +50,11 @@ def json_in(content: bytes) -> Any:
             raise Unreadable(f"its answer is {what}") from None
 
 
-def agreed(answer: Any, *keys: str) -> Any:
+def agreed(answer: Any, *keys: str) -> Mapping[str, Any]:
     """Return an answer that is an object with one of the keys; Unreadable for any other."""
     if not table(answer).keys() & set(keys):
         raise Unreadable("its answer is JSON of another kind")
-    return answer
-
-
-def table(value: Any) -> Mapping[str, Any]:
-    """Return a value that is an object, an empty one for anything else."""
-    return value if isinstance(value, Mapping) else {}
-
-
-def items(value: Any) -> list[Any]:
-    """Return a value that is a list, an empty one for anything else."""
-    return value[:MOST] if isinstance(value, list) else []
-
-
-def at(value: Any, *keys: str) -> Any:
-    """Return a value in nested objects; None if one of them is missing."""
-    for key in keys:
-        value = table(value).get(key)
-    return value
-
-
-def text(value: Any) -> str:
-    """Return a text without markup and characters that cannot be stored; "" for other values."""
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63:
-        value = str(value)
-    if not isinstance(value, str):
-        return ""
-    return without_markup(CONTROL.sub(" ", SURROGATE.sub("\ufffd", value[:LONGEST])))
-
-
-def texts(values: Iterable[Any]) -> list[str]:
-    """Return the texts among values, each once."""
-    return list(dict.fromkeys(filter(None, map(text, values))))
-
-
-def year(value: Any) -> int | None:
-    """Return a year from a number, or from the start of a date."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value if FIRST_YEAR <= value <= LAST_YEAR else None
-    return year_in(value) if isinstance(value, str) else None
-
-
-def count(value: Any) -> int | None:
-    """Return a number of citations; None for an impossible one."""
-    counts = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_CITATIONS
-    return value if counts else None
-
-
-def number(value: Any) -> float | None:
-    """Return a finite number."""
-    found = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e18  # noqa: PLR2004 - NaN is not
-    return float(value) if found else None
-
-
-def doi(value: Any) -> str:
-    """Return a DOI without its resolver, in small letters; "" for other values."""
-    return whole_doi(text(value))
-
-
-def identifier(value: Any, form: re.Pattern[str]) -> str:
-    """Return the part of an id or address that matches its form, or ""."""
-    found = form.search(text(value)[:1000])
-    return found[0] if found else ""
-
-
-def address(value: Any) -> str:
-    """Return a web address; "" for anything else, since pages must not link to it."""
-    found = text(value)
-    return found if re.match(r"https?://[^\s\"'<>]+$", found) else ""
-
-
-def paper_of(source: str, record: Mapping[str, Any], *, score: float | None = None) -> SourcePaper | None:
-    """Make a paper of cleaned fields; None without a usable id or without text."""
-    given = {key: value for key, value in record.items() if value not in (None, "", [])}
-    if not given.get("title") and not given.get("abstract"):
-        return None
-    if told := given.pop("lang", ""):
-        given["lang"] = language_named(str(told)) or "other"
-    try:
-        return SourcePaper(Paper.model_validate({**given, "source": source}), score)
-    except ValidationError:
-        return None
+    return table(answer)
 
 
 def xml_in(content: bytes, root: str, *, doctype: bool = False) -> Element:
@@ -155,6 +79,71 @@ def xml_in(content: bytes, root: str, *, doctype: bool = False) -> Element:
     return tree
 
 
-def text_in(element: Element | None) -> str:
-    """Return all text within an element and its children."""
-    return "" if element is None else "".join(element.itertext())
+def text(value: Any) -> str:
+    """Return a text without markup and characters that cannot be stored; "" for other values."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63:
+        value = str(value)
+    if not isinstance(value, str):
+        return ""
+    return without_markup(CONTROL.sub(" ", SURROGATE.sub("\ufffd", value[:LONGEST])))
+
+
+def texts(values: Iterable[Any]) -> list[str]:
+    """Return the texts among values, each once."""
+    return list(dict.fromkeys(filter(None, map(text, values))))
+
+
+def number(value: Any) -> float | None:
+    """Return a finite number."""
+    found = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e18  # noqa: PLR2004 - NaN is not
+    return float(value) if found else None
+
+
+def _address(value: Any) -> str:
+    """Return a web address; "" for anything else, since pages must not link to it."""
+    found = text(value)
+    return found if ADDRESS.fullmatch(found) else ""
+
+
+def _language(value: Any) -> str:
+    return (language_named(text(value)) or "other") if text(value) else ""
+
+
+# The fields of a record that are kept, each with the function that reads a value of any kind.
+FIELDS: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("title", "abstract", "title2", "abstract2", "journal", "publisher"), text),
+    **dict.fromkeys(("type", "volume", "issue", "pages"), text),
+    **dict.fromkeys(("authors", "keywords"), lambda value: texts(items(value)[:MOST])),
+    "year": lambda value: year_within(text(value)),
+    "doi": lambda value: whole_doi(text(value)),
+    "url": _address,
+    "lang": _language,
+    "cited_by_count": citations,
+}
+
+
+def paper_of(
+    source: str, form: re.Pattern[str], record: Mapping[str, Any], *, score: Any = None, bare: bool = False
+) -> SourcePaper | None:
+    """Make a paper of a record; None without a usable id or, unless `bare`, without text.
+
+    Args:
+        source: name of the source.
+        form: of an id. The first match in `id` counts, for instance in an address; references must match.
+        record: values of any kind by the fields of Paper; other fields are left out.
+        score: of the source.
+        bare: whether a record needs no title and no abstract.
+    """
+    given = {name: read(record.get(name)) for name, read in FIELDS.items()}
+    if not (bare or given["title"] or given["abstract"]):
+        return None
+    found = form.search(text(record.get("id"))[:LONGEST_IDENTIFIER])
+    given["id"] = found and found[0]
+    given["references"] = [
+        each for each in texts(items(record.get("references"))[:MOST]) if form.fullmatch(each)
+    ]
+    filled = {name: value for name, value in given.items() if value not in (None, "", [])}
+    try:
+        return SourcePaper(Paper.model_validate({**filled, "source": source}), number(score))
+    except ValidationError:
+        return None

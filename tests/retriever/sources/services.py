@@ -76,7 +76,7 @@ def open_kind(kind: str, address: str, **settings: Any) -> WebSource:
         **EXCHANGES[kind].settings,
         **settings,
     }
-    source: WebSource = module.open_source(f"my-{kind}", module.Settings(**given), None)
+    source: WebSource = module.open_source(f"my-{kind}", module.Settings(**given))
     return source
 
 
@@ -94,3 +94,8 @@ def ask(source: WebSource, call: Callable[[WebSource], Awaitable[Result]]) -> Re
 
 def any_of(*words: str) -> Or:
     return Or(tuple(Term(word, (word,)) for word in words))
+
+
+def well(kind: str) -> Replier:
+    """Return a service that answers as its documentation says."""
+    return lambda asked: Reply(EXCHANGES[kind].found(asked))

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import re
 from contextlib import closing
 
@@ -11,19 +10,16 @@ import pytest
 
 from generator.pipeline import answer_question
 from generator.ways import make_request
-from indexer.citation_graph.graph import CitationCounts
 from indexer.settings import EncoderSettings, IndexerSettings
 from retriever.errors import SourceFailed, UnknownPaper
 from retriever.index import open_index
-from retriever.papers.citations import citation_counts, references
 from retriever.queries.boolean import Range, Term
 from retriever.queries.filters import Filters
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 from retriever.sources import SourceFeatures
-from retriever.sources.foreign_index.settings import Settings
 from retriever.sources.gathered import index_of_sources
-from retriever.sources.kinds.elasticsearch import ElasticsearchSource
+from retriever.sources.kinds.elasticsearch import ElasticsearchSource, Settings
 from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
 from retriever.sources.models import SharedModels
@@ -102,28 +98,6 @@ def test_a_source_that_counts_gives_the_keywords_that_its_index_gives(sample, sa
     assert [query.name for query in result.queries] == [query.name for query in itself.queries]
 
 
-def test_the_expert_language_goes_to_the_source(sample, sample_home):
-    result = searched(sample_home, [IndexSource("ours", sample)], "methane NOT review", method="boolean")
-    assert result.hits
-    assert all("methane" in (hit.passage.title + hit.passage.text).casefold() for hit in result.hits)
-
-
-def test_papers_of_sources_have_no_citation_graph(sample, sample_home):
-    async def asking(index):
-        return await references(index, ["SAMPLE-BAT-011"]), await citation_counts(index, ["SAMPLE-BAT-011"])
-
-    cites, counts = asked(IndexerSettings(home=sample_home), [IndexSource("ours", sample)], asking)
-    assert cites == {"SAMPLE-BAT-011": []}
-    assert counts == {"SAMPLE-BAT-011": CitationCounts()}
-
-
-def test_filters_hold_whatever_a_source_sends(sample, sample_home):
-    filters = Filters(years=Range(2023, None), lang="ko")
-    result = searched(sample_home, [IndexSource("ours", sample)], KOREAN, filters=filters)
-    assert result.hits
-    assert all((hit.passage.year or 0) >= 2023 and hit.passage.lang == "ko" for hit in result.hits)
-
-
 @pytest.mark.parametrize(
     ("others", "topic"),
     [
@@ -163,25 +137,6 @@ def test_a_paper_of_two_sources_comes_once(sample, sample_home, tmp_path):
     assert both[0].paper["found_in"][1] == {"source": "few", "id": "OURS-1"}
 
 
-def test_a_source_that_fails_is_a_note(sample, sample_home):
-    sources = [IndexSource("ours", sample), failing("theirs", httpx.Response(500, text="broken"))]
-    result = searched(sample_home, sources, ENGLISH)
-    assert result.hits[0].doc_id.startswith("ours:")
-    assert [note for note in result.notes if "theirs" in note and "status 500: broken" in note]
-
-
-def test_where_no_source_answers_the_search_fails(sample_home):
-    with pytest.raises(SourceFailed, match="redirect"):
-        searched(sample_home, [failing("theirs", httpx.Response(301, headers={"Location": "/"}))], ENGLISH)
-
-
-@pytest.mark.parametrize("question", ["🙂", "the"])
-def test_a_question_without_words_asks_nobody(sample_home, question):
-    result = searched(sample_home, [failing("theirs", httpx.Response(500))], question)
-    assert result.hits == ()
-    assert result.notes
-
-
 def test_an_answer_is_quoted_and_traced(sample, sample_home):
     settings = settings_of(sample_home)
     answered = asked(
@@ -199,6 +154,45 @@ def test_the_keywords_of_a_strategy_are_what_the_source_is_asked(sample, sample_
     result = searched(sample_home, [IndexSource("ours", sample)], "물과 기체?", strategy=strategy)
     assert "methane" in [keyword.text for keyword in result.keywords]
     assert "SAMPLE-AGR-001" in [hit.doc_id for hit in result.hits]
+
+
+def test_a_source_that_fails_is_a_note_unless_all_fail(sample, sample_home):
+    theirs = failing("theirs", httpx.Response(301, headers={"Location": "/"}))
+    result = searched(sample_home, [IndexSource("ours", sample), theirs], ENGLISH)
+    assert result.hits[0].doc_id.startswith("ours:")
+    assert any("theirs" in note and "redirect" in note for note in result.notes)
+    with pytest.raises(SourceFailed, match="redirect"):
+        searched(sample_home, [theirs], ENGLISH)
+    for nothing in ("🙂", "the"):  # nobody is asked
+        result = searched(sample_home, [theirs], nothing)
+        assert result.hits == ()
+        assert result.notes
+
+
+def test_filters_and_the_expert_language_hold(sample, sample_home):
+    filters = Filters(years=Range(2023, None), lang="ko")
+    result = searched(sample_home, [IndexSource("ours", sample)], KOREAN, filters=filters)
+    assert result.hits
+    assert all((hit.passage.year or 0) >= 2023 and hit.passage.lang == "ko" for hit in result.hits)
+    result = searched(sample_home, [IndexSource("ours", sample)], "methane NOT review", method="boolean")
+    assert result.hits
+    assert all("methane" in (hit.passage.title + hit.passage.text).casefold() for hit in result.hits)
+
+
+def test_an_index_gives_references_and_counts_words(sample):
+    async def linked():
+        source = IndexSource("ours", sample)
+        [whole] = (await source.papers(["SAMPLE-NLP-001"])).values()
+        references = await source.references(["SAMPLE-NLP-001", "unknown"], 10)
+        citing = await source.citing(["SAMPLE-NLP-003"], 10)
+        return whole.paper, references, citing, await source.frequencies(["methane", "quuxly"])
+
+    whole, references, citing, counted = asyncio.run(linked())
+    assert [each.paper.id for each in references.papers["SAMPLE-NLP-001"]] == whole.references
+    assert "SAMPLE-NLP-001" in {each.paper.id for each in citing.papers["SAMPLE-NLP-003"]}
+    assert counted is not None
+    assert counted[0]["methane"] > 0 == counted[0]["quuxly"]
+    assert counted[1] == sample.manifest.passages
 
 
 def test_equal_queries_are_sent_once_for_the_larger_number(sample):
@@ -266,35 +260,6 @@ def test_passages_are_encoded_once_and_remembered(sample, sample_home, tmp_path,
     assert [hit.doc_id for hit in results[0].hits] == [hit.doc_id for hit in results[1].hits]
     assert texts[0] > 20
     assert texts[1] - texts[0] < 5  # the question, and what an encoder is tried with
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write to every folder")
-def test_where_the_cache_cannot_be_written_the_glossary_is_made_for_the_question(
-    sample, sample_home, tmp_path, monkeypatch
-):
-    (tmp_path / "shrag").mkdir(mode=0o555)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    result = searched(sample_home, [IndexSource("ours", sample)], ENGLISH)
-    assert result.hits
-
-
-def test_references_are_those_of_the_index(sample):
-    async def linked():
-        source = IndexSource("ours", sample)
-        [whole] = (await source.papers(["SAMPLE-NLP-001"])).values()
-        references = await source.references(["SAMPLE-NLP-001", "unknown"], 10)
-        return whole.paper, references, await source.citing(["SAMPLE-NLP-003"], 10)
-
-    whole, references, citing = asyncio.run(linked())
-    assert [each.paper.id for each in references.papers["SAMPLE-NLP-001"]] == whole.references
-    assert "SAMPLE-NLP-001" in {each.paper.id for each in citing.papers["SAMPLE-NLP-003"]}
-
-
-def test_words_are_counted_as_the_index_holds_them(sample):
-    counted = asyncio.run(IndexSource("ours", sample).frequencies(["methane", "quuxly"]))
-    assert counted is not None
-    assert counted[0]["methane"] > 0 == counted[0]["quuxly"]
-    assert counted[1] == sample.manifest.passages
 
 
 @pytest.fixture

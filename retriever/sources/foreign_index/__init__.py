@@ -1,1 +1,0 @@
-"""A foreign Elasticsearch or OpenSearch index: requests, answers, settings."""

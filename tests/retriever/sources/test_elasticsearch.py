@@ -1,0 +1,426 @@
+"""A foreign Elasticsearch or OpenSearch: its requests, and its good, bad and missing answers."""
+
+import asyncio
+import base64
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from retriever.errors import SourceFailed
+from retriever.queries.boolean import EVERYTHING, And, Exact, Not, Or, Phrase, Range, Term
+from retriever.queries.filters import Filters
+from retriever.sources.kinds.elasticsearch import ElasticsearchSource, Settings
+from retriever.sources.merging import LimitedSource, ask_sources
+from retriever.sources.query_dsl import count_body, records_body, search_body, written
+from tests.virtual_clock import run
+
+SECRET = "sehr-geheim-0815"
+FIELDS = {
+    "title": {"name": 2.0},
+    "abstract": ["summary", "summary_en"],
+    "body": "text",
+    "year": "pub.year",
+    "lang": "language",
+    "authors": "people",
+    "journal": "venue",
+    "doi": "doi",
+    "references": "cites",
+    "keywords": "topics.label",
+}
+READ = "cites doi language name people pub.year summary summary_en topics.label venue".split()
+METHANE = Or((Term("methane", ("methan",)),))
+
+
+def settings(fields=FIELDS, **changed):
+    values = {"kind": "elasticsearch", "url": "http://127.0.0.1:9200", "index": "books", "api_key": SECRET}
+    return Settings.model_validate(values | {"fields": fields, "timeout_s": 5} | changed)
+
+
+def match(text, *fields, kind="best_fields", **more):
+    searched = list(fields or ("text", "topics.label", "summary", "summary_en", "name^2"))
+    return {"multi_match": {"query": text, "fields": searched, "type": kind, "lenient": True, **more}}
+
+
+def any_of(*clauses):
+    return {"bool": {"should": list(clauses), "minimum_should_match": 1}}
+
+
+NOTHING: dict[str, Any] = {"match_none": {}}
+RICE = Term("rice", ())
+
+
+@pytest.mark.parametrize(
+    ("query", "changed", "expected"),
+    [
+        (
+            Or((Term("essays", ()), Term("벼", (), weight=0.5))),
+            {},
+            any_of(match("essays"), match("벼", boost=0.5)),
+        ),
+        (
+            And((RICE, Not(Term("survey", ())), Range(None, 2020), Exact("doc_id", ("B1", "B2")))),
+            {},
+            {
+                "bool": {
+                    "must": [match("rice")],
+                    "must_not": [match("survey")],
+                    "filter": [{"range": {"pub.year": {"lte": 2020}}}, {"ids": {"values": ["B1", "B2"]}}],
+                }
+            },
+        ),
+        (Phrase("wet rice", (), "title", slop=2), {}, match("wet rice", "name^2", kind="phrase", slop=2)),
+        (Range(2019, 2024), {}, {"range": {"pub.year": {"gte": 2019, "lte": 2024}}}),
+        (
+            Range(2019, 2024),
+            {"year_type": "date"},
+            {"range": {"pub.year": {"gte": "2019-01-01", "lt": "2025-01-01", "format": "yyyy-MM-dd"}}},
+        ),
+        (Range(2019, 2024), {"year_type": "text"}, {"range": {"pub.year": {"gte": "2019", "lt": "2025"}}}),
+        (Range(2019, 2024), {"fields": {"title": "t"}}, NOTHING),
+        (Exact("lang", ("ko",)), {"languages": {"ko": "kor"}}, {"terms": {"language": ["kor"]}}),
+        (Exact("journal", ("Soil",)), {}, any_of({"match_phrase": {"venue": "Soil"}})),
+        (Term("메탄", ()), {"hangul": "prefixes"}, match("메탄", kind="phrase_prefix", max_expansions=100)),
+        (Term("methane", ()), {"hangul": "prefixes"}, match("methane")),
+        (Or(()), {}, NOTHING),
+        (And(()), {}, NOTHING),
+        (Exact("source", ("x",)), {}, NOTHING),
+        (EVERYTHING, {}, {"bool": {"must_not": [NOTHING]}}),
+    ],
+)
+def test_a_query_in_the_query_dsl(query, changed, expected):
+    assert written(settings(**changed), query) == expected
+
+
+def test_bodies_of_searches():
+    assert search_body(settings(), RICE, 10, Filters()) == {
+        "query": match("rice"),
+        "size": 10,
+        "_source": READ,
+        "track_total_hits": False,
+    }
+    filters = Filters(years=Range(2019, None), lang="ko", journal="Soil")
+    narrowed = search_body(settings(), RICE, 5, filters)["query"]["bool"]
+    assert narrowed["must"] == [match("rice")]
+    assert {"range": {"pub.year": {"gte": 2019}}} in narrowed["filter"]
+    assert {"terms": {"language": ["ko"]}} in narrowed["filter"]
+    assert len(narrowed["filter"]) == 3
+    assert search_body(settings({"title": "t"}), RICE, 5, filters)["query"] == match("rice", "t")
+    assert count_body(match("rice")) == {
+        "query": match("rice"),
+        "size": 0,
+        "track_total_hits": True,
+        "_source": False,
+    }
+    assert records_body(settings(), ["B1"])["query"] == {"ids": {"values": ["B1"]}}
+    by_field = records_body(settings(FIELDS | {"id": "isbn"}), ["B1", "B2"])
+    assert (by_field["query"], by_field["size"]) == ({"terms": {"isbn": ["B1", "B2"]}}, 2)
+    assert "isbn" in by_field["_source"]
+
+
+def source(handler, **changed):
+    return ElasticsearchSource("library", settings(**changed), transport=httpx.MockTransport(handler))
+
+
+def bodies_of(request):
+    return [json.loads(line) for line in request.content.splitlines()[1::2]]
+
+
+def responses(answers):
+    return httpx.Response(200, json={"responses": answers})
+
+
+def answered(*hits):
+    """Answer every search of a request by the same hits."""
+    return lambda request: responses([{"hits": {"hits": list(hits)}}] * len(bodies_of(request)))
+
+
+def found(handler, queries=((METHANE, 10),), filters=None, **changed):
+    return run(source(handler, **changed).search(list(queries), filters=filters or Filters()))
+
+
+FULL = {
+    "name": "Rice",
+    "summary": "Methane.",
+    "summary_en": "More.",
+    "pub": {"year": 2019},
+    "language": "en",
+    "people": ["A. Kim", "B. Lee"],
+    "venue": "Soil",
+    "doi": "10.1234/X",
+    "cites": ["B2", 3],
+    "topics": [{"label": "rice"}, {"label": "water"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        (
+            FULL,
+            {
+                "title": "Rice",
+                "abstract": "Methane. More.",
+                "source": "library",
+                "year": 2019,
+                "lang": "en",
+                "authors": ["A. Kim", "B. Lee"],
+                "journal": "Soil",
+                "doi": "10.1234/x",
+                "keywords": ["rice", "water"],
+                "references": ["B2", "3"],
+            },
+        ),
+        ({"pub": {"year": "2019-05"}}, {"year": 2019}),
+        ({"pub": [{"year": "May 2019"}, {"year": "2020"}]}, {"year": 2019}),
+        ({"pub.year": 99999}, {"year": None}),
+        ({"pub": {"year": {"from": 2019}}}, {"year": None}),
+        ({"name": ["Rice", "and water"]}, {"title": "Rice and water"}),
+        ({"name": None, "summary": 17}, {"title": "", "abstract": "17"}),
+        ({"name": {"full": "Rice"}}, {"title": ""}),
+        ({"people": "A. Kim; B. Lee | C. Park"}, {"authors": ["A. Kim", "B. Lee", "C. Park"]}),
+        ({"people": [{"name": "A. Kim"}, {"nome": "?"}, None]}, {"authors": ["A. Kim"]}),
+        ({"language": "kor"}, {"lang": "ko"}),
+        ({"language": "fr"}, {"lang": "other"}),
+        ({"language": True, "name": "벼"}, {"lang": "ko"}),
+        ({"cites": ["has space", "", None, "B2"]}, {"references": ["B2"]}),
+        ({"doi": [], "venue": {}}, {"doi": "", "journal": ""}),
+        ({"summary": "x" * 1_000_000}, {"abstract": "x" * 20_000}),
+        ({"name": "Rice \ud800"}, {"title": "Rice \ufffd"}),
+    ],
+)
+def test_a_record_becomes_a_paper_whatever_its_fields_hold(record, expected):
+    content = json.dumps({"responses": [{"hits": {"hits": [{"_id": "B1", "_source": record}]}}]})
+    [[made]] = found(lambda _: httpx.Response(200, content=content), fields=FIELDS | {"body": ""}).found
+    assert made.paper.id == "B1"
+    assert {name: getattr(made.paper, name) for name in expected} == expected
+
+
+@pytest.mark.parametrize("score", ["1" + "0" * 400, "-5e999", "NaN", '"2"'])
+def test_a_score_that_is_no_finite_number_costs_no_paper(score):
+    hit = f'{{"_id": "B1", "_score": {score}, "_source": {{"name": "Rice"}}}}'
+    content = f'{{"responses": [{{"hits": {{"hits": [{hit}]}}}}]}}'
+    [[only]] = found(lambda _: httpx.Response(200, content=content), fields={"title": "name"}).found
+    assert (only.paper.id, only.score) == ("B1", None)
+
+
+def test_records_without_a_usable_id_are_left_out_and_hits_are_bounded():
+    hits = [{"_source": {"name": "no id"}}, {"_id": "a b"}, "no hit", None, {"_id": "B1", "_source": None}]
+    answer = found(answered(*hits), fields={"title": "name"})
+    assert [each.paper.id for each in answer.found[0]] == ["B1"]
+    assert answer.notes == ("4 records without a usable id were left out",)
+    many = ({"_id": f"B{number}", "_source": {"name": "Rice"}} for number in range(11_000))
+    assert len(found(answered(*many), fields={"title": "name"}).found[0]) == 10_000
+
+
+def test_all_queries_go_in_one_request_that_reads():
+    asked = []
+
+    def handler(request):
+        asked.append(request)
+        return answered({"_id": "B1", "_source": {"name": "Rice", "summary": "Methane."}})(request)
+
+    answer = found(handler, [(METHANE, 10)] * 11)
+    assert len(answer.found) == 11
+    assert answer.requests == len(asked) == 1
+    assert (asked[0].method, asked[0].url.path) == ("POST", "/books/_msearch")
+    assert asked[0].headers["Authorization"] == f"ApiKey {SECRET}"
+    assert len(bodies_of(asked[0])) == 11
+
+
+@pytest.mark.parametrize(("status", "text"), [(200, "All of it."), (403, "")])
+def test_full_texts_are_read_where_there_is_no_abstract_and_cost_no_paper(status, text):
+    def handler(request):
+        [body] = bodies_of(request)
+        if body["_source"] != ["text"]:
+            return answered({"_id": "B1", "_source": {"name": "Rice"}})(request)
+        assert body["query"] == {"ids": {"values": ["B1"]}}
+        answer = answered({"_id": "B1", "_source": {"text": "All of it."}})(request)
+        return answer if status == 200 else httpx.Response(status)
+
+    answer = found(handler)
+    assert [(each.paper.id, each.paper.body) for each in answer.found[0]] == [("B1", text)]
+    assert answer.requests == 2
+    assert any("full texts were not read" in note for note in answer.notes) == (status != 200)
+
+
+def test_what_is_missing_is_noted():
+    lacking = found(answered(), filters=Filters(years=Range(2019, None), lang="ko"), fields={"title": "name"})
+    assert lacking.notes == ("has no field for years, lang: its hits were filtered afterwards",)
+    partial = {"hits": {"hits": []}, "timed_out": True, "_shards": {"failed": 1}}
+    late = found(lambda _: responses([partial]))
+    assert late.notes == ("a part of it did not answer in time: some papers may be missing",)
+    error = {"error": {"type": "x", "reason": f"bad {SECRET}"}, "status": 400}
+    hits = {"hits": {"hits": [{"_id": "B1", "_source": {"name": "Rice", "summary": "x"}}]}}
+    broken = found(lambda _: responses([error, hits]), [(METHANE, 10)] * 2)
+    assert [len(of) for of in broken.found] == [0, 1]
+    assert broken.notes == ("a query failed: bad ***",)
+
+
+def _raise(error):
+    def handler(_):
+        raise error
+
+    return handler
+
+
+def _reply(status=200, **content):
+    return lambda _: httpx.Response(status, **content)
+
+
+CAUSE = {"type": "index_not_found_exception", "reason": "no such index [boks]"}
+FAULTS = {
+    "redirect": (_reply(302, headers={"Location": "http://x/"}), "redirect"),
+    "forbidden": (_reply(403, json={"error": f"no {SECRET}"}), "it answers 403: no ***"),
+    "not there": (_reply(404, json={"error": {"reason": "no such index [books]"}}), "no such index"),
+    "cause": (
+        _reply(json={"responses": [{"error": {"root_cause": [CAUSE]}}]}),
+        "failed: no such index [boks]",
+    ),
+    "html": (_reply(html="<h1>Welcome</h1>"), "a web page"),
+    "a list": (_reply(json=[1]), "not that of _msearch"),
+    "another object": (_reply(json={"ok": SECRET}), "not that of _msearch"),
+    "too few answers": (_reply(json={"responses": []}), "not that of _msearch"),
+    "garbage answers": (_reply(json={"responses": [7]}), "a query failed"),
+    "no list of hits": (_reply(json={"responses": [{"hits": {"hits": {"a": 1}}}]}), "a query failed"),
+    "cut off": (_reply(content=b'{"responses": [{"hits"'), "no JSON"),
+    "deep": (_reply(content=b"[" * 9_000), "no JSON"),
+    "huge": (_reply(content=b"x" * 20_000), "more than 10,000 bytes"),
+    "packed": (_reply(content=b"x", headers={"Content-Encoding": "br"}), ""),
+    "overloaded": (_reply(503, text="busy"), "it answers 503: busy"),
+    "silent": (_raise(httpx.ReadTimeout("was silent for 1 s")), "silent"),
+    "refused": (_raise(httpx.ConnectError("All connection attempts failed")), "connection attempts failed"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_failing_server_is_named_in_one_line_without_the_key(fault):
+    handler, said = FAULTS[fault]
+    with pytest.raises(SourceFailed) as raised:
+        found(handler, answer_bytes=10_000)
+    message = str(raised.value)
+    assert "source 'library' at http://127.0.0.1:9200: " in message
+    assert said in message
+    assert "\n" not in message
+    assert SECRET not in message
+    assert len(message) < 500
+
+
+def test_credentials_and_the_address_of_a_server_elsewhere_stay_hidden():
+    def handler(request):
+        return httpx.Response(403, json={"error": f"{request.headers['Authorization']} {SECRET}"})
+
+    with pytest.raises(
+        SourceFailed, match=r"^source 'library': it answers 403: Basic \*\*\* \*\*\*$"
+    ) as raised:
+        found(handler, api_key="", user="reader", password=SECRET, private=False)
+    assert base64.b64encode(f"reader:{SECRET}".encode()).decode()[:6] not in str(raised.value)
+
+
+def test_a_server_that_was_overloaded_is_asked_again():
+    answers = [httpx.Response(429), httpx.Response(503)]
+    assert found(lambda request: answers.pop() if answers else answered()(request)).found == ((),)
+
+
+@pytest.mark.parametrize(
+    ("total", "rice"),
+    [
+        (7, 7),
+        ({"value": 3}, 3),
+        ({"value": 10**400}, 10**12),
+        *((bad, None) for bad in ("many", -1, None, True)),
+    ],
+)
+def test_words_are_counted_without_reading_records(total, rice):
+    def handler(request):
+        bodies = bodies_of(request)
+        assert all(body["size"] == 0 for body in bodies)
+        everything = {"hits": {"total": {"value": 120}, "hits": []}}
+        return responses([everything, *[{"hits": {"total": total, "hits": []}}] * (len(bodies) - 1)])
+
+    counted = run(source(handler).frequencies(["methane", "rice"]))
+    assert counted == (None if rice is None else ({"methane": rice, "rice": rice}, 120))
+
+
+@pytest.mark.parametrize(("begun", "prefixes"), [(4, 0), (40, 1)])
+def test_wrong_fields_and_korean_cut_at_spaces_are_described(begun, prefixes):
+    totals = {"summary": 0, "people": 0, "venue": None}  # of the last nothing is known
+
+    def handler(request):
+        answers: list[Any] = []
+        for body in bodies_of(request):
+            query = body["query"]
+            is_prefix = query.get("multi_match", {}).get("type") == "phrase_prefix"
+            total = (
+                totals.get(query["exists"]["field"], 3) if "exists" in query else begun if is_prefix else 2
+            )
+            known: dict[str, Any] = {"hits": {"total": total, "hits": []}}
+            answers.append({"error": {"reason": "no"}} if total is None else known)
+        return responses(answers)
+
+    told = run(source(handler).wrongly_described())
+    assert [line.split("(")[1].split(")")[0] for line in told[:2]] == ["abstract", "authors"]
+    assert ['hangul = "prefixes"' in line for line in told[2:]] == [True] * prefixes
+
+
+def test_time_limits_hold_for_records_and_for_full_texts():
+    asked = []
+
+    async def handler(request):
+        asked.append(request)
+        [body] = bodies_of(request)
+        await asyncio.sleep(60 if body["_source"] == ["text"] or body["size"] == 1 else 0.5)
+        return answered({"_id": "B1", "_source": {"name": "Rice"}})(request)
+
+    async def limited(k):
+        opened = source(handler, timeout_s=2)
+        limited = LimitedSource(opened, settings(timeout_s=2).longest_s)
+        for _ in range(2):
+            try:
+                return await ask_sources(
+                    [limited], lambda each: each.search([(METHANE, k)], filters=Filters())
+                )
+            except SourceFailed as error:
+                failure = error
+        raise failure
+
+    answer = run(limited(10)).answers["library"]
+    assert [each.paper.id for each in answer.found[0]] == ["B1"]
+    assert any("full texts were not read" in note for note in answer.notes)
+    asked.clear()
+    with pytest.raises(SourceFailed, match="silent for"):
+        run(limited(1))
+    assert len(asked) == 1  # a silent server is asked once
+
+
+LIBRARY: dict[str, dict[str, Any]] = {
+    "B1": {"name": "First", "summary": "x", "cites": ["B2", "B1", "B9"]},
+    "B2": {"name": "Second", "summary": "x", "cites": ["B1"]},
+}
+
+
+def library(request):
+    """Answer look-ups by id, and by what a paper refers to."""
+    answers = []
+    for body in bodies_of(request):
+        ids = body["query"].get("ids", {}).get("values")
+        if ids is None:
+            [cited] = body["query"]["terms"]["cites"]
+            ids = [paper_id for paper_id, record in LIBRARY.items() if cited in record["cites"]]
+        hits = [{"_id": paper_id, "_source": LIBRARY[paper_id]} for paper_id in ids if paper_id in LIBRARY]
+        answers.append({"hits": {"hits": hits}})
+    return responses(answers)
+
+
+def test_references_are_followed_both_ways_if_their_field_is_known():
+    async def linked(opened):
+        return await opened.references(["B1", "B7"], 10), await opened.citing(["B1"], 10)
+
+    references, citing = run(linked(source(library)))
+    names = {name: [each.paper.id for each in of] for name, of in references.papers.items()}
+    assert names == {"B1": ["B2", "B1"]}
+    assert [each.paper.title for each in citing.papers["B1"]] == ["First", "Second"]
+    without = source(_raise(AssertionError()), fields={"title": "name"})
+    assert not without.features.references
+    assert [each.papers for each in run(linked(without))] == [{}, {}]
