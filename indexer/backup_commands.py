@@ -46,7 +46,7 @@ def backup(snapshot: str, location: str, keep: int | None, as_json: bool) -> Non
     Builds and the server may run in parallel. Embedded indexes, and the server's keys, sign-ins,
     statistics, judgements, feeds and kept searches are copied to a folder that can be used as SHRAG_HOME;
     files of indexes that the previous backup also has are links to it. In a cluster the indexes go to the
-    snapshot, and the server's files to the folder SHRAG_BACKUPS. What could not be backed up is named; the
+    snapshot, and the server's data to the folder SHRAG_BACKUPS. What could not be backed up is named; the
     exit code is then 1.
     """
     settings = IndexerSettings()
@@ -62,17 +62,17 @@ def backup(snapshot: str, location: str, keep: int | None, as_json: bool) -> Non
 def _back_up_cluster(
     settings: IndexerSettings, name: str, location: str, keep: int
 ) -> tuple[dict[str, Any], str]:
-    """Back up the server's files and take a snapshot, each even if the other one fails."""
+    """Back up the server's data and take a snapshot, each even if the other one fails."""
     from base.terminal.progress_bar import progress_bar
     from indexer.versions.cluster.snapshots import backup as take
-    from indexer.versions.server_files import server_files
+    from indexer.versions.server_store import SERVER_STORE
 
     failed: dict[str, str] = {}
-    if files := server_files(settings.home):
+    if (settings.home / SERVER_STORE).exists():
         try:
             failed = _back_up_folders(settings, name, "", keep)[0]["failed"]
         except ResourceError as error:
-            failed = dict.fromkeys(files, describe_error(error))
+            failed = {SERVER_STORE: describe_error(error)}
     with _cluster() as cluster, progress_bar() as progress:
         taken = take(cluster, cluster.settings.prefix, name, location=location, progress=progress)
     size = f"{_indices(taken.indices)} in {counted(taken.shards, 'shard')}"

@@ -7,15 +7,17 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Self
 
-from base.files.durable import cause_of
 from base.logs import get_logger
 from generator.finding.state import FindingState
 from generator.tracing.progress import ended
-from server.kept_searches.file import SearchFile, order_of
-from server.kept_searches.store import LockedSearch
+from server.errors import StoreUnusable
+from server.kept_searches.content import SearchContent, order_of
+from server.kept_searches.store import LEASE_S, RunningSearch
 
 WRITTEN_EVERY_S = 1.0
-SHARE = 20  # writing takes at most 1/20 of the time
+RENEWED_EVERY_S = LEASE_S / 3
+SHARE = 20  # writing takes at most 1/20 of the time, except for the lease
+NOT_WRITABLE = "the server's store cannot be written; see its log"
 
 log = get_logger("server")
 
@@ -26,7 +28,7 @@ class Keeping:
     `failure` reports a failed write; the search continues.
     """
 
-    def __init__(self, search: LockedSearch, kept: SearchFile, threshold: float) -> None:
+    def __init__(self, search: RunningSearch, kept: SearchContent, threshold: float) -> None:
         """Take ownership of the search, released at the end, and its initial content."""
         self.id = search.id
         self.failure = ""
@@ -68,25 +70,29 @@ class Keeping:
     async def _write_on(self) -> None:
         try:
             while not self._ends.is_set():
-                await self._changed.wait()
+                with suppress(TimeoutError):  # without a change a write renews the lease
+                    await asyncio.wait_for(self._changed.wait(), RENEWED_EVERY_S)
                 self._changed.clear()
                 began = time.monotonic()
                 await self._write()
                 pause = max(WRITTEN_EVERY_S, SHARE * (time.monotonic() - began))
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._ends.wait(), pause)
+                    await asyncio.wait_for(self._ends.wait(), min(pause, RENEWED_EVERY_S))
             await self._write()
         finally:
-            self._search.release()
+            await asyncio.to_thread(self._search.release)
 
     async def _write(self) -> None:
         try:
             await asyncio.to_thread(self._write_now, self._kept)
-        except (OSError, ValueError) as error:
-            self.failure = cause_of(error) if isinstance(error, OSError) else "it cannot be written as JSON"
-            log.warning("search not kept", reason=self.failure)
+        except StoreUnusable as error:
+            self.failure = NOT_WRITABLE
+            log.warning("search not kept", reason=error.what)
+        except ValueError as error:
+            self.failure = "it is too large, or another call has continued it"
+            log.warning("search not kept", reason=str(error))
         else:
             self.failure = ""
 
-    def _write_now(self, kept: SearchFile) -> None:
+    def _write_now(self, kept: SearchContent) -> None:
         self._search.save(replace(kept, head=kept.head.with_state(kept.state, self._threshold)))

@@ -1,4 +1,4 @@
-"""Statistics of searches without personal data, in one SQLite file of the home folder; off by default.
+"""Statistics of searches without personal data, in the server's store; off by default.
 
 Counted are the searches of a day (UTC) by index and by number of words. A question that found nothing is
 stored with its day alone, and only if
@@ -12,46 +12,27 @@ stored with its day alone, and only if
 
 import asyncio
 import hmac
-import os
 import re
-import secrets
 import sqlite3
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any, Self
 from unicodedata import normalize
 
-from base.files.sqlite_stores import changing, create_store, opened
 from base.logs import get_logger
-from indexer.versions.server_files import STATISTICS
 from server.settings import ServerSettings
+from server.store import Store
 
-FILE = STATISTICS
-FORMAT = 1
 INTERVAL_S = 60.0  # between two writes
 MOST_COUNTED_WORDS = 20
 MOST_WORDS = 12  # of a stored question: a longer one may tell a story
 WAITS_DAYS = 30
 MOST_WAITING = 10_000  # questions between two writes
-WAIT_S = 5.0  # wait for a writing process
-TABLES = """
-    CREATE TABLE secret (value BLOB NOT NULL) STRICT;
-    CREATE TABLE searches (
-        day TEXT, source TEXT, words INTEGER, number INTEGER NOT NULL, PRIMARY KEY (day, source, words)
-    ) STRICT;
-    CREATE TABLE waiting (
-        question BLOB, caller BLOB, day TEXT NOT NULL, PRIMARY KEY (question, caller)
-    ) STRICT;
-    CREATE TABLE unanswered (
-        day TEXT, source TEXT, question TEXT, number INTEGER NOT NULL, PRIMARY KEY (day, source, question)
-    ) STRICT;
-"""
 ADD_SEARCHES = (
-    "INSERT INTO searches VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET number = number + excluded.number"
+    "INSERT INTO statistics VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET number = number + excluded.number"
 )
 ADD_QUESTION = "INSERT INTO unanswered VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET number = number + 1"
 ADD_WAITING = "INSERT INTO waiting VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET day = excluded.day"
@@ -79,9 +60,9 @@ class _Noted:
 class SearchStatistics:
     """The statistics of one process; a kill loses at most a minute. For one event loop."""
 
-    def __init__(self, home: Path, settings: ServerSettings) -> None:
-        """`home`: the folder of the file."""
-        self._path, self._settings = home / FILE, settings
+    def __init__(self, store: Store, settings: ServerSettings) -> None:
+        """Keep the store and the settings."""
+        self._store, self._settings = store, settings
         self._noted = _Noted()
 
     @asynccontextmanager
@@ -115,7 +96,7 @@ class SearchStatistics:
             self._noted.without_results.append((day, index, text, caller))
 
     def write(self) -> None:
-        """Add the counts to the file, and remove old ones; a failure is logged, and the counts are lost."""
+        """Add the counts to the store, and remove old ones; a failure is logged, and the counts are lost."""
         self._write(self._taken())
 
     def _taken(self) -> _Noted:
@@ -127,15 +108,15 @@ class SearchStatistics:
         if not noted.searches:
             return
         try:
-            with _opened(self._path) as database, changing(database):
-                secret = _secret(database)
-                for key, number in noted.searches.items():
-                    database.execute(ADD_SEARCHES, (*key, number))
+            secret = self._store.secret("statistics")
+            with self._store.changing() as database:
+                searches = [(*key, number) for key, number in noted.searches.items()]
+                database.executemany(ADD_SEARCHES, searches)
                 for day, index, question, caller in noted.without_results:
                     self._add(database, secret, day, index, question, caller)
                 today = datetime.now(UTC).date()
                 kept_from = (today - timedelta(days=self._settings.statistics_days)).isoformat()
-                for table in ("searches", "unanswered"):
+                for table in ("statistics", "unanswered"):
                     database.execute(f"DELETE FROM {table} WHERE day < ?", (kept_from,))  # noqa: S608
                 waits_from = (today - timedelta(days=WAITS_DAYS)).isoformat()
                 database.execute("DELETE FROM waiting WHERE day < ?", (waits_from,))
@@ -155,23 +136,19 @@ class SearchStatistics:
             database.execute(ADD_QUESTION, (day, index, question))
 
 
-def read_statistics(home: Path, days: int, may_see: Callable[[str], bool] = lambda _: True) -> dict[str, Any]:
+def read_statistics(
+    store: Store, days: int, may_see: Callable[[str], bool] = lambda _: True
+) -> dict[str, Any]:
     """Return the counts of the last days by day, by index and by words, and the questions without results.
 
     Only indexes for which `may_see` is true are counted.
 
     Raises:
-        sqlite3.Error, OSError: the file cannot be read.
+        StoreUnusable: the store cannot be read.
     """
     since = (datetime.now(UTC).date() - timedelta(days=days - 1)).isoformat()
-    searches: list[tuple[str, str, int, int]] = []
-    questions: list[tuple[str, str, str, int]] = []
-    if os.path.lexists(home / FILE):
-        with _opened(home / FILE) as database:
-            searches = database.execute("SELECT * FROM searches WHERE day >= ?", (since,)).fetchall()
-            questions = database.execute(
-                "SELECT * FROM unanswered WHERE day >= ? ORDER BY day DESC, question", (since,)
-            ).fetchall()
+    searches = store.rows("SELECT * FROM statistics WHERE day >= ?", since)
+    questions = store.rows("SELECT * FROM unanswered WHERE day >= ? ORDER BY day DESC, question", since)
     counts: dict[str, Counter[str | int]] = {"day": Counter(), "index": Counter(), "words": Counter()}
     for day, index, words, number in searches:
         if may_see(index):
@@ -196,18 +173,3 @@ def read_statistics(home: Path, days: int, may_see: Callable[[str], bool] = lamb
 
 def _order(value: str | int) -> tuple[int, str]:
     return (value, "") if isinstance(value, int) else (0, value)
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
-    if not os.path.lexists(path):
-        new_secret = f"INSERT INTO secret VALUES (x'{secrets.token_hex(32)}')"  # noqa: S608 - digits
-        create_store(path, [*TABLES.split(";")[:-1], new_secret], FORMAT)
-    with opened(path, WAIT_S) as database:
-        if database.execute("PRAGMA user_version").fetchone()[0] != FORMAT:
-            raise sqlite3.DatabaseError(f"{path}: its format is not {FORMAT}")
-        yield database
-
-
-def _secret(database: sqlite3.Connection) -> bytes:
-    return bytes(database.execute("SELECT value FROM secret").fetchone()[0])

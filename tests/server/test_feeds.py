@@ -9,7 +9,8 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from server.access.key_store import KeyStore
+from server.access.key_store import Keys
+from server.store import Store
 from server.access.keys import make_key
 from server.settings import SignInSettings
 from tests.indexer.made_corpora import build, write_jsonl
@@ -45,7 +46,7 @@ def home(tmp_path):
 def added(home, **options):
     """Add a key of the server; return it and its record."""
     key, record = make_key(**options)
-    KeyStore(home).add(record)
+    Keys(Store(home)).add(record)
     return key, record
 
 
@@ -151,7 +152,7 @@ def test_a_feed_ends_with_its_owners_key(home):
     added(home)
     with application(home) as client:
         path, _ = made(client, headers=bearer(key))
-        KeyStore(home).revoke(record.id, datetime.now(UTC))
+        Keys(Store(home)).revoke(record.id, datetime.now(UTC))
         assert wait_for(lambda: client.get(path).status_code, lambda status: status != 200) == 404
 
 
@@ -233,7 +234,7 @@ def test_ended_feeds_make_room_for_new_ones(home):
     with application(home, all_kept_searches=1) as client:
         _, of_key = made(client, headers=bearer(key))
         assert client.post("/api/v1/feeds", json=CALL, headers=bearer(other)).status_code == 422
-        KeyStore(home).revoke(record.id, datetime.now(UTC))
+        Keys(Store(home)).revoke(record.id, datetime.now(UTC))
         create = lambda: client.post("/api/v1/feeds", json=CALL, headers=bearer(other))  # noqa: E731
         last = wait_for(create, lambda answered: answered.status_code != 422)
 

@@ -14,7 +14,7 @@ from indexer.versions.store.folder import FolderStore
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
-from server.access.key_store import FILE
+from server.store import FILE
 from server.errors import Stopping
 from server.indexes.kept_indexes import KeptIndexes
 from tests.indexer.made_corpora import edit_manifest

@@ -37,12 +37,12 @@ def lexicon(folder, version=1):
 
 
 def test_a_backup_is_a_home_with_the_current_version_and_the_keys(home, tmp_path):
-    with sqlite3.connect(home / ".keys.sqlite") as keys:
+    with sqlite3.connect(home / ".server.sqlite") as keys:
         keys.execute("CREATE TABLE keys (id)")
     (home / "papers" / "building").mkdir()
     made = back_up(IndexerSettings(home=home), tmp_path / "backups", "first")
     copy = tmp_path / "backups" / "first"
-    assert names(copy) == [".keys.sqlite", "backup.json", "papers"]
+    assert names(copy) == [".server.sqlite", "backup.json", "papers"]
     assert names(copy / "papers") == ["CURRENT", "versions"]
     assert (made.name, made.indexes, made.copied) == ("first", ("papers",), made.bytes)
     with open_index(IndexerSettings(home=copy), "papers") as index:
@@ -82,7 +82,7 @@ def test_a_damaged_file_of_the_server_is_named_and_the_others_are_backed_up(home
 @pytest.fixture
 def three(home, tmp_path):
     """Return a home with keys and three indexes, of which one is damaged and one of an older format."""
-    with sqlite3.connect(home / ".keys.sqlite") as keys:
+    with sqlite3.connect(home / ".server.sqlite") as keys:
         keys.execute("CREATE TABLE keys (id)")
     for name in ("damaged", "older"):
         shutil.copytree(home / "papers", home / name)
@@ -97,7 +97,7 @@ def test_a_damaged_and_an_older_index_are_named_and_the_others_and_the_keys_are_
     assert made.indexes == ("papers",)
     assert "lexicon.bin" in made.failed["damaged"]
     assert "format" in made.failed["older"]
-    assert names(tmp_path / "backups" / "1") == [".keys.sqlite", "backup.json", "papers"]
+    assert names(tmp_path / "backups" / "1") == [".server.sqlite", "backup.json", "papers"]
     assert list_backups(tmp_path / "backups") == [made]
 
 
@@ -120,7 +120,7 @@ def test_the_command_exits_with_1_and_names_each_part_that_was_not_backed_up(thr
 def test_a_server_without_indexes_has_its_keys_backed_up(three, tmp_path):
     shutil.copytree(three, tmp_path / "server", ignore=lambda *_: {"papers", "damaged", "older"})
     back_up(IndexerSettings(home=tmp_path / "server"), tmp_path / "backups", "1")
-    assert names(tmp_path / "backups" / "1") == [".keys.sqlite", "backup.json"]
+    assert names(tmp_path / "backups" / "1") == [".server.sqlite", "backup.json"]
 
 
 @pytest.mark.parametrize("backups", ["backups", None])
@@ -131,10 +131,10 @@ def test_in_a_cluster_the_keys_are_backed_up_to_the_folder_or_named(three, tmp_p
     done = shrag("indexes", "backup", "1", "--keep", "1", home=three, engine="elasticsearch", **given)
     assert done.stdout.startswith("snapshot '1': 1 index")
     if backups:
-        assert (done.returncode, names(tmp_path / "backups" / "1")) == (0, [".keys.sqlite", "backup.json"])
+        assert (done.returncode, names(tmp_path / "backups" / "1")) == (0, [".server.sqlite", "backup.json"])
     else:
         assert done.returncode == 1
-        assert done.stderr.startswith("not backed up: .keys.sqlite: no folder of backups is given")
+        assert done.stderr.startswith("not backed up: .server.sqlite: no folder of backups is given")
 
 
 def test_a_full_disk_ends_the_backup(home, tmp_path, monkeypatch):

@@ -17,9 +17,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from server.access.key_store import FILE, MOST_SESSIONS, KeyStore, Session
+from server.access.key_store import Keys
+from server.access.sessions import MOST_SESSIONS
+from server.store import FILE, Store
 from server.access.keys import digest_of, make_key, opens
-from server.errors import KeysEmpty, KeysUnreadable
+from server.errors import StoreEmpty, StoreUnusable
 from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.indexer.made_corpora import ROOT, WITHOUT_COMPILING, build, environment_of, limited
 from tests.server.running import START_S, serving, wait_for
@@ -110,7 +112,7 @@ def test_without_the_libraries_of_the_server_a_key_is_shown_and_audited(tmp_path
     )
 
     assert made.returncode == 0, made.stderr
-    assert set(KeyStore(tmp_path).read().keys) == {id_of(made.stdout.strip())}
+    assert set(Keys(Store(tmp_path)).all()) == {id_of(made.stdout.strip())}
     assert json.loads((tmp_path / "audit").read_text())["event"] == "key created"
 
 
@@ -121,7 +123,7 @@ def test_a_key_that_cannot_be_shown_opens_nothing(tmp_path, options):
         made = subprocess.run(command, env=environment_of(tmp_path), stdout=full, check=False)
 
     assert made.returncode == 1
-    assert [key.revoked is None for key in KeyStore(tmp_path).read().keys.values()] == [False]
+    assert [key.revoked is None for key in Keys(Store(tmp_path)).all().values()] == [False]
 
 
 def test_listed_as_json_a_key_has_all_but_itself(tmp_path):
@@ -174,8 +176,8 @@ def test_a_damaged_store_is_named_and_never_taken_for_an_empty_one(tmp_path):
 
     assert listed.returncode == 1
     assert FILE in listed.stderr
-    with pytest.raises(KeysUnreadable):
-        KeyStore(tmp_path).read()
+    with pytest.raises(StoreUnusable):
+        Keys(Store(tmp_path)).all()
     assert shrag("serve", "--port", "0", home=tmp_path).returncode == 1
 
 
@@ -203,8 +205,8 @@ def test_room_is_asked_for_where_the_disk_is_full_and_not_where_it_fails(
         raise OSError(error, os.strerror(error))
 
     monkeypatch.setattr("server.access.key_store.create_durably", broken)
-    with pytest.raises(KeysUnreadable) as failed:
-        KeyStore(tmp_path).add(make_key()[1])
+    with pytest.raises(StoreUnusable) as failed:
+        Keys(Store(tmp_path)).add(make_key()[1])
 
     assert failed.value.what.startswith(f"{tmp_path / FILE} {said}")
     assert failed.value.remedies == remedy
@@ -218,7 +220,7 @@ def test_a_further_key_that_the_disk_has_no_room_for_leaves_the_keys_that_were(t
     assert made.returncode == 1
     assert f"{FILE} " in made.stderr
     assert "(disk /" in made.stderr
-    assert set(KeyStore(tmp_path).read().keys) == {id_of(first)}
+    assert set(Keys(Store(tmp_path)).all()) == {id_of(first)}
 
 
 def test_an_empty_file_of_keys_is_reported_and_filled_by_the_next_key(tmp_path):
@@ -229,10 +231,10 @@ def test_an_empty_file_of_keys_is_reported_and_filled_by_the_next_key(tmp_path):
     assert listed.returncode == 1
     assert f"{FILE} is empty" in listed.stderr
     assert "shrag keys create" in listed.stderr
-    with pytest.raises(KeysEmpty):
-        KeyStore(tmp_path).read()
+    with pytest.raises(StoreEmpty):
+        Keys(Store(tmp_path)).all()
     made = make(tmp_path)
-    assert set(KeyStore(tmp_path).read().keys) == {id_of(made)}
+    assert set(Keys(Store(tmp_path)).all()) == {id_of(made)}
 
 
 def test_a_server_with_an_empty_file_of_keys_says_so_until_a_key_is_made(tmp_path):
@@ -263,12 +265,12 @@ def test_a_store_that_another_process_writes_to_is_waited_for(tmp_path, monkeypa
     make(tmp_path)
     with ThreadPoolExecutor() as threads, closing(sqlite3.connect(tmp_path / FILE)) as other:
         other.execute("BEGIN EXCLUSIVE")
-        waiting = threads.submit(KeyStore(tmp_path).add, make_key()[1])
+        waiting = threads.submit(Keys(Store(tmp_path)).add, make_key()[1])
         time.sleep(0.5)
         assert not waiting.done()
         other.commit()
 
-    assert len(KeyStore(tmp_path).read().keys) == 2
+    assert len(Keys(Store(tmp_path)).all()) == 2
 
 
 def test_keys_made_at_once_are_all_there(tmp_path):
@@ -278,7 +280,7 @@ def test_keys_made_at_once_are_all_there(tmp_path):
     ]
     made = {id_of(maker.communicate()[0].decode().strip()) for maker in makers}
 
-    assert set(KeyStore(tmp_path).read().keys) == made
+    assert set(Keys(Store(tmp_path)).all()) == made
     assert len(made) == 4
 
 
@@ -295,7 +297,7 @@ def test_a_kill_in_the_middle_of_a_change_leaves_the_keys_that_were(tmp_path):
     subprocess.run([sys.executable, "-c", script, str(tmp_path / FILE)], check=False)
     assert (tmp_path / f"{FILE}-journal").exists()
 
-    kept = KeyStore(tmp_path).read()
+    kept = Keys(Store(tmp_path)).all()
 
     assert len(kept.keys) == 1
     assert not kept.sessions
@@ -347,7 +349,7 @@ def test_a_running_server_sees_at_once_what_becomes_of_keys(keyed):
 
 def test_an_expired_key_opens_nothing(keyed):
     key, kept = make_key(expires=datetime.now(UTC) + timedelta(seconds=1))
-    KeyStore(keyed.home).add(kept)
+    Keys(Store(keyed.home)).add(kept)
 
     until_answered(401, lambda: search(keyed, bearer(key)))
 
@@ -355,7 +357,7 @@ def test_an_expired_key_opens_nothing(keyed):
 def test_the_day_of_its_last_use_is_listed(keyed):
     key = make(keyed.home)
     search(keyed, bearer(key))
-    used = wait_for(lambda: KeyStore(keyed.home).read().keys[id_of(key)].last_used, bool)
+    used = wait_for(lambda: Keys(Store(keyed.home)).all()[id_of(key)].last_used, bool)
 
     assert used
     assert abs(used - datetime.now(UTC).date()) <= timedelta(days=1)
@@ -420,7 +422,7 @@ def test_the_page_keeps_a_session_that_no_script_reads(keyed):
 
 def test_a_key_has_so_many_sessions_and_the_oldest_ends(tmp_path):
     make(tmp_path)
-    store = KeyStore(tmp_path)
+    store = Keys(Store(tmp_path))
     (key_id,) = store.read().keys
     ends = datetime.now(UTC) + timedelta(days=1)
     for number in range(MOST_SESSIONS + 2):

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from server.access.key_store import FILE
+from server.store import FILE
 from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.server.running import application, serving
 

@@ -10,7 +10,8 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 
-from server.access.key_store import FILE, KeyStore
+from server.access.key_store import Keys
+from server.store import FILE, Store
 from server.access.keys import KeyLimits, make_key
 from server.limits.rates import DAY_S
 from tests.generator.language_model import served as model_served
@@ -173,7 +174,7 @@ def test_keys_of_a_store_from_before_limits_open_and_new_ones_have_limits(tmp_pa
         row = (before.id, before.digest, before.label, "read", "[]", before.created.isoformat())
         old.execute("INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?, NULL, NULL, NULL)", row)
         old.commit()
-    store = KeyStore(tmp_path)
+    store = Keys(Store(tmp_path))
     assert store.read().keys == {before.id: before}
 
     _, added = make_key("after", limits=KeyLimits(per_day=5))

@@ -10,7 +10,7 @@ import pytest
 
 from indexer.settings import IndexerSettings
 from indexer.versions.store.engines import open_store
-from server.access.key_store import FILE
+from server.store import FILE
 from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, shrag
 from tests.server.loading import Load, publish_edition
