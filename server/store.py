@@ -9,7 +9,6 @@ old state or the new one, and the log beside the file (`-wal`) is emptied after 
 changes the file alone is the whole store.
 """
 
-import errno
 import os
 import secrets
 import sqlite3
@@ -52,12 +51,13 @@ TABLES = """
     ) STRICT;
     CREATE INDEX searches_of ON searches (owner, updated);
     CREATE TABLE feeds (
-        id TEXT PRIMARY KEY, digest BLOB NOT NULL, owner TEXT NOT NULL, key_id TEXT NOT NULL,
+        id TEXT PRIMARY KEY, digest BLOB NOT NULL UNIQUE, owner TEXT NOT NULL, key_id TEXT NOT NULL,
         person TEXT NOT NULL, indexes TEXT NOT NULL, sources TEXT NOT NULL, call TEXT NOT NULL,
         searched TEXT NOT NULL, version TEXT NOT NULL, created TEXT NOT NULL, confirmed TEXT NOT NULL
     ) STRICT;
     CREATE TABLE feed_papers (
-        feed TEXT NOT NULL, paper TEXT NOT NULL, found TEXT NOT NULL, UNIQUE (feed, paper)
+        feed TEXT NOT NULL REFERENCES feeds ON DELETE CASCADE, paper TEXT NOT NULL, found TEXT NOT NULL,
+        UNIQUE (feed, paper)
     ) STRICT;
     CREATE TABLE judgements (id INTEGER PRIMARY KEY, record BLOB NOT NULL) STRICT;
     CREATE TABLE statistics (
@@ -70,18 +70,15 @@ TABLES = """
         question BLOB, caller BLOB, day TEXT NOT NULL, PRIMARY KEY (question, caller)
     ) STRICT;
 """
-BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
-NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-NOT_WRITTEN = frozenset(
-    {
-        sqlite3.SQLITE_FULL,
-        sqlite3.SQLITE_IOERR_WRITE,
-        sqlite3.SQLITE_IOERR_FSYNC,
-        sqlite3.SQLITE_IOERR_SHMSIZE,
-        sqlite3.SQLITE_IOERR_TRUNCATE,
-    }
-)
 DAMAGED = "stop the server, and restore the file from a backup, or move it away and create new keys"
+DISK = "free space on this disk, and let this user write to it"
+REMEDIES = {
+    sqlite3.SQLITE_BUSY: "another process is writing to it: try again",
+    sqlite3.SQLITE_FULL: DISK,
+    sqlite3.SQLITE_IOERR: DISK,
+    sqlite3.SQLITE_CANTOPEN: DISK,
+    sqlite3.SQLITE_READONLY: DISK,
+}
 
 log = get_logger("server")
 
@@ -96,7 +93,7 @@ class Store:
     def __init__(self, home: Path) -> None:
         """`home`: the folder of the file, which is created with the first change."""
         self.path = home / FILE
-        self._must_exist = bool(os.environ.get(MUST_EXIST))
+        self._was_there = MUST_EXIST in os.environ  # a missing file has vanished
         self._reader: sqlite3.Connection | None = None
         self._seen: tuple[int, ...] = ()  # identity of the file that the reader has open
         self._reading = Lock()
@@ -171,8 +168,8 @@ class Store:
         """Create the file, unless it is there."""
         if os.path.lexists(self.path):
             return
-        if self._must_exist or self._seen:
-            raise self._vanished()
+        if self._was_there:
+            raise StoreUnusable(f"{self.path} has vanished", remedy=DAMAGED)
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
             _make_tables(database)
             content = database.serialize()
@@ -197,15 +194,15 @@ class Store:
         try:
             found = os.stat(self.path)  # noqa: PTH116 - no object is made for it on every read
         except FileNotFoundError:
-            if self._must_exist or self._seen:
-                raise self._vanished() from None
+            if self._was_there:
+                raise
             return None
         seen = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
         if seen != self._seen or self._reader is None:
             if self._reader:
                 self._reader.close()
                 self._reader = None
-            self._seen = seen
+            self._seen, self._was_there = seen, True
             writable = os.access(self.path.parent, os.W_OK)
             reader = _connect(self.path, "mode=rw" if writable else "mode=ro&immutable=1")
             try:
@@ -231,39 +228,20 @@ class Store:
             )
         _make_tables(database)
 
-    def _vanished(self) -> StoreUnusable:
-        return StoreUnusable(
-            f"{self.path} has vanished", remedy="restore it from a copy, or start the server again"
-        )
-
     @contextmanager
     def _explaining(self) -> Iterator[None]:
-        """Add the file and the remedy to errors."""
+        """Add the file, its disk and the remedy to errors."""
         try:
             yield
-        except sqlite3.Error as error:
-            code = getattr(error, "sqlite_errorcode", 0)
-            if code & 0xFF in BUSY:
-                raise StoreUnusable(
-                    f"{self.path} is being written to by another process", remedy="try again"
-                ) from error
-            if code in NOT_WRITTEN:
-                raise self._not_written(str(error)) from error
-            if code & 0xFF in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM}:
-                raise StoreUnusable(
-                    f"{self.path} cannot be used ({error})", remedy="let this user write to it"
-                ) from error
-            raise self.damaged(error) from error
-        except OSError as error:
-            if error.errno in NO_ROOM:
-                raise self._not_written(cause_of(error)) from error
-            raise StoreUnusable(f"{self.path} cannot be used ({cause_of(error)})") from error
-
-    def _not_written(self, cause: str) -> StoreUnusable:
-        return StoreUnusable(
-            f"{self.path} was not written: {cause} (disk {disk_of(self.path)})",
-            remedy="free space on this disk, then try again",
-        )
+        except (sqlite3.Error, OSError) as error:
+            if isinstance(error, OSError):
+                cause, remedy = cause_of(error), DISK
+            else:
+                primary = getattr(error, "sqlite_errorcode", 0) & 0xFF
+                cause, remedy = str(error), REMEDIES.get(primary, DAMAGED)
+            raise StoreUnusable(
+                f"{self.path} cannot be used: {cause} (disk {disk_of(self.path)})", remedy=remedy
+            ) from error
 
 
 def _connect(path: Path, options: str) -> sqlite3.Connection:
@@ -276,6 +254,7 @@ def _connect(path: Path, options: str) -> sqlite3.Connection:
         check_same_thread=False,
     )
     database.execute("PRAGMA trusted_schema = OFF")
+    database.execute("PRAGMA foreign_keys = ON")
     return database
 
 

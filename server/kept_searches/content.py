@@ -7,11 +7,11 @@ citation counts of an index.
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cache
 from typing import Annotated, Any, Self
 
 from pydantic import Field, TypeAdapter
 
+from base.records import adapter
 from generator.finding.state import FindingState, Finite, SavedSpent
 from generator.model_calls.budgets import Spent
 from indexer.corpora.readers.jsonl import parse_record
@@ -55,6 +55,9 @@ class Standing:
     cited: Cited | None
 
 
+ORDER = TypeAdapter(tuple[Standing, ...])
+
+
 @dataclass(frozen=True, slots=True)
 class SearchContent:
     """A kept search; `order` is empty while the search runs, and after an interruption."""
@@ -66,7 +69,7 @@ class SearchContent:
 
     def as_json(self) -> tuple[bytes, bytes, bytes]:
         """Return the columns of the row: head, state and order."""
-        return _head().dump_json(self.head), self.state.as_json(), _order().dump_json(self.order)
+        return adapter(SearchHead).dump_json(self.head), self.state.as_json(), ORDER.dump_json(self.order)
 
 
 def now() -> str:
@@ -77,17 +80,18 @@ def now() -> str:
 def head_of(head: bytes) -> SearchHead:
     """Parse a summary; raise ValueError if it is invalid."""
     parse_record(head)  # refuses NaN and infinity, which answers cannot contain
-    return _head().validate_json(head)
+    found: SearchHead = adapter(SearchHead).validate_json(head)
+    return found
 
 
 def content_of(head: bytes, state: bytes, order: bytes, *, running: bool) -> SearchContent:
     """Parse the columns of a row; raise ValueError if they are invalid."""
-    return SearchContent(head_of(head), FindingState.of_json(state), _order().validate_json(order), running)
+    return SearchContent(head_of(head), FindingState.of_json(state), ORDER.validate_json(order), running)
 
 
 def order_of(papers: Sequence[Mapping[str, Any]]) -> tuple[Standing, ...]:
     """Return the order of a result's papers, best first."""
-    return _order().validate_python(papers)
+    return ORDER.validate_python(papers)
 
 
 def in_order(papers: Sequence[Mapping[str, Any]], order: Sequence[Standing]) -> list[dict[str, Any]]:
@@ -98,13 +102,3 @@ def in_order(papers: Sequence[Mapping[str, Any]], order: Sequence[Standing]) -> 
     return [
         {**known[standing.id], **asdict(standing), "rank": rank} for rank, standing in enumerate(order, 1)
     ]
-
-
-@cache
-def _head() -> TypeAdapter[SearchHead]:
-    return TypeAdapter(SearchHead)
-
-
-@cache
-def _order() -> TypeAdapter[tuple[Standing, ...]]:
-    return TypeAdapter(tuple[Standing, ...])

@@ -12,34 +12,42 @@ Ended feeds are removed when a feed is created.
 """
 
 import json
-import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from hmac import compare_digest
 from typing import Any
 from uuid import uuid4
 
 from base.errors import InvalidCall
 from retriever.search_records.first_found import now
 from server.access.callers import Caller
-from server.access.keys import NOBODY, SECRET_BYTES, digest_of
+from server.access.keys import SECRET_BYTES, digest_of
 from server.errors import Forbidden, UnknownSearch
 from server.kept_searches.store import may_own, owner_of
 from server.settings import ServerSettings
 from server.store import Store
 
-KEY = re.compile(r"([0-9a-f]{32})_[A-Za-z0-9_-]{43}")
+TIME = "%Y-%m-%dT%H:%M:%SZ"
 UNKNOWN = "no feed has that address; it may have been deleted"
 OWNED = (
     "a feed belongs to a key or a person; without one, only the operator at this machine can create a feed"
 )
 COLUMNS = (
-    "id, digest, owner, key_id, person, indexes, sources, call, searched, version, created, confirmed, "
+    "id, owner, key_id, person, indexes, sources, call, searched, version, created, confirmed, "
     "coalesce((SELECT max(found) FROM feed_papers WHERE feed = id), created), "
     "(SELECT count(*) FROM feed_papers WHERE feed = id)"
 )
+REMOVE_ENDED = """
+    DELETE FROM feeds WHERE owner != ?1 AND CASE
+        WHEN key_id != '' THEN NOT EXISTS (
+            SELECT 1 FROM keys
+            WHERE keys.id = feeds.key_id AND revoked IS NULL AND (expires IS NULL OR expires > ?2)
+        )
+        WHEN person != '' THEN confirmed <= ?3
+        ELSE ?4
+    END
+"""
 SELECT = f"SELECT {COLUMNS} FROM feeds"  # noqa: S608
 
 
@@ -48,7 +56,6 @@ class Feed:
     """A saved search, without its papers; times are ISO 8601, in UTC."""
 
     id: str
-    digest: bytes  # SHA-256 of the key
     owner: str  # as `owner_of`
     key_id: str  # of the owner; "" for a person and the operator
     person: str  # pseudonym of the owner
@@ -70,8 +77,10 @@ class Feeds:
         """Keep the store and the limits of number and age."""
         self._store, self._limits = store, limits
 
-    def check_room(self, caller: Caller) -> None:
-        """Check that a caller may create a feed.
+    def make_room(self, caller: Caller, *, access_is_limited: bool) -> None:
+        """Remove the ended feeds of others, and check that a caller may create one.
+
+        The own feeds of a person who is signed in do not end.
 
         Raises:
             Forbidden: the caller has no key, has not signed in, and is not the operator.
@@ -79,7 +88,10 @@ class Feeds:
         """
         if not may_own(caller):
             raise Forbidden(OWNED)
-        limits = self._limits
+        limits, now_ = self._limits, datetime.now(UTC)
+        oldest = now_ - timedelta(days=limits.kept_searches_days)
+        ended = (owner_of(caller), now_.isoformat(), f"{oldest:{TIME}}", access_is_limited)
+        self._store.change(REMOVE_ENDED, *ended)
         counts = self._store.row(
             "SELECT count(*), count(*) FILTER (WHERE owner = ?) FROM feeds", owner_of(caller)
         )
@@ -95,11 +107,7 @@ class Feeds:
     def add(
         self, caller: Caller, call: dict[str, Any], index: str, version: str, papers: Sequence[str]
     ) -> tuple[str, Feed]:
-        """Create a feed of the papers found; return its key, which cannot be recovered later, and the feed.
-
-        Raises Forbidden and InvalidCall as `check_room`.
-        """
-        self.check_room(caller)
+        """Create a feed of the papers found; return its key, which is stored nowhere, and the feed."""
         feed_id, created = uuid4().hex, now()
         key = f"{feed_id}_{secrets.token_urlsafe(SECRET_BYTES)}"
         rights = (json.dumps(caller.indexes), json.dumps(caller.sources)) if caller.person else ("[]", "[]")
@@ -118,10 +126,6 @@ class Feeds:
             return []
         return self._feeds("WHERE owner = ? ORDER BY created DESC, id DESC", owner_of(caller))
 
-    def of_others(self, caller: Caller) -> list[Feed]:
-        """Return the feeds of all other owners."""
-        return self._feeds("WHERE owner != ?", owner_of(caller))
-
     def confirm(self, person: Caller) -> None:
         """Let the feeds of a person who is signed in continue, with the person's current rights."""
         self._store.change(
@@ -137,17 +141,12 @@ class Feeds:
         return Caller(address, "reader", person=feed.person, indexes=feed.indexes, sources=feed.sources)
 
     def opened_by(self, key: str) -> Feed:
-        """Return the feed of a key; the hash of the whole key is compared in constant time.
+        """Return the feed of a key, found by its hash.
 
         Raises:
             UnknownSearch: the key is wrong, or the feed was deleted.
         """
-        form = KEY.fullmatch(key)
-        feed = next(iter(self._feeds("WHERE id = ?", form[1])), None) if form else None
-        same = compare_digest(digest_of(key), feed.digest if feed else NOBODY)
-        if not same or feed is None:
-            raise UnknownSearch(UNKNOWN)
-        return feed
+        return self._feed("digest", digest_of(key))
 
     def found_again(self, feed_id: str, version: str, papers: Sequence[str]) -> Feed:
         """Add the new papers of a search; known ones keep their times, also those of another process.
@@ -162,9 +161,7 @@ class Feeds:
                 "INSERT OR IGNORE INTO feed_papers SELECT id, ?, ? FROM feeds WHERE id = ?",
                 [(paper, time, feed_id) for paper in papers],
             )
-        for feed in self._feeds("WHERE id = ?", feed_id):
-            return feed
-        raise UnknownSearch(UNKNOWN)
+        return self._feed("id", feed_id)
 
     def newest(self, feed: Feed, most: int) -> dict[str, str]:
         """Return the times of the newest papers by id, newest first, and by rank of their search."""
@@ -177,29 +174,23 @@ class Feeds:
         Raises:
             UnknownSearch: the caller has no feed with that id.
         """
-        if not may_own(caller) or not self._remove(feed_id, owner_of(caller)):
+        statement = "DELETE FROM feeds WHERE id = ? AND owner = ?"
+        if not may_own(caller) or not self._store.change(statement, feed_id, owner_of(caller)):
             raise UnknownSearch("no feed has that id")
 
-    def remove(self, feed: Feed) -> None:
-        """Remove a feed, regardless of its owner."""
-        self._remove(feed.id, feed.owner)
-
-    def _remove(self, feed_id: str, owner: str) -> bool:
-        with self._store.changing() as database:
-            row = (feed_id, owner)
-            removed = database.execute("DELETE FROM feeds WHERE id = ? AND owner = ?", row).rowcount
-            if removed:
-                database.execute("DELETE FROM feed_papers WHERE feed = ?", (feed_id,))
-        return bool(removed)
+    def _feed(self, column: str, value: object) -> Feed:
+        for feed in self._feeds(f"WHERE {column} = ?", value):
+            return feed
+        raise UnknownSearch(UNKNOWN)
 
     def _feeds(self, condition: str, *values: object) -> list[Feed]:
         try:
-            return [_feed(row) for row in self._store.rows(f"{SELECT} {condition}", *values)]
+            return [_feed_of(row) for row in self._store.rows(f"{SELECT} {condition}", *values)]
         except (ValueError, TypeError) as error:
             raise self._store.damaged(f"the row of a feed: {error}") from error
 
 
-def _feed(row: tuple[Any, ...]) -> Feed:
-    feed_id, digest, owner, key_id, person, indexes, sources, call, *rest = row
+def _feed_of(row: tuple[Any, ...]) -> Feed:
+    feed_id, owner, key_id, person, indexes, sources, call, *rest = row
     rights = (tuple(json.loads(indexes)), tuple(json.loads(sources)))
-    return Feed(feed_id, digest, owner, key_id, person, *rights, json.loads(call), *rest)
+    return Feed(feed_id, owner, key_id, person, *rights, json.loads(call), *rest)

@@ -33,7 +33,8 @@ class Keeping:
         self.id = search.id
         self.failure = ""
         self._search, self._kept, self._threshold = search, kept, threshold
-        self._changed, self._ends = asyncio.Event(), asyncio.Event()
+        self._written, self._renewed = kept, 0.0  # the content of the last write, and its time
+        self._ends = asyncio.Event()
         self._writing: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -53,7 +54,6 @@ class Keeping:
     def note(self, state: FindingState) -> None:
         """Replace the state; it is written soon."""
         self._kept = replace(self._kept, state=state, order=())
-        self._changed.set()
 
     async def end(self, result: Mapping[str, Any] | None = None) -> None:
         """Write the last state and the summary of the result, and release the search."""
@@ -63,28 +63,27 @@ class Keeping:
                 head = replace(self._kept.head, complete=result["complete"], notes=notes)
                 self._kept = replace(self._kept, head=head, order=order_of(result["papers"]))
             self._ends.set()
-            self._changed.set()
         if self._writing:
             await ended(self._writing)
 
     async def _write_on(self) -> None:
+        pause = WRITTEN_EVERY_S
         try:
             while not self._ends.is_set():
-                with suppress(TimeoutError):  # without a change a write renews the lease
-                    await asyncio.wait_for(self._changed.wait(), RENEWED_EVERY_S)
-                self._changed.clear()
-                began = time.monotonic()
-                await self._write()
-                pause = max(WRITTEN_EVERY_S, SHARE * (time.monotonic() - began))
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._ends.wait(), min(pause, RENEWED_EVERY_S))
-            await self._write()
+                    await asyncio.wait_for(self._ends.wait(), pause)
+                began = time.monotonic()
+                if self._kept is not self._written or began >= self._renewed + RENEWED_EVERY_S:
+                    await self._write()
+                pause = min(max(WRITTEN_EVERY_S, SHARE * (time.monotonic() - began)), RENEWED_EVERY_S)
         finally:
             await asyncio.to_thread(self._search.release)
 
     async def _write(self) -> None:
+        kept = self._kept
+        head = kept.head.with_state(kept.state, self._threshold)
         try:
-            await asyncio.to_thread(self._write_now, self._kept)
+            await asyncio.to_thread(self._search.save, replace(kept, head=head))
         except StoreUnusable as error:
             self.failure = NOT_WRITABLE
             log.warning("search not kept", reason=error.what)
@@ -92,7 +91,4 @@ class Keeping:
             self.failure = "it is too large, or another call has continued it"
             log.warning("search not kept", reason=str(error))
         else:
-            self.failure = ""
-
-    def _write_now(self, kept: SearchContent) -> None:
-        self._search.save(replace(kept, head=kept.head.with_state(kept.state, self._threshold)))
+            self.failure, self._written, self._renewed = "", kept, time.monotonic()

@@ -17,7 +17,6 @@ import sqlite3
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 from unicodedata import normalize
@@ -47,23 +46,14 @@ def may_be_stored(question: str) -> bool:
     return 0 < len(text.split()) <= MOST_WORDS and len(text) <= 200 and not PERSONAL.search(text)  # noqa: PLR2004
 
 
-@dataclass(slots=True)
-class _Noted:
-    """Counts and questions since the last write."""
-
-    searches: Counter[tuple[str, str, int]] = field(default_factory=Counter)
-    without_results: list[tuple[str, str, str, str]] = field(
-        default_factory=list
-    )  # day, index, question, caller
-
-
 class SearchStatistics:
     """The statistics of one process; a kill loses at most a minute. For one event loop."""
 
     def __init__(self, store: Store, settings: ServerSettings) -> None:
         """Keep the store and the settings."""
         self._store, self._settings = store, settings
-        self._noted = _Noted()
+        self._searches: Counter[tuple[str, str, int]] = Counter()  # since the last write
+        self._without_results: list[tuple[str, str, str, str]] = []  # day, index, question, caller
 
     @asynccontextmanager
     async def keeping(self) -> AsyncIterator[Self]:
@@ -72,7 +62,7 @@ class SearchStatistics:
         async def write_on() -> None:
             while True:
                 await asyncio.sleep(INTERVAL_S)
-                await asyncio.to_thread(self._write, self._taken())
+                await asyncio.to_thread(self._write, *self._taken())
 
         if not self._settings.statistics:
             yield self
@@ -90,36 +80,36 @@ class SearchStatistics:
             return
         day = datetime.now(UTC).date().isoformat()
         words = min(len(question.split()), MOST_COUNTED_WORDS)
-        self._noted.searches[day, index, words] += 1
-        if not hits and may_be_stored(question) and len(self._noted.without_results) < MOST_WAITING:
+        self._searches[day, index, words] += 1
+        if not hits and may_be_stored(question) and len(self._without_results) < MOST_WAITING:
             text = " ".join(normalize("NFKC", question).split())
-            self._noted.without_results.append((day, index, text, caller))
+            self._without_results.append((day, index, text, caller))
 
     def write(self) -> None:
         """Add the counts to the store, and remove old ones; a failure is logged, and the counts are lost."""
-        self._write(self._taken())
+        self._write(*self._taken())
 
-    def _taken(self) -> _Noted:
+    def _taken(self) -> tuple[Counter[tuple[str, str, int]], list[tuple[str, str, str, str]]]:
         """Return the counts since the last call. For the event loop, which also notes them."""
-        noted, self._noted = self._noted, _Noted()
-        return noted
+        taken = self._searches, self._without_results
+        self._searches, self._without_results = Counter(), []
+        return taken
 
-    def _write(self, noted: _Noted) -> None:
-        if not noted.searches:
+    def _write(
+        self, searches: Counter[tuple[str, str, int]], questions: list[tuple[str, str, str, str]]
+    ) -> None:
+        if not searches:
             return
+        today, days = datetime.now(UTC).date(), self._settings.statistics_days
         try:
             secret = self._store.secret("statistics")
             with self._store.changing() as database:
-                searches = [(*key, number) for key, number in noted.searches.items()]
-                database.executemany(ADD_SEARCHES, searches)
-                for day, index, question, caller in noted.without_results:
-                    self._add(database, secret, day, index, question, caller)
-                today = datetime.now(UTC).date()
-                kept_from = (today - timedelta(days=self._settings.statistics_days)).isoformat()
-                for table in ("statistics", "unanswered"):
-                    database.execute(f"DELETE FROM {table} WHERE day < ?", (kept_from,))  # noqa: S608
-                waits_from = (today - timedelta(days=WAITS_DAYS)).isoformat()
-                database.execute("DELETE FROM waiting WHERE day < ?", (waits_from,))
+                database.executemany(ADD_SEARCHES, [(*key, number) for key, number in searches.items()])
+                for question in questions:
+                    self._add(database, secret, *question)
+                for table, age in (("statistics", days), ("unanswered", days), ("waiting", WAITS_DAYS)):
+                    oldest = (today - timedelta(days=age)).isoformat()
+                    database.execute(f"DELETE FROM {table} WHERE day < ?", (oldest,))  # noqa: S608
         except Exception as error:  # noqa: BLE001 - the next write may succeed
             log.warning("statistics not written", error=str(error))
 
@@ -149,27 +139,22 @@ def read_statistics(
     since = (datetime.now(UTC).date() - timedelta(days=days - 1)).isoformat()
     searches = store.rows("SELECT * FROM statistics WHERE day >= ?", since)
     questions = store.rows("SELECT * FROM unanswered WHERE day >= ? ORDER BY day DESC, question", since)
-    counts: dict[str, Counter[str | int]] = {"day": Counter(), "index": Counter(), "words": Counter()}
-    for day, index, words, number in searches:
-        if may_see(index):
-            for name, value in (("day", day), ("index", index), ("words", words)):
-                counts[name][value] += number
-    days_, indexes, lengths = (
-        [{name: value, "searches": counted[value]} for value in sorted(counted, key=_order)]
-        for name, counted in counts.items()
-    )
+    seen = [row for row in searches if may_see(row[1])]
+
+    def counted(name: str, column: int) -> list[dict[str, Any]]:
+        counts: Counter[Any] = Counter()
+        for row in seen:
+            counts[row[column]] += row[-1]
+        return [{name: value, "searches": number} for value, number in sorted(counts.items())]
+
     return {
         "since": since,
-        "days": days_,
-        "indexes": indexes,
-        "words": lengths,
+        "days": counted("day", 0),
+        "indexes": counted("index", 1),
+        "words": counted("words", 2),
         "without_results": [
             {"question": question, "index": index, "day": day, "searches": number}
             for day, index, question, number in questions
             if may_see(index)
         ],
     }
-
-
-def _order(value: str | int) -> tuple[int, str]:
-    return (value, "") if isinstance(value, int) else (0, value)

@@ -59,8 +59,8 @@ async def create_feed(
 ) -> Annotated[dict[str, Any], Shaped(NewFeed)]:
     """Search, and create an Atom feed of the search: an address whose holder sees the feed, nothing else."""
     caller = visit_of(request).caller
-    await _remove_ended(services, caller)
-    await asyncio.to_thread(services.feeds.check_room, caller)
+    is_limited = services.access_is_limited()
+    await asyncio.to_thread(services.feeds.make_room, caller, access_is_limited=is_limited)
     async with admitted_search(request, services, call) as asked:
         if call.strategist == "model":  # once: later searches use the same strategy
             call = call.changed(strategy=asked.request.strategy, strategist=None)
@@ -173,20 +173,6 @@ def _owner(services: Services, feed: Feed, address: str) -> Caller | None:
     if feed.person:
         return services.feeds.person_of(feed, address) if services.sign_in else None
     return None if services.access_is_limited() else Caller(address, "reader")
-
-
-async def _remove_ended(services: Services, caller: Caller) -> None:
-    """Remove the ended feeds of others; a person who is signed in can renew the own ones."""
-    for feed in await asyncio.to_thread(services.feeds.of_others, caller):
-        if _has_ended(services, feed):
-            await asyncio.to_thread(services.feeds.remove, feed)
-
-
-def _has_ended(services: Services, feed: Feed) -> bool:
-    """Check whether a feed has ended; without sign-in, a person's feed still has its days."""
-    if feed.person:
-        return services.feeds.person_of(feed, "") is None
-    return _owner(services, feed, "") is None
 
 
 async def _searched(services: Services, call: IndexSearch, index: str) -> tuple[str, list[str]]:

@@ -10,9 +10,9 @@ from urllib.parse import parse_qsl
 import pytest
 
 from server.access.key_store import Keys
-from server.store import Store
 from server.access.keys import make_key
 from server.settings import SignInSettings
+from server.store import Store
 from tests.indexer.made_corpora import build, write_jsonl
 from tests.server.access.test_keys import bearer
 from tests.server.running import application, wait_for

@@ -14,9 +14,9 @@ from indexer.versions.store.folder import FolderStore
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
-from server.store import FILE
 from server.errors import Stopping
 from server.indexes.kept_indexes import KeptIndexes
+from server.store import FILE
 from tests.indexer.made_corpora import edit_manifest
 from tests.server.loading import PAPERS, publish_edition
 from tests.server.running import START_S as PATIENCE_S

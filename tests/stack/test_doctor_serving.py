@@ -10,8 +10,8 @@ import pytest
 
 from indexer.versions.folder_backups import FolderBackup
 from server.access.key_store import Keys
-from server.store import Store
 from server.access.keys import make_key
+from server.store import Store
 from tests.generator import sample_index
 from tests.generator.sample_index import shrag
 from tests.http_server import Handler, serving

@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 from server.access.key_store import Keys
-from server.store import FILE, Store
 from server.access.keys import KeyLimits, make_key
 from server.limits.rates import DAY_S
+from server.store import FILE, Store
 from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.server.processes.test_stopping import ENDLESS, STREAMED, with_model

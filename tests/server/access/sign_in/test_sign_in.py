@@ -14,8 +14,8 @@ import pytest
 from joserfc import jwk
 
 from server.access.sign_in.local_path import local_path
-from server.store import FILE
 from server.settings import SignInSettings
+from server.store import FILE
 from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.server.access.sign_in.openid_provider import (
     ABOUT,
