@@ -97,7 +97,11 @@ def test_a_feed_lists_new_papers_first_and_links_to_its_search(home):
     assert page == "http://localhost:8080/"
     assert json.loads(values.pop("strategy"))["en"] == ["axolotl"]
     assert values == {
-        "q": "axolotl", "method": "or", "not": "cats & dogs", "year": "2019..", "index": "papers"
+        "q": "axolotl",
+        "method": "or",
+        "not": "cats & dogs",
+        "year": "2019..",
+        "index": "papers",
     }
 
 

@@ -60,7 +60,7 @@ def test_the_public_address_is_asked(tmp_path, status, body, headers, found):
     ("code", "remedy"),
     [
         ("keys-empty", "create a key (shrag keys create)"),
-        ("keys-unreadable", "let the server read .server.sqlite"),
+        ("keys-unreadable", "let the server use .server.sqlite"),
         ("another", "read the log of shrag serve"),
     ],
 )

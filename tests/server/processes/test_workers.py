@@ -98,7 +98,7 @@ def test_a_process_that_replaces_another_knows_that_keys_were_made(sample_home, 
             os.kill(worker, signal.SIGKILL)
         wait_for(lambda: set(children_of(server.process.pid)) - before, lambda others: len(others) == 2)
         wait_for(lambda: listed(server), bool)
-        assert {listed(server) for _ in range(10)} == {401}
+        assert {listed(server) for _ in range(10)} == {503}
 
 
 def listed(server):
