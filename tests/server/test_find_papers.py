@@ -1,5 +1,6 @@
 """Finding papers through the server: as they come, cut off, kept, gone on with, and by whom."""
 
+import asyncio
 import json
 import os
 import signal
@@ -16,10 +17,10 @@ from generator.finding.state import FindingState
 from server.access.callers import Caller
 from server.errors import SearchRunning
 from server.kept_searches.content import SearchContent, SearchHead, now
+from server.kept_searches.keeping import Keeping
 from server.kept_searches.store import KeptSearches
 from server.settings import ServerSettings
 from server.store import FILE, Store
-from tests.generator.finding.test_finding import papers_below
 from tests.generator.finding.test_finding_ends_early import JUDGED, WaitsInTheMiddle
 from tests.generator.finding_model import FindingModel, serving_model, value_of
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, shrag
@@ -115,18 +116,6 @@ def test_what_cannot_be_answered_is_refused_before_a_stream_begins(unlimited, ca
         assert refused.headers["content-type"] == "application/problem+json"
 
 
-def test_papers_next_below_the_threshold_are_told_with_where_they_lead_and_kept(unlimited):
-    call = {"question": ENGLISH, "threshold": 0.9}
-    done = streamed(unlimited.url, **call)[-1].data
-    assert done["near"] == kept(unlimited.url, done["search"]).json()["near"]
-    told = {paper["paper"]: paper for paper in papers_below(done["tree"])}
-    for paper in done["near"]:
-        assert paper["relevance"] < 0.9
-        for part in ("title", "reason", "year", "lang", "url"):
-            assert paper.get(part) == told[paper["id"]].get(part)
-    assert not find(unlimited.url, **call, papers=len(done["papers"])).json()["near"]
-
-
 def test_a_search_is_gone_on_with_as_it_was_asked_within_a_larger_budget(unlimited):
     whole = find(unlimited.url, **REVIEW, papers=50).json()
     small = find(unlimited.url, **REVIEW, papers=50, max_papers=5).json()
@@ -144,16 +133,6 @@ def test_a_search_is_gone_on_with_as_it_was_asked_within_a_larger_budget(unlimit
         assert refused["code"] == "invalid-call"
         assert "None" not in refused["detail"]
         assert said_in_korean(refused["detail"])
-
-
-def test_a_whole_search_is_gone_on_with_further_within_the_bounds(unlimited):
-    short = find(unlimited.url, **REVIEW | {"rounds": 0, "layers": 0}).json()
-    assert short["complete"]
-    further = {"rounds": REVIEW["rounds"], "layers": REVIEW["layers"]}
-    resumed = find(unlimited.url, resume=short["search"], **further).json()
-    assert ids(resumed) == ids(find(unlimited.url, **REVIEW).json())
-    assert further.items() <= kept(unlimited.url, short["search"]).json()["request"].items()
-    assert find(unlimited.url, resume=short["search"], rounds=11).status_code == 422
 
 
 def test_a_kept_search_is_shown_listed_saved_for_the_command_and_deleted(unlimited, tmp_path):
@@ -352,26 +331,6 @@ def test_a_key_of_one_index_finds_papers_in_no_other(keyed):
     assert find(server.url, limited, question=ENGLISH).json()["index"] == "other"
 
 
-def test_of_an_unknown_index_a_caller_is_told_which_there_are_for_its_key(keyed):
-    server, mine, _, limited = keyed
-    for headers, names in ((mine, f"other, {NAME}"), (limited, "other")):
-        refused = find(server.url, headers, question=ENGLISH, index="nope").json()
-        assert f"({names})" in refused["detail"]
-
-
-def test_of_too_many_searches_those_not_used_for_longest_go_first(keyed):
-    server, _, others, _ = keyed
-
-    def search():
-        return find(server.url, others, question=ENGLISH, index=NAME, max_papers=1).json()["search"]
-
-    made = [search() for _ in range(3)]
-    find(server.url, others, resume=made[0], max_papers=3)
-    made.append(search())
-    listed = [search["id"] for search in kept(server.url, headers=others).json()["searches"]]
-    assert listed == [made[3], made[0], made[2]]
-
-
 @pytest.mark.parametrize(
     "damage",
     [
@@ -453,14 +412,35 @@ def test_a_search_runs_once_and_its_lease_ends_by_itself(home, monkeypatch):
     with ThreadPoolExecutor(2) as threads:
         taken = [threads.submit(each.resume, LOCAL, killed.id) for each in (here, there)]
     (search,) = [each.result()[0] for each in taken if each.exception() is None]
+    assert search
     search.save(content(killed.id))
     with pytest.raises(ValueError, match="another call"):
         killed.save(content(killed.id))
     killed.release()
+    KeptSearches(Store(home), ServerSettings(kept_searches=1)).begin(LOCAL)  # a running one stays
     with pytest.raises(SearchRunning):
         there.delete(LOCAL, killed.id)
     search.release()
     there.delete(LOCAL, killed.id)
+
+
+def test_a_search_that_waits_for_its_model_renews_its_lease(home, monkeypatch):
+    monkeypatch.setattr("server.kept_searches.store.LEASE_S", 0.5)
+    monkeypatch.setattr("server.kept_searches.store.PATIENCE_S", 0.1)
+    for name in ("WRITTEN_EVERY_S", "RENEWED_EVERY_S"):
+        monkeypatch.setattr(f"server.kept_searches.keeping.{name}", 0.1)
+    searches = KeptSearches(Store(home), ServerSettings())
+    search = searches.begin(LOCAL)
+
+    async def wait():
+        async with Keeping(search, content(search.id), 0.5) as keeping:
+            await asyncio.sleep(1)
+            with pytest.raises(SearchRunning):
+                await asyncio.to_thread(searches.delete, LOCAL, keeping.id)
+            return keeping.failure
+
+    assert asyncio.run(wait()) == ""
+    searches.delete(LOCAL, search.id)
 
 
 def test_what_was_asked_stands_in_no_log_and_no_metric(home, tmp_path):
