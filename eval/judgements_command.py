@@ -181,8 +181,8 @@ def judgements_command(files: tuple[Path, ...], out: Path, place: str | None, as
     """Make topics and qrels of readers' judgements.
 
     FILE is the store of the server, HOME/.server.sqlite, or a saved answer of GET /api/v1/judgements. DIR
-    gets topics.jsonl and qrels.txt, for `eval run` and `eval score`, and citations.jsonl with the judged sentences
-    of answers. The last judgement of each reader counts, and the majority of several readers.
+    gets topics.jsonl and qrels.txt, for `eval run` and `eval score`, and citations.jsonl with the judged
+    sentences of answers. The last judgement of each reader counts, and the majority of several readers.
     """
     votes = read_judgements(files, place)
     lines = write_judgements(votes, out)

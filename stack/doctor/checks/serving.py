@@ -25,7 +25,7 @@ SEE_THE_LOG = "read the log of shrag serve"
 # Remedies by codes in `errors` of /healthz.
 REMEDIES = {
     "keys-empty": MAKE_A_KEY,
-    "keys-unreadable": f"let the server use {SERVER_STORE} in its SHRAG_HOME; if it is damaged, {RESTORE_KEYS}",
+    "keys-unreadable": f"let the server use {SERVER_STORE} in its home; if it is damaged, {RESTORE_KEYS}",
 }
 
 
