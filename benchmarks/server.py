@@ -40,8 +40,9 @@ from indexer.settings import IndexerSettings
 from retriever.index import SearchIndex, open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
-from server.access.key_store import KeyStore
+from server.access.key_store import Keys
 from server.access.keys import make_key
+from server.store import Store
 
 SAMPLE = "sample"
 ASKED, WARM_UP, STREAMS = 200, 40, 50
@@ -206,7 +207,7 @@ def _beside_a_busy_client(
     with tempfile.TemporaryDirectory(prefix="shrag-bench-") as home:
         Path(home, index.name).symlink_to(index)  # separate keys for this server
         for record in (busy_record, other_record):
-            KeyStore(Path(home)).add(record)
+            Keys(Store(Path(home))).add(record)
         with serving(Path(home), index.name, **settings) as served:
 
             def other() -> "subprocess.Popen[str]":

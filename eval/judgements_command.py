@@ -9,23 +9,27 @@
 Equal numbers of both verdicts decide nothing, and are left out of the qrels and the agreement.
 """
 
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import click
+from pydantic import ValidationError
 
 from base.amounts import counted
-from base.errors import InvalidCall
+from base.errors import DamagedFile, InvalidCall
 from base.files.output_files import write_output
 from base.journal import read_records
+from base.records import adapter
 from base.terminal.output import echo, echo_json, json_text
 from base.terminal.parameters import PathParameter
 from eval.statistics import Agreement, agreement
 from generator.reader_judgements import JudgedSentence, ReaderJudgement, last_judgements
 from indexer.options import json_option
+from indexer.versions.server_store import SERVER_STORE, open_server_store
 
 TOPICS, QRELS, CITATIONS = "topics.jsonl", "qrels.txt", "citations.jsonl"
 POSITIVE = {"helpful", "supported"}
@@ -80,14 +84,14 @@ def read_judgements(paths: Sequence[Path], place: str | None = None) -> ReaderVo
     """Count the last judgements of each reader in one index or one selection of sources.
 
     Args:
-        paths: files of JSON lines.
+        paths: the server's store, or files of JSON lines.
         place: the index, or the sources joined by a comma; by default the only one.
 
     Raises:
-        DamagedFile: a line is damaged, with file and line.
+        DamagedFile: the store or a line is damaged; names the file and the line.
         InvalidCall: no judgements, or several places and none was chosen.
     """
-    everything = [each for path in paths for each in read_records(path, ReaderJudgement)]
+    everything = [each for path in paths for each in _read(path)]
     places = sorted({each.place for each in everything})
     if place is None and len(places) > 1:
         raise InvalidCall(f"judgements of {', '.join(places[:10])}", remedy="choose one of them (--place)")
@@ -95,6 +99,17 @@ def read_judgements(paths: Sequence[Path], place: str | None = None) -> ReaderVo
     if not chosen:
         raise InvalidCall(f"no judgements{f' of {place}' if place else ''} in {', '.join(map(str, paths))}")
     return _votes(last_judgements(chosen))
+
+
+def _read(path: Path) -> Iterable[ReaderJudgement]:
+    if path.name != SERVER_STORE:
+        return read_records(path, ReaderJudgement)
+    try:
+        with open_server_store(path) as database:
+            rows = database.execute("SELECT record FROM judgements ORDER BY id").fetchall()
+            return [adapter(ReaderJudgement).validate_json(record) for (record,) in rows]
+    except (sqlite3.Error, ValidationError) as error:
+        raise DamagedFile(f"{path} cannot be read ({error})") from error
 
 
 def _votes(judgements: Sequence[ReaderJudgement]) -> ReaderVotes:
@@ -165,9 +180,9 @@ def _citation_record(
 def judgements_command(files: tuple[Path, ...], out: Path, place: str | None, as_json: bool) -> None:
     """Make topics and qrels of readers' judgements.
 
-    FILE is the file of the server, HOME/.judgements/readers.jsonl. DIR gets topics.jsonl and qrels.txt, for
-    `eval run` and `eval score`, and citations.jsonl with the judged sentences of answers. The last judgement
-    of each reader counts, and the majority of several readers.
+    FILE is the store of the server, HOME/.server.sqlite, or a saved answer of GET /api/v1/judgements. DIR
+    gets topics.jsonl and qrels.txt, for `eval run` and `eval score`, and citations.jsonl with the judged
+    sentences of answers. The last judgement of each reader counts, and the majority of several readers.
     """
     votes = read_judgements(files, place)
     lines = write_judgements(votes, out)

@@ -46,12 +46,12 @@ def backup(name: str, location: str, keep: int | None, as_json: bool) -> None:
     """
     from base.terminal.progress_bar import progress_bar
     from indexer.versions.folder_backups import back_up
-    from indexer.versions.server_files import server_files
+    from indexer.versions.server_store import SERVER_STORE
 
     settings = IndexerSettings()
     if settings.engine not in LOCAL_ENGINES:
-        if not server_files(settings.home):
-            raise InvalidCall(f"no file of a server is in {settings.home}, and {IN_A_CLUSTER}")
+        if not (settings.home / SERVER_STORE).exists():
+            raise InvalidCall(f"no store of a server is in {settings.home}, and {IN_A_CLUSTER}")
         echo(IN_A_CLUSTER, err=True)
     folder = _folder_of_backups(settings, location)
     with progress_bar() as progress:

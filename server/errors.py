@@ -13,7 +13,6 @@ ServerError
 ├── Forbidden         the caller's role is too low, or a page of another site made the request
 ├── SignInFailed      a sign-in that the provider or this server did not complete
 ├── ProviderFailed    the provider of sign-in does not answer as its standard says
-├── SessionsUnreadable    the store of sign-ins cannot be read or written
 ├── SignInUnusable    settings with which nobody could sign in safely
 ├── Misdirected       the Host header names another server
 ├── TooSlow           the work exceeded its time limit
@@ -23,11 +22,12 @@ ServerError
 ├── NothingOpens      there are indexes, and none of them can be opened
 ├── UnknownSearch     no search for papers with that id is kept for the caller, or no feed with that address
 ├── SearchRunning     a kept search that another call is continuing
-├── JudgementNotKept  the file of readers' judgements is full, busy or cannot be written
-├── SearchUnusable    a kept search, or a feed, that cannot be read, saved or removed
+├── JudgementNotKept  the readers' judgements have reached their size, or cannot be written
+├── SearchUnusable    a kept search, or a feed, that cannot be read
 ├── UnknownKey        no key with that id
-└── KeysUnreadable    the store of keys cannot be read or written
-    └── KeysEmpty     its file has no content, so no key is valid
+└── StoreUnusable     the store of keys, sessions, searches and feeds cannot be read or written
+    ├── StoreEmpty    its file has no content, so no key is valid
+    └── SessionsUnreadable    the session of a person cannot be checked
 """
 
 from base.errors import RemediableError
@@ -128,10 +128,6 @@ class ProviderFailed(ServerError):
     """The provider of sign-in does not answer as its standard says."""
 
 
-class SessionsUnreadable(RemediableError, ServerError):
-    """The store of sign-ins cannot be read or written."""
-
-
 class SignInUnusable(RemediableError, ServerError):
     """Settings with which nobody could sign in safely."""
 
@@ -157,11 +153,11 @@ class SearchRunning(ServerError):
 
 
 class SearchUnusable(ServerError):
-    """A kept search, or a feed, that cannot be read, saved or removed."""
+    """A kept search, or a feed, that cannot be read."""
 
 
 class JudgementNotKept(ServerError):
-    """The file of readers' judgements is full, busy or cannot be written."""
+    """The readers' judgements have reached their size, or cannot be written."""
 
 
 class NotProtected(RemediableError, ServerError):
@@ -172,14 +168,13 @@ class UnknownKey(RemediableError, ServerError):
     """No key has that id."""
 
 
-class KeysUnreadable(RemediableError, ServerError):
-    """The store of keys cannot be read or written; `passing` if the cause may disappear soon."""
-
-    def __init__(self, what: str, *, remedy: str | tuple[str, ...] = (), passing: bool = False) -> None:
-        """`passing`: a retry may succeed."""
-        self.passing = passing
-        super().__init__(what, remedy=remedy)
+class StoreUnusable(RemediableError, ServerError):
+    """The store of keys, sessions, searches and feeds is damaged, locked for too long or not writable."""
 
 
-class KeysEmpty(KeysUnreadable):
-    """The file of keys has no content, so no key is valid."""
+class StoreEmpty(StoreUnusable):
+    """The file of the store has no content, so no key is valid."""
+
+
+class SessionsUnreadable(StoreUnusable):
+    """The session of a person cannot be checked."""

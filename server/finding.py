@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from base.errors import RemediableError
-from base.files.durable import cause_of
 from base.logs import get_logger
 from generator.finding.events import stream_finding
 from generator.finding.finding import INDEX_SECONDS, OpenedSources, index_as_source
 from generator.finding.request import FindRequest
 from generator.finding.so_far import SoFar
 from generator.finding.state import FindingState
-from generator.tracing.progress import ended
 from generator.tracing.steps import StepEvent
 from retriever.errors import SourceFailed
 from retriever.following import FollowingIndex
@@ -22,10 +20,10 @@ from retriever.index import SearchIndex
 from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
 from server.access.callers import Caller
-from server.errors import Stopping, TooSlow
-from server.kept_searches.file import SearchFile, SearchHead, now
-from server.kept_searches.keeping import Keeping
-from server.kept_searches.store import KeptSearches, LockedSearch
+from server.errors import Stopping, StoreUnusable, TooSlow
+from server.kept_searches.content import SearchContent, SearchHead, now
+from server.kept_searches.keeping import NOT_WRITABLE, Keeping
+from server.kept_searches.store import KeptSearches, RunningSearch
 from server.model_address import without_address
 from server.monitoring import metrics
 from server.problems.details import detail_of
@@ -41,13 +39,13 @@ T = TypeVar("T")
 class ToKeep:
     """Where a search is kept, its caller, and the fields of the call.
 
-    A resumed search is locked, unless the home folder is not writable.
+    A resumed search is leased, unless the store is not writable.
     """
 
     searches: KeptSearches
     caller: Caller
     named: Mapping[str, Any]
-    before: tuple[LockedSearch | None, SearchFile] | None = None
+    before: tuple[RunningSearch | None, SearchContent] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,28 +121,22 @@ def _cut_off(error: Stopping | TooSlow) -> str:
 async def _keeping(call: PreparedSearch, services: Backends) -> AsyncIterator[tuple[Keeping | None, str]]:
     """Keep a search while it runs; yield the reason if it cannot be kept."""
     kept = call.kept
-    if kept is None or not services.server.kept_searches:
+    if kept is None or not (services.server.kept_searches and services.server.all_kept_searches):
         yield None, ""
         return
-    search, before, failure = None, None, ""
-    if kept.before:
-        search, before = kept.before
-    else:
+    search, before = kept.before or (None, None)
+    if before is None:
         try:
             search = await asyncio.to_thread(kept.searches.begin, kept.caller)
-        except OSError as error:
-            failure = cause_of(error)
-            log.warning("search not kept", reason=failure)
+        except StoreUnusable as error:
+            log.warning("search not kept", reason=error.what)
     if search is None:
-        yield None, failure or "its file cannot be written to"
+        yield None, NOT_WRITABLE
         return
     head = SearchHead(search.id, dict(kept.named), before.head.created if before else now())
-    file = replace(before, head=head) if before else SearchFile(head, FindingState(call.request.question))
-    try:
-        async with Keeping(search, file, call.request.threshold) as keeping:
-            yield keeping, ""
-    finally:
-        await ended(asyncio.create_task(asyncio.to_thread(kept.searches.make_room, kept.caller)))
+    first = replace(before, head=head) if before else SearchContent(head, FindingState(call.request.question))
+    async with Keeping(search, first, call.request.threshold) as keeping:
+        yield keeping, ""
 
 
 @asynccontextmanager

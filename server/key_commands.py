@@ -12,10 +12,13 @@ from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from indexer.versions.store.build_folder import NAME
 from retriever.sources.configuration import NAME as SOURCE_NAME
-from server.access.key_store import ROLE_OF, KeyStore
+from server.access.key_store import Keys
 from server.access.keys import Key, KeyLimits, end_of, make_key
 from server.changes import note_change
 from server.roles import ROLES, Role
+from server.store import Store
+
+ROLE_OF_SCOPE: dict[str, Role] = {"read": "reader", "admin": "operator"}
 
 
 @click.group()
@@ -34,7 +37,7 @@ def keys() -> None:
 )
 @click.option(
     "--scope",
-    type=click.Choice(("read", "admin")),
+    type=click.Choice(tuple(ROLE_OF_SCOPE)),
     help="Former name of --role: read is reader, admin is operator.",
 )
 @click.option("--index", "indexes", multiple=True, metavar="NAME", help="Allow this index only; repeatable.")
@@ -86,7 +89,7 @@ def create(  # noqa: PLR0913, PLR0917 - one for each option
     for name in sources:
         if not SOURCE_NAME.fullmatch(name):
             raise InvalidCall(f"{name!r} cannot name a source")
-    role = ROLE_OF[scope] if scope else role
+    role = ROLE_OF_SCOPE[scope] if scope else role
     if role == "operator" and (indexes or sources):
         raise InvalidCall(
             "a key of the role operator allows every index and source",
@@ -100,12 +103,12 @@ def create(  # noqa: PLR0913, PLR0917 - one for each option
         sources=tuple(dict.fromkeys(sources)),
         limits=KeyLimits(per_minute, per_day, connections),
     )
-    _store().add(key)
+    _keys().add(key)
     try:
         echo_json({"key": text} | key.as_record(now)) if as_json else echo(text)
         sys.stdout.flush()
     except OSError:  # nobody has seen the key
-        _store().revoke(key.id, now)
+        _keys().revoke(key.id, now)
         raise
     if not as_json:
         echo(f"key {key.id}: {_described(key)}. It will not be shown again.", err=True)
@@ -117,7 +120,7 @@ def create(  # noqa: PLR0913, PLR0917 - one for each option
 def list_command(as_json: bool) -> None:
     """List the keys, including expired and revoked ones."""
     now = datetime.now(UTC)
-    kept = _store().read().keys
+    kept = _keys().all()
     if as_json:
         echo_json({"keys": [key.as_record(now) for key in kept.values()]})
         return
@@ -147,7 +150,7 @@ def list_command(as_json: bool) -> None:
 def revoke(key_id: str, as_json: bool) -> None:
     """Revoke a key, also in running servers."""
     now = datetime.now(UTC)
-    key = _store().revoke(key_id, now)
+    key = _keys().revoke(key_id, now)
     note_change("key revoked", key=key.id)
     if as_json:
         echo_json(key.as_record(now))
@@ -155,8 +158,8 @@ def revoke(key_id: str, as_json: bool) -> None:
         echo(f"key {key.id} is revoked")
 
 
-def _store() -> KeyStore:
-    return KeyStore(IndexerSettings().home)
+def _keys() -> Keys:
+    return Keys(Store(IndexerSettings().home))
 
 
 def _described(key: Key) -> str:

@@ -13,8 +13,7 @@ from base.settings.lists import listed
 from generator.llm import LanguageModel
 from generator.request import AskRequest, Settings
 from retriever.sources.configuration import read_declared
-from server.access.key_ring import KeyRing
-from server.access.key_store import KeyStore
+from server.access.key_store import Keys
 from server.access.sign_in.signing_in import SignIn, open_sign_in
 from server.indexes.open_indexes import OpenIndexes
 from server.kept_searches.feeds import Feeds
@@ -24,9 +23,9 @@ from server.monitoring.audit import AuditLog
 from server.monitoring.call_log import CallLog
 from server.monitoring.metrics import AUDIT_LOST, forget_ended_processes
 from server.monitoring.search_statistics import SearchStatistics
-from server.processes.shared_files import keys_needed_mark
 from server.settings import ServerSettings, SignInSettings
 from server.sources.offered_sources import OfferedSources
+from server.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +54,17 @@ class Services(Backends):
     """The backends, and the gate, keys and call log that all work passes."""
 
     gate: Gate
-    keys: KeyRing
+    store: Store
+    keys: Keys
     calls: CallLog
     searches: KeptSearches  # for papers
     feeds: Feeds
     sign_in: SignIn | None  # of persons
     statistics: SearchStatistics
 
-    async def access_is_limited(self) -> bool:
+    def access_is_limited(self) -> bool:
         """Check whether callers need a key, or have to sign in."""
-        return self.sign_in is not None or await self.keys.are_needed()
+        return self.sign_in is not None or self.keys.are_needed()
 
 
 @asynccontextmanager
@@ -101,6 +101,8 @@ async def open_services(
         has_cluster = settings.indexer.engine != "tantivy"
         audit = opened.enter_context(AuditLog.of(server))
         audit.count_lost = AUDIT_LOST.inc
+        store = Store(settings.indexer.home)
+        opened.callback(store.close)
         yield Services(
             settings,
             server,
@@ -109,12 +111,13 @@ async def open_services(
             backends.models,
             backends.stopping,
             Gate(server, has_model=bool(backends.models), has_cluster=has_cluster),
-            await asyncio.to_thread(KeyRing, KeyStore(settings.indexer.home), keys_needed_mark()),
+            store,
+            Keys(store),
             await opened.enter_async_context(CallLog(audit).keeping()),
-            KeptSearches(settings.indexer.home, server),
-            Feeds(settings.indexer.home, server),
-            await opened.enter_async_context(open_sign_in(sign_in, server, settings.indexer.home)),
-            await opened.enter_async_context(SearchStatistics(settings.indexer.home, server).keeping()),
+            KeptSearches(store, server),
+            Feeds(store, server),
+            await opened.enter_async_context(open_sign_in(sign_in, server, store)),
+            await opened.enter_async_context(SearchStatistics(store, server).keeping()),
         )
 
 

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
+from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
@@ -23,15 +23,15 @@ from base.settings.lists import listed
 from generator.request import Settings
 from indexer.settings import IndexerSettings
 from retriever.sources.configuration import read_declared
-from server.access.key_ring import KeyRing
-from server.access.key_store import KeyStore
 from server.access.protection import require_protection
 from server.app import create_app
+from server.errors import StoreUnusable
 from server.monitoring.audit import AuditLog
-from server.processes.shared_files import keys_needed_mark, shared_folder
+from server.processes.shared_files import shared_folder
 from server.processes.stopping import CLOSED_WITHIN_S, SIGNALS, stop_with_parent
 from server.processes.worker_count import default_workers
 from server.settings import ServerSettings, SignInSettings
+from server.store import MUST_EXIST, Store
 
 KEEP_ALIVE_S = 15
 MOST_FILES = 65_536
@@ -60,9 +60,12 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
         OSError: the address is not available, or the audit log is not writable.
     """
     indexer = IndexerSettings()
-    home = indexer.home
-    sign_in = SignInSettings()
-    require_protection(server, home, sign_in)
+    store = Store(indexer.home)
+    require_protection(server, store, SignInSettings())
+    with suppress(StoreUnusable):  # on a read-only home there is none, unless it was made elsewhere
+        store.create()
+        os.environ[MUST_EXIST] = "1"  # a process that replaces another one does not make it again
+    store.close()
     sources = read_declared(listed(server.sources))
     server = server.model_copy(update={"workers": server.workers or default_workers(indexer, sources)})
     with AuditLog.of(server):  # reported once rather than by each worker
@@ -97,7 +100,6 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
         if server.workers > 1:
             os.environ[VERBOSITY] = str(verbosity())
             with shared_folder():
-                _learn_whether_keys_are_needed(home)
                 workers = Multiprocess(config, [listener])
                 logging.getLogger("uvicorn.error").setLevel(logging.INFO)  # names workers that died
                 threading.Thread(target=_end_hung_workers, args=(workers, server.stop_s), daemon=True).start()
@@ -113,11 +115,6 @@ def _end_hung_workers(workers: Multiprocess, stop_s: float) -> None:
     time.sleep(stop_s + 2 * CLOSED_WITHIN_S)
     for worker in workers.processes:
         worker.process.kill()
-
-
-def _learn_whether_keys_are_needed(home: Path) -> None:
-    """Record it for all workers, including later ones that no longer find the store."""
-    KeyRing(KeyStore(home), keys_needed_mark())
 
 
 def _allow_files() -> None:

@@ -1,7 +1,6 @@
 """The commands for sessions of persons: `sessions list`, `end`."""
 
 import json
-import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,8 +12,9 @@ from base.terminal.columns import table
 from base.terminal.output import echo, echo_json, echo_lines
 from indexer.options import json_option
 from indexer.settings import IndexerSettings
-from server.access.sign_in.store import Session, SignInStore
+from server.access.sessions import Session, end_sessions_of, persons_sessions
 from server.changes import note_change
+from server.store import Store
 
 
 @click.group()
@@ -26,7 +26,7 @@ def sessions() -> None:
 @json_option
 def list_command(as_json: bool) -> None:
     """List the sessions that have not expired, by person; idle ones too."""
-    found = [_record(session) for session in _store().sessions(time.time())]
+    found = [_record(session) for session in persons_sessions(_store())]
     if as_json:
         echo_json({"sessions": found})
         return
@@ -55,13 +55,13 @@ def end(persons: tuple[str, ...], everybody: bool, as_json: bool) -> None:
         raise InvalidCall(
             "sessions end takes persons, or --all", remedy="list the sessions: shrag sessions list"
         )
-    store, now = _store(), time.time()
-    known = {session.person for session in store.sessions(now)}
+    store = _store()
+    known = {session.person for session in persons_sessions(store)}
     if unknown := [person for person in persons if person not in known]:
         raise InvalidCall(f"{unknown[0]!r} has no session", remedy="list the sessions: shrag sessions list")
     ended: dict[str, int] = {}
     for person in sorted(known if everybody else {*persons}):
-        ended[person] = store.end_sessions(person, now)
+        ended[person] = end_sessions_of(store, person)
         note_change("sessions ended", person=person, sessions=ended[person])
     if as_json:
         echo_json({"ended": ended})
@@ -69,8 +69,8 @@ def end(persons: tuple[str, ...], everybody: bool, as_json: bool) -> None:
         echo(f"{counted(sum(ended.values()), 'session')} of {counted(len(ended), 'person')} ended")
 
 
-def _store() -> SignInStore:
-    return SignInStore(IndexerSettings().home)
+def _store() -> Store:
+    return Store(IndexerSettings().home)
 
 
 def _record(session: Session) -> dict[str, Any]:

@@ -1,16 +1,14 @@
 """The command `statistics`: searches by day, index and words, and questions without results."""
 
-import sqlite3
-
 import click
 
-from base.errors import ResourceError
 from base.terminal.columns import table
 from base.terminal.output import echo, echo_json, echo_lines
 from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from server.monitoring.search_statistics import read_statistics
 from server.settings import ServerSettings
+from server.store import Store
 
 
 @click.command()
@@ -25,10 +23,7 @@ from server.settings import ServerSettings
 def statistics(days: int, as_json: bool) -> None:
     """Show the searches of the server, without their callers, and questions that found nothing."""
     counted = ServerSettings().statistics
-    try:
-        found = read_statistics(IndexerSettings().home, days)
-    except sqlite3.Error as error:
-        raise ResourceError(f"statistics cannot be read: {error}") from error
+    found = read_statistics(Store(IndexerSettings().home), days)
     if as_json:
         echo_json({"counted": counted, **found})
         return

@@ -4,7 +4,7 @@
 |---|---|
 | NAME/backup.json | time, indexes, and bytes of the backup |
 | NAME/INDEX/ | the current version of an index, and the pointer to it |
-| NAME/.keys.sqlite, … | files of the server (`server_files.py`) |
+| NAME/.server.sqlite | data of the server (`server_store.py`) |
 | .NAME.partial | a backup that is being made, or was interrupted |
 
 Files of a version that the previous backup also has are hard links to it. Every file is compared with its
@@ -33,7 +33,7 @@ from base.remedies import describe_error
 from indexer.errors import IndexBusy, IndexDamaged, IndexNotWritten, UnknownIndex
 from indexer.settings import IndexerSettings
 from indexer.versions.manifest import MANIFEST, Manifest
-from indexer.versions.server_files import copy_server_file, server_files
+from indexer.versions.server_store import SERVER_STORE, copy_server_store
 from indexer.versions.store import LOCAL_ENGINES
 from indexer.versions.store.build_folder import NAME
 from indexer.versions.store.folder import FolderStore, index_names
@@ -51,7 +51,7 @@ class FolderBackup:
     """A backup; `bytes` counts files of indexes, `copied` files that were not linked.
 
     `home` is the SHRAG_HOME that was backed up; `keep` counts and removes only its backups. `failed` has the
-    reason for each index and each file of the server that is not in the backup.
+    reason for each index, and the server's file, that is not in the backup.
     """
 
     name: str
@@ -71,14 +71,14 @@ def back_up(
     keep: int = 0,
     progress: Progress = no_progress,
 ) -> FolderBackup:
-    """Copy the current version of all embedded indexes, and the server's files, to a new folder in `folder`.
+    """Copy the current version of all embedded indexes, and the server's data, to a new folder in `folder`.
 
     Builds may run in parallel. What cannot be copied is left out and named. With `keep`, older backups beyond
     this number are removed after a complete one.
 
     Raises:
         InvalidCall: an invalid or used name, or one of `folder` and SHRAG_HOME is inside the other.
-        UnknownIndex: there is neither an index nor a file of the server.
+        UnknownIndex: there is neither an index nor data of the server.
         IndexBusy: another backup to this folder is running.
         IndexNotWritten: disk full, no permission, or nothing could be copied.
     """
@@ -92,7 +92,7 @@ def back_up(
             f"one of {folder} and {settings.home} is inside the other", remedy="name another folder"
         )
     indexes = index_names(settings) if settings.engine in LOCAL_ENGINES else []
-    names = [*indexes, *server_files(home)]
+    names = [*indexes, *([SERVER_STORE] if os.path.lexists(home / SERVER_STORE) else [])]
     if not names:
         raise UnknownIndex(f"no index in {settings.home}: there is nothing to back up")
     try:
@@ -161,7 +161,7 @@ def _locked(folder: Path) -> Iterator[None]:
 def _copy_all(
     home: Path, names: list[str], target: Path, previous: Path | None, progress: Progress
 ) -> tuple[dict[str, tuple[int, int]], dict[str, str]]:
-    """Copy indexes and files of the server; return bytes and copied bytes, and the reasons of failures."""
+    """Copy indexes and the server's data; return bytes and copied bytes, and the reasons of failures."""
     sizes: dict[str, tuple[int, int]] = {}
     failed: dict[str, str] = {}
     for place, name in enumerate(names):
@@ -173,7 +173,7 @@ def _copy_all(
                     manifest = _hold_current(store, held)
                     sizes[name] = _copy_version(store, manifest, FolderStore(target, name), previous)
             else:
-                copy_server_file(home / name, target / name)
+                copy_server_store(home / name, target / name)
         except (OSError, ResourceError) as error:
             if isinstance(error, OSError) and error.errno in ENDS_BACKUP:
                 raise

@@ -3,7 +3,7 @@
 | keys | without a key and a session | with a key, or a session |
 |---|---|---|
 | no key was ever made, or `--open` | reads | the role of the key or person |
-| a key store exists, or a sign-in | only the page's files and liveness | the role of the key or person |
+| a key was made, or a sign-in | only the page's files and liveness | the role of the key or person |
 
 The address alone gives no rights: a proxy on this machine may forward requests without a trace. With the
 setting `local_operator`, and while no key was ever made, callers from this machine are the operator. Requests
@@ -18,7 +18,7 @@ from starlette.types import Scope
 
 from base.net.networks import is_loopback
 from server.access.callers import Caller
-from server.access.key_ring import KeyRing
+from server.access.key_store import Keys
 from server.access.keys import PREFIX
 from server.access.sign_in.signing_in import SESSION_MARK, SignIn
 from server.errors import BadRequest, PersonsSessionEnded, Unauthorized
@@ -83,9 +83,7 @@ def _cookie_in(cookies: bytes, name: str) -> str | None:
     return token.decode("latin-1") if token else None
 
 
-async def caller_of(
-    scope: Scope, ring: KeyRing, settings: ServerSettings, sign_in: SignIn | None = None
-) -> Caller:
+def caller_of(scope: Scope, keys: Keys, settings: ServerSettings, sign_in: SignIn | None = None) -> Caller:
     """Return the caller of a request; it has no role if keys are needed and none was given.
 
     Raises:
@@ -93,24 +91,24 @@ async def caller_of(
         Unauthorized: the key or session is invalid.
         Forbidden: another address than the proxy's names a person.
         BadRequest: the headers name several keys, or are unreadable.
-        KeysUnreadable, SessionsUnreadable: the key or session cannot be checked.
+        StoreUnusable: the key or session cannot be checked.
     """
     address = (scope.get("client") or ("", 0))[0]
     credentials = credentials_of(scope["headers"], cookie_name(scope, settings))
-    needed = sign_in is not None or await ring.are_needed()
+    needed = sign_in is not None or keys.are_needed()
     by_proxy = sign_in and sign_in.find_in_headers(scope)
     given = credentials.key
     if given is not None and settings.open and not given.startswith(PREFIX):
         given = None  # placeholder of a client that always sends a key
     if needed and given is not None:
-        key = await ring.find(given)
+        key = keys.find(given)
         if key is None:
             raise Unauthorized(WRONG_KEY)
         return Caller.of(key, address)
     if by_proxy:
         return Caller.of_person(by_proxy, address, by_proxy=True)
     if needed and credentials.session is not None:
-        found = await _caller_of_session(credentials.session, address, ring, sign_in)
+        found = _caller_of_session(credentials.session, address, keys, sign_in)
         if found is not None:
             return found
         if not settings.open:
@@ -125,14 +123,12 @@ async def caller_of(
     return Caller(address, "operator" if is_local else "reader", is_local=is_local)
 
 
-async def _caller_of_session(
-    session: str, address: str, ring: KeyRing, sign_in: SignIn | None
-) -> Caller | None:
+def _caller_of_session(session: str, address: str, keys: Keys, sign_in: SignIn | None) -> Caller | None:
     """Return the caller of the page's cookie; None if the session has ended."""
     if not session.startswith(SESSION_MARK):
-        key = await ring.find_session(session)
+        key = keys.find_session(session)
         return Caller.of(key, address, by_cookie=True) if key else None
-    person = await sign_in.find_session(session) if sign_in else None
+    person = sign_in.find_session(session) if sign_in else None
     return Caller.of_person(person, address) if person else None
 
 

@@ -1,36 +1,35 @@
 """The check at startup: a server that is reachable from elsewhere needs keys, or `--open`."""
 
 from datetime import UTC, datetime
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from base.files.durable import cause_of
 from base.files.regular_files import read_secret
 from base.net.networks import is_loopback
-from server.access.key_store import KeyStore
-from server.access.sign_in.store import SignInStore
-from server.errors import KeysEmpty, NotProtected, SignInUnusable
+from server.access.key_store import Keys
+from server.access.sign_in.signing_in import PSEUDONYMS
+from server.errors import NotProtected, SignInUnusable, StoreEmpty
 from server.settings import ServerSettings, SignInSettings
+from server.store import Store
 
 
-def require_protection(server: ServerSettings, home: Path, sign_in: SignInSettings) -> None:
+def require_protection(server: ServerSettings, store: Store, sign_in: SignInSettings) -> None:
     """Refuse to answer everybody by mistake.
 
     Raises:
         NotProtected: the server is reachable from elsewhere, has no active key and is not set to be open.
-        KeysEmpty: as above, because the file of keys is empty.
-        KeysUnreadable: the keys cannot be read.
+        StoreEmpty: as above, because the file of keys is empty.
+        StoreUnusable: the keys cannot be read.
         SignInUnusable: with these settings nobody could sign in safely.
-        SessionsUnreadable: the home folder is not writable, and persons are to sign in.
     """
     if sign_in.is_used:
         _check_sign_in(server, sign_in)
-        SignInStore(home).secret()
+        store.secret(PSEUDONYMS)
     now = datetime.now(UTC)
     may_start = server.open or server.only_local or sign_in.is_used
     try:
-        usable = [key for key in KeyStore(home).read().keys.values() if key.state(now) == "active"]
-    except KeysEmpty:
+        usable = [key for key in Keys(store).all().values() if key.state(now) == "active"]
+    except StoreEmpty:
         if not may_start:
             raise
         return  # /readyz reports the empty file

@@ -7,15 +7,17 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Self
 
-from base.files.durable import cause_of
 from base.logs import get_logger
 from generator.finding.state import FindingState
 from generator.tracing.progress import ended
-from server.kept_searches.file import SearchFile, order_of
-from server.kept_searches.store import LockedSearch
+from server.errors import StoreUnusable
+from server.kept_searches.content import SearchContent, order_of
+from server.kept_searches.store import LEASE_S, RunningSearch
 
 WRITTEN_EVERY_S = 1.0
-SHARE = 20  # writing takes at most 1/20 of the time
+RENEWED_EVERY_S = LEASE_S / 3
+SHARE = 20  # writing takes at most 1/20 of the time, except for the lease
+NOT_WRITABLE = "the server's store cannot be written; see its log"
 
 log = get_logger("server")
 
@@ -26,12 +28,13 @@ class Keeping:
     `failure` reports a failed write; the search continues.
     """
 
-    def __init__(self, search: LockedSearch, kept: SearchFile, threshold: float) -> None:
+    def __init__(self, search: RunningSearch, kept: SearchContent, threshold: float) -> None:
         """Take ownership of the search, released at the end, and its initial content."""
         self.id = search.id
         self.failure = ""
         self._search, self._kept, self._threshold = search, kept, threshold
-        self._changed, self._ends = asyncio.Event(), asyncio.Event()
+        self._written, self._renewed = kept, 0.0  # the content of the last write, and its time
+        self._ends = asyncio.Event()
         self._writing: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -51,7 +54,6 @@ class Keeping:
     def note(self, state: FindingState) -> None:
         """Replace the state; it is written soon."""
         self._kept = replace(self._kept, state=state, order=())
-        self._changed.set()
 
     async def end(self, result: Mapping[str, Any] | None = None) -> None:
         """Write the last state and the summary of the result, and release the search."""
@@ -61,32 +63,32 @@ class Keeping:
                 head = replace(self._kept.head, complete=result["complete"], notes=notes)
                 self._kept = replace(self._kept, head=head, order=order_of(result["papers"]))
             self._ends.set()
-            self._changed.set()
         if self._writing:
             await ended(self._writing)
 
     async def _write_on(self) -> None:
+        pause = WRITTEN_EVERY_S
         try:
             while not self._ends.is_set():
-                await self._changed.wait()
-                self._changed.clear()
-                began = time.monotonic()
-                await self._write()
-                pause = max(WRITTEN_EVERY_S, SHARE * (time.monotonic() - began))
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._ends.wait(), pause)
-            await self._write()
+                began = time.monotonic()
+                if self._kept is not self._written or began >= self._renewed + RENEWED_EVERY_S:
+                    await self._write()
+                pause = min(max(WRITTEN_EVERY_S, SHARE * (time.monotonic() - began)), RENEWED_EVERY_S)
         finally:
-            self._search.release()
+            await asyncio.to_thread(self._search.release)
 
     async def _write(self) -> None:
+        kept = self._kept
+        head = kept.head.with_state(kept.state, self._threshold)
         try:
-            await asyncio.to_thread(self._write_now, self._kept)
-        except (OSError, ValueError) as error:
-            self.failure = cause_of(error) if isinstance(error, OSError) else "it cannot be written as JSON"
-            log.warning("search not kept", reason=self.failure)
+            await asyncio.to_thread(self._search.save, replace(kept, head=head))
+        except StoreUnusable as error:
+            self.failure = NOT_WRITABLE
+            log.warning("search not kept", reason=error.what)
+        except ValueError as error:
+            self.failure = "it is too large, or another call has continued it"
+            log.warning("search not kept", reason=str(error))
         else:
-            self.failure = ""
-
-    def _write_now(self, kept: SearchFile) -> None:
-        self._search.save(replace(kept, head=kept.head.with_state(kept.state, self._threshold)))
+            self.failure, self._written, self._renewed = "", kept, time.monotonic()

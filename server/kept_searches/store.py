@@ -1,168 +1,203 @@
-"""Kept searches for papers, which can be resumed after a stop, a kill or on another day.
+"""Kept searches for papers, which can be resumed after a stop, a kill or on another day: rows of the store.
 
-| below HOME/.find-papers/ | content |
-|---|---|
-| CALLER/ID.json | request, state and order of the papers, one line each (`search_file.py`) |
-| CALLER/ID.lock | locked while any process runs the search |
-
-A file is replaced as a whole, so a kill leaves the previous version. An id is 128 random bits, and only the
-caller who started a search can see it. Above the limits, the least recently used ones are removed.
+An id is 128 random bits, and only the caller who started a search can see it. A running search has a lease,
+which its process renews: after a kill, the search can be resumed as soon as the lease has ended. Above the
+limits, the least recently used searches are removed.
 """
 
-import errno
-import fcntl
-import os
-import re
 import secrets
 import time
-from contextlib import suppress
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
-from pathlib import Path
+from typing import Any
 
-from base.files.durable import TEMPORARY, cause_of, write_durably
-from base.files.regular_files import open_regular, read_regular
+from pydantic import ValidationError
+
+from base.errors import InvalidCall
 from base.logs import get_logger
-from indexer.versions.server_files import KEPT_SEARCHES
+from generator.finding.calls import FindCall
 from server.access.callers import Caller
-from server.errors import SearchRunning, SearchUnusable, UnknownSearch
-from server.kept_searches.file import SearchFile, SearchHead, head_of, search_file_of
+from server.errors import SearchRunning, SearchUnusable, StoreUnusable, UnknownSearch
+from server.kept_searches.content import SearchContent, SearchHead, content_of, head_of
 from server.settings import ServerSettings
+from server.store import Store
 
-FOLDER = KEPT_SEARCHES
-ID = re.compile(r"[0-9a-f]{32}")
-LOCAL = "local"
 MOST_BYTES = 16_000_000  # of one search: about ten thousand papers, which take seconds to read
-MOST_HEAD_BYTES = 1_000_000
+LEASE_S = 15.0
 PATIENCE_S = 2.0  # wait for a search that is just ending
 LOOKED_EVERY_S = 0.05
-LEFT_BEHIND_S = 3_600  # age of partial files to remove after a killed process
-UNKNOWN = "no kept search has that id"
-RUNNING = "the search is running; stop it first"
+REMOVE_OLD = """
+    DELETE FROM searches WHERE running_until <= :now AND id IN (
+        SELECT id FROM (
+            SELECT id, updated, owner,
+                count(*) OVER own AS number, sum(length(state)) OVER own AS bytes,
+                count(*) OVER every AS all_number, sum(length(state)) OVER every AS all_bytes
+            FROM searches
+            WINDOW own AS (PARTITION BY owner ORDER BY updated DESC, id), every AS (ORDER BY updated DESC, id)
+        ) WHERE updated < :oldest
+            OR number + (owner = :beginner) > :most OR bytes > :most_bytes
+            OR all_number + 1 > :all_most OR all_bytes > :all_bytes
+    )
+"""
 
 log = get_logger("server")
 
 
-def folder_of(caller: Caller) -> str:
-    """Name the folder of a caller's searches: by key, person, local operator, or address."""
+def owner_of(caller: Caller) -> str:
+    """Name the owner of a caller's searches and feeds: by key, person, local operator, or address."""
     if caller.key_id:
         return f"key-{caller.key_id}"
     if caller.person:
         return f"person-{caller.person}"
     if caller.is_local:
-        return LOCAL
+        return "local"
     return f"address-{blake2b(caller.counted_as.encode(), digest_size=16).hexdigest()}"
 
 
-class LockedSearch:
-    """A kept search that is running here; nobody else can resume it until it is released."""
+def may_own(caller: Caller) -> bool:
+    """Check whether what a caller owns is its own: several people may share an address."""
+    return caller.is_known or caller.is_local
 
-    def __init__(self, path: Path, lock: int) -> None:
-        """`lock`: file descriptor of the held lock."""
-        self.path, self._lock = path, lock
 
-    @property
-    def id(self) -> str:
-        """The id, the stem of its file name."""
-        return self.path.stem
+def fields_of(call: FindCall) -> dict[str, Any]:
+    """Return the fields that a call sets, to be saved with the search."""
+    return {name: value for name, value in call.given_values().items() if name != "resume"}
 
-    def save(self, kept: SearchFile) -> None:
-        """Replace the file; raise OSError if writing fails or the content is too large."""
-        content = kept.as_json()
-        if len(content) > MOST_BYTES:
-            raise OSError(errno.EFBIG, f"it is larger than {MOST_BYTES:,} bytes")
-        write_durably(self.path, content)
+
+def kept_call(saved: Mapping[str, Any]) -> FindCall:
+    """Return the call of a kept search; raise SearchUnusable if it is invalid."""
+    try:
+        return FindCall.model_validate(saved)
+    except ValidationError as error:
+        raise SearchUnusable("the request of the kept search cannot be read") from error
+
+
+def resuming_call(call: FindCall, saved: Mapping[str, Any]) -> FindCall:
+    """Return a call whose omitted fields have the values of a kept search.
+
+    Args:
+        call: the call that resumes the search.
+        saved: the fields of the kept search.
+
+    Raises:
+        InvalidCall: the call names another question, index or source.
+        SearchUnusable: the saved call is invalid.
+    """
+    kept, whole = kept_call(saved), kept_call({**saved, **fields_of(call)})
+    if whole.question != kept.question:
+        raise InvalidCall(f"the kept search has another question: {str(kept.question)[:200]!r}")
+    if (whole.index, whole.sources) != (kept.index, kept.sources):
+        place = f"sources {', '.join(kept.sources)}" if kept.sources else f"index {kept.index}"
+        raise InvalidCall(f"the kept search uses {place} and cannot continue elsewhere")
+    return whole
+
+
+class RunningSearch:
+    """A kept search that is running here; nobody else can resume it until its lease ends."""
+
+    def __init__(self, store: Store, search_id: str, owner: str, lease: float = 0.0) -> None:
+        """`lease` is the end of the current one, 0 of a new search, which has no row yet."""
+        self.id, self._store, self._owner, self._lease = search_id, store, owner, lease
+
+    def save(self, kept: SearchContent) -> None:
+        """Replace the content and renew the lease.
+
+        Raises:
+            StoreUnusable: the store cannot be written.
+            ValueError: the content is too large, or another call has continued the search since.
+        """
+        head, state, ranking = kept.as_json()
+        if len(state) > MOST_BYTES:
+            raise ValueError(f"it is larger than {MOST_BYTES:,} bytes")
+        lease, row = time.time() + LEASE_S, (kept.head.updated, head, state, ranking)
+        if not self._lease:
+            insert = "INSERT INTO searches VALUES (?, ?, ?, ?, ?, ?, ?)"
+            self._store.change(insert, self.id, self._owner, kept.head.updated, lease, head, state, ranking)
+        elif not self._store.change(
+            "UPDATE searches SET running_until = ?, updated = ?, head = ?, state = ?, ranking = ? "
+            "WHERE id = ? AND running_until = ?",
+            *(lease, *row, self.id, self._lease),
+        ):
+            raise ValueError("another call has continued it")
+        self._lease = lease
 
     def release(self) -> None:
-        """Release the lock; a second call does nothing."""
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
-
-    __del__ = release  # if the call ended before it was used
+        """End the lease; a second call does nothing."""
+        if self._lease:
+            end = "UPDATE searches SET running_until = 0 WHERE id = ? AND running_until = ?"
+            try:
+                self._store.change(end, self.id, self._lease)
+            except StoreUnusable as error:  # the lease ends by itself
+                log.warning("search not released", reason=error.what)
+            self._lease = 0.0
 
 
 class KeptSearches:
-    """The searches of a home folder, shared by processes. Its methods are called in threads."""
+    """The kept searches of a store. Its methods are called in threads, and raise StoreUnusable."""
 
-    def __init__(self, home: Path, limits: ServerSettings) -> None:
-        """`home`: the parent of the folder, which is created with the first search."""
-        self._root, self._limits = home / FOLDER, limits
+    def __init__(self, store: Store, limits: ServerSettings) -> None:
+        """Keep the store and the limits of number, size and age."""
+        self._store, self._limits = store, limits
 
-    def begin(self, caller: Caller) -> LockedSearch:
-        """Make room, and lock the file of a new search.
-
-        Raises:
-            OSError: the home folder is not writable.
-        """
-        folder = self._root / folder_of(caller)
-        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder.mkdir(mode=0o700, exist_ok=True)
-        self.make_room(caller, for_another=True)
-        path = folder / f"{secrets.token_hex(16)}.json"
-        folder.mkdir(mode=0o700, exist_ok=True)  # an empty folder may just have been removed
-        lock = locked(path)  # a cleanup may hold it for a moment
-        return LockedSearch(path, lock)
-
-    def resume(self, caller: Caller, search_id: str) -> tuple[LockedSearch | None, SearchFile]:
-        """Lock a search, if the home folder is writable, and read it.
+    def resume(self, caller: Caller, search_id: str) -> tuple[RunningSearch | None, SearchContent]:
+        """Take the lease of a search, if the store is writable, and read it.
 
         Raises:
             UnknownSearch, SearchUnusable: as `read`.
             SearchRunning: it is running.
         """
-        path = self._path(caller, search_id)
+        content, owner = self.read(caller, search_id), owner_of(caller)
+        lease = time.time() + LEASE_S
+        take = "UPDATE searches SET running_until = ? WHERE id = ? AND owner = ? AND running_until <= ?"
         try:
-            search = LockedSearch(path, locked(path))
-        except OSError:
-            return None, self.read(caller, search_id)
+            self._when_ended(take, caller, search_id, lease)
+        except StoreUnusable:
+            return None, content
+        search = RunningSearch(self._store, search_id, owner, lease)
         try:
             return search, self.read(caller, search_id)
         except BaseException:
             search.release()
             raise
 
-    def read(self, caller: Caller, search_id: str) -> SearchFile:
+    def read(self, caller: Caller, search_id: str) -> SearchContent:
         """Read a search.
 
         Raises:
             UnknownSearch: the caller has no search with that id.
-            SearchUnusable: the file cannot be read.
+            SearchUnusable: the row cannot be read.
         """
-        path = self._path(caller, search_id)
+        row = self._store.row(
+            "SELECT head, state, ranking, running_until FROM searches WHERE id = ? AND owner = ?",
+            *(search_id, owner_of(caller)),
+        )
+        if row is None:
+            raise UnknownSearch("no kept search has that id")
+        head, state, ranking, until = row
         try:
-            return search_file_of(read_regular(path, MOST_BYTES), path)
-        except FileNotFoundError:
-            raise UnknownSearch(UNKNOWN) from None
-        except (OSError, ValueError) as error:
-            log.warning("search not read", file=str(path), reason=type(error).__name__)
+            return content_of(head, state, ranking, running=until > time.time())
+        except ValueError as error:
+            log.warning("search not read", search=search_id, reason=type(error).__name__)
             raise SearchUnusable(f"the kept search {search_id} cannot be read; it can be deleted") from None
 
     def heads(self, caller: Caller) -> list[tuple[SearchHead, bool]]:
         """Return a caller's searches, newest first, and whether each is running; damaged ones are left out.
 
-        Several people may share an address, so without a key only a caller at this machine gets a list.
+        Without a key only a caller at this machine gets a list.
         """
-        if not (caller.is_known or caller.is_local):
+        if not may_own(caller):
             return []
         found = []
-        for path in _entries(self._root / folder_of(caller), ".json"):
+        for head, until in self._store.rows(
+            "SELECT head, running_until FROM searches WHERE owner = ? ORDER BY updated DESC, id",
+            owner_of(caller),
+        ):
             try:
-                with open_regular(path) as file:
-                    head = head_of(file.readline(MOST_HEAD_BYTES), path)
-            except (OSError, ValueError) as error:
-                log.warning("search not listed", file=str(path), reason=type(error).__name__)
-            else:
-                found.append((head, self.is_running(caller, head.id)))
-        return sorted(found, key=lambda each: (each[0].updated, each[0].created, each[0].id), reverse=True)
-
-    def is_running(self, caller: Caller, search_id: str) -> bool:
-        """Check whether a search is running in any process."""
-        with suppress(OSError, UnknownSearch):
-            lock = _lock(self._path(caller, search_id), fcntl.LOCK_SH)
-            if lock is None:
-                return True
-            os.close(lock)
-        return False
+                found.append((head_of(head), until > time.time()))
+            except ValueError as error:
+                log.warning("search not listed", reason=type(error).__name__)
+        return found
 
     def delete(self, caller: Caller, search_id: str) -> None:
         """Remove a search, even a damaged one.
@@ -170,119 +205,42 @@ class KeptSearches:
         Raises:
             UnknownSearch: the caller has no search with that id.
             SearchRunning: it is running.
-            SearchUnusable: the file cannot be removed.
         """
-        path = self._path(caller, search_id)
-        try:
-            remove(path, locked(path))
-        except OSError as error:
-            raise SearchUnusable(f"the kept search was not deleted: {cause_of(error)}") from None
+        self._when_ended(
+            "DELETE FROM searches WHERE id = ? AND owner = ? AND running_until <= ?", caller, search_id
+        )
 
-    def make_room(self, caller: Caller, *, for_another: bool = False) -> None:
-        """Remove searches beyond the limits of age, number and size, the least recently used first.
+    def begin(self, caller: Caller) -> RunningSearch:
+        """Prepare a new search, which is there when it is first saved.
 
-        Running searches are kept.
+        Searches beyond the limits of age, number and size are removed for it, the least recently used first;
+        running ones stay.
         """
-        limits, own = self._limits, folder_of(caller)
-        oldest = time.time() - limits.kept_searches_days * 86_400
-        everything: list[tuple[float, int, Path]] = []
-        for folder in _folders(self._root):
-            _remove_left_behind(folder)
-            for path in _entries(folder, ".json"):
-                with suppress(OSError):
-                    found = path.lstat()
-                    everything.append((found.st_mtime, found.st_size, path))
-        everything.sort(reverse=True)
-        counts = {own: [int(for_another), 0], "": [int(for_another), 0]}
+        limits, now = self._limits, datetime.now(UTC)
         bounds = {
-            own: (limits.kept_searches, limits.kept_searches_mb),
-            "": (limits.all_kept_searches, limits.all_kept_searches_mb),
+            "now": now.timestamp(),
+            "oldest": (now - timedelta(days=limits.kept_searches_days)).isoformat(),
+            "beginner": owner_of(caller),
+            "most": limits.kept_searches,
+            "most_bytes": limits.kept_searches_mb * 1_000_000,
+            "all_most": limits.all_kept_searches,
+            "all_bytes": limits.all_kept_searches_mb * 1_000_000,
         }
-        for changed, size, path in everything:
-            goes = changed < oldest
-            for of in {path.parent.name, ""} & counts.keys():
-                counts[of][0] += 1
-                counts[of][1] += size
-                most, most_mb = bounds[of]
-                goes = goes or counts[of][0] > most or counts[of][1] > most_mb * 1_000_000
-            if goes:
-                _remove_unused(path)
+        with self._store.changing() as database:
+            database.execute(REMOVE_OLD, bounds)
+        return RunningSearch(self._store, secrets.token_hex(16), owner_of(caller))
 
-    def _path(self, caller: Caller, search_id: str) -> Path:
-        """Return the file of a search; raise UnknownSearch for an invalid or unknown id."""
-        path = self._root / folder_of(caller) / f"{search_id}.json"
-        if not ID.fullmatch(search_id) or not os.path.lexists(path):
-            raise UnknownSearch(UNKNOWN)
-        return path
+    def _when_ended(self, statement: str, caller: Caller, search_id: str, *values: object) -> None:
+        """Change a search that does not run, waiting for one that is just ending.
 
-
-def _lock(path: Path, kind: int = fcntl.LOCK_EX) -> int | None:
-    """Lock the lock file of a search; return None if it is locked."""
-    beside = path.with_suffix(".lock")
-    while True:
-        lock = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-        try:
-            fcntl.flock(lock, kind | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(lock)
-            return None
-        with suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(lock), beside.lstat()):
-                return lock
-        os.close(lock)  # it was removed in the meantime, so the lock is void
-
-
-def locked(path: Path) -> int:
-    """Lock a search, waiting for one that is just ending; raise SearchRunning after `PATIENCE_S`."""
-    ends = time.monotonic() + PATIENCE_S
-    while (lock := _lock(path)) is None:
-        if time.monotonic() > ends:
-            raise SearchRunning(RUNNING)
-        time.sleep(LOOKED_EVERY_S)
-    return lock
-
-
-def remove(path: Path, lock: int, *, folder_too: bool = True) -> None:
-    """Remove a locked search, and its folder if that is now empty; close the lock."""
-    try:
-        path.unlink(missing_ok=True)
-        path.with_suffix(".lock").unlink(missing_ok=True)
-        if folder_too:
-            with suppress(OSError):
-                path.parent.rmdir()
-    finally:
-        os.close(lock)
-
-
-def _remove_unused(path: Path, *, only_lock: bool = False) -> None:
-    """Remove a search that is not running; ignore errors of the system."""
-    with suppress(OSError):
-        if (lock := _lock(path)) is None:
-            return
-        if only_lock and os.path.lexists(path):
-            os.close(lock)
-        else:
-            remove(path, lock)
-
-
-def _remove_left_behind(folder: Path) -> None:
-    """Remove partial files of killed processes, and locks of removed searches."""
-    for path in _entries(folder, ".partial"):
-        with suppress(OSError):
-            if TEMPORARY.fullmatch(path.name) and time.time() - path.lstat().st_mtime > LEFT_BEHIND_S:
-                path.unlink()
-    for path in _entries(folder, ".lock"):
-        search = path.with_suffix(".json")
-        if ID.fullmatch(path.stem) and not os.path.lexists(search):
-            _remove_unused(search, only_lock=True)
-
-
-def _folders(root: Path) -> list[Path]:
-    return [path for path in _entries(root, "") if path.is_dir() and not path.is_symlink()]
-
-
-def _entries(folder: Path, suffix: str) -> list[Path]:
-    """Return the entries of a folder with a suffix; none if the folder does not exist."""
-    with suppress(OSError):
-        return [path for path in folder.iterdir() if path.name.endswith(suffix)]
-    return []
+        Raises:
+            UnknownSearch: the caller has no search with that id.
+            SearchRunning: it is running.
+        """
+        own, ends = (search_id, owner_of(caller)), time.monotonic() + PATIENCE_S
+        while not self._store.change(statement, *values, *own, time.time()):
+            if self._store.row("SELECT 1 FROM searches WHERE id = ? AND owner = ?", *own) is None:
+                raise UnknownSearch("no kept search has that id")
+            if time.monotonic() > ends:
+                raise SearchRunning("the search is running; stop it first")
+            time.sleep(LOOKED_EVERY_S)

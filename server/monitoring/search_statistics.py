@@ -1,4 +1,4 @@
-"""Statistics of searches without personal data, in one SQLite file of the home folder; off by default.
+"""Statistics of searches without personal data, in the server's store; off by default.
 
 Counted are the searches of a day (UTC) by index and by number of words. A question that found nothing is
 stored with its day alone, and only if
@@ -12,46 +12,26 @@ stored with its day alone, and only if
 
 import asyncio
 import hmac
-import os
 import re
-import secrets
 import sqlite3
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any, Self
 from unicodedata import normalize
 
-from base.files.sqlite_stores import changing, create_store, opened
 from base.logs import get_logger
-from indexer.versions.server_files import STATISTICS
 from server.settings import ServerSettings
+from server.store import Store
 
-FILE = STATISTICS
-FORMAT = 1
 INTERVAL_S = 60.0  # between two writes
 MOST_COUNTED_WORDS = 20
 MOST_WORDS = 12  # of a stored question: a longer one may tell a story
 WAITS_DAYS = 30
 MOST_WAITING = 10_000  # questions between two writes
-WAIT_S = 5.0  # wait for a writing process
-TABLES = """
-    CREATE TABLE secret (value BLOB NOT NULL) STRICT;
-    CREATE TABLE searches (
-        day TEXT, source TEXT, words INTEGER, number INTEGER NOT NULL, PRIMARY KEY (day, source, words)
-    ) STRICT;
-    CREATE TABLE waiting (
-        question BLOB, caller BLOB, day TEXT NOT NULL, PRIMARY KEY (question, caller)
-    ) STRICT;
-    CREATE TABLE unanswered (
-        day TEXT, source TEXT, question TEXT, number INTEGER NOT NULL, PRIMARY KEY (day, source, question)
-    ) STRICT;
-"""
 ADD_SEARCHES = (
-    "INSERT INTO searches VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET number = number + excluded.number"
+    "INSERT INTO statistics VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET number = number + excluded.number"
 )
 ADD_QUESTION = "INSERT INTO unanswered VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET number = number + 1"
 ADD_WAITING = "INSERT INTO waiting VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET day = excluded.day"
@@ -66,23 +46,14 @@ def may_be_stored(question: str) -> bool:
     return 0 < len(text.split()) <= MOST_WORDS and len(text) <= 200 and not PERSONAL.search(text)  # noqa: PLR2004
 
 
-@dataclass(slots=True)
-class _Noted:
-    """Counts and questions since the last write."""
-
-    searches: Counter[tuple[str, str, int]] = field(default_factory=Counter)
-    without_results: list[tuple[str, str, str, str]] = field(
-        default_factory=list
-    )  # day, index, question, caller
-
-
 class SearchStatistics:
     """The statistics of one process; a kill loses at most a minute. For one event loop."""
 
-    def __init__(self, home: Path, settings: ServerSettings) -> None:
-        """`home`: the folder of the file."""
-        self._path, self._settings = home / FILE, settings
-        self._noted = _Noted()
+    def __init__(self, store: Store, settings: ServerSettings) -> None:
+        """Keep the store and the settings."""
+        self._store, self._settings = store, settings
+        self._searches: Counter[tuple[str, str, int]] = Counter()  # since the last write
+        self._without_results: list[tuple[str, str, str, str]] = []  # day, index, question, caller
 
     @asynccontextmanager
     async def keeping(self) -> AsyncIterator[Self]:
@@ -91,7 +62,7 @@ class SearchStatistics:
         async def write_on() -> None:
             while True:
                 await asyncio.sleep(INTERVAL_S)
-                await asyncio.to_thread(self._write, self._taken())
+                await asyncio.to_thread(self._write, *self._taken())
 
         if not self._settings.statistics:
             yield self
@@ -109,36 +80,36 @@ class SearchStatistics:
             return
         day = datetime.now(UTC).date().isoformat()
         words = min(len(question.split()), MOST_COUNTED_WORDS)
-        self._noted.searches[day, index, words] += 1
-        if not hits and may_be_stored(question) and len(self._noted.without_results) < MOST_WAITING:
+        self._searches[day, index, words] += 1
+        if not hits and may_be_stored(question) and len(self._without_results) < MOST_WAITING:
             text = " ".join(normalize("NFKC", question).split())
-            self._noted.without_results.append((day, index, text, caller))
+            self._without_results.append((day, index, text, caller))
 
     def write(self) -> None:
-        """Add the counts to the file, and remove old ones; a failure is logged, and the counts are lost."""
-        self._write(self._taken())
+        """Add the counts to the store, and remove old ones; a failure is logged, and the counts are lost."""
+        self._write(*self._taken())
 
-    def _taken(self) -> _Noted:
+    def _taken(self) -> tuple[Counter[tuple[str, str, int]], list[tuple[str, str, str, str]]]:
         """Return the counts since the last call. For the event loop, which also notes them."""
-        noted, self._noted = self._noted, _Noted()
-        return noted
+        taken = self._searches, self._without_results
+        self._searches, self._without_results = Counter(), []
+        return taken
 
-    def _write(self, noted: _Noted) -> None:
-        if not noted.searches:
+    def _write(
+        self, searches: Counter[tuple[str, str, int]], questions: list[tuple[str, str, str, str]]
+    ) -> None:
+        if not searches:
             return
+        today, days = datetime.now(UTC).date(), self._settings.statistics_days
         try:
-            with _opened(self._path) as database, changing(database):
-                secret = _secret(database)
-                for key, number in noted.searches.items():
-                    database.execute(ADD_SEARCHES, (*key, number))
-                for day, index, question, caller in noted.without_results:
-                    self._add(database, secret, day, index, question, caller)
-                today = datetime.now(UTC).date()
-                kept_from = (today - timedelta(days=self._settings.statistics_days)).isoformat()
-                for table in ("searches", "unanswered"):
-                    database.execute(f"DELETE FROM {table} WHERE day < ?", (kept_from,))  # noqa: S608
-                waits_from = (today - timedelta(days=WAITS_DAYS)).isoformat()
-                database.execute("DELETE FROM waiting WHERE day < ?", (waits_from,))
+            secret = self._store.secret("statistics")
+            with self._store.changing() as database:
+                database.executemany(ADD_SEARCHES, [(*key, number) for key, number in searches.items()])
+                for question in questions:
+                    self._add(database, secret, *question)
+                for table, age in (("statistics", days), ("unanswered", days), ("waiting", WAITS_DAYS)):
+                    oldest = (today - timedelta(days=age)).isoformat()
+                    database.execute(f"DELETE FROM {table} WHERE day < ?", (oldest,))  # noqa: S608
         except Exception as error:  # noqa: BLE001 - the next write may succeed
             log.warning("statistics not written", error=str(error))
 
@@ -155,59 +126,35 @@ class SearchStatistics:
             database.execute(ADD_QUESTION, (day, index, question))
 
 
-def read_statistics(home: Path, days: int, may_see: Callable[[str], bool] = lambda _: True) -> dict[str, Any]:
+def read_statistics(
+    store: Store, days: int, may_see: Callable[[str], bool] = lambda _: True
+) -> dict[str, Any]:
     """Return the counts of the last days by day, by index and by words, and the questions without results.
 
     Only indexes for which `may_see` is true are counted.
 
     Raises:
-        sqlite3.Error, OSError: the file cannot be read.
+        StoreUnusable: the store cannot be read.
     """
     since = (datetime.now(UTC).date() - timedelta(days=days - 1)).isoformat()
-    searches: list[tuple[str, str, int, int]] = []
-    questions: list[tuple[str, str, str, int]] = []
-    if os.path.lexists(home / FILE):
-        with _opened(home / FILE) as database:
-            searches = database.execute("SELECT * FROM searches WHERE day >= ?", (since,)).fetchall()
-            questions = database.execute(
-                "SELECT * FROM unanswered WHERE day >= ? ORDER BY day DESC, question", (since,)
-            ).fetchall()
-    counts: dict[str, Counter[str | int]] = {"day": Counter(), "index": Counter(), "words": Counter()}
-    for day, index, words, number in searches:
-        if may_see(index):
-            for name, value in (("day", day), ("index", index), ("words", words)):
-                counts[name][value] += number
-    days_, indexes, lengths = (
-        [{name: value, "searches": counted[value]} for value in sorted(counted, key=_order)]
-        for name, counted in counts.items()
-    )
+    searches = store.rows("SELECT * FROM statistics WHERE day >= ?", since)
+    questions = store.rows("SELECT * FROM unanswered WHERE day >= ? ORDER BY day DESC, question", since)
+    seen = [row for row in searches if may_see(row[1])]
+
+    def counted(name: str, column: int) -> list[dict[str, Any]]:
+        counts: Counter[Any] = Counter()
+        for row in seen:
+            counts[row[column]] += row[-1]
+        return [{name: value, "searches": number} for value, number in sorted(counts.items())]
+
     return {
         "since": since,
-        "days": days_,
-        "indexes": indexes,
-        "words": lengths,
+        "days": counted("day", 0),
+        "indexes": counted("index", 1),
+        "words": counted("words", 2),
         "without_results": [
             {"question": question, "index": index, "day": day, "searches": number}
             for day, index, question, number in questions
             if may_see(index)
         ],
     }
-
-
-def _order(value: str | int) -> tuple[int, str]:
-    return (value, "") if isinstance(value, int) else (0, value)
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
-    if not os.path.lexists(path):
-        new_secret = f"INSERT INTO secret VALUES (x'{secrets.token_hex(32)}')"  # noqa: S608 - digits
-        create_store(path, [*TABLES.split(";")[:-1], new_secret], FORMAT)
-    with opened(path, WAIT_S) as database:
-        if database.execute("PRAGMA user_version").fetchone()[0] != FORMAT:
-            raise sqlite3.DatabaseError(f"{path}: its format is not {FORMAT}")
-        yield database
-
-
-def _secret(database: sqlite3.Connection) -> bytes:
-    return bytes(database.execute("SELECT value FROM secret").fetchone()[0])

@@ -40,8 +40,8 @@ PROBLEMS: dict[type[Exception], tuple[int, str]] = {
     server_errors.SessionsUnreadable: (503, "sessions-unreadable"),
     server_errors.Misdirected: (421, "unknown-host"),
     server_errors.TooSlow: (503, "too-slow"),
-    server_errors.KeysEmpty: (503, "keys-empty"),
-    server_errors.KeysUnreadable: (503, "keys-unreadable"),
+    server_errors.StoreEmpty: (503, "keys-empty"),
+    server_errors.StoreUnusable: (503, "keys-unreadable"),
     server_errors.Stopping: (503, "stopping"),
     server_errors.Starting: (503, "starting"),
     server_errors.NothingOpens: (503, "no-index-opens"),
@@ -76,9 +76,9 @@ PROBLEMS: dict[type[Exception], tuple[int, str]] = {
 # Messages for callers, in place of messages that name paths, addresses or hosts of this machine. The operator
 # sees those in the log and on the command line.
 WITHOUT_PLACES: dict[type[Exception], str] = {
-    server_errors.KeysEmpty: "the file of keys is empty, so no key is valid; the operator can create one",
-    server_errors.KeysUnreadable: "the keys cannot be read now; the reason is in the server's log",
+    server_errors.StoreEmpty: "the file of keys is empty, so no key is valid; the operator can create one",
     server_errors.SessionsUnreadable: "sessions cannot be read now; the reason is in the server's log",
+    server_errors.StoreUnusable: "keys and searches cannot be read or written now; see the server's log",
     server_errors.ProviderFailed: "the sign-in service failed; the details are in the server's log",
     indexer_errors.IndexMismatch: "{index} does not match this server's settings; the details are in its log",
     indexer_errors.IndexDamaged: "{index} is damaged; the details are in the server's log",

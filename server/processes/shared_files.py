@@ -4,7 +4,6 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 FOLDER = "_SHRAG_SERVER_FOLDER"  # environment variable for the workers
 METRICS = "PROMETHEUS_MULTIPROC_DIR"  # prometheus-client's
@@ -19,9 +18,3 @@ def shared_folder() -> Iterator[None]:
             yield
         finally:
             del os.environ[FOLDER], os.environ[METRICS]
-
-
-def keys_needed_mark() -> Path | None:
-    """Return the file that marks that there are or were keys; None for a single process."""
-    folder = os.environ.get(FOLDER)
-    return Path(folder, "keys-needed") if folder else None

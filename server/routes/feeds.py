@@ -17,15 +17,13 @@ from retriever.calls import IndexSearch
 from retriever.index import SearchIndex
 from retriever.papers.records import records_of_papers
 from retriever.search import search
-from retriever.search_records.first_found import now
 from server.access.callers import Caller, visit_of
 from server.addresses import public_address
 from server.api.schemas import Shaped
-from server.errors import SearchRunning, SearchUnusable, UnknownSearch
+from server.errors import SearchUnusable, UnknownSearch
 from server.html.feed_document import MEDIA_TYPE, FeedDocument, FeedEntry
 from server.html.pages import CHECKED
-from server.kept_searches.feeds import UNKNOWN, Feed, make_feed
-from server.kept_searches.store import folder_of
+from server.kept_searches.feeds import UNKNOWN, Feed
 from server.limits.gate import Read
 from server.services import Services, Shared
 from server.targets import admitted_search
@@ -61,14 +59,14 @@ async def create_feed(
 ) -> Annotated[dict[str, Any], Shaped(NewFeed)]:
     """Search, and create an Atom feed of the search: an address whose holder sees the feed, nothing else."""
     caller = visit_of(request).caller
-    await _remove_ended(services, caller)
-    await asyncio.to_thread(services.feeds.check_room, caller)
+    is_limited = services.access_is_limited()
+    await asyncio.to_thread(services.feeds.make_room, caller, access_is_limited=is_limited)
     async with admitted_search(request, services, call) as asked:
         if call.strategist == "model":  # once: later searches use the same strategy
             call = call.changed(strategy=asked.request.strategy, strategist=None)
-        key, feed = make_feed(caller, call.given_values(), asked.of.index or "")
-        feed = await while_connected(request, services, _searched(services, feed))
-        await asyncio.to_thread(services.feeds.add, caller, feed)
+        given, index = call.given_values(), asked.of.index or ""
+        found = await while_connected(request, services, _searched(services, call, index))
+        key, feed = await asyncio.to_thread(services.feeds.add, caller, given, index, *found)
     address = f"{public_address(services.server, request)}/feeds/{key}.atom"
     return {**_state(feed), "address": address}
 
@@ -108,16 +106,16 @@ async def feed_by_key(request: Request, key: str, services: Shared) -> Response:
     version, entries = await _entries(request, services, feed)
     if version != feed.version:
         async with services.gate.admit(request, "search"):
-            again = await while_connected(request, services, _searched(services, feed))
-        feed = await asyncio.to_thread(services.feeds.update, feed.id, lambda saved: _merged(saved, again))
+            again = await while_connected(request, services, _searched(services, _call(feed), feed.index))
+        feed = await asyncio.to_thread(services.feeds.found_again, feed.id, *again)
         _, entries = await _entries(request, services, feed)
     call = _call(feed)
     document = FeedDocument(
         feed.id,
         call.question,
-        feed.found.index,
-        _page(call, feed.found.index),
-        _updated(feed),
+        feed.index,
+        _page(call, feed.index),
+        feed.updated,
         entries,
     )
     content = await asyncio.to_thread(document.encoded, public_address(services.server, request))
@@ -126,16 +124,15 @@ async def feed_by_key(request: Request, key: str, services: Shared) -> Response:
 
 async def _entries(request: Request, services: Services, feed: Feed) -> tuple[str, list[FeedEntry]]:
     """Return the published version, and the newest papers of the feed that it contains, newest first."""
-    times = feed.found.papers
-    newest = sorted(times, key=lambda doc_id: times[doc_id], reverse=True)[:MOST_ENTRIES]
+    times = await asyncio.to_thread(services.feeds.newest, feed, MOST_ENTRIES)
 
     async def of_version(version: SearchIndex) -> tuple[str, list[FeedEntry]]:
-        records = await records_of_papers(version, newest)
+        records = await records_of_papers(version, list(times))
         entries = [FeedEntry(record, times[record["doc_id"]]) for record in records]
         return _version_of(version.manifest), entries
 
     async with services.gate.admit(request, "read"):
-        index = await services.indexes.get(feed.found.index)
+        index = await services.indexes.get(feed.index)
         return await while_connected(request, services, index.ask(of_version))
 
 
@@ -160,7 +157,7 @@ async def _opened(request: Request, services: Services, key: str) -> Feed:
     address = visit.caller.address
     with suppress(UnknownSearch):
         feed = await asyncio.to_thread(services.feeds.opened_by, key)
-        if owner := await _owner(services, feed, address):
+        if owner := _owner(services, feed, address):
             visit.caller = owner
             services.gate.count_open(visit)
             return feed
@@ -168,49 +165,26 @@ async def _opened(request: Request, services: Services, key: str) -> Feed:
     raise UnknownSearch(UNKNOWN)
 
 
-async def _owner(services: Services, feed: Feed, address: str) -> Caller | None:
+def _owner(services: Services, feed: Feed, address: str) -> Caller | None:
     """Return the owner of a feed as a caller with reading rights; None if the feed has ended."""
     if feed.key_id:
-        key = await services.keys.active(feed.key_id)
+        key = services.keys.active(feed.key_id)
         return replace(Caller.of(key, address), role="reader") if key else None
     if feed.person:
         return services.feeds.person_of(feed, address) if services.sign_in else None
-    return None if await services.access_is_limited() else Caller(address, "reader")
+    return None if services.access_is_limited() else Caller(address, "reader")
 
 
-async def _remove_ended(services: Services, caller: Caller) -> None:
-    """Remove the ended feeds of others; a person who is signed in can renew the own ones."""
-    for feed in await asyncio.to_thread(services.feeds.all):
-        if feed.owner != folder_of(caller) and await _has_ended(services, feed):
-            with suppress(SearchRunning, SearchUnusable):
-                await asyncio.to_thread(services.feeds.remove, feed.id)
+async def _searched(services: Services, call: IndexSearch, index: str) -> tuple[str, list[str]]:
+    """Search the published version; return it and the papers found."""
+    settings, asked = services.settings.retriever, call.request()
 
-
-async def _has_ended(services: Services, feed: Feed) -> bool:
-    """Check whether a feed has ended; without sign-in, a person's feed still has its days."""
-    if feed.person:
-        return services.feeds.person_of(feed, "") is None
-    return await _owner(services, feed, "") is None
-
-
-async def _searched(services: Services, feed: Feed) -> Feed:
-    """Search the published version, and add the papers that are new."""
-    settings, asked = services.settings.retriever, _call(feed).request()
-
-    async def of_version(version: SearchIndex) -> tuple[list[str], Manifest]:
+    async def of_version(version: SearchIndex) -> tuple[str, list[str]]:
         result = await search(version, asked, settings)
-        return [hit.doc_id for hit in result.listed], version.manifest
+        return _version_of(version.manifest), [hit.doc_id for hit in result.listed]
 
-    index = await services.indexes.get(feed.found.index)
-    doc_ids, manifest = await index.ask(of_version)
-    return replace(feed, found=feed.found.found_again(doc_ids, now()), version=_version_of(manifest))
-
-
-def _merged(saved: Feed, again: Feed) -> Feed:
-    """Return the saved feed with the result of a search, which another process may have saved before."""
-    known = saved.found.papers
-    new = {doc_id: time for doc_id, time in again.found.papers.items() if doc_id not in known}
-    return replace(saved, found=replace(saved.found, papers={**new, **known}), version=again.version)
+    opened = await services.indexes.get(index)
+    return await opened.ask(of_version)
 
 
 def _version_of(manifest: Manifest) -> str:
@@ -225,19 +199,14 @@ def _call(feed: Feed) -> IndexSearch:
 
 
 def _state(feed: Feed) -> dict[str, Any]:
-    question, papers = _call(feed).question, feed.found.papers
     return {
         "id": feed.id,
-        "question": question,
-        "index": feed.found.index,
+        "question": _call(feed).question,
+        "index": feed.index,
         "created": feed.created,
-        "updated": _updated(feed),
-        "papers": len(papers),
+        "updated": feed.updated,
+        "papers": feed.papers,
     }
-
-
-def _updated(feed: Feed) -> str:
-    return max(feed.found.papers.values(), default=feed.created)
 
 
 def _page(call: IndexSearch, index: str) -> str:

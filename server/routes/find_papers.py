@@ -12,7 +12,7 @@ from generator.finding.calls import FindCall
 from server.access.callers import visit_of
 from server.api.events import FINDING_EVENTS, FOUND_PAPERS, stream_responses
 from server.finding import FoundEvent, PreparedSearch, ToKeep, finding_events
-from server.kept_searches.calls import fields_of, resuming_call
+from server.kept_searches.store import fields_of, resuming_call
 from server.limits.gate import AskStream, Find
 from server.services import Services, Shared
 from server.targets import open_target
@@ -37,7 +37,7 @@ async def _events(
 ) -> AsyncIterator[AsyncGenerator[FoundEvent, None]]:
     """Check a call, and yield the events of its search, which ends with the call.
 
-    A kept search that it resumes is locked until then.
+    A kept search that it resumes is leased until then.
     """
     visit, kept = visit_of(request), None
     if call.resume:
@@ -53,7 +53,7 @@ async def _events(
             yield events
     finally:
         if kept and kept[0]:
-            kept[0].release()
+            await asyncio.to_thread(kept[0].release)
 
 
 async def _by_address(

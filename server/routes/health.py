@@ -40,7 +40,7 @@ class Ready(TypedDict):
 @router.get("/healthz")
 async def healthz(services: Shared) -> Annotated[Alive, Shaped(Alive)]:
     """Report that the process is alive, and the code of an error that prevents checks of keys."""
-    trouble = await services.keys.trouble()
+    trouble = services.keys.trouble()
     return {"status": "ok", "errors": [code_of(trouble)]} if trouble else {"status": "ok"}
 
 
@@ -52,7 +52,7 @@ async def readyz(services: Shared) -> Annotated[Ready, Shaped(Ready)]:
     """
     if services.stopping.is_set():
         raise Stopping(STOPPING)
-    if not services.server.open and (trouble := await services.keys.trouble()):
+    if not services.server.open and (trouble := services.keys.trouble()):
         raise trouble
     indexes = services.indexes
     if not indexes.started:

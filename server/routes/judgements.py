@@ -6,18 +6,21 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
+from base.logs import get_logger
+from base.records import adapter
 from generator.reader_judgements import JudgementCall, ReaderJudgement
 from retriever.errors import UnknownPaper, UnknownPassage
 from retriever.index import SearchIndex
 from server.access.callers import visit_of
-from server.errors import Forbidden
-from server.judgements.store import judgements_file, keep_judgement
+from server.errors import Forbidden, JudgementNotKept, StoreUnusable
 from server.limits.gate import Curate, Read
 from server.services import Services, Shared
+from server.store import Store
 from server.targets import open_target
 from server.transport.headers import saved_as
 
 router = APIRouter(prefix="/api/v1", tags=["judgements"])
+log = get_logger("server")
 MEDIA_TYPE = "application/x-ndjson"
 FILE: dict[int | str, dict[str, Any]] = {200: {"content": {MEDIA_TYPE: {"schema": {"type": "string"}}}}}
 
@@ -40,9 +43,7 @@ async def judge(call: JudgementCall, services: Shared, _: Read) -> Response:
     judgement = ReaderJudgement.of(
         call, target.index or ",".join(target.sources), datetime.now(UTC).date().isoformat()
     )
-    await asyncio.to_thread(
-        keep_judgement, services.settings.indexer.home, judgement, most_mb=services.server.judgements_mb
-    )
+    await asyncio.to_thread(_keep, services.store, judgement, services.server.judgements_mb * 1_000_000)
     return Response(status_code=204)
 
 
@@ -52,10 +53,22 @@ async def kept_judgements(request: Request, services: Shared, _: Curate) -> Resp
     _require_enabled(services)
     if visit_of(request).caller.is_limited:
         raise Forbidden("the judgements are of all indexes; this needs rights on all of them")
-    path = judgements_file(services.settings.indexer.home)
-    headers = saved_as("readers.jsonl")
-    content = await asyncio.to_thread(lambda: path.read_bytes() if path.exists() else b"")
-    return Response(content, media_type=MEDIA_TYPE, headers=headers)
+    rows = await asyncio.to_thread(services.store.rows, "SELECT record FROM judgements ORDER BY id")
+    content = b"".join(record + b"\n" for (record,) in rows)
+    return Response(content, media_type=MEDIA_TYPE, headers=saved_as("readers.jsonl"))
+
+
+def _keep(store: Store, judgement: ReaderJudgement, most_bytes: int) -> None:
+    record = adapter(ReaderJudgement).dump_json(judgement)
+    try:
+        with store.changing() as database:
+            (size,) = database.execute("SELECT total(length(record)) FROM judgements").fetchone()
+            if size >= most_bytes:
+                raise JudgementNotKept("no further judgements are kept; the operator can raise their size")
+            database.execute("INSERT INTO judgements (record) VALUES (?)", (record,))
+    except StoreUnusable as error:
+        log.warning("judgement not kept", reason=error.what)
+        raise JudgementNotKept("the judgement could not be kept; the reason is in the server's log") from None
 
 
 def _require_enabled(services: Services) -> None:

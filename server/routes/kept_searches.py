@@ -10,8 +10,8 @@ from typing_extensions import TypedDict
 from generator.finding.result import FoundPapers, WithTree, partial_result
 from server.access.callers import visit_of
 from server.api.schemas import Shaped
-from server.kept_searches.calls import kept_call
-from server.kept_searches.file import SearchFile, SearchHead, in_order
+from server.kept_searches.content import SearchContent, SearchHead, in_order
+from server.kept_searches.store import kept_call
 from server.limits.gate import Read, Search
 from server.model_address import without_address
 from server.services import Services, Shared
@@ -19,7 +19,7 @@ from server.targets import CallTarget
 from server.transport.headers import saved_as
 
 router = APIRouter(prefix="/api/v1", tags=["find-papers"])
-HEAD_FIELDS = tuple(field.name for field in fields(SearchHead) if field.name != "format")
+HEAD_FIELDS = tuple(field.name for field in fields(SearchHead))
 SearchId = Annotated[str, Path(description="of a kept search", examples=["0f" * 16])]
 
 
@@ -84,7 +84,7 @@ async def forget_search(search_id: SearchId, request: Request, services: Shared,
     return Response(status_code=204)
 
 
-def _read(search_id: str, request: Request, services: Services) -> SearchFile:
+def _read(search_id: str, request: Request, services: Services) -> SearchContent:
     return services.searches.read(visit_of(request).caller, search_id)
 
 
@@ -95,12 +95,11 @@ def _search(search_id: str, request: Request, services: Services) -> dict[str, A
     found = partial_result(kept.state, asked, notes=head.notes)
     record = replace(found, complete=head.complete).as_tree_record()
     record["papers"] = in_order(record["papers"], kept.order)
-    running = services.searches.is_running(visit_of(request).caller, search_id)
     beside = {name: value for name, value in _described(head).items() if name not in record}
-    return {**without_address({**beside, **record}, services.settings), "running": running}
+    return {**without_address({**beside, **record}, services.settings), "running": kept.running}
 
 
 def _described(head: SearchHead) -> dict[str, Any]:
     asked = {"index": head.request.get("index")}
     asked |= {"sources": sources} if (sources := head.request.get("sources")) else {}
-    return asked | {name: value for name, value in asdict(head).items() if name in HEAD_FIELDS}
+    return asked | asdict(head)

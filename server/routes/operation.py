@@ -11,7 +11,6 @@ from typing_extensions import TypedDict
 from base.errors import InvalidCall
 from indexer.versions.store.build_folder import NAME
 from server.access.callers import Caller, visit_of
-from server.access.key_store import KeyStore
 from server.access.keys import end_of, make_key
 from server.api.schemas import Shaped
 from server.changes import note_change
@@ -60,7 +59,7 @@ async def create_key(
         raise InvalidCall("a key of the role operator allows every index", remedy="omit the indexes")
     expires = end_of(call.expires, now) if call.expires else None
     text, key = make_key(call.label, call.role, tuple(dict.fromkeys(call.indexes)), expires, now=now)
-    await asyncio.to_thread(KeyStore(services.settings.indexer.home).add, key)
+    await asyncio.to_thread(services.keys.add, key)
     by = _name_of(visit_of(request).caller)
     await asyncio.to_thread(note_change, "key created", key=key.id, role=key.role, indexes=key.indexes, by=by)
     return {"key": text, "record": key.as_record(now)}
@@ -70,7 +69,7 @@ async def create_key(
 async def revoke_key(key_id: KeyId, request: Request, services: Shared, _: Admin) -> dict[str, Any]:
     """Revoke a key, in all processes of the server."""
     now = datetime.now(UTC)
-    key = await asyncio.to_thread(KeyStore(services.settings.indexer.home).revoke, key_id, now)
+    key = await asyncio.to_thread(services.keys.revoke, key_id, now)
     by = _name_of(visit_of(request).caller)
     await asyncio.to_thread(note_change, "key revoked", key=key.id, by=by)
     return key.as_record(now)

@@ -1,5 +1,6 @@
 """The page's session: a reader enters the key once, and the browser keeps a cookie hidden from scripts."""
 
+import asyncio
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -10,6 +11,8 @@ from typing_extensions import TypedDict
 
 from server.access.authentication import HOST_COOKIE, PLAIN_COOKIE, WRONG_KEY, cookie_name, credentials_of
 from server.access.callers import Caller, visit_of
+from server.access.keys import digest_of
+from server.access.sessions import end_session
 from server.api.schemas import Shaped
 from server.errors import Unauthorized
 from server.limits.rates import Rate
@@ -57,32 +60,32 @@ SESSION = Annotated[Session, Shaped(Session)]
 @router.get("/session")
 async def session(request: Request, services: Shared) -> SESSION:
     """Describe the caller, and whether a key is needed."""
-    return await _described(services, visit_of(request).caller)
+    return _described(services, visit_of(request).caller)
 
 
 @router.post("/session")
 async def sign_in(call: SignIn, request: Request, response: Response, services: Shared) -> SESSION:
     """Start a session with a key."""
     visit = visit_of(request)
-    key = await services.keys.find(call.key.get_secret_value().strip())
+    key = services.keys.find(call.key.get_secret_value().strip())
     if key is None:
         count_wrong_key(services, visit.caller)
         raise Unauthorized(WRONG_KEY)
     too_often = "too many sessions were started with this key"
     services.gate.buckets.require(f"session {key.id}", BEGUN, too_often)
-    token, begun = await services.keys.begin_session(key)
+    token, ends = await asyncio.to_thread(services.keys.begin_session, key)
     name = cookie_name(request.scope, services.server)
     response.set_cookie(
         name,
         token,
-        max_age=int((begun.expires - datetime.now(UTC)).total_seconds()),
+        max_age=int((ends - datetime.now(UTC)).total_seconds()),
         path="/",
         secure=name == HOST_COOKIE,
         httponly=True,
         samesite="strict",
     )
     visit.caller = Caller.of(key, visit.caller.address, by_cookie=True)
-    return await _described(services, visit.caller)
+    return _described(services, visit.caller)
 
 
 @router.delete("/session", status_code=204, responses={200: {"model": SignedOut}})
@@ -92,8 +95,7 @@ async def sign_out(request: Request, services: Shared) -> Response:
     caller, address = visit.caller, None
     if caller.by_cookie:
         token = credentials_of(request.scope["headers"], cookie_name(request.scope, services.server)).session
-        kept = services.sign_in if caller.person and services.sign_in else services.keys
-        await kept.end_session(token or "")
+        await asyncio.to_thread(end_session, services.store, digest_of(token or ""))
     if caller.person and services.sign_in:
         visit.event = "sign-out"
         address = await services.sign_in.sign_out_address(by_proxy=caller.by_proxy)
@@ -103,9 +105,9 @@ async def sign_out(request: Request, services: Shared) -> Response:
     return response
 
 
-async def _described(services: Services, caller: Caller) -> Session:
+def _described(services: Services, caller: Caller) -> Session:
     return {
-        "keys_needed": await services.access_is_limited() and not services.server.open,
+        "keys_needed": services.access_is_limited() and not services.server.open,
         "signed_in": caller.is_sent_by_browser,
         "sign_in": "/sign-in" if services.sign_in and services.sign_in.has_provider else None,
         "person": caller.person or None,

@@ -12,8 +12,8 @@ from base.logs import get_logger
 from base.untrusted import one_line
 from server.access.authentication import HOST_COOKIE, cookie_in, cookie_name, credentials_of
 from server.access.callers import Caller, visit_of
-from server.access.sign_in.signing_in import BACK_CHANNEL, CALLBACK, SESSION_MARK, SignIn
-from server.access.sign_in.store import STARTED_S
+from server.access.sessions import SIGN_IN_S
+from server.access.sign_in.signing_in import BACK_CHANNEL, CALLBACK, SignIn
 from server.errors import ServerError, SignInFailed, TooOften
 from server.limits.rates import Rate
 from server.problems.refusals import refusal
@@ -41,7 +41,7 @@ async def begin(
     except ServerError as error:
         return refusal(error, request.scope)
     response = RedirectResponse(beginning.address, SEE_OTHER)
-    _set(response, request, services, beginning.browser, STARTED_SUFFIX, int(STARTED_S))
+    _set(response, request, services, beginning.browser, STARTED_SUFFIX, int(SIGN_IN_S))
     return response
 
 
@@ -66,8 +66,6 @@ async def finish(request: Request, services: Shared) -> Response:
         token, person = await sign_in.finish(
             started, given.get("code", ""), given.get("iss"), replaced=before
         )
-        if before and not before.startswith(SESSION_MARK):
-            await services.keys.end_session(before)
     except ServerError as error:
         visit.reason = getattr(error, "reason", "") or type(error).__name__
         return _without_started(refusal(error, request.scope), request, services)

@@ -1,13 +1,11 @@
 """Statistics of searches, for librarians and operators."""
 
 import asyncio
-import sqlite3
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from typing_extensions import TypedDict
 
-from base.errors import ResourceError
 from server.access.callers import visit_of
 from server.api.schemas import Shaped
 from server.limits.gate import Curate
@@ -67,15 +65,12 @@ async def statistics(
     days: Annotated[int, Query(ge=1, le=36_500, description="counted days", examples=[30])] = 30,
 ) -> Annotated[Statistics, Shaped(Statistics)]:
     """Count the searches of the last days on the caller's indexes; empty unless counting is switched on."""
-    caller, home = visit_of(request).caller, services.settings.indexer.home
+    caller = visit_of(request).caller
 
     def may_see(index: str) -> bool:
         sources = sources_named(index)
         return all(map(caller.may_use, sources)) if sources else caller.may_see(index)
 
-    try:
-        found = await asyncio.to_thread(read_statistics, home, days, may_see)
-    except sqlite3.Error as error:
-        raise ResourceError(f"statistics cannot be read: {error}") from error
+    found = await asyncio.to_thread(read_statistics, services.store, days, may_see)
     result: Statistics = {"counted": services.server.statistics, **found}  # type: ignore[typeddict-item]
     return result

@@ -18,7 +18,6 @@ from indexer.errors import UnknownIndex
 from indexer.settings import IndexerSettings
 from indexer.versions.store.build_folder import COMMITTED, PLAN, BuildFolder, unfinished_builds
 from indexer.versions.store.engines import index_names, open_store
-from server.access.key_store import KeyStore
 from server.api.schemas import Shaped
 from server.limits.gate import Admin
 from server.monitoring.metrics import running_and_waiting, stage_times
@@ -86,9 +85,9 @@ class Status(TypedDict):
 async def status(services: Shared, _: Admin) -> Annotated[Status, Shaped(Status)]:
     """Return the status of the server for the operator."""
     settings, server = services.settings.indexer, services.server
-    indexes, kept, times, work = await asyncio.gather(
+    indexes, keys, times, work = await asyncio.gather(
         asyncio.to_thread(_indexes, settings),
-        asyncio.to_thread(KeyStore(settings.home).read),
+        asyncio.to_thread(services.keys.all),
         asyncio.to_thread(stage_times),
         asyncio.to_thread(running_and_waiting),
     )
@@ -122,9 +121,7 @@ async def status(services: Shared, _: Admin) -> Annotated[Status, Shaped(Status)
             for name, queue in services.gate.queues.items()
         },
         "times": times,
-        "keys": [
-            key.as_record(now) | {"today": services.gate.days.used(key.id)} for key in kept.keys.values()
-        ],
+        "keys": [key.as_record(now) | {"today": services.gate.days.used(key.id)} for key in keys.values()],
     }
 
 

@@ -22,10 +22,9 @@ from server.errors import (
     BodyTooLarge,
     BodyTooSlow,
     CallerGone,
-    KeysUnreadable,
     PersonsSessionEnded,
     ServerError,
-    SessionsUnreadable,
+    StoreUnusable,
     Unauthorized,
 )
 from server.limits.gate import Work
@@ -125,8 +124,8 @@ class Entrance:
         path = scope["path"]
         is_open = _is_open(path)
         try:
-            visit.caller = await caller_of(scope, services.keys, self._settings, services.sign_in)
-        except (Unauthorized, KeysUnreadable, SessionsUnreadable) as error:
+            visit.caller = caller_of(scope, services.keys, self._settings, services.sign_in)
+        except (Unauthorized, StoreUnusable) as error:
             if isinstance(error, PersonsSessionEnded):
                 if not is_open or (path == SESSION and scope["method"] == "GET"):  # others set or cache it
                     visit.headers.append(deleted_cookie(cookie_name(scope, self._settings)))

@@ -1,19 +1,26 @@
 """Finding papers through the server: as they come, cut off, kept, gone on with, and by whom."""
 
+import asyncio
 import json
 import os
 import signal
+import sqlite3
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
 
+from generator.finding.state import FindingState
 from server.access.callers import Caller
+from server.errors import SearchRunning
+from server.kept_searches.content import SearchContent, SearchHead, now
+from server.kept_searches.keeping import Keeping
 from server.kept_searches.store import KeptSearches
 from server.settings import ServerSettings
-from tests.generator.finding.test_finding import papers_below
+from server.store import FILE, Store
 from tests.generator.finding.test_finding_ends_early import JUDGED, WaitsInTheMiddle
 from tests.generator.finding_model import FindingModel, serving_model, value_of
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, shrag
@@ -109,18 +116,6 @@ def test_what_cannot_be_answered_is_refused_before_a_stream_begins(unlimited, ca
         assert refused.headers["content-type"] == "application/problem+json"
 
 
-def test_papers_next_below_the_threshold_are_told_with_where_they_lead_and_kept(unlimited):
-    call = {"question": ENGLISH, "threshold": 0.9}
-    done = streamed(unlimited.url, **call)[-1].data
-    assert done["near"] == kept(unlimited.url, done["search"]).json()["near"]
-    told = {paper["paper"]: paper for paper in papers_below(done["tree"])}
-    for paper in done["near"]:
-        assert paper["relevance"] < 0.9
-        for part in ("title", "reason", "year", "lang", "url"):
-            assert paper.get(part) == told[paper["id"]].get(part)
-    assert not find(unlimited.url, **call, papers=len(done["papers"])).json()["near"]
-
-
 def test_a_search_is_gone_on_with_as_it_was_asked_within_a_larger_budget(unlimited):
     whole = find(unlimited.url, **REVIEW, papers=50).json()
     small = find(unlimited.url, **REVIEW, papers=50, max_papers=5).json()
@@ -138,16 +133,6 @@ def test_a_search_is_gone_on_with_as_it_was_asked_within_a_larger_budget(unlimit
         assert refused["code"] == "invalid-call"
         assert "None" not in refused["detail"]
         assert said_in_korean(refused["detail"])
-
-
-def test_a_whole_search_is_gone_on_with_further_within_the_bounds(unlimited):
-    short = find(unlimited.url, **REVIEW | {"rounds": 0, "layers": 0}).json()
-    assert short["complete"]
-    further = {"rounds": REVIEW["rounds"], "layers": REVIEW["layers"]}
-    resumed = find(unlimited.url, resume=short["search"], **further).json()
-    assert ids(resumed) == ids(find(unlimited.url, **REVIEW).json())
-    assert further.items() <= kept(unlimited.url, short["search"]).json()["request"].items()
-    assert find(unlimited.url, resume=short["search"], rounds=11).status_code == 422
 
 
 def test_a_kept_search_is_shown_listed_saved_for_the_command_and_deleted(unlimited, tmp_path):
@@ -235,9 +220,7 @@ def test_a_kept_search_stands_in_the_order_of_the_model_until_it_goes_on(home, t
         assert kept(server.url, found["search"]).json()["papers"] == found["papers"]
         resumed = find(server.url, resume=found["search"], papers=3).json()
         assert kept(server.url, found["search"]).json()["papers"] == resumed["papers"]
-        file = home / ".find-papers" / "local" / f"{found['search']}.json"
-        head, state, *_ = file.read_bytes().split(b"\n")
-        file.write_bytes(head + b"\n" + state)  # as while it is under way
+        Store(home).change("UPDATE searches SET ranking = x'5B5D'")  # as while it is under way
         assert ids(kept(server.url, found["search"]).json()) != ids(resumed)
 
 
@@ -258,8 +241,7 @@ def test_a_killed_server_has_kept_what_was_judged(home, tmp_path):
     with serving_model(again) as settings, serving(home, tmp_path / "log", **settings) as server:
         judged = judged_of(server.url, search_id)
         assert len(judged) == JUDGED
-        shown = kept(server.url, search_id).json()
-        assert not shown["running"]
+        shown = wait_for(lambda: kept(server.url, search_id).json(), lambda shown: not shown["running"])
         assert not shown["complete"]
         resumed = find(server.url, resume=search_id).json()
         assert resumed["complete"]
@@ -349,72 +331,38 @@ def test_a_key_of_one_index_finds_papers_in_no_other(keyed):
     assert find(server.url, limited, question=ENGLISH).json()["index"] == "other"
 
 
-def test_of_an_unknown_index_a_caller_is_told_which_there_are_for_its_key(keyed):
-    server, mine, _, limited = keyed
-    for headers, names in ((mine, f"other, {NAME}"), (limited, "other")):
-        refused = find(server.url, headers, question=ENGLISH, index="nope").json()
-        assert f"({names})" in refused["detail"]
-
-
-def test_of_too_many_searches_those_not_used_for_longest_go_first(keyed):
-    server, _, others, _ = keyed
-
-    def search():
-        return find(server.url, others, question=ENGLISH, index=NAME, max_papers=1).json()["search"]
-
-    made = [search() for _ in range(3)]
-    find(server.url, others, resume=made[0], max_papers=3)
-    made.append(search())
-    listed = [search["id"] for search in kept(server.url, headers=others).json()["searches"]]
-    assert listed == [made[3], made[0], made[2]]
-
-
-def test_damaged_and_foreign_files_are_one_clear_error_and_can_be_deleted(home):
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "head = x''",
+        'head = CAST(replace(CAST(head AS TEXT), \'"max_papers":3\', \'"max_papers":"x"\') AS BLOB)',
+        "head = CAST(replace(CAST(head AS TEXT), '\"max_papers\":3', '\"max_papers\":NaN') AS BLOB)",
+        "state = CAST('{\"question\": 3}' AS BLOB)",
+        "state = substr(state, 1, 100)",
+        "ranking = CAST(replace(CAST(ranking AS TEXT), '\"score\":', '\"rank\":') AS BLOB)",
+    ],
+)
+def test_a_damaged_search_is_one_clear_error_and_can_be_deleted(home, damage):
     address = "/api/v1/find-papers"
     with application(home, address="127.0.0.1") as client:
         made = client.post(address, json={"question": ENGLISH, "max_papers": 3}).json()["search"]
-        file = home / ".find-papers" / "local" / f"{made}.json"
-        whole = file.read_bytes()
-        head, state, order, _ = whole.split(b"\n")
-        found = client.get(f"{address}/{made}").json()
-        for lines in ((head, state), (head, state, b"[]")):  # not ended, and of other papers
-            file.write_bytes(b"\n".join(lines))
-            assert sorted(ids(client.get(f"{address}/{made}").json())) == sorted(ids(found))
-        other = file.with_name(f"{'ab' * 16}.json")
-        for name, content in [
-            (made, b""),
-            (made, whole[: len(whole) // 2]),
-            (made, head + b'\n{"question": 3}\n'),
-            (made, state + b"\n" + head),
-            (made, head + b"\n" + state + b"\n" + order.replace(b'"score":', b'"rank":')),
-            (made, head.replace(b'"max_papers":3', b'"max_papers":"x"') + b"\n" + state),
-            (made, head.replace(b'"max_papers":3', b'"max_papers":NaN') + b"\n" + state),
-            (made, head.replace(b'"max_papers":3', b'"journal":"\\ud800"') + b"\n" + state),
-            (made, head.replace(b'"seconds":', b'"seconds":1e999,"then":') + b"\n" + state),
-            (other.stem, whole),  # of another id
-        ]:
-            file.with_stem(name).write_bytes(content)
-            resumed = client.post(address, json={"resume": name})
-            for answer in (client.get(f"{address}/{name}"), resumed):
-                assert (answer.status_code, answer.json()["code"]) == (503, "search-unusable"), content[:80]
-                assert str(home) not in answer.text
-            assert client.get(f"{address}/kept").status_code == 200
-        assert other.stem not in client.get(f"{address}/kept").text
-        with file.open("r+b") as sparse:
-            sparse.truncate(10**9)
-        assert client.get(f"{address}/{made}").json()["code"] == "search-unusable"
-        file.unlink()
-        file.symlink_to("/nowhere")
-        assert client.get(f"{address}/{made}").status_code in {404, 503}
-        for name in (made, other.stem):
-            assert client.delete(f"{address}/{name}").status_code == 204
+        assert Store(home).change(f"UPDATE searches SET {damage}") == 1
+        resumed = client.post(address, json={"resume": made})
+        for answer in (client.get(f"{address}/{made}"), resumed):
+            assert (answer.status_code, answer.json()["code"]) == (503, "search-unusable")
+        assert client.get(f"{address}/kept").status_code == 200
+        assert client.delete(f"{address}/{made}").status_code == 204
         assert client.get(f"{address}/kept").json() == {"searches": []}
 
 
-def test_where_nothing_can_be_written_papers_are_found_all_the_same(home):
-    (home / ".find-papers").write_text("in the way")
+def test_where_nothing_can_be_written_papers_are_found_all_the_same(home, monkeypatch):
     with application(home, address="127.0.0.1") as client:
-        done = client.post("/api/v1/find-papers", json={"question": ENGLISH}).json()
+        Store(home).create()
+        monkeypatch.setattr("server.store.WAIT_S", 0.1)
+        with closing(sqlite3.connect(home / FILE, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            done = client.post("/api/v1/find-papers", json={"question": ENGLISH}).json()
+            other.execute("ROLLBACK")
         assert done["papers"]
         assert "search" not in done
         assert any("not kept" in note for note in done["notes"])
@@ -424,46 +372,75 @@ def test_where_nothing_can_be_written_papers_are_found_all_the_same(home):
 @pytest.mark.parametrize(
     ("settings", "left"),
     [
-        ({"kept_searches": 0}, 0),
-        ({"all_kept_searches": 2}, 2),
-        ({"kept_searches_days": 1}, 1),  # the others are made two days older
-        ({}, 3),
+        ({"kept_searches": 0}, []),
+        ({"kept_searches": 2}, [2, 3]),
+        ({"all_kept_searches": 2}, [2, 3]),
+        ({"kept_searches_days": 1}, [3]),  # the others are made two days older
+        ({"kept_searches_mb": 1}, [3]),  # the others are made large
+        ({}, [0, 1, 2, 3]),
     ],
 )
 def test_how_much_is_kept_has_bounds(home, settings, left):
-    folder = home / ".find-papers" / "local"
+    searches, changes = [], Store(home)
+    old = (datetime.now(UTC) - timedelta(days=2)).isoformat()
     with application(home, address="127.0.0.1", **settings) as client:
-        for _ in range(3):
-            client.post("/api/v1/find-papers", json={"question": ENGLISH, "max_papers": 1})
+        for _ in range(4):
             if "kept_searches_days" in settings:
-                for file in folder.glob("*.json"):
-                    os.utime(file, (0, time.time() - 2 * 86_400))
-        if "kept_searches_days" in settings:
-            client.post("/api/v1/find-papers", json={"question": ENGLISH, "max_papers": 1})
-        assert len(client.get("/api/v1/find-papers/kept").json()["searches"]) == left
-        assert len(list(folder.glob("*.json"))) == len(list(folder.glob("*.lock"))) == left
+                changes.change("UPDATE searches SET updated = ?", old)
+            if "kept_searches_mb" in settings:
+                changes.change("UPDATE searches SET state = zeroblob(1000001)")
+            found = client.post("/api/v1/find-papers", json={"question": ENGLISH, "max_papers": 1}).json()
+            searches.append(found.get("search"))
+        kept_now = {search["id"] for search in client.get("/api/v1/find-papers/kept").json()["searches"]}
+    assert kept_now == {searches[number] for number in left}
 
 
-def test_what_cannot_be_removed_keeps_nobody_from_having_searches_kept(home):
-    strange = home / ".find-papers" / "key-strange"
-    (strange / f"{'ab' * 16}.json" / "within").mkdir(parents=True)
-    (strange / f"{'cd' * 16}.lock").symlink_to("/nowhere")
-    (strange / f"{'ef' * 16}.lock").mkdir()
-    with application(home, address="127.0.0.1", all_kept_searches=1) as client:
-        for _ in range(2):
-            done = client.post("/api/v1/find-papers", json={"question": ENGLISH, "max_papers": 1}).json()
-            assert client.get(f"/api/v1/find-papers/{done['search']}").status_code == 200
+def content(search_id):
+    return SearchContent(SearchHead(search_id, {"question": "x"}, now(), now()), FindingState("x"))
 
 
-def test_a_search_begins_while_another_process_looks_for_what_was_left_behind(tmp_path, monkeypatch):
-    monkeypatch.setattr("secrets.token_hex", lambda _: "ab" * 16)
-    searches = KeptSearches(tmp_path, ServerSettings())
-    looking = searches.begin(LOCAL)
-    with ThreadPoolExecutor(1) as threads:
-        beginning = threads.submit(searches.begin, LOCAL)
-        time.sleep(0.2)
-        looking.release()
-        beginning.result(WAIT_S).release()
+def test_a_search_runs_once_and_its_lease_ends_by_itself(home, monkeypatch):
+    monkeypatch.setattr("server.kept_searches.store.LEASE_S", 1.0)
+    monkeypatch.setattr("server.kept_searches.store.PATIENCE_S", 0.1)
+    here, there = (KeptSearches(Store(home), ServerSettings()) for _ in range(2))
+    killed = here.begin(LOCAL)
+    killed.save(content(killed.id))
+    for use in (there.resume, there.delete):
+        with pytest.raises(SearchRunning):
+            use(LOCAL, killed.id)
+    time.sleep(1.1)
+    with ThreadPoolExecutor(2) as threads:
+        taken = [threads.submit(each.resume, LOCAL, killed.id) for each in (here, there)]
+    (search,) = [each.result()[0] for each in taken if each.exception() is None]
+    assert search
+    search.save(content(killed.id))
+    with pytest.raises(ValueError, match="another call"):
+        killed.save(content(killed.id))
+    killed.release()
+    KeptSearches(Store(home), ServerSettings(kept_searches=1)).begin(LOCAL)  # a running one stays
+    with pytest.raises(SearchRunning):
+        there.delete(LOCAL, killed.id)
+    search.release()
+    there.delete(LOCAL, killed.id)
+
+
+def test_a_search_that_waits_for_its_model_renews_its_lease(home, monkeypatch):
+    monkeypatch.setattr("server.kept_searches.store.LEASE_S", 0.5)
+    monkeypatch.setattr("server.kept_searches.store.PATIENCE_S", 0.1)
+    for name in ("WRITTEN_EVERY_S", "RENEWED_EVERY_S"):
+        monkeypatch.setattr(f"server.kept_searches.keeping.{name}", 0.1)
+    searches = KeptSearches(Store(home), ServerSettings())
+    search = searches.begin(LOCAL)
+
+    async def wait():
+        async with Keeping(search, content(search.id), 0.5) as keeping:
+            await asyncio.sleep(1)
+            with pytest.raises(SearchRunning):
+                await asyncio.to_thread(searches.delete, LOCAL, keeping.id)
+            return keeping.failure
+
+    assert asyncio.run(wait()) == ""
+    searches.delete(LOCAL, search.id)
 
 
 def test_what_was_asked_stands_in_no_log_and_no_metric(home, tmp_path):

@@ -166,7 +166,7 @@ def test_expressions_of_thousands_of_clauses_hold_nobody_up(guarded, expression)
     [
         "/api/v1/indexes/..%2f..%2fetc",
         "/api/v1/indexes/%2e%2e",
-        "/api/v1/indexes/.keys.sqlite",
+        "/api/v1/indexes/.server.sqlite",
         "/page/x/..%2f..%2fserver%2fapp.py",
         "/page/x/%2e%2e/%2e%2e/settings.py",
         "/docs/../../etc/passwd",
@@ -182,11 +182,11 @@ def test_no_path_leads_out(guarded, path):
 
     assert answer.status_code in {404, 422}
     assert "root:" not in answer.text
-    assert "sqlite" not in answer.text.replace(".keys.sqlite", "")
+    assert "sqlite" not in answer.text.replace(".server.sqlite", "")
 
 
 @pytest.mark.parametrize(
-    "index", ["../sample", "sample/../sample", "/etc", "x\x00", "", "x" * 10_000, ".keys.sqlite"]
+    "index", ["../sample", "sample/../sample", "/etc", "x\x00", "", "x" * 10_000, ".server.sqlite"]
 )
 def test_no_name_of_an_index_leads_out(guarded, index):
     answer = guarded.post("/api/v1/search", json={"question": ENGLISH, "index": index})

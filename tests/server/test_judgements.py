@@ -1,7 +1,6 @@
 """Judgements of readers: kept if enabled, refused if they name nothing in the index, and read by `eval`."""
 
 import json
-import threading
 
 import pytest
 from click.testing import CliRunner
@@ -9,7 +8,7 @@ from click.testing import CliRunner
 from eval.judgements_command import judgements_command
 from eval.qrels import read_qrels
 from eval.topics import read_topics
-from server.judgements.store import judgements_file
+from server.store import FILE, Store
 from tests.generator.sample_index import NAME, shrag
 from tests.server.running import application
 
@@ -39,7 +38,7 @@ def judge(client, verdict, **judged):
 
 
 def kept(home):
-    return [json.loads(line) for line in judgements_file(home).read_text().splitlines()]
+    return [json.loads(record) for (record,) in Store(home).rows("SELECT record FROM judgements ORDER BY id")]
 
 
 def test_a_judgement_is_kept_with_its_day_and_nothing_of_the_caller(enabled, home):
@@ -62,7 +61,7 @@ def test_a_judgement_is_kept_with_its_day_and_nothing_of_the_caller(enabled, hom
 def test_no_judgement_is_kept_unless_the_operator_enables_it(home):
     with application(home) as client:
         assert judge(client, "helpful", paper="SAMPLE-BAT-011").status_code == 403
-    assert not judgements_file(home).exists()
+    assert kept(home) == []
 
 
 @pytest.mark.parametrize(
@@ -80,27 +79,14 @@ def test_no_judgement_is_kept_unless_the_operator_enables_it(home):
 )
 def test_a_judgement_of_nothing_in_the_index_is_refused(enabled, home, verdict, judged, status):
     assert judge(enabled, verdict, **judged).status_code == status
-    assert not judgements_file(home).exists()
+    assert kept(home) == []
 
 
-def test_a_full_file_takes_no_further_judgement(home):
-    judgements_file(home).parent.mkdir()
-    judgements_file(home).write_text(" " * 1_000_000)
+def test_a_full_store_takes_no_further_judgement(home):
+    Store(home).change("INSERT INTO judgements (record) VALUES (zeroblob(1000000))")
     with application(home, judgements=True, judgements_mb=1) as client:
         answered = judge(client, "helpful", paper="SAMPLE-BAT-011")
     assert (answered.status_code, answered.json()["code"]) == (503, "judgement-not-kept")
-
-
-def test_simultaneous_judgements_are_all_kept(enabled, home):
-    threads = [
-        threading.Thread(target=judge, args=(enabled, "helpful"), kwargs={"reader": f"{number:032x}"})
-        for number in range(20)
-    ]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    assert len({record["reader"] for record in kept(home)}) == 20
 
 
 def test_judgements_become_topics_qrels_and_judged_citations(enabled, home, tmp_path):
@@ -116,11 +102,15 @@ def test_judgements_become_topics_qrels_and_judged_citations(enabled, home, tmp_
     with application(home, judgements=True, headers={"X-API-Key": key}) as operator:
         saved.write_bytes(operator.get("/api/v1/judgements").content)
 
-    done = CliRunner().invoke(
-        judgements_command, [str(saved), "--out", str(tmp_path), "--json"], catch_exceptions=False
-    )
+    done = [
+        CliRunner().invoke(
+            judgements_command, [str(file), "--out", str(tmp_path), "--json"], catch_exceptions=False
+        )
+        for file in (saved, home / FILE)
+    ]
 
-    assert json.loads(done.stdout) == {
+    assert done[0].stdout == done[1].stdout
+    assert json.loads(done[0].stdout) == {
         "judgements": 7,
         "questions": 1,
         "papers": 2,

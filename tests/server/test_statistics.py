@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from server.monitoring.search_statistics import FILE, SearchStatistics, may_be_stored, read_statistics
+from server.monitoring.search_statistics import SearchStatistics, may_be_stored, read_statistics
 from server.settings import ServerSettings
+from server.store import FILE, Store
 from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.server.running import application
 
@@ -15,11 +16,11 @@ RARE = "zymurgy of quokkas"
 
 def counted(home, *searches, **settings):
     """Return the statistics after searches, each with index, question, hits and caller."""
-    statistics = SearchStatistics(home, ServerSettings(statistics=True, **settings))
+    statistics = SearchStatistics(Store(home), ServerSettings(statistics=True, **settings))
     for search in searches:
         statistics.note(*search)
     statistics.write()
-    return read_statistics(home, 1)
+    return read_statistics(Store(home), 1)
 
 
 def test_searches_are_counted_by_day_index_and_words(tmp_path):
@@ -76,7 +77,7 @@ def test_nothing_is_counted_unless_it_is_switched_on(sample_home, tmp_path):
     for switched_on, number in ((False, 0), (True, 1)):
         with application(tmp_path, statistics=switched_on) as client:
             assert client.post("/api/v1/search", json={"question": ENGLISH}).status_code == 200
-        assert sum(each["searches"] for each in read_statistics(tmp_path, 1)["days"]) == number
+        assert sum(each["searches"] for each in read_statistics(Store(tmp_path), 1)["days"]) == number
     shown = json.loads(shrag("statistics", "--json", home=tmp_path).stdout)
     assert shown["indexes"] == [{"index": NAME, "searches": 1}]
 

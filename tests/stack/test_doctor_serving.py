@@ -9,8 +9,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from indexer.versions.folder_backups import FolderBackup
-from server.access.key_store import KeyStore
+from server.access.key_store import Keys
 from server.access.keys import make_key
+from server.store import Store
 from tests.generator import sample_index
 from tests.generator.sample_index import shrag
 from tests.http_server import Handler, serving
@@ -59,7 +60,7 @@ def test_the_public_address_is_asked(tmp_path, status, body, headers, found):
     ("code", "remedy"),
     [
         ("keys-empty", "create a key (shrag keys create)"),
-        ("keys-unreadable", "let the server read .keys.sqlite"),
+        ("keys-unreadable", "let the server use .server.sqlite"),
         ("another", "read the log of shrag serve"),
     ],
 )
@@ -93,7 +94,7 @@ def test_the_proxies_that_are_believed_fit_the_address(tmp_path, settings, statu
 
 
 def test_an_empty_file_of_keys_is_wrong(tmp_path):
-    (tmp_path / ".keys.sqlite").touch()
+    (tmp_path / ".server.sqlite").touch()
 
     code, findings = doctor(tmp_path)
 
@@ -107,7 +108,7 @@ def test_keys_are_counted_and_a_damaged_file_of_them_is_wrong(tmp_path):
     made = doctor(tmp_path)[1]["server", "keys"]
     shrag("keys", "revoke", key.split("_")[1], home=tmp_path)
     revoked = doctor(tmp_path)[1]["server", "keys"]
-    (tmp_path / ".keys.sqlite").write_text("no database" * 100)
+    (tmp_path / ".server.sqlite").write_text("no database" * 100)
 
     assert (made["status"], made["found"]) == ("ok", "1 active")
     assert (revoked["status"], revoked["found"].split()[0]) == ("warning", "all")
@@ -116,7 +117,7 @@ def test_keys_are_counted_and_a_damaged_file_of_them_is_wrong(tmp_path):
 
 def test_an_expired_key_is_not_usable(tmp_path):
     begins = datetime(2020, 1, 1, tzinfo=UTC)
-    store = KeyStore(tmp_path)
+    store = Keys(Store(tmp_path))
     store.add(make_key(expires=begins + timedelta(days=1), now=begins)[1])
     expired = doctor(tmp_path)[1]["server", "keys"]
     store.add(make_key(expires=datetime.now(UTC) + timedelta(days=1))[1])

@@ -41,7 +41,7 @@ def test_the_printed_command_creates_a_key(here):
     printed = [line.partition("#")[0].split() for line in init(answers=ANSWERS).output.splitlines()]
     create = next(words for words in printed if words[:3] == ["shrag", "keys", "create"])
     done = CliRunner().invoke(cli, create[1:], env={"SHRAG_HOME": str(here / "home")})
-    assert (done.exit_code, (here / "home" / ".keys.sqlite").is_file()) == (0, True), done.output
+    assert (done.exit_code, (here / "home" / ".server.sqlite").is_file()) == (0, True), done.output
 
 
 def test_an_invalid_answer_is_asked_again(here):

@@ -9,19 +9,28 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hmac import compare_digest
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
 from starlette.types import Scope
 
 from server.access.keys import digest_of
+from server.access.sessions import (
+    SIGN_IN_S,
+    Session,
+    SignInBegun,
+    add_session,
+    begin_sign_in,
+    end_sessions_of,
+    find_session,
+    take_sign_in,
+)
 from server.access.sign_in.local_path import local_path
 from server.access.sign_in.people import Person, claim_of, known_groups, person_with_rights, pseudonym_of
 from server.access.sign_in.proxy_header import named_by_proxy
-from server.access.sign_in.store import STARTED_S, Session, SignInStore, Started
-from server.errors import ProviderFailed, SignInFailed
+from server.errors import ProviderFailed, SessionsUnreadable, SignInFailed, StoreUnusable
 from server.settings import ServerSettings, SignInSettings
+from server.store import Store
 
 if TYPE_CHECKING:
     from server.access.sign_in.provider import Provider
@@ -29,7 +38,7 @@ if TYPE_CHECKING:
 CALLBACK = "/sign-in/callback"
 BACK_CHANNEL = "/sign-in/back-channel-logout"
 SESSION_MARK = "p."  # begins the cookie of a person's session; keys' sessions have no dot
-SECOND = 1.0
+PSEUDONYMS = "pseudonyms"  # the secret of their hashes
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +55,13 @@ class SignIn:
     def __init__(
         self,
         settings: SignInSettings,
-        store: SignInStore,
-        secret: bytes,
+        store: Store,
         public_url: str,
         provider: "Provider | None",
     ) -> None:
-        """`secret` is the key of pseudonyms, `public_url` the address of this server for readers."""
-        self._settings, self._store, self._secret = settings, store, secret
+        """`public_url` is the address of this server for readers."""
+        self._settings, self._store = settings, store
+        self._secret = store.secret(PSEUDONYMS)
         self._public_url = public_url
         self._provider = provider
 
@@ -66,27 +75,27 @@ class SignIn:
 
         Raises:
             ProviderFailed: the provider is not available.
-            SessionsUnreadable: the store cannot be written.
+            StoreUnusable: the store cannot be written.
         """
         from authlib.oauth2.rfc7636 import create_s256_code_challenge
 
         provider = self._with_provider()
         state, browser, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(4))
         address = await provider.authorization_address(state, nonce, create_s256_code_challenge(verifier))
-        now = time.time()
-        started = Started(
-            digest_of(state), digest_of(browser), nonce, verifier, local_path(returns_to), now + STARTED_S
+        expires = time.time() + SIGN_IN_S
+        begun = SignInBegun(
+            digest_of(state), digest_of(browser), nonce, verifier, local_path(returns_to), expires
         )
-        await asyncio.to_thread(self._store.begin, started, now)
+        await asyncio.to_thread(begin_sign_in, self._store, begun)
         return Beginning(address, browser)
 
-    async def started(self, state: str, browser: str | None) -> Started:
+    async def started(self, state: str, browser: str | None) -> SignInBegun:
         """Return the sign-in that a response of the provider belongs to; it can be used once.
 
         Raises:
             SignInFailed: it is unknown, finished or expired, or another browser started it.
         """
-        found = await asyncio.to_thread(self._store.take, digest_of(state), time.time())
+        found = await asyncio.to_thread(take_sign_in, self._store, digest_of(state))
         if found is None:
             raise SignInFailed("this sign-in is finished or has expired; sign in again", reason="state")
         if not compare_digest(digest_of(browser or ""), found.browser):
@@ -94,7 +103,7 @@ class SignIn:
         return found
 
     async def finish(
-        self, started: Started, code: str, issuer: str | None, *, replaced: str | None
+        self, started: SignInBegun, code: str, issuer: str | None, *, replaced: str | None
     ) -> tuple[str, Person]:
         """Exchange the code and begin a session; return its token, which is always new, and the person.
 
@@ -102,7 +111,7 @@ class SignIn:
 
         Raises:
             SignInFailed: the code or the ID token is invalid, or no group of the person has rights.
-            ProviderFailed, SessionsUnreadable: as `begin`.
+            ProviderFailed, StoreUnusable: as `begin`.
         """
         settings = self._settings
         claims = await self._with_provider().claims(code, started.verifier, started.nonce, issuer)
@@ -120,12 +129,14 @@ class SignIn:
         if person is None:
             raise SignInFailed("no group of this account has rights here; ask the operator", reason="rights")
         token = SESSION_MARK + secrets.token_urlsafe(32)
-        session = Session(digest_of(token), person.id, person.name, json.dumps(groups), now, expires)
+        session = Session(
+            digest_of(token), expires, now, person=person.id, name=person.name, groups=json.dumps(groups)
+        )
         before = digest_of(replaced) if replaced else None
-        await asyncio.to_thread(self._store.add_session, session, now, replaced=before)
+        await asyncio.to_thread(add_session, self._store, session, replaced=before)
         return token, person
 
-    async def find_session(self, token: str) -> Person | None:
+    def find_session(self, token: str) -> Person | None:
         """Return the person of a session, with the rights of the current settings; None if it has ended.
 
         Raises:
@@ -134,8 +145,10 @@ class SignIn:
         settings = self._settings
         if self._provider is None:
             return None
-        idle_s = settings.idle_minutes * 60
-        found = await asyncio.to_thread(self._store.session, digest_of(token), time.time(), idle_s)
+        try:
+            found = find_session(self._store, digest_of(token), idle_s=settings.idle_minutes * 60)
+        except StoreUnusable as error:
+            raise SessionsUnreadable(error.what, remedy=error.remedies) from error
         if found is None:
             return None
         return person_with_rights(
@@ -157,20 +170,16 @@ class SignIn:
             pseudonym, user, known_groups(groups, settings.groups), settings.groups
         ) or Person(pseudonym, user, None)
 
-    async def end_session(self, token: str) -> None:
-        """End a session."""
-        await asyncio.to_thread(self._store.end_session, digest_of(token))
-
     async def end_sessions_at(self, logout_token: str) -> tuple[Person, int]:
         """End all sessions of the person whom a logout token names; return the person and their number.
 
         Raises:
             SignInFailed: the token is invalid.
-            ProviderFailed, SessionsUnreadable: as `begin`.
+            ProviderFailed, StoreUnusable: as `begin`.
         """
         subject = await self._with_provider().logged_out_subject(logout_token)
         person = pseudonym_of(self._secret, self._settings.issuer, subject)
-        ended = await asyncio.to_thread(self._store.end_sessions, person, time.time())
+        ended = await asyncio.to_thread(end_sessions_of, self._store, person)
         return Person(person, "", None), ended
 
     async def sign_out_address(self, *, by_proxy: bool) -> str | None:
@@ -196,28 +205,26 @@ class SignIn:
 async def open_sign_in(
     settings: SignInSettings,
     server: ServerSettings,
-    home: Path,
+    store: Store,
     transport: httpx.AsyncBaseTransport | None = None,
 ) -> AsyncIterator[SignIn | None]:
     """Open the sign-in of the settings, None if they have none; `transport` replaces the network.
 
     Raises:
-        SessionsUnreadable: the home folder is not writable.
+        StoreUnusable: the store cannot be written.
         OSError, ValueError: the client's secret cannot be read.
     """
     if not settings.is_used:
         yield None
         return
-    store = SignInStore(home)
-    secret = await asyncio.to_thread(store.secret)
     if not settings.issuer:
-        yield SignIn(settings, store, secret, server.public_url, None)
+        yield SignIn(settings, store, server.public_url, None)
         return
     from server.access.sign_in.provider import Provider
 
     provider = Provider(settings, server.public_url + CALLBACK, transport)
     try:
-        yield SignIn(settings, store, secret, server.public_url, provider)
+        yield SignIn(settings, store, server.public_url, provider)
     finally:
         await provider.aclose()
 

@@ -1,8 +1,7 @@
-"""The server: the file of keys, its public address, and the proxy before it."""
+"""The server: the store of keys, its public address, and the proxy before it."""
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import UTC, datetime
 from ipaddress import ip_network
 from pathlib import Path
@@ -13,7 +12,7 @@ from base.net.unencrypted_secrets import hosts_in_the_clear
 from base.settings.file import read_settings_file
 from base.untrusted import one_line, read_json
 from generator.pipeline import run
-from indexer.versions.server_files import KEYS
+from indexer.versions.server_store import SERVER_STORE, open_server_store
 from stack.doctor.findings import Examined, Finding, failed
 from stack.settings_listing import settings_in_force
 
@@ -21,12 +20,12 @@ LOOK_S = 10.0  # time limit of a simple answer
 OK, MISDIRECTED, REDIRECTS, GATEWAY = 200, 421, range(300, 400), range(502, 505)
 MAKE_A_KEY = "create a key (shrag keys create)"
 RESTORE_KEYS = "restore it from a copy, or move it away and create new keys"
-COUNT_USABLE = "SELECT count(*) FROM keys WHERE revoked IS NULL AND (expires IS NULL OR expires > ?)"
+COUNT = "SELECT count(*), total(revoked IS NULL AND (expires IS NULL OR expires > ?)) FROM keys"
 SEE_THE_LOG = "read the log of shrag serve"
 # Remedies by codes in `errors` of /healthz.
 REMEDIES = {
     "keys-empty": MAKE_A_KEY,
-    "keys-unreadable": f"let the server read {KEYS} in its SHRAG_HOME; if it is damaged, {RESTORE_KEYS}",
+    "keys-unreadable": f"let the server use {SERVER_STORE} in its home; if it is damaged, {RESTORE_KEYS}",
 }
 
 
@@ -43,7 +42,7 @@ def server_settings() -> dict[str, Any]:
 
 def check_serving(examined: Examined) -> Iterator[Finding]:
     """Check the keys, call the server at its public address, and compare that with the proxies."""
-    yield _keys(examined.settings.indexer.home / KEYS)
+    yield _keys(examined.settings.indexer.home / SERVER_STORE)
     server = server_settings()
     public_url, proxies = server["public_url"], server["proxies"]
     if public_url:
@@ -56,7 +55,7 @@ def check_serving(examined: Examined) -> Iterator[Finding]:
 
 
 def _keys(file: Path) -> Finding:
-    """Report whether the file of keys is readable; an empty one locks everybody out."""
+    """Report whether the store of keys is intact; an empty file locks everybody out."""
     subject, where = "keys", str(file)
     try:
         if not file.is_symlink() and not file.exists():
@@ -64,14 +63,19 @@ def _keys(file: Path) -> Finding:
         if not file.stat().st_size:
             found = "the file of keys is empty: no caller is admitted"
             return Finding(subject, "wrong", found, where, f"free space on its disk, then {MAKE_A_KEY}")
-        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as database:
-            (count,) = database.execute(COUNT_USABLE, (datetime.now(UTC).isoformat(),)).fetchone()
+        with open_server_store(file) as database:
+            made, count = database.execute(COUNT, (datetime.now(UTC).isoformat(),)).fetchone()
+            (state,) = database.execute("PRAGMA quick_check(1)").fetchone()
+            if state != "ok":
+                raise sqlite3.DatabaseError(state)
     except (OSError, sqlite3.Error) as error:
         return failed(subject, error, where, RESTORE_KEYS)
+    if not made:
+        return Finding(subject, "not configured", "no key was ever made", where)
     if not count:
         found = "all keys are revoked or expired: no caller is admitted"
         return Finding(subject, "warning", found, where, MAKE_A_KEY)
-    return Finding(subject, "ok", f"{count:,} active", where)
+    return Finding(subject, "ok", f"{count:,.0f} active", where)
 
 
 def _public_address(url: str, examined: Examined) -> Iterator[Finding]:

@@ -2,10 +2,10 @@
 
 import errno
 import json
-import os
 import re
 import shutil
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -13,6 +13,7 @@ from base.errors import InvalidCall
 from indexer.errors import IndexBusy, IndexNotWritten, UnknownIndex
 from indexer.settings import IndexerSettings
 from indexer.versions.folder_backups import back_up, list_backups
+from indexer.versions.server_store import SERVER_STORE
 from indexer.versions.store.folder import FolderStore
 from retriever.index import open_index
 from tests.generator.sample_index import shrag
@@ -35,53 +36,43 @@ def lexicon(folder, version=1):
     return folder / "papers" / "versions" / f"{version:06}" / "lexicon.bin"
 
 
-def test_a_backup_is_a_home_with_the_current_version_and_the_keys(home, tmp_path):
-    with sqlite3.connect(home / ".keys.sqlite") as keys:
-        keys.execute("CREATE TABLE keys (id)")
+@pytest.fixture
+def writer(home):
+    """Return a connection that writes to the server's store, in the journal mode of the server."""
+    with closing(sqlite3.connect(home / SERVER_STORE, isolation_level=None)) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute("CREATE TABLE keys (id)")
+        yield writer
+
+
+def test_a_backup_is_a_home_with_the_current_version_and_the_data_of_the_server(home, tmp_path, writer):
     (home / "papers" / "building").mkdir()
+    writer.execute("INSERT INTO keys VALUES (1)")
+    writer.execute("BEGIN")
+    writer.execute("INSERT INTO keys VALUES (2)")  # not committed
     made = back_up(IndexerSettings(home=home), tmp_path / "backups", "first")
     copy = tmp_path / "backups" / "first"
-    assert names(copy) == [".keys.sqlite", "backup.json", "papers"]
+    assert names(copy) == [SERVER_STORE, "backup.json", "papers"]
     assert names(copy / "papers") == ["CURRENT", "versions"]
     assert (made.name, made.indexes, made.copied) == ("first", ("papers",), made.bytes)
     with open_index(IndexerSettings(home=copy), "papers") as index:
         assert index.engine.passage_count == 1
+    assert (copy / SERVER_STORE).stat().st_mode & 0o077 == 0
+    with closing(sqlite3.connect(copy / SERVER_STORE)) as restored:
+        assert restored.execute("SELECT id FROM keys").fetchall() == [(1,)]
 
 
-def test_a_backup_has_the_files_of_the_server_without_locks(home, tmp_path):
-    for name in (".judgements/readers.jsonl", ".feeds/1.json", ".find-papers/local/2.json"):
-        (home / name).parent.mkdir(parents=True)
-        (home / name).write_text(name)
-    (home / ".feeds" / "1.lock").touch()
-    (home / ".feeds" / "link.json").symlink_to(tmp_path / "papers.jsonl")
-    os.utime(home / ".find-papers" / "local" / "2.json", (5, 5))
-    with sqlite3.connect(home / ".sign-in.sqlite") as writer, sqlite3.connect(home / ".statistics.sqlite"):
-        writer.execute("CREATE TABLE secret (value)")
-        writer.commit()
-        writer.execute("INSERT INTO secret VALUES (1)")  # not committed
-        back_up(IndexerSettings(home=home), tmp_path / "backups", "1")
-    copy = tmp_path / "backups" / "1"
-    saved = [".feeds", ".find-papers", ".judgements", ".sign-in.sqlite", ".statistics.sqlite"]
-    assert names(copy) == [*saved, "backup.json", "papers"]
-    assert names(copy / ".feeds") == ["1.json"]
-    assert (copy / ".judgements" / "readers.jsonl").read_text() == ".judgements/readers.jsonl"
-    assert (copy / ".find-papers" / "local" / "2.json").stat().st_mtime == 5
-    with sqlite3.connect(copy / ".sign-in.sqlite") as secrets:
-        assert secrets.execute("SELECT * FROM secret").fetchall() == []
-
-
-def test_a_damaged_file_of_the_server_is_named_and_the_others_are_backed_up(home, tmp_path):
-    (home / ".sign-in.sqlite").write_bytes(b"damage" * 100)
-    (home / ".feeds").mkdir()
+def test_a_damaged_file_of_the_server_is_named_and_the_index_is_backed_up(home, tmp_path):
+    (home / SERVER_STORE).write_bytes(b"damage" * 100)
     made = back_up(IndexerSettings(home=home), tmp_path / "backups", "1")
-    assert made.failed == {".sign-in.sqlite": f"{home / '.sign-in.sqlite'}: file is not a database"}
-    assert names(tmp_path / "backups" / "1") == [".feeds", "backup.json", "papers"]
+    assert made.failed == {SERVER_STORE: f"{home / SERVER_STORE}: file is not a database"}
+    assert names(tmp_path / "backups" / "1") == ["backup.json", "papers"]
 
 
 @pytest.fixture
 def three(home, tmp_path):
     """Return a home with keys and three indexes, of which one is damaged and one of an older format."""
-    with sqlite3.connect(home / ".keys.sqlite") as keys:
+    with sqlite3.connect(home / SERVER_STORE) as keys:
         keys.execute("CREATE TABLE keys (id)")
     for name in ("damaged", "older"):
         shutil.copytree(home / "papers", home / name)
@@ -96,15 +87,9 @@ def test_a_damaged_and_an_older_index_are_named_and_the_others_and_the_keys_are_
     assert made.indexes == ("papers",)
     assert "lexicon.bin" in made.failed["damaged"]
     assert "format" in made.failed["older"]
-    assert names(tmp_path / "backups" / "1") == [".keys.sqlite", "backup.json", "papers"]
-    assert list_backups(tmp_path / "backups") == [made]
-
-
-def test_an_incomplete_backup_removes_no_earlier_one(three, tmp_path):
-    settings, backups = IndexerSettings(home=three), tmp_path / "backups"
-    for name in ("1", "2"):
-        back_up(settings, backups, name, keep=1)
-    assert [backup.name for backup in list_backups(backups)] == ["1", "2"]
+    assert names(tmp_path / "backups" / "1") == [SERVER_STORE, "backup.json", "papers"]
+    again = back_up(IndexerSettings(home=three), tmp_path / "backups", "2", keep=1)
+    assert list_backups(tmp_path / "backups") == [made, again]  # an incomplete one removes none
 
 
 def test_the_command_exits_with_1_and_names_each_part_that_was_not_backed_up(three, tmp_path):
@@ -116,19 +101,13 @@ def test_the_command_exits_with_1_and_names_each_part_that_was_not_backed_up(thr
     )
 
 
-def test_a_server_without_indexes_has_its_keys_backed_up(three, tmp_path):
-    shutil.copytree(three, tmp_path / "server", ignore=lambda *_: {"papers", "damaged", "older"})
-    back_up(IndexerSettings(home=tmp_path / "server"), tmp_path / "backups", "1")
-    assert names(tmp_path / "backups" / "1") == [".keys.sqlite", "backup.json"]
-
-
 @pytest.mark.parametrize("backups", ["backups", None])
 def test_with_a_cluster_the_keys_are_backed_up_and_its_indexes_are_named(three, tmp_path, backups):
     given = {"backups": tmp_path / backups} if backups else {}
     done = shrag("indexes", "backup", "1", "--keep", "1", home=three, engine="elasticsearch", **given)
     assert "docs/how-to/cluster.md#backup-and-restore" in done.stderr
     if backups:
-        assert (done.returncode, names(tmp_path / "backups" / "1")) == (0, [".keys.sqlite", "backup.json"])
+        assert (done.returncode, names(tmp_path / "backups" / "1")) == (0, [SERVER_STORE, "backup.json"])
     else:
         assert (done.returncode, "no folder of backups is given" in done.stderr) == (2, True)
 
@@ -157,23 +136,19 @@ def test_renamed_backups_links_and_foreign_files_are_never_removed(home, tmp_pat
     assert lexicon(backups / "2").is_file()
 
 
-def test_a_second_backup_links_what_the_first_has_and_a_third_removes_it(home, tmp_path):
+def test_a_backup_links_what_the_previous_one_has_and_removes_the_oldest_of_its_home(home, tmp_path):
     settings, backups = IndexerSettings(home=home), tmp_path / "backups"
-    back_up(settings, backups, "1")
-    assert back_up(settings, backups, "2", keep=2).copied == 0
-    assert lexicon(backups / "1").stat().st_ino == lexicon(backups / "2").stat().st_ino
-    back_up(settings, backups, "3", keep=2)
-    assert [backup.name for backup in list_backups(backups)] == ["2", "3"]
-    assert FolderStore(backups / "3", "papers").verify_files(1) == []
-
-
-def test_no_backup_is_removed_before_there_are_more_than_to_be_kept(home, tmp_path):
-    settings, backups = IndexerSettings(home=home), tmp_path / "backups"
+    other = IndexerSettings(home=tmp_path / "other")
+    shutil.copytree(home, other.home)
+    back_up(other, backups, "0")
     kept = []
-    for name in "123456":
-        back_up(settings, backups, name, keep=4)
+    for name in "1234":
+        made = back_up(settings, backups, name, keep=2)
         kept.append("".join(backup.name for backup in list_backups(backups)))
-    assert kept == ["1", "12", "123", "1234", "2345", "3456"]
+    assert kept == ["01", "012", "023", "034"]
+    assert made.copied == 0
+    assert lexicon(backups / "3").stat().st_ino == lexicon(backups / "4").stat().st_ino
+    assert FolderStore(backups / "4", "papers").verify_files(1) == []
 
 
 def test_a_damaged_earlier_backup_is_not_linked(home, tmp_path):
@@ -192,15 +167,6 @@ def test_if_nothing_can_be_copied_there_is_no_backup_and_the_earlier_ones_stay(h
     with pytest.raises(IndexNotWritten, match=r"lexicon\.bin"):
         back_up(settings, backups, "2", keep=1)
     assert [backup.name for backup in list_backups(backups)] == ["1"]
-
-
-def test_only_backups_of_the_same_home_are_counted_and_removed(home, tmp_path):
-    other, backups = tmp_path / "other", tmp_path / "backups"
-    shutil.copytree(home, other)
-    for name in ("a1", "a2"):
-        back_up(IndexerSettings(home=home), backups, name)
-    back_up(IndexerSettings(home=other), backups, "b1", keep=1)
-    assert {backup.name for backup in list_backups(backups)} == {"a1", "a2", "b1"}
 
 
 def test_remains_of_a_killed_backup_are_removed_and_foreign_folders_kept(home, tmp_path):
@@ -225,17 +191,17 @@ def test_a_home_without_an_index_has_nothing_to_back_up(tmp_path):
         back_up(IndexerSettings(home=tmp_path / "home"), tmp_path / "backups")
 
 
-@pytest.mark.parametrize("name", ["../1", ".hidden", "a/b", ""])
-def test_a_backup_stays_outside_of_the_home_and_inside_its_folder(home, tmp_path, name):
-    with refusal(InvalidCall):
-        back_up(IndexerSettings(home=home), tmp_path / "backups" if name else home / "backups", name)
-
-
-def test_a_folder_that_contains_the_home_or_links_into_it_is_refused(home, tmp_path):
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [
+        *(("backups", "../1"), ("backups", ".hidden"), ("backups", "a/b")),
+        *(("home/backups", ""), ("", "1"), ("link", "1")),
+    ],
+)
+def test_a_backup_stays_outside_of_the_home_and_inside_its_folder(home, tmp_path, folder, name):
     (tmp_path / "link").symlink_to(home / "backups")
-    for folder in (tmp_path, tmp_path / "link"):
-        with refusal(InvalidCall):
-            back_up(IndexerSettings(home=home), folder, "1")
+    with refusal(InvalidCall):
+        back_up(IndexerSettings(home=home), tmp_path / folder, name)
 
 
 def test_the_commands_make_and_list_backups_and_verify_all_indexes(home, tmp_path):

@@ -68,13 +68,6 @@ def test_a_key_opens_both_doors(keyed):
     assert found.structured_content["results"]
 
 
-def test_where_there_are_several_indexes_a_tool_says_so(keyed):
-    server, key, _ = keyed
-    told = called(server, key, "search", {"query": ENGLISH})
-    assert told.is_error
-    assert f"other, {NAME}" in told.content[0].text
-
-
 def test_other_indexes_are_no_models_for_a_key_of_one(keyed):
     server, _, key = keyed
     client = openai.OpenAI(base_url=f"{server.url}/v1", api_key=key)

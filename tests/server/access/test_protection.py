@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from server.access.key_store import FILE
+from server.store import FILE
 from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.server.running import application, serving
 
@@ -33,13 +33,8 @@ def test_revoked_keys_are_no_keys(tmp_path):
     shrag("keys", "revoke", key.split("_")[1], home=tmp_path)
 
     assert shrag("serve", "--port", "0", "--host", "0.0.0.0", home=tmp_path).returncode == 2
-
-
-def test_reached_from_elsewhere_it_does_not_start_with_an_empty_file_of_keys_and_names_it(tmp_path):
-    (tmp_path / FILE).touch()
-
+    (tmp_path / FILE).write_bytes(b"")
     refused = shrag("serve", "--port", "0", "--host", "0.0.0.0", home=tmp_path)
-
     assert refused.returncode == 1
     assert f"{tmp_path / FILE} is empty" in refused.stderr
 

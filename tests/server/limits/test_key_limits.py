@@ -2,35 +2,21 @@
 
 import json
 import signal
-import sqlite3
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from http.client import HTTPConnection
 from urllib.parse import urlencode
 
 import httpx
 import pytest
 
-from server.access.key_store import FILE, KeyStore
-from server.access.keys import KeyLimits, make_key
 from server.limits.rates import DAY_S
+from server.store import FILE
 from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.server.processes.test_stopping import ENDLESS, STREAMED, with_model
 from tests.server.running import START_S, serving, wait_for
 
 pytestmark = pytest.mark.slow  # starts processes of the server
-
-# The store as it was made before keys had limits.
-WITHOUT_LIMITS = """
-    CREATE TABLE keys (
-        id TEXT PRIMARY KEY, digest BLOB NOT NULL, label TEXT NOT NULL, scope TEXT NOT NULL,
-        indexes TEXT NOT NULL, created TEXT NOT NULL, expires TEXT, revoked TEXT, last_used TEXT
-    ) STRICT;
-    CREATE TABLE sessions (
-        digest BLOB PRIMARY KEY, key_id TEXT NOT NULL REFERENCES keys (id), expires TEXT NOT NULL
-    ) STRICT;
-    PRAGMA user_version = 1;
-"""
 
 
 @pytest.fixture
@@ -164,23 +150,6 @@ def test_a_key_has_so_many_calls_open_at_once(home):
         assert server.get("/", headers=key).status_code == 200
         streams.close()
         wait_for(lambda: server.get("/api/v1/indexes", headers=key).status_code, lambda found: found == 200)
-
-
-def test_keys_of_a_store_from_before_limits_open_and_new_ones_have_limits(tmp_path):
-    text, before = make_key("before")
-    with closing(sqlite3.connect(tmp_path / FILE)) as old:
-        old.executescript(WITHOUT_LIMITS)
-        row = (before.id, before.digest, before.label, "read", "[]", before.created.isoformat())
-        old.execute("INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?, NULL, NULL, NULL)", row)
-        old.commit()
-    store = KeyStore(tmp_path)
-    assert store.read().keys == {before.id: before}
-
-    _, added = make_key("after", limits=KeyLimits(per_day=5))
-    store.add(added)
-
-    assert store.read().keys == {before.id: before, added.id: added}
-    assert text.split("_")[1] == before.id
 
 
 def test_lists_show_limits(tmp_path):

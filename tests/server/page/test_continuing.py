@@ -5,7 +5,7 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from server.judgements.store import judgements_file
+from server.store import Store
 from tests.generator.sample_index import NAME
 from tests.server.page.browser import NO_LIMITS, Reader
 from tests.server.page.model import writing
@@ -112,7 +112,8 @@ def test_a_judgement_is_kept_and_can_be_changed(browser, judged_home, tmp_path):
         page.locator('[data-judge-sentence] [data-verdict="not supported"]').first.click()
         expect(page.locator('[data-judge-sentence] [aria-pressed="true"]')).to_have_count(1)
         reader.close()
-    kept = [json.loads(line) for line in judgements_file(judged_home).read_text().splitlines()]
+    rows = Store(judged_home).rows("SELECT record FROM judgements ORDER BY id")
+    kept = [json.loads(record) for (record,) in rows]
     verdicts = [record["verdict"] for record in kept]
     assert verdicts == ["helpful", "not helpful", "helpful", "not supported"]
     assert kept[0]["paper"] == kept[1]["paper"] is not None

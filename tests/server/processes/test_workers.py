@@ -10,7 +10,7 @@ import pytest
 
 from indexer.settings import IndexerSettings
 from indexer.versions.store.engines import open_store
-from server.access.key_store import FILE
+from server.store import FILE
 from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, shrag
 from tests.server.loading import Load, publish_edition
@@ -98,7 +98,7 @@ def test_a_process_that_replaces_another_knows_that_keys_were_made(sample_home, 
             os.kill(worker, signal.SIGKILL)
         wait_for(lambda: set(children_of(server.process.pid)) - before, lambda others: len(others) == 2)
         wait_for(lambda: listed(server), bool)
-        assert {listed(server) for _ in range(10)} == {401}
+        assert {listed(server) for _ in range(10)} == {503}
 
 
 def listed(server):

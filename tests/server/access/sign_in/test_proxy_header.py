@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from server.access.protection import require_protection
 from server.errors import SignInUnusable
 from server.settings import ServerSettings, SignInSettings
+from server.store import Store
 from tests.generator.sample_index import ENGLISH, NAME
 from tests.server.running import application
 
@@ -119,4 +120,4 @@ def test_a_server_with_sign_in_needs_an_encrypted_public_address(tmp_path, publi
     sign_in = SignInSettings(issuer="https://id.example.org", client_id="shrag", groups=everybody)
 
     with pytest.raises(SignInUnusable):
-        require_protection(ServerSettings(public_url=public_url), tmp_path, sign_in)
+        require_protection(ServerSettings(public_url=public_url), Store(tmp_path), sign_in)

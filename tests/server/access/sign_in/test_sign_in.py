@@ -14,8 +14,8 @@ import pytest
 from joserfc import jwk
 
 from server.access.sign_in.local_path import local_path
-from server.access.sign_in.store import FILE
 from server.settings import SignInSettings
+from server.store import FILE
 from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.server.access.sign_in.openid_provider import (
     ABOUT,
@@ -163,15 +163,10 @@ def test_the_command_ends_all_sessions_of_a_person_and_no_others(browser, provid
     line = json.loads(audit.read_text("utf-8"))
     assert (line["event"], line["person"], line["sessions"]) == ("sessions ended", persons["ada"], 2)
     assert {*listed[0]} == {"person", "name", "groups", "last_call", "expires"}
-
-
-def test_the_command_ends_the_sessions_of_everybody(browser, provider, home):
-    signed_in(browser, provider)
-
     assert shrag("sessions", "end", "--all", home=home).returncode == 0
-
-    assert not has_access(browser)
     assert json.loads(shrag("sessions", "list", "--json", home=home).stdout) == {"sessions": []}
+    browser.cookies.set("shrag", cookies[-1])
+    assert not has_access(browser)
 
 
 @pytest.mark.parametrize("arguments", [[], ["nobody"], ["PERSON", "nobody"], ["PERSON", "--all"]])
@@ -188,16 +183,6 @@ def test_an_invalid_call_ends_no_session(browser, provider, home, arguments):
     assert person in shrag("sessions", "list", home=home).stdout
 
 
-@pytest.mark.parametrize("command", [("list",), ("end", "--all")])
-def test_a_damaged_store_is_one_error(tmp_path, command):
-    (tmp_path / FILE).write_bytes(b"not SQLite" * 100)
-
-    ended = shrag("sessions", *command, home=tmp_path)
-
-    assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (1, "", 1)
-    assert FILE in ended.stderr
-
-
 def test_an_ended_session_is_no_wrong_key_and_its_cookie_is_deleted(browser):
     ended = {"Cookie": "shrag=p.ended"}
     for path in ("/api/v1/session", "/api/v1/indexes"):
@@ -207,14 +192,6 @@ def test_an_ended_session_is_no_wrong_key_and_its_cookie_is_deleted(browser):
     for _ in range(100):
         assert browser.get("/api/v1/session", headers=ended).status_code == 200
     assert browser.get("/sign-in", headers=ended).status_code == 303
-
-
-def test_a_new_session_is_not_deleted_with_the_ended_one(browser, provider):
-    browser.cookies.set("shrag", "p.ended", domain="localhost.local")
-    answer = signed_in(browser, provider)
-
-    assert [each.partition("=p.")[0] for each in answer.headers.get_list("set-cookie")].count("shrag") == 1
-    assert has_access(browser)
 
 
 @pytest.mark.parametrize(
@@ -398,18 +375,7 @@ def test_a_cookie_that_was_there_before_is_not_the_session(browser, provider):
 )
 def test_nobody_is_sent_to_another_site(to):
     assert local_path(to) == "/"
-
-
-@pytest.mark.parametrize(
-    ("to", "address"),
-    [
-        ("/find?q=a//b", "/find?q=a//b"),
-        ("/%2f%2fevil.example", "/%2f%2fevil.example"),
-        ("/?q=<a b>", "/?q=%3Ca%20b%3E"),
-    ],
-)
-def test_an_address_of_this_server_is_kept(to, address):
-    assert local_path(to) == address
+    assert local_path("/find?q=a//b&r=<a b>") == "/find?q=a//b&r=%3Ca%20b%3E"
 
 
 def test_the_address_of_the_request_never_decides_where_the_provider_sends_back(browser):

@@ -1,19 +1,17 @@
-"""The file of a kept search for papers: a summary with the request, the state, and the order of the papers.
+"""The content of a kept search for papers: a summary with the request, the state, the order of the papers.
 
-Each is a line of JSON. The last line is written when the search has ended: a state contains neither a model's
-order of the papers nor the citation counts of an index.
+The order is saved when the search has ended: a state contains neither a model's order of the papers nor the
+citation counts of an index.
 """
 
-import errno
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cache
-from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, TypeAdapter
 
+from base.records import adapter
 from generator.budgets import Spent
 from generator.finding.state import FindingState, Finite, SavedSpent
 from indexer.corpora.readers.jsonl import parse_record
@@ -28,7 +26,6 @@ class SearchHead:
     request: Annotated[dict[str, Any], Field(description="the fields of the call")]
     created: str
     updated: str = ""
-    format: Literal[1] = 1
     known: int = 0
     relevant: int = 0
     spent: SavedSpent = field(default_factory=Spent)
@@ -45,29 +42,6 @@ class SearchHead:
             spent=state.spent,
         )
 
-    def as_json(self) -> bytes:
-        """Return the summary as one line of JSON."""
-        return _adapter().dump_json(self)
-
-
-def now() -> str:
-    """Return the current time in the saved form."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")  # orders two searches within a second
-
-
-def head_of(line: bytes, path: Path) -> SearchHead:
-    """Parse the first line; raise ValueError if it is invalid, OSError if it belongs to another search."""
-    parse_record(line)  # refuses NaN and infinity, which answers cannot contain
-    head = _adapter().validate_json(line)
-    if head.id != path.stem:
-        raise OSError(errno.EINVAL, "it belongs to another search")
-    return head
-
-
-@cache
-def _adapter() -> TypeAdapter[SearchHead]:
-    return TypeAdapter(SearchHead)
-
 
 @dataclass(frozen=True, slots=True)
 class Standing:
@@ -81,31 +55,43 @@ class Standing:
     cited: Cited | None
 
 
+ORDER = TypeAdapter(tuple[Standing, ...])
+
+
 @dataclass(frozen=True, slots=True)
-class SearchFile:
-    """The content of the file; `order` is empty while the search runs, and after an interruption."""
+class SearchContent:
+    """A kept search; `order` is empty while the search runs, and after an interruption."""
 
     head: SearchHead
     state: FindingState
     order: tuple[Standing, ...] = ()
+    running: bool = False
 
-    def as_json(self) -> bytes:
-        """Return the lines of the file."""
-        order = [_order().dump_json(self.order)] if self.order else []
-        return b"".join(line + b"\n" for line in (self.head.as_json(), self.state.as_json(), *order))
+    def as_json(self) -> tuple[bytes, bytes, bytes]:
+        """Return the columns of the row: head, state and order."""
+        return adapter(SearchHead).dump_json(self.head), self.state.as_json(), ORDER.dump_json(self.order)
 
 
-def search_file_of(content: bytes, path: Path) -> SearchFile:
-    """Parse the lines; raise ValueError if they are invalid, OSError if they belong to another search."""
-    head, _, rest = content.partition(b"\n")
-    state, _, order = rest.partition(b"\n")
-    ordered = _order().validate_json(order) if order else ()
-    return SearchFile(head_of(head, path), FindingState.of_json(state), ordered)
+def now() -> str:
+    """Return the current time in the saved form."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")  # orders two searches within a second
+
+
+def head_of(head: bytes) -> SearchHead:
+    """Parse a summary; raise ValueError if it is invalid."""
+    parse_record(head)  # refuses NaN and infinity, which answers cannot contain
+    found: SearchHead = adapter(SearchHead).validate_json(head)
+    return found
+
+
+def content_of(head: bytes, state: bytes, order: bytes, *, running: bool) -> SearchContent:
+    """Parse the columns of a row; raise ValueError if they are invalid."""
+    return SearchContent(head_of(head), FindingState.of_json(state), ORDER.validate_json(order), running)
 
 
 def order_of(papers: Sequence[Mapping[str, Any]]) -> tuple[Standing, ...]:
     """Return the order of a result's papers, best first."""
-    return _order().validate_python(papers)
+    return ORDER.validate_python(papers)
 
 
 def in_order(papers: Sequence[Mapping[str, Any]], order: Sequence[Standing]) -> list[dict[str, Any]]:
@@ -116,8 +102,3 @@ def in_order(papers: Sequence[Mapping[str, Any]], order: Sequence[Standing]) -> 
     return [
         {**known[standing.id], **asdict(standing), "rank": rank} for rank, standing in enumerate(order, 1)
     ]
-
-
-@cache
-def _order() -> TypeAdapter[tuple[Standing, ...]]:
-    return TypeAdapter(tuple[Standing, ...])

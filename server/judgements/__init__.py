@@ -1,1 +1,0 @@
-"""Judgements of readers, kept for evaluation."""
