@@ -29,7 +29,7 @@ def names_in(text: str) -> list[str]:
     Younghee"), or pairs of family name and initials ("Gatica, G.N., Sequeira, F.A."); otherwise it is within
     a single name.
     """
-    composed = unicodedata.normalize("NFC", text)
+    composed = " ".join(unicodedata.normalize("NFC", text).split())
     parts = SEMICOLON.split(OTHERS.sub("", composed))
     names = [name.strip().removesuffix(",").strip() for part in parts for name in _split_at_commas(part)]
     is_decomposed = composed != text == unicodedata.normalize("NFD", text)

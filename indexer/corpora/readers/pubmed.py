@@ -15,7 +15,7 @@ from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Stream
 from indexer.corpora.readers.xml_records import elements_named, start_of, text_in
 
-TRANSLATED = re.compile(r"\[(.*)\]\.?", re.DOTALL)  # a title translated into English
+TRANSLATED = re.compile(r"\[([^\[\]]*+(?:\[[^\[\]]*+\][^\[\]]*+)*+)\]\.?")  # a title translated into English
 ARTICLE = "MedlineCitation/Article"
 JOURNAL = f"{ARTICLE}/Journal"
 ISSUE = f"{JOURNAL}/JournalIssue"
@@ -34,7 +34,8 @@ def read_pubmed(stream: Stream) -> Iterator[Item]:
 
 def _title(element: Element, *, path: str) -> str:
     title = first(element, path) or first(element, f"{BOOK}/BookTitle")
-    return without_markup(TRANSLATED.sub(r"\1", title))
+    found = TRANSLATED.fullmatch(title)
+    return without_markup(found[1] if found else title)
 
 
 def _abstract(element: Element, *, path: str) -> str:

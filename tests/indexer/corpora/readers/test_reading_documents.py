@@ -145,9 +145,7 @@ def test_what_is_no_paper_is_a_dead_letter(tmp_path, name, data, reason):
     assert letter.reason.startswith(reason)
 
 
-@pytest.mark.parametrize(
-    "piece", ["<!-- ", "[a](", "# ", "**", "Abstract", "Keywords:  ", " ", "http://"]
-)
+@pytest.mark.parametrize("piece", ["<!-- ", "[a](", "# ", "**", "Abstract", "Keywords:  ", " ", "http://"])
 @pytest.mark.parametrize("joint", ["", "\n"], ids=["one line", "lines"])
 def test_a_text_made_to_be_slow_is_read_in_time(piece, joint):
     many = joint.join([piece] * (60_000 // len(piece)))
