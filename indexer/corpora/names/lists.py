@@ -3,9 +3,13 @@
 import re
 import unicodedata
 
-from indexer.corpora.names.korean import ALL_LONG, FAMILY_NAMES
-from indexer.corpora.names.latin import INITIALS, KOREAN, SUFFIXES
-from indexer.corpora.names.organizations import is_organization
+from indexer.corpora.names.author_name import (
+    INITIALS,
+    ROMANIZED_KOREAN,
+    SUFFIXES,
+    is_family_name,
+    is_organization,
+)
 
 OTHERS = re.compile(
     r"(?:(?<![\s,;|])[\s,;|]++(?:et al\b\.?|and others|외)|(?<!\s)\s*+외\s*\d+\s*[인명])\s*$", re.IGNORECASE
@@ -49,7 +53,9 @@ def _split_at_commas(text: str) -> list[str]:
         return [f"{family}, {initials}" for family, initials in zip(names[::PAIR], given, strict=True)]
     if is_organization(text) or not all(map(_is_whole, names)):
         return [text]
-    certain = len(names) > PAIR or all(_ends_in_initials(name) or name.split()[0] in KOREAN for name in names)
+    certain = len(names) > PAIR or all(
+        _ends_in_initials(name) or name.split()[0] in ROMANIZED_KOREAN for name in names
+    )
     return names if certain else [text]
 
 
@@ -59,15 +65,11 @@ def _korean(name: str) -> str:
     bare = ROLE.sub("", IN_BRACKETS.sub("", name) if inner and is_organization(inner[1]) else name).strip()
     family, _, given = bare.partition(" ")
     joined = family + given.strip()
-    return joined if EAST_ASIAN_NAME.fullmatch(joined) and (not given or _is_family(family)) else bare
+    return joined if EAST_ASIAN_NAME.fullmatch(joined) and (not given or is_family_name(family)) else bare
 
 
 def _is_east_asian(name: str) -> bool:
     return EAST_ASIAN_NAME.fullmatch(IN_BRACKETS.sub("", name)) is not None
-
-
-def _is_family(name: str) -> bool:
-    return name in FAMILY_NAMES or name in ALL_LONG
 
 
 def _is_part(name: str) -> bool:
@@ -91,7 +93,7 @@ def _joined_families(names: list[str]) -> list[str]:
     """Join a family name with the given name after the comma: 박, 민수; 남궁, 민재."""
     joined: list[str] = []
     for name in names:
-        if joined and _is_family(joined[-1]):
+        if joined and is_family_name(joined[-1]):
             joined[-1] += name
         else:
             joined.append(name)

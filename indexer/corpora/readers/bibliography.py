@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from indexer.corpora.names.korean import ALL_LONG, FAMILY_NAMES
+from indexer.corpora.names.author_name import is_family_name
 from indexer.corpora.names.lists import names_in
 from indexer.corpora.normal_forms import DOI_PREFIX, whole_doi
 from indexer.corpora.papers import (
@@ -21,9 +21,10 @@ from indexer.corpora.papers import (
     IDENTIFIER_CHARACTERS,
     LAST_YEAR,
     Language,
+    language_named,
     language_of,
+    year_in,
 )
-from indexer.corpora.readers.cells import language_named, year_in
 from indexer.corpora.readers.documents import document_id
 from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Stream
@@ -227,7 +228,12 @@ def split_keywords(values: Iterable[str]) -> list[str]:
     separator = BETWEEN_KEYWORDS
     if len(given) == 1 and not BETWEEN_KEYWORDS.search(given[0]):
         separator = BETWEEN_ONLY_KEYWORDS
-    parts = (part.strip() for value in given for part in separator.split(value))
+    return parts_of(given, separator)
+
+
+def parts_of(texts: Iterable[str], separator: re.Pattern[str]) -> list[str]:
+    """Split lists in texts, without empty and repeated parts."""
+    parts = (part.strip() for text in texts for part in separator.split(text))
     return list(dict.fromkeys(filter(None, parts)))
 
 
@@ -249,8 +255,7 @@ def person_named(name: str) -> str:
     family, comma, given = (part.strip() for part in name.partition("," if "," in name else " "))
     if not (HANGUL_NAME.fullmatch(family) and HANGUL_NAME.fullmatch(given)):
         return name
-    is_family = comma or unicodedata.normalize("NFC", family) in ALL_LONG.union(FAMILY_NAMES)
-    return family + given if is_family else name
+    return family + given if comma or is_family_name(unicodedata.normalize("NFC", family)) else name
 
 
 def present(values: Mapping[str, Any]) -> dict[str, Any]:

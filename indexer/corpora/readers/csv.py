@@ -11,9 +11,8 @@ from typing import Any, TypeAlias
 from base.errors import InvalidCall
 from indexer.corpora.names.lists import names_in
 from indexer.corpora.own_exports import CSV_COLUMNS, CSV_FURTHER, CSV_SEPARATOR, FORMULA
-from indexer.corpora.papers import Paper
-from indexer.corpora.readers.bibliography import person_named, year_within
-from indexer.corpora.readers.cells import language_named, parts_of
+from indexer.corpora.papers import Paper, language_named
+from indexer.corpora.readers.bibliography import parts_of, person_named, year_within
 from indexer.corpora.readers.encodings import conversion
 from indexer.corpora.readers.items import Item, admitted, dead_letter
 from indexer.corpora.readers.lines import LINE_BYTES, numbered_lines
@@ -228,7 +227,7 @@ def _value(field: str, text: str) -> Any:
     if field == "authors":
         return [person_named(name) for name in names_in(text)]
     if field in LISTS:
-        return parts_of(text, BETWEEN_PARTS)
+        return parts_of([text], BETWEEN_PARTS)
     if field == "year":
         return year_within(text) or text
     if field == "cited_by_count" and COUNT.fullmatch(text):

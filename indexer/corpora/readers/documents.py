@@ -8,9 +8,13 @@ from typing import Any
 
 from base.errors import LibraryMissing
 from base.extras import extra_remedy
+from indexer.corpora.cleaning import HEADING, reference_lines, split_sections
+from indexer.corpora.full_text.article import INLINE_HEADING, keywords_in
+from indexer.corpora.full_text.headings import is_abstract_heading, is_keyword_heading, together
 from indexer.corpora.full_text.parsing import Complete, ParserPool
-from indexer.corpora.full_text.plain import record_of_text
+from indexer.corpora.full_text.references import entries_in, parse_references
 from indexer.corpora.papers import FORBIDDEN_IN_IDENTIFIERS, Paper
+from indexer.corpora.readers.encodings import conversion
 from indexer.corpora.readers.folders import ENDINGS
 from indexer.corpora.readers.items import DeadLetter, Item, admitted, dead_letter
 from indexer.corpora.readers.lines import BYTE_ORDER_MARK
@@ -18,6 +22,7 @@ from indexer.corpora.readers.streams import Damaged, Stream
 
 TEXT_BYTES = 8 << 20
 PDF_BYTES = 256 << 20
+NEAR_BYTES = 100  # around an invalid byte, which show the encoding
 # Front matter: lines `key: value`, lists in brackets or one value per line, and blocks of lines (`>-`, `|`),
 # the subset of YAML used in such files.
 FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<lines>.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
@@ -124,12 +129,38 @@ def _decoded(stream: Stream) -> str:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise NoDocument(
-            f"invalid UTF-8 at byte {error.start + 1}: convert it first (iconv -f CP949 -t UTF-8)"
-        ) from None
+        near = data[max(0, error.start - NEAR_BYTES) : error.start + NEAR_BYTES]
+        raise NoDocument(f"invalid UTF-8 at byte {error.start + 1}: {conversion(near)}") from None
     if not text.strip():
         raise NoDocument("the file is empty")
     return text
+
+
+def record_of_text(text: str) -> dict[str, Any]:
+    """Return a record in Paper's keys without id and title; fields not found in the text are omitted."""
+    record: dict[str, Any] = {}
+    body: list[str] = []
+    lines: list[str] = []
+    for line in text.splitlines():
+        if not (found := INLINE_HEADING.fullmatch(line.strip())):
+            lines.append(line)
+        elif is_keyword_heading(name := together(found["name"])):
+            record.setdefault("keywords", keywords_in(found["text"]))
+        else:
+            lines += [f"## {name}", found["text"]]
+    sections = split_sections("\n".join(lines))
+    for section in sections:
+        heading = HEADING.fullmatch(section.heading)
+        name = together(heading["name"]) if heading else ""
+        if is_abstract_heading(name) and "abstract" not in record:
+            record["abstract"] = section.text
+        elif is_keyword_heading(name) and "keywords" not in record:
+            record["keywords"] = keywords_in(section.text)
+        else:
+            body.append("\n".join(filter(None, (section.heading, section.text))))
+    record["body"] = "\n\n".join(body)
+    record["reference_list"] = parse_references(entries_in(reference_lines(sections)))
+    return {key: value for key, value in record.items() if value}
 
 
 def markdown_record(text: str) -> dict[str, Any]:

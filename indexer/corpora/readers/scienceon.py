@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from indexer.corpora.readers.cells import language_named, parts_of, year_in
+from indexer.corpora.papers import language_named, year_in
+from indexer.corpora.readers.bibliography import parts_of
 from indexer.corpora.readers.items import DeadLetter, Item, admitted, dead_letter
 from indexer.corpora.readers.jsonl import read_records
 from indexer.corpora.readers.markup import without_markup
@@ -84,9 +85,9 @@ def named_as_paper(record: Mapping[str, Any]) -> dict[str, Any]:
     if "url" not in paper and "FulltextURL" in rest:
         paper["url"] = rest.pop("FulltextURL")
     if isinstance(rest.get("Author"), str):
-        paper["authors"] = parts_of(rest.pop("Author"), BETWEEN_AUTHORS)
+        paper["authors"] = parts_of([rest.pop("Author")], BETWEEN_AUTHORS)
     if keywords := [rest.pop(name) for name in KEYWORD_FIELDS if isinstance(rest.get(name), str)]:
-        paper["keywords"] = parts_of(";".join(keywords), BETWEEN_KEYWORDS)
+        paper["keywords"] = parts_of(keywords, BETWEEN_KEYWORDS)
     if language := language_named(str(rest.get("Lang", ""))):
         paper["lang"] = language
         del rest["Lang"]

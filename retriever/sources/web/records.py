@@ -15,8 +15,7 @@ from pydantic import ValidationError
 
 from base.untrusted import read_json
 from indexer.corpora.normal_forms import whole_doi
-from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, MOST_CITATIONS, Paper
-from indexer.corpora.readers.cells import language_named, year_in
+from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, MOST_CITATIONS, Paper, language_named, year_in
 from indexer.corpora.readers.markup import without_markup
 from retriever.sources import SourcePaper
 

@@ -63,7 +63,6 @@ def search(pool, query, found=None, k=10, **filters):
         (And((CATS, Not(DOG))), "C"),
         (Or((CATS, KNOWLEDGE, Not(DOG))), "AC"),
         (And((CATS, Range(2020, None))), "B"),
-        (Exact("references", ("A",)), "D"),
         (Exact("authors", ("Kim",)), "B"),
         (Or(()), ""),
         (EVERYTHING, "ABCD"),

@@ -6,12 +6,12 @@ from typing import cast
 import pytest
 
 from base.errors import LibraryMissing, Remedy
+from indexer.building.plan import IngestRequest
 from indexer.citation_graph.graph import CitationGraph
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers import DeadLetter, read_corpus
 from indexer.corpora.readers.documents import markdown_record
 from indexer.ingest import build_index
-from indexer.requests import IngestRequest
 from indexer.settings import IndexerSettings
 from indexer.versions.store.build_folder import CITATIONS
 from indexer.versions.store.engines import open_store
@@ -132,7 +132,11 @@ def test_front_matter_gives_values(lines, values):
     [
         ("a.txt", b"", "the file is empty"),
         ("a.md", b" \n \n", "the file is empty"),
-        ("a.md", "제목".encode("cp949"), "invalid UTF-8 at byte 1: convert it first"),
+        (
+            "a.md",
+            "제목".encode("cp949"),
+            "invalid UTF-8 at byte 1: convert the file to UTF-8 (iconv -f CP949",
+        ),
         ("a.md", b"---\nyear: 3021\n---\n# T\n", "year: Input should be less than"),
     ],
 )

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.corpora.papers import Paper
+from indexer.corpora.papers import Paper, year_in
 from indexer.corpora.readers import DeadLetter, read_corpus
-from indexer.corpora.readers.cells import year_in
 from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.scienceon import named_as_paper, read_scienceon
 from indexer.corpora.readers.streams import Stream
