@@ -135,7 +135,7 @@ def reference_record(
         "type": kind,
         **{key: first(key) for key in TEXTS},
     }
-    return present({**(further or {}), **present(record)}) | spoken
+    return drop_empty({**(further or {}), **drop_empty(record)}) | spoken
 
 
 def exported_record(found: Mapping[str, Sequence[str]], kind: str) -> dict[str, Any]:
@@ -153,7 +153,7 @@ def exported_record(found: Mapping[str, Sequence[str]], kind: str) -> dict[str, 
         "pages": _pages(record["pages"], first, last),
         "type": kind,
     }
-    return present(record)
+    return drop_empty(record)
 
 
 def _pages(pages: str, first: str, last: str) -> str:
@@ -258,6 +258,6 @@ def person_named(name: str) -> str:
     return family + given if comma or is_family_name(unicodedata.normalize("NFC", family)) else name
 
 
-def present(values: Mapping[str, Any]) -> dict[str, Any]:
+def drop_empty(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values that are neither None nor empty."""
     return {key: value for key, value in values.items() if value not in (None, "", [], {})}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from indexer.corpora.readers.items import HEAD_BYTES, DeadLetter, dead_letter
 from indexer.corpora.readers.lines import LINE_BYTES, numbered_lines
 from indexer.corpora.readers.streams import Stream
-from indexer.corpora.readers.tagged import decoded
+from indexer.corpora.readers.tagged import decode_line
 
 BEGINS = re.compile(r"(?<![\w.])@\s*([A-Za-z][\w-]*)\s*([{(])")
 BEGINS_LINE = re.compile(r"@[A-Za-z]+\s*[{(]\s*[^\s,{}=\"]*,")  # an entry, not a line of a value
@@ -98,7 +98,7 @@ def entries(stream: Stream) -> Iterator[Entry | DeadLetter]:
             yield dead_letter(stream.name, chunk.line, str(error), chunk.head)
 
 
-def inherited(found: Iterable[Entry | DeadLetter]) -> Iterator[Entry | DeadLetter]:
+def inherit_fields(found: Iterable[Entry | DeadLetter]) -> Iterator[Entry | DeadLetter]:
     """Yield the entries with the fields that they inherit by `crossref` and `xdata`.
 
     An entry that refers to a later one is yielded after all others. Entries of xdata are left out.
@@ -142,7 +142,7 @@ def _chunks(stream: Stream) -> Iterator[_Chunk | DeadLetter]:
     """Yield lines that hold whole entries; an entry without an end goes on to the next one."""
     chunk: _Chunk | None = None
     for number, line, unread in numbered_lines(stream):
-        text, problem = decoded(line, number, unread)
+        text, problem = decode_line(line, number, unread)
         if chunk and (BEGINS_LINE.match(text) or (chunk.depth <= 0 and not chunk.is_open)):
             yield chunk
             chunk = None

@@ -14,7 +14,7 @@ from indexer.corpora.own_exports import CSV_COLUMNS, CSV_FURTHER, CSV_SEPARATOR,
 from indexer.corpora.papers import Paper, language_named
 from indexer.corpora.readers.bibliography import parts_of, person_named, year_within
 from indexer.corpora.readers.encodings import conversion
-from indexer.corpora.readers.items import Item, admitted, dead_letter
+from indexer.corpora.readers.items import Item, dead_letter, make_item
 from indexer.corpora.readers.lines import LINE_BYTES, numbered_lines
 from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Stream
@@ -95,7 +95,7 @@ def read_csv(stream: Stream, columns: Mapping[str, str] | None = None) -> Iterat
         if read_row:
             while len(cells) > len(header) and not cells[-1]:
                 cells.pop()
-            problem = problem or _why_refused(cells, rows.raw, header)
+            problem = problem or rows.unclosed() or _why_refused(cells, rows.raw, header)
         else:
             header = _header(cells)
             problem = problem or _why_refused(header, rows.raw)
@@ -108,7 +108,7 @@ def read_csv(stream: Stream, columns: Mapping[str, str] | None = None) -> Iterat
         if problem:
             yield dead_letter(stream.name, rows.line, problem, rows.raw)
         else:
-            yield admitted(read_row(cells, header), stream.name, rows.line, rows.raw)
+            yield make_item(read_row(cells, header), stream.name, rows.line, rows.raw)
 
 
 def _header(cells: Sequence[str]) -> list[str]:
@@ -153,7 +153,12 @@ class _Rows:
 
     def begin_row(self) -> None:
         self._begins = True
-        self._row_bytes = 0
+        self._row_bytes = self._lines_of_row = self._quotes = 0
+
+    def unclosed(self) -> str:
+        """Return the problem of a row whose last quote is not closed, so that it contains later rows."""
+        is_closed = self._lines_of_row < 2 or self._quotes % 2 == 0  # noqa: PLR2004
+        return "" if is_closed else f"a quote without an end in the {self._lines_of_row} lines of this row"
 
     def __iter__(self) -> "_Rows":
         return self
@@ -162,6 +167,8 @@ class _Rows:
         number, line, problem = self._first or next(self._lines)
         self._first = None
         self._row_bytes += len(line)
+        self._lines_of_row += 1
+        self._quotes += line.count(b'"')
         if self._begins or problem:
             self.line, self.raw, self._begins = number, line, False
         if self._row_bytes > LINE_BYTES:

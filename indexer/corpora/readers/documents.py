@@ -16,7 +16,7 @@ from indexer.corpora.full_text.references import entries_in, parse_references
 from indexer.corpora.papers import FORBIDDEN_IN_IDENTIFIERS, Paper
 from indexer.corpora.readers.encodings import conversion
 from indexer.corpora.readers.folders import ENDINGS
-from indexer.corpora.readers.items import DeadLetter, Item, admitted, dead_letter
+from indexer.corpora.readers.items import DeadLetter, Item, dead_letter, make_item
 from indexer.corpora.readers.lines import BYTE_ORDER_MARK
 from indexer.corpora.readers.streams import Damaged, Stream
 
@@ -59,7 +59,7 @@ def read_text(stream: Stream) -> Iterator[Item]:
         return
     title, _, rest = text.strip().partition("\n")
     record = {"id": document_id(stream), "title": " ".join(title.split()), **record_of_text(rest)}
-    yield admitted(record, stream.name, 0, text[:200].encode())
+    yield make_item(record, stream.name, 0, text[:200].encode())
 
 
 def read_markdown(stream: Stream) -> Iterator[Item]:
@@ -69,7 +69,7 @@ def read_markdown(stream: Stream) -> Iterator[Item]:
     except NoDocument as error:
         yield dead_letter(stream.name, 0, str(error))
         return
-    yield admitted({"id": document_id(stream)} | markdown_record(text), stream.name, 0, text[:200].encode())
+    yield make_item({"id": document_id(stream)} | markdown_record(text), stream.name, 0, text[:200].encode())
 
 
 def check_pdf_library() -> None:
@@ -92,7 +92,7 @@ def read_pdfs(
             elif parsed is None or "record" not in parsed:
                 yield dead_letter(file.name, 0, parsed["problem"] if parsed else "")
             else:
-                yield admitted({"id": document_id(file)} | parsed["record"], file.name, 0, b"%PDF-")
+                yield make_item({"id": document_id(file)} | parsed["record"], file.name, 0, b"%PDF-")
 
 
 def _contents(

@@ -14,9 +14,9 @@ from xml.etree.ElementTree import Element
 from indexer.corpora.normal_forms import whole_doi
 from indexer.corpora.papers import Language, language_named, language_of
 from indexer.corpora.readers.bibliography import (
+    drop_empty,
     parts_of,
     person_named,
-    present,
     record_id,
     type_named,
     year_within,
@@ -100,7 +100,7 @@ def paper_record(element: Element) -> dict[str, Any]:
     identifiers = texts("identifier")
     addresses = [text for text in identifiers if WEB_ADDRESS.fullmatch(text)]
     dates = map(year_within, texts("issued", "date", "created"))
-    return present(
+    return drop_empty(
         {
             "title": next(iter(own), ""),
             "title2": next(iter(other), ""),

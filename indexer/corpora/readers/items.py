@@ -44,7 +44,7 @@ def name_in_letters(file: str) -> str:
     return file.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def admitted(record: Mapping[str, Any], file: str, line: int, raw: bytes) -> Item:
+def make_item(record: Mapping[str, Any], file: str, line: int, raw: bytes) -> Item:
     """Validate a record in Paper's keys; return a Paper, or a dead letter with the error."""
     if is_deeper(record):
         return dead_letter(file, line, TOO_DEEP, raw)

@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 
 from indexer.corpora.normal_forms import DOI_PREFIX
 from indexer.corpora.papers import MOST_CITATIONS
-from indexer.corpora.readers.bibliography import languages, person, present, type_named, year_within
+from indexer.corpora.readers.bibliography import drop_empty, languages, person, type_named, year_within
 from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.xml_records import text_in
 
@@ -35,12 +35,12 @@ CONVERSIONS: dict[str, Callable[[str], Any]] = {
 
 def paper_record(record: Any, table: Table) -> dict[str, Any]:
     """Return a record in Paper's keys; the key `language` of the table is the declared language."""
-    paper = mapped(record, table)
+    paper = map_record(record, table)
     declared = paper.pop("language", "")
     return paper | languages(declared, paper.get("title", "") or paper.get("abstract", ""))
 
 
-def mapped(record: Any, table: Table) -> dict[str, Any]:
+def map_record(record: Any, table: Table) -> dict[str, Any]:
     """Return the values of a record by the rules of a table, without empty ones."""
     values: dict[str, Any] = {}
     for key, rule in table.items():
@@ -51,11 +51,11 @@ def mapped(record: Any, table: Table) -> dict[str, Any]:
             cleaned = (without_markup(text) for path in rule for text in texts(record, path))
             values[key] = list(dict.fromkeys(filter(None, cleaned)))
         elif isinstance(rule, dict):
-            entries = (mapped(each, inner) for path, inner in rule.items() for each in find(record, path))
+            entries = (map_record(each, inner) for path, inner in rule.items() for each in find(record, path))
             values[key] = list(filter(None, entries))
         else:
             values[key] = rule(record)
-    return present(values)
+    return drop_empty(values)
 
 
 @singledispatch

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 from xml.etree.ElementTree import Element
 
-from indexer.corpora.readers.items import DeadLetter, Item, admitted
+from indexer.corpora.readers.items import DeadLetter, Item, make_item
 from indexer.corpora.readers.mapping import Table, first, paper_record, people
 from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Stream
@@ -29,7 +29,7 @@ def read_pubmed(stream: Stream) -> Iterator[Item]:
             yield found
         else:
             line, element = found
-            yield admitted(paper_record(element, TABLES[element.tag]), stream.name, line, start_of(element))
+            yield make_item(paper_record(element, TABLES[element.tag]), stream.name, line, start_of(element))
 
 
 def _title(element: Element, *, path: str) -> str:

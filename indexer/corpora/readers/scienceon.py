@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 
 from indexer.corpora.papers import language_named, year_in
 from indexer.corpora.readers.bibliography import parts_of
-from indexer.corpora.readers.items import DeadLetter, Item, admitted, dead_letter
+from indexer.corpora.readers.items import DeadLetter, Item, dead_letter, make_item
 from indexer.corpora.readers.jsonl import read_records
 from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Stream
@@ -41,7 +41,7 @@ def read_scienceon(stream: Stream) -> Iterator[Item]:
     """Read a saved response, or JSON lines with the same keys, detected by the start of the file."""
     if stream.ending == ".xml" or stream.is_xml:
         return _read_response(stream)
-    return read_records(stream, named_as_paper)
+    return read_records(stream, paper_record)
 
 
 def _read_response(stream: Stream) -> Iterator[Item]:
@@ -61,7 +61,7 @@ def _read_response(stream: Stream) -> Iterator[Item]:
         if element.tag != STATUS:
             fields = fields_of(element)
             raw = "\n".join(f"{code}: {value}" for code, value in fields.items()).encode()
-            yield admitted(named_as_paper(fields), stream.name, line, raw)
+            yield make_item(paper_record(fields), stream.name, line, raw)
     if not status:
         yield dead_letter(stream.name, 0, f"not a ScienceON response: it has no {STATUS}")
 
@@ -75,7 +75,7 @@ def fields_of(record: Element) -> dict[str, str]:
     return {code: ";".join(found) for code, found in values.items()}
 
 
-def named_as_paper(record: Mapping[str, Any]) -> dict[str, Any]:
+def paper_record(record: Mapping[str, Any]) -> dict[str, Any]:
     """Convert a record to Paper's keys and values; unknown fields keep their names."""
     cleaned = {
         name: without_markup(value) if isinstance(value, str) else value for name, value in record.items()

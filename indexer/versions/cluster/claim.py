@@ -24,7 +24,7 @@ HOLDER = "holder"  # the file with the name of the holder
 
 
 @contextmanager
-def claimed(client: Elasticsearch, url: str, place: str, alias: str, holder: str) -> Iterator[None]:
+def hold_claim(client: Elasticsearch, url: str, place: str, alias: str, holder: str) -> Iterator[None]:
     """Hold the claim for `alias`, a document in the index `place`; the caller has the lock of the home.
 
     Raises:

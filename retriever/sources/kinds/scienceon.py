@@ -21,7 +21,7 @@ from pydantic import AfterValidator, Field, SecretStr, StringConstraints
 from base.errors import LibraryMissing
 from base.extras import extra_remedy
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
-from indexer.corpora.readers.scienceon import ROOT, STATUS, STATUS_OK, named_as_paper
+from indexer.corpora.readers.scienceon import ROOT, STATUS, STATUS_OK, paper_record
 from retriever.queries.filters import Filters
 from retriever.sources import SourceFeatures, SourcePaper
 from retriever.sources.settings import Address, AtOnce, Key, Rate, WebSettings
@@ -149,7 +149,7 @@ def _read_record(record: Any, source: str) -> SourcePaper | None:
     for item in record.iterfind("item"):
         code, value = item.get("metaCode", ""), text_in(item).strip()
         fields[code] = f"{fields[code]};{value}" if fields.get(code) and value else fields.get(code) or value
-    paper: dict[str, Any] = dict(named_as_paper(fields))
+    paper: dict[str, Any] = dict(paper_record(fields))
     if not NUMBER.fullmatch(str(paper.get("id", ""))):
         return None
     return paper_of(source, {**paper, "doi": doi(paper.get("doi", "")), "url": address(paper.get("url", ""))})

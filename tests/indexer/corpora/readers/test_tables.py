@@ -254,3 +254,11 @@ def test_no_heading_has_two_meanings(keys):
 def test_no_bytes_stop_the_reader(content, header):
     for item in read("csv", header + content, "a.csv"):
         assert isinstance(item, Paper | DeadLetter)
+
+
+@pytest.mark.parametrize("rest", ["2,Kept\n", '2,"Kept"\n3,Kept too\n'])
+def test_a_row_with_an_unclosed_quote_is_refused_rather_than_taking_the_rows_behind_it(rest):
+    dead, *_ = read("csv", '\ufeffid,title\n1,"Open\n' + rest, "papers.csv")
+
+    assert isinstance(dead, DeadLetter)
+    assert (dead.line, "a quote without an end" in dead.reason) == (2, True)
