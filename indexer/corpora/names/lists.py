@@ -19,6 +19,7 @@ IN_BRACKETS = re.compile(r"\s*\(([^()]*)\)")
 # Brackets protect the separators in them.
 SEMICOLON = re.compile(r"\s*[;；|](?![^()]{0,100}\))\s*")
 COMMA = re.compile(r"\s*[,，、](?![^()]{0,100}\))\s*")
+LAST_NAME = re.compile(r",\s*(?:and|&)\s+")  # before the last name of a list: Kim, A., & Lee, B.
 KOREAN_SEPARATOR = re.compile(r"\s*[,，、·ㆍ/](?![^()]{0,100}\))\s*")
 # A whole name in Hangul or Chinese characters.
 EAST_ASIAN_NAME = re.compile(r"[가-힣]{2,5}|[\u4e00-\u9fff\uf900-\ufaff]{2,4}")
@@ -44,14 +45,14 @@ def _split_at_commas(text: str) -> list[str]:
     korean = [_korean(name) for name in KOREAN_SEPARATOR.split(text)]
     if any(map(_is_east_asian, korean)) and not any(map(_is_part, korean)):
         return _joined_families(korean)
-    names = list(filter(None, COMMA.split(text)))
+    names = list(filter(None, COMMA.split(LAST_NAME.sub(", ", text))))
     if len(names) < PAIR or any(name in SUFFIXES for name in names):
         return [text]
     given = names[1::PAIR]
     one_word = not any(map(_is_whole, names))
     if len(names) > PAIR and len(names) % PAIR == 0 and (one_word or all(map(_is_initials, given))):
         return [f"{family}, {initials}" for family, initials in zip(names[::PAIR], given, strict=True)]
-    if is_organization(text) or not all(map(_is_whole, names)):
+    if is_organization(" ".join(names)) or not all(map(_is_whole, names)):
         return [text]
     certain = len(names) > PAIR or all(
         _ends_in_initials(name) or name.split()[0] in ROMANIZED_KOREAN for name in names

@@ -40,7 +40,7 @@ OTHER_LANGUAGES = frozenset(
 BETWEEN_KEYWORDS = re.compile(r"\s*[;；]\s*")
 BETWEEN_ONLY_KEYWORDS = re.compile(r"\s*[,，]\s*")
 RANGE = re.compile(r"\s*[-–—]+\s*")  # of pages
-COUNT = re.compile(r"[\d,]{1,15}")
+COUNT = re.compile(r"(?:[0-9]{1,12}|[0-9]{1,3}(?:,[0-9]{3}){1,3})(?:\.0)?")
 YEAR_DIGITS = 4
 # Keys of `reference_record` with one value, which is kept as text.
 TEXTS = (
@@ -107,7 +107,7 @@ def reference_record(
     urls = values.get("url", [])
     doi = doi_among(values.get("doi", ())) or first("doi") or doi_among(values.get("other_dois", ()))
     doi = doi or doi_among(urls)
-    key, accession, citations = first("citation_key"), first("accession"), first("cited_by_count")
+    key, accession = first("citation_key"), first("accession")
     content = (*titles[:1], *authors, *dates)
     container, is_series = first("journal"), kind in WITHOUT_JOURNAL
     own_doi = "" if kind == "chapter" else doi
@@ -129,7 +129,7 @@ def reference_record(
         "urls": urls[1:],
         "pages": _pages(first("pages"), first("first_page"), first("last_page")),
         "note": " ".join(values.get("note", ())),
-        "cited_by_count": int(citations.replace(",", "")) if COUNT.fullmatch(citations) else None,
+        "cited_by_count": count_in(first("cited_by_count")),
         "accession_number": accession,
         "citation_key": key,
         "type": kind,
@@ -196,6 +196,11 @@ def year_within(text: str) -> int | None:
         return year
     years = (int(found[1]) for found in YEAR_INSIDE.finditer(text))
     return next((year for year in years if FIRST_YEAR <= year <= LAST_YEAR), None)
+
+
+def count_in(text: str) -> int | None:
+    """Return a number of citations (1234, 1,234, 1234.0), None for another text."""
+    return int(text.replace(",", "").removesuffix(".0")) if COUNT.fullmatch(text) else None
 
 
 def language_of_code(text: str) -> Language | None:

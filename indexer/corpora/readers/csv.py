@@ -12,7 +12,7 @@ from base.errors import InvalidCall
 from indexer.corpora.names.lists import names_in
 from indexer.corpora.own_exports import CSV_COLUMNS, CSV_FURTHER, CSV_SEPARATOR, FORMULA
 from indexer.corpora.papers import Paper, language_named
-from indexer.corpora.readers.bibliography import parts_of, person_named, year_within
+from indexer.corpora.readers.bibliography import count_in, parts_of, person_named, year_within
 from indexer.corpora.readers.encodings import conversion
 from indexer.corpora.readers.items import Item, dead_letter, make_item
 from indexer.corpora.readers.lines import LINE_BYTES, numbered_lines
@@ -29,7 +29,6 @@ NUMBERS = frozenset({"year", "cited_by_count", "score"})
 BETWEEN_PARTS = re.compile(r"[;|]")
 # Suffix of a column whose field is already given by another column.
 SECOND_COLUMN = "csv:"
-COUNT = re.compile(r"[0-9]{1,18}")
 
 RowReader: TypeAlias = Callable[[Sequence[str], Sequence[str]], dict[str, Any]]
 
@@ -112,11 +111,14 @@ def read_csv(stream: Stream, columns: Mapping[str, str] | None = None) -> Iterat
 
 
 def _header(cells: Sequence[str]) -> list[str]:
-    """Return the column names, composed; a separator at the end of the line starts no column."""
+    """Return the column names, composed; a separator at the end of the line starts no column.
+
+    A column without a name gets its number (`column 3`).
+    """
     names = [unicodedata.normalize("NFC", name.strip()) for name in cells]
     while names and not names[-1]:
         names.pop()
-    return names
+    return [name or f"column {number}" for number, name in enumerate(names, 1)]
 
 
 def _reader_of_rows(header: Sequence[str], columns: Mapping[str, str], stream: Stream) -> RowReader | None:
@@ -237,8 +239,9 @@ def _value(field: str, text: str) -> Any:
         return parts_of([text], BETWEEN_PARTS)
     if field == "year":
         return year_within(text) or text
-    if field == "cited_by_count" and COUNT.fullmatch(text):
-        return int(text)
+    if field == "cited_by_count":
+        count = count_in(text)
+        return text if count is None else count
     if field == "lang":
         return language_named(text)
     return text

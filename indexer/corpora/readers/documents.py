@@ -28,6 +28,7 @@ NEAR_BYTES = 100  # around an invalid byte, which show the encoding
 FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<lines>.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
 ENTRY = re.compile(r"(?P<key>[A-Za-z_][\w-]*)\s*:\s*(?P<value>.*)")
 ITEM = re.compile(r"\s*-\s+(?P<value>.*)")
+PERSON = re.compile(r"name\s*:\s*(?P<name>.*)")  # an author with further keys, of which only the name is read
 BLOCK = re.compile(r"[|>][-+\d]{0,2}")
 ALIASES = {"author": "authors", "tags": "keywords", "language": "lang", "date": "year", "summary": "abstract"}
 LISTS = frozenset({"authors", "keywords", "references"})
@@ -190,17 +191,20 @@ def _link(found: re.Match[str]) -> str:
 def _front_matter(text: str) -> dict[str, Any]:
     values: dict[str, list[list[str]]] = {}  # lines of each value
     listed: set[str] = set()
-    key, in_block = "", False
+    key, in_block, in_person = "", False, False
     for line in text.split("\n"):
         item, entry = ITEM.fullmatch(line), ENTRY.fullmatch(line)
         if key and line[:1].isspace() and (in_block or not item):
-            values[key][-1].append(line.strip())
+            if not (in_person and ENTRY.fullmatch(line.strip())):
+                values[key][-1].append(line.strip())
         elif key and item:
-            values[key].append([item["value"]])
+            person = PERSON.fullmatch(item["value"])
+            in_person = person is not None
+            values[key].append([person["name"] if person else item["value"]])
             listed.add(key)
         elif entry:
             key, value = ALIASES.get(entry["key"].lower(), entry["key"].lower()), entry["value"].strip()
-            in_block = BLOCK.fullmatch(value) is not None
+            in_block, in_person = BLOCK.fullmatch(value) is not None, False
             is_list = value.startswith("[") and value.endswith("]")
             values[key] = [[part] for part in (value[1:-1].split(",") if is_list else [value])]
             if in_block:

@@ -250,3 +250,9 @@ def test_a_pdf_and_its_copy_that_are_both_refused_are_dead_letters(tmp_path):
         f"{tmp_path}/scan.pdf",
         f"{tmp_path}/scan.txt",
     ]
+
+
+def test_authors_of_a_front_matter_may_have_further_keys():
+    text = "---\nauthor:\n  - name: Ann Lee\n    affiliation: Rice Lab\n  - name: 홍길동\n---\nText"
+
+    assert markdown_record(text)["authors"] == ["Ann Lee", "홍길동"]
