@@ -20,9 +20,9 @@ from benchmarks.figures import Figure
 from benchmarks.timing import seconds_of
 from indexer.analysis import make_analyzer
 from indexer.analysis.korean import open_tagger
+from indexer.building.plan import IngestRequest
 from indexer.errors import IndexMismatch, UnknownIndex
 from indexer.ingest import build_index
-from indexer.requests import IngestRequest
 from retriever.index import open_index
 
 ANALYSIS_BAR, INDEXING_BAR, START_BAR = 0.6, 0.4, 1.0

@@ -14,7 +14,7 @@ from base.progress import Progress, no_progress
 from base.versions import installed_version
 from indexer.analysis import UserDictionary
 from indexer.building import Built, build_version
-from indexer.building.plan import BuildPlan, own_entries, plan_build
+from indexer.building.plan import BuildPlan, IngestRequest, own_entries, plan_build
 from indexer.building.source_files import (
     FileChanges,
     SourceFiles,
@@ -34,7 +34,6 @@ from indexer.errors import EmptyCorpus, EncoderNotConfigured, StrictRefusal
 from indexer.files.damage import map_write_errors
 from indexer.files.stored import key_field
 from indexer.glossary.given import GivenPairs
-from indexer.requests import IngestRequest
 from indexer.settings import IndexerSettings
 from indexer.versions.manifest import Manifest, check_analysis, harvests_in
 from indexer.versions.store import IndexStore

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from base.errors import UnknownPath
 from base.files.durable import cause_of
-from indexer.corpora.readers.hub import downloaded
+from indexer.corpora.readers.hub import download
 from indexer.corpora.readers.jsonl import NoRecord, parse_record
 from indexer.errors import UnknownFormat
 
@@ -71,9 +71,9 @@ def find_files(
     if folder:
         corpora = others = Path(folder)
     else:
-        corpora = others = downloaded("miracl/miracl-corpus", [f"{corpus}/docs-*"], remedy=OFFLINE)
+        corpora = others = download("miracl/miracl-corpus", [f"{corpus}/docs-*"], remedy=OFFLINE)
         if not (topics and qrels):
-            others = downloaded("miracl/miracl", judged, remedy=OFFLINE)
+            others = download("miracl/miracl", judged, remedy=OFFLINE)
     found = (Path(given or others / name) for given, name in zip((topics, qrels), judged, strict=True))
     files = MiraclFiles(corpus_files(corpora / corpus), *found)
     for path in (files.topics, files.qrels):

@@ -27,9 +27,7 @@ class AnalysedPassage:
         """Analyse a passage as it is indexed: composed (NFC), the title before the text."""
         whole, title = as_indexed(title, text)
         tokens, tagged = _analysed(whole, analyzer)
-        # Without a text, `whole` is the title and a space. One space at its end changes no token; several are
-        # a word for nori.
-        titles = analyzer.analyze(title) if text or title[-1:].isspace() else tokens
+        titles = analyzer.analyze(title) if text else tokens  # a space at the end changes no token
         fields = tokens, titles, analyzer.analyze(unicodedata.normalize("NFC", title2))
         packed = PassageTokens.pack(*fields)
         names = find_names(whole[:LONGEST_READ], tagged, title_end=len(title))

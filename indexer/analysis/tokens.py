@@ -29,7 +29,7 @@ def lowercase(term: str) -> str:
 
 
 class Analyzer(Protocol):
-    """Turns a text into tokens; has caches, and is used by one thread at a time."""
+    """Turns a text into tokens. Threads may share it."""
 
     name: str
     decompound: str

@@ -1,19 +1,38 @@
-"""The plan of a build, checked against the current version (`resuming.py` stores it)."""
+"""The request of `shrag index`, and its plan, checked against the current version."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from base.errors import InvalidCall, Remedy
-from indexer.analysis import UserDictionary
+from indexer.analysis import Decompound, UserDictionary
 from indexer.building.source_files import SkippedFiles, state_of
 from indexer.corpora.record_source import RecordSource
 from indexer.glossary.given import Entry, GivenPairs
 from indexer.glossary.storage import Glossary
-from indexer.requests import IngestRequest
 from indexer.versions.fingerprint import Fingerprint, lexical_fingerprint
 from indexer.versions.manifest import Manifest, check_analysis, harvests_in
 from indexer.versions.store import IndexStore
 from indexer.versions.store.build_folder import GLOSSARY
+
+
+@dataclass(frozen=True, slots=True)
+class IngestRequest:
+    """Arguments of `shrag index`."""
+
+    name: str
+    paths: Sequence[str]
+    format: str | None = None
+    columns: Mapping[str, str] | None = None
+    analyzer: str = "bilingual"
+    decompound: Decompound = "discard"
+    rebuild: bool = False
+    strict: bool = False
+    follow_links: bool = False  # also out of the folders of the corpus
+    dictionary: UserDictionary | None = None  # default: that of the current version
+    glossary: tuple[Entry, ...] | None = None  # default: that of the current version
+    removed: Sequence[str] = ()  # ids of records to remove; unknown ones are ignored
+    harvests: Mapping[str, Any] | None = None  # the state of harvested repositories, kept in the manifest
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,12 @@ FIRST_YEAR, LAST_YEAR = 1000, 2100
 MOST_CITATIONS = 10**12  # limit of a paper's citations; JSON allows any number of digits
 FORBIDDEN_IN_IDENTIFIERS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 
+LANGUAGES: dict[str, Language] = {
+    **dict.fromkeys(("ko", "kor", "korean", "ko-kr", "한국어", "국문", "한글"), "ko"),
+    **dict.fromkeys(("en", "eng", "english", "en-us", "en-gb", "영어", "영문"), "en"),
+    "other": "other",
+}
+YEAR = re.compile(r"\s*(\d{4})(?:\d{2}){0,2}(?!\d)")
 # Korean abstracts contain many Latin terms; English ones hardly ever a Hangul name.
 KOREAN_SHARE = 0.2
 
@@ -139,6 +145,18 @@ def language_of(text: str) -> Language:
     if hangul > KOREAN_SHARE * (hangul + latin):
         return "ko"
     return "en" if latin else "other"
+
+
+def language_named(name: str) -> Language | None:
+    """Return the language of a name or code, None if it is unknown."""
+    return LANGUAGES.get(name.strip().lower())
+
+
+def year_in(text: str) -> int | None:
+    """Return the year at the start of a date (2019, 2019-03, 20190301), None without one."""
+    found = YEAR.match(text)
+    year = int(found[1]) if found else 0
+    return year if FIRST_YEAR <= year <= LAST_YEAR else None
 
 
 def why_invalid(error: ValidationError) -> str:

@@ -15,7 +15,7 @@ from base.net.backoff import TRANSIENT_STATUSES, growing_pauses, retry_after_s
 from base.untrusted import message_in, one_line, read_json
 from indexer.encoders import Progress, VectorFingerprint, Vectors
 from indexer.encoders.models import cut_into_batches, without_surrogates
-from indexer.encoders.rounding import of_unit_length
+from indexer.encoders.rounding import scale_to_unit_length
 from indexer.errors import EncoderUnusable
 from indexer.settings import EncoderSettings
 
@@ -180,7 +180,7 @@ class EndpointEncoder:
                 done += len(batch)
                 if progress is not None:
                     progress(done)
-            return of_unit_length(vectors)
+            return scale_to_unit_length(vectors)
         except ValueError as error:
             raise EncoderUnusable(f"{self._url}: {error}") from error
         finally:

@@ -8,7 +8,7 @@ import numpy as np
 from base.errors import InvalidCall
 from indexer.encoders import Progress, VectorFingerprint, Vectors
 from indexer.encoders.models import LoadedModel, without_surrogates
-from indexer.encoders.rounding import of_unit_length
+from indexer.encoders.rounding import scale_to_unit_length
 from indexer.errors import EncoderUnusable
 from indexer.settings import EncoderSettings
 
@@ -64,7 +64,7 @@ class LocalEncoder:
             return np.empty((0, dimensions), np.float32)
         rows = self._loaded.compute(encode, list(map(without_surrogates, texts)), progress)
         try:
-            return of_unit_length(rows[:, :dimensions])
+            return scale_to_unit_length(rows[:, :dimensions])
         except ValueError as error:
             raise EncoderUnusable(f"model {self.fingerprint.model!r}: {error}") from error
 

@@ -11,7 +11,7 @@ from indexer.encoders import Stored, Vectors
 from indexer.settings import StorageType
 
 
-def of_unit_length(rows: Vectors) -> Vectors:
+def scale_to_unit_length(rows: Vectors) -> Vectors:
     """Divide each row by its length.
 
     Raises:
@@ -31,7 +31,7 @@ HIGHEST = 127
 EXACT = 1 << 24  # float32 represents all integers up to here
 
 
-def rounded(vectors: NDArray[np.float32], storage: StorageType) -> Stored:
+def to_storage(vectors: NDArray[np.float32], storage: StorageType) -> Stored:
     """Convert unit vectors to a storage format: rows of shape (n, dimensions), float32 or int8."""
     if storage == "float32":
         return np.ascontiguousarray(vectors, np.float32)

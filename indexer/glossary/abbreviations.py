@@ -92,12 +92,15 @@ def long_form(short: str, text: str, *, whole: bool = False) -> str | None:
 
 def _begins(letters: str, words: Sequence[str]) -> bool:
     """Check whether letters consist of beginnings of all words; function words may be left out."""
-    if not letters or not words:
-        return not letters and STOP_WORDS.issuperset(words)
-    if words[0] in STOP_WORDS and _begins(letters, words[1:]):
-        return True
-    sizes = range(1, len(letters) + 1)
-    return any(words[0].startswith(letters[:size]) and _begins(letters[size:], words[1:]) for size in sizes)
+    ends = {0}  # of the letters that the words so far account for
+    for word in words:
+        ends = {
+            end
+            for begin in ends
+            for end in range(begin if word in STOP_WORDS else begin + 1, len(letters) + 1)
+            if word.startswith(letters[begin:end])
+        }
+    return len(letters) in ends
 
 
 def choose_long_forms(

@@ -206,12 +206,18 @@ def title_links(titles: Sequence[tuple[str, str]], analyzer: Analyzer) -> Iterat
     korean = _frequent([_phrases(title, analyzer) for title, _ in titles])
     english = _frequent([_phrases(title, analyzer) for _, title in titles])
     alone = [Counter(phrase for title in side for phrase in title) for side in (korean, english)]
-    together = Counter(pair for sides in zip(korean, english, strict=True) for pair in product(*sides))
-    dice = {
-        (left, right): 2 * count / (alone[0][left] + alone[1][right])
-        for (left, right), count in together.items()
-        if count >= FEWEST_TITLES
-    }
+
+    def dice_of(pair: tuple[Tokens, Tokens], count: int) -> float:
+        return 2 * count / (alone[0][pair[0]] + alone[1][pair[1]])
+
+    together = Counter(
+        pair
+        for sides in zip(korean, english, strict=True)
+        for pair in product(*sides)
+        # The others cannot be counterparts however often they are together, and take most of the memory.
+        if dice_of(pair, min(alone[0][pair[0]], alone[1][pair[1]])) >= LEAST_DICE
+    )
+    dice = {pair: dice_of(pair, count) for pair, count in together.items() if count >= FEWEST_TITLES}
     written = {phrase: shown for title in (*korean, *english) for phrase, shown in title.items()}
     taken: set[Tokens] = set()
     for left, right in sorted(dice, key=lambda pair: (-dice[pair], -len(pair[0]) - len(pair[1]), pair)):

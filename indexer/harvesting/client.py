@@ -34,6 +34,7 @@ log = get_logger("harvest")
 MOST_REDIRECTS = 5
 LONGEST_OWN_PAUSE_S = 60.0  # between retries that the repository did not request
 MOST_ELEMENTS, NESTING = 2_000_000, 50  # of an answer
+DECLARATION_BYTES = 1_000
 DECLARATION = re.compile(rb"""^\s*<\?xml[^>]*?(?:encoding\s*=\s*["']([\w.-]{1,40})["'][^>]*)?\?>""")
 # Characters that XML 1.0 forbids (section 2.2), and references, of which HTML knows more than XML.
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -269,7 +270,7 @@ def _repaired(content: bytes) -> bytes:
     Bytes that are invalid in the declared encoding become U+FFFD. Names of HTML characters (&nbsp;) are
     replaced, and an ampersand without a name is escaped.
     """
-    declared = DECLARATION.match(content)
+    declared = DECLARATION.match(content[:DECLARATION_BYTES])
     encoding = declared[1].decode("ascii") if declared and declared[1] else "utf-8"
     text = content[declared.end() if declared else 0 :].decode(encoding, "replace")
     text = REFERENCE.sub(lambda found: html.escape(html.unescape(found[0])), text)

@@ -16,7 +16,7 @@ import numpy as np
 from base.progress import Progress
 from base.windows import windows
 from indexer.encoders import Encoder, Stored
-from indexer.encoders.rounding import rounded
+from indexer.encoders.rounding import to_storage
 from indexer.errors import EncoderUnusable
 from indexer.files.schema import StoredPassage
 from indexer.vectors.store import Row, VectorStore
@@ -72,7 +72,7 @@ def encode_missing(
                     f"{error} (while {len(missing):,} passages from {first!r} to {last!r} were encoded). "
                     "The vectors encoded before are kept: fix the cause and repeat the command"
                 ) from error
-            spool.append([rows[place] for place in missing], rounded(vectors, spool.fingerprint.storage))
+            spool.append([rows[place] for place in missing], to_storage(vectors, spool.fingerprint.storage))
             encoded += len(missing)
         done += len(window)
         progress("encoding", done, total)

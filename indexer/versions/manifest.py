@@ -18,10 +18,7 @@ from indexer.settings import EngineName
 from indexer.versions.fingerprint import Fingerprint, differences, lexical_fingerprint
 
 MANIFEST = "manifest.json"
-# Format of a manifest and its files. Format 1 had no format number and no checksums of files; 2 had no
-# checksums of stored passages; 3 had only mined pairs in its glossary; 4 had no forward index; 5 had glossary
-# tokens as text; 6 had no number of tokens in its lexicon; 7 had packed tokens in its glossary.
-FORMAT = 8
+FORMAT = 8  # of a manifest and its files
 HARVESTS = "harvests"  # in `source`: mirror and generation of each harvested repository
 MOST_BYTES = 64_000_000  # limit of a manifest; real ones are smaller
 
@@ -79,7 +76,7 @@ class Manifest:
         place = f"index {index!r}" if version is None else f"index {index!r}, version {version}"
         if not isinstance(record, dict):
             raise _damaged(place, "it is not a JSON object", index)
-        stored = record.get("format", 1 if "name" in record else None)
+        stored = record.get("format")
         if stored != FORMAT and isinstance(stored, int):
             raise IndexMismatch(
                 f"index {index!r} has format {stored}; this version of shrag reads and writes {FORMAT}",

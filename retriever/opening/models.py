@@ -184,9 +184,9 @@ class QuestionVectors:
             )
             self._encoder.release()
             return None
-        from indexer.encoders.rounding import rounded
+        from indexer.encoders.rounding import to_storage
 
-        vector: Stored = rounded(encoder.encode_queries([question]), fingerprint.storage)[0]
+        vector: Stored = to_storage(encoder.encode_queries([question]), fingerprint.storage)[0]
         self._known[question] = vector
         if len(self._known) > CACHED_QUESTIONS:
             self._known.popitem(last=False)

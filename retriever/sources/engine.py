@@ -47,7 +47,7 @@ from retriever.sources.pool import Found, Pool, Sent
 ASSUMED_TOTAL = 1_000_000  # papers if no source reports its number
 ASSUMED_SHARE = 0.001  # of these that contain a word that no source counts
 MAX_COUNTED = 64  # words of a call whose frequencies are requested from sources
-POOL_FIELDS = frozenset({"passage_id", "doc_id", "part", "references"})  # which sources do not know
+POOL_FIELDS = frozenset({"passage_id", "doc_id", "part"})  # which sources do not know
 NOT_ASKED = "no source was searched: the search has no query with words"
 
 

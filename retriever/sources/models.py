@@ -10,7 +10,7 @@ from pathlib import Path
 from base.errors import ResourceError
 from base.untrusted import one_line
 from indexer.encoders import Encoder, Stored, VectorFingerprint
-from indexer.encoders.rounding import rounded
+from indexer.encoders.rounding import to_storage
 from indexer.files.schema import StoredPassage
 from indexer.settings import IndexerSettings
 from indexer.vectors.adding import row_of, text_to_encode
@@ -40,7 +40,7 @@ class PassageVectors:
                 encoded = encoder.encode_passages(list(missing.values()))
             except ResourceError as error:  # questions can still be encoded
                 return {}, _not_encoded(error)
-            new = dict(zip(missing, rounded(encoded, self.fingerprint.storage), strict=True))
+            new = dict(zip(missing, to_storage(encoded, self.fingerprint.storage), strict=True))
             self._cache.keep(new)
             return new, ""
 

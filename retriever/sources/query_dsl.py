@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from base.letters import HANGUL
-from indexer.corpora.readers.cells import language_named, parts_of
-from indexer.corpora.readers.json_values import items, table
+from indexer.corpora.papers import language_named
+from indexer.corpora.readers.bibliography import parts_of
 from indexer.corpora.readers.scienceon import BETWEEN_AUTHORS
 from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Query, Range, Term
 from retriever.queries.filters import Filters
 from retriever.sources import SourcePaper
+from retriever.sources.json_values import items, table
 from retriever.sources.web.records import SURROGATE, paper_of
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pytest
 
 from base.errors import InvalidCall
 from indexer.encoders import open_encoder
-from indexer.encoders.rounding import rounded
+from indexer.encoders.rounding import to_storage
 from indexer.errors import EncoderUnusable
 from indexer.ingest import IngestRequest, build_index, encode_passages, remove_records
 from indexer.settings import EncoderSettings
@@ -72,7 +72,7 @@ def question(settings, text, storage="float32"):
     opened = open_encoder(settings.encoder)
     assert opened
     with closing(opened) as encoder:
-        return rounded(encoder.encode_queries([text]), storage)[0]
+        return to_storage(encoder.encode_queries([text]), storage)[0]
 
 
 def cosines(settings, text, ids, **options):

@@ -96,7 +96,8 @@ def entries_in(lines: Iterable[str]) -> list[str]:
     for line in lines:
         if line.strip():
             indented = line[0].isspace() and not BULLET.match(line)
-            seen.append(EntryLine(line.strip(), indented=indented, apart=blank, after_short=not indented))
+            text = line.strip()[:REFERENCE_CHARACTERS]
+            seen.append(EntryLine(text, indented=indented, apart=blank, after_short=not indented))
         blank = not line.strip()
     joined = (" ".join(line.text for line in seen[begin:end]) for begin, end in entry_spans(seen))
     return [entry[found.end() :] if (found := BULLET.match(entry)) else entry for entry in joined]

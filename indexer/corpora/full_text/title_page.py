@@ -13,9 +13,7 @@ from indexer.corpora.full_text.joining import Usage, join_lines, letters_of, rea
 from indexer.corpora.full_text.layout import LARGER, Line, is_outer, lines_of, rows_of
 from indexer.corpora.full_text.pages import RAISED, Fragment, Page
 from indexer.corpora.full_text.references import doi_in
-from indexer.corpora.names.korean import split_korean
-from indexer.corpora.names.latin import PARTICLES
-from indexer.corpora.names.organizations import is_organization
+from indexer.corpora.names.author_name import PARTICLES, is_organization, split_korean
 from indexer.corpora.papers import language_of
 
 TITLE_LETTERS = 5
@@ -179,12 +177,12 @@ def _begins_text(line: Line) -> bool:
     )
 
 
-def _title_lines(lines: Sequence[Line], usual: float, told: str) -> list[Line]:
+def _title_lines(lines: Sequence[Line], usual: float, expected: str) -> list[Line]:
     """Return the lines of the title: with the letters of the metadata, the largest, or those above names."""
-    for begin in range(len(lines) if len(told) >= TITLE_LETTERS else 0):
+    for begin in range(len(lines) if len(expected) >= TITLE_LETTERS else 0):
         texts = [letters_of(line.text) for line in lines[begin : begin + TITLE_LINES]]
         for count in range(1, len(texts) + 1):
-            if "".join(texts[:count]) == told:
+            if "".join(texts[:count]) == expected:
                 return list(lines[begin : begin + count])
     large = [line for line in lines if line.size > LARGER * usual and _may_be_title(line)]
     if large:
@@ -250,9 +248,13 @@ def authors_of(fragments: Sequence[Fragment], language: str, metadata: str, page
         ]
         if names:
             return list(dict.fromkeys(names))[:MOST_AUTHORS]
-    told = [part for part in re.split(r"\s*[;,·]\s*(?:and\s+)?|\s+and\s+", readable(metadata)) if part]
+    listed = [part for part in re.split(r"\s*[;,·]\s*(?:and\s+)?|\s+and\s+", readable(metadata)) if part]
     printed = letters_of("".join(part.text for part in page.fragments))
-    return told[:MOST_AUTHORS] if all(names_in(part) and letters_of(part) in printed for part in told) else []
+    return (
+        listed[:MOST_AUTHORS]
+        if all(names_in(part) and letters_of(part) in printed for part in listed)
+        else []
+    )
 
 
 def _is_same_style(part: Fragment, first: Fragment | None) -> bool:

@@ -3,9 +3,13 @@
 import re
 import unicodedata
 
-from indexer.corpora.names.korean import ALL_LONG, FAMILY_NAMES
-from indexer.corpora.names.latin import INITIALS, KOREAN, SUFFIXES
-from indexer.corpora.names.organizations import is_organization
+from indexer.corpora.names.author_name import (
+    INITIALS,
+    ROMANIZED_KOREAN,
+    SUFFIXES,
+    is_family_name,
+    is_organization,
+)
 
 OTHERS = re.compile(
     r"(?:(?<![\s,;|])[\s,;|]++(?:et al\b\.?|and others|외)|(?<!\s)\s*+외\s*\d+\s*[인명])\s*$", re.IGNORECASE
@@ -15,6 +19,7 @@ IN_BRACKETS = re.compile(r"\s*\(([^()]*)\)")
 # Brackets protect the separators in them.
 SEMICOLON = re.compile(r"\s*[;；|](?![^()]{0,100}\))\s*")
 COMMA = re.compile(r"\s*[,，、](?![^()]{0,100}\))\s*")
+LAST_NAME = re.compile(r",\s*(?:and|&)\s+")  # before the last name of a list: Kim, A., & Lee, B.
 KOREAN_SEPARATOR = re.compile(r"\s*[,，、·ㆍ/](?![^()]{0,100}\))\s*")
 # A whole name in Hangul or Chinese characters.
 EAST_ASIAN_NAME = re.compile(r"[가-힣]{2,5}|[\u4e00-\u9fff\uf900-\ufaff]{2,4}")
@@ -29,7 +34,7 @@ def names_in(text: str) -> list[str]:
     Younghee"), or pairs of family name and initials ("Gatica, G.N., Sequeira, F.A."); otherwise it is within
     a single name.
     """
-    composed = unicodedata.normalize("NFC", text)
+    composed = " ".join(unicodedata.normalize("NFC", text).split())
     parts = SEMICOLON.split(OTHERS.sub("", composed))
     names = [name.strip().removesuffix(",").strip() for part in parts for name in _split_at_commas(part)]
     is_decomposed = composed != text == unicodedata.normalize("NFD", text)
@@ -40,16 +45,18 @@ def _split_at_commas(text: str) -> list[str]:
     korean = [_korean(name) for name in KOREAN_SEPARATOR.split(text)]
     if any(map(_is_east_asian, korean)) and not any(map(_is_part, korean)):
         return _joined_families(korean)
-    names = list(filter(None, COMMA.split(text)))
+    names = list(filter(None, COMMA.split(LAST_NAME.sub(", ", text))))
     if len(names) < PAIR or any(name in SUFFIXES for name in names):
         return [text]
     given = names[1::PAIR]
     one_word = not any(map(_is_whole, names))
     if len(names) > PAIR and len(names) % PAIR == 0 and (one_word or all(map(_is_initials, given))):
         return [f"{family}, {initials}" for family, initials in zip(names[::PAIR], given, strict=True)]
-    if is_organization(text) or not all(map(_is_whole, names)):
+    if is_organization(" ".join(names)) or not all(map(_is_whole, names)):
         return [text]
-    certain = len(names) > PAIR or all(_ends_in_initials(name) or name.split()[0] in KOREAN for name in names)
+    certain = len(names) > PAIR or all(
+        _ends_in_initials(name) or name.split()[0] in ROMANIZED_KOREAN for name in names
+    )
     return names if certain else [text]
 
 
@@ -59,15 +66,11 @@ def _korean(name: str) -> str:
     bare = ROLE.sub("", IN_BRACKETS.sub("", name) if inner and is_organization(inner[1]) else name).strip()
     family, _, given = bare.partition(" ")
     joined = family + given.strip()
-    return joined if EAST_ASIAN_NAME.fullmatch(joined) and (not given or _is_family(family)) else bare
+    return joined if EAST_ASIAN_NAME.fullmatch(joined) and (not given or is_family_name(family)) else bare
 
 
 def _is_east_asian(name: str) -> bool:
     return EAST_ASIAN_NAME.fullmatch(IN_BRACKETS.sub("", name)) is not None
-
-
-def _is_family(name: str) -> bool:
-    return name in FAMILY_NAMES or name in ALL_LONG
 
 
 def _is_part(name: str) -> bool:
@@ -91,7 +94,7 @@ def _joined_families(names: list[str]) -> list[str]:
     """Join a family name with the given name after the comma: 박, 민수; 남궁, 민재."""
     joined: list[str] = []
     for name in names:
-        if joined and _is_family(joined[-1]):
+        if joined and is_family_name(joined[-1]):
             joined[-1] += name
         else:
             joined.append(name)

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from indexer.corpora.names.korean import ALL_LONG, FAMILY_NAMES
+from indexer.corpora.names.author_name import is_family_name
 from indexer.corpora.names.lists import names_in
 from indexer.corpora.normal_forms import DOI_PREFIX, whole_doi
 from indexer.corpora.papers import (
@@ -21,9 +21,10 @@ from indexer.corpora.papers import (
     IDENTIFIER_CHARACTERS,
     LAST_YEAR,
     Language,
+    language_named,
     language_of,
+    year_in,
 )
-from indexer.corpora.readers.cells import language_named, year_in
 from indexer.corpora.readers.documents import document_id
 from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Stream
@@ -39,7 +40,7 @@ OTHER_LANGUAGES = frozenset(
 BETWEEN_KEYWORDS = re.compile(r"\s*[;；]\s*")
 BETWEEN_ONLY_KEYWORDS = re.compile(r"\s*[,，]\s*")
 RANGE = re.compile(r"\s*[-–—]+\s*")  # of pages
-COUNT = re.compile(r"[\d,]{1,15}")
+COUNT = re.compile(r"(?:[0-9]{1,12}|[0-9]{1,3}(?:,[0-9]{3}){1,3})(?:\.0)?")
 YEAR_DIGITS = 4
 # Keys of `reference_record` with one value, which is kept as text.
 TEXTS = (
@@ -106,7 +107,7 @@ def reference_record(
     urls = values.get("url", [])
     doi = doi_among(values.get("doi", ())) or first("doi") or doi_among(values.get("other_dois", ()))
     doi = doi or doi_among(urls)
-    key, accession, citations = first("citation_key"), first("accession"), first("cited_by_count")
+    key, accession = first("citation_key"), first("accession")
     content = (*titles[:1], *authors, *dates)
     container, is_series = first("journal"), kind in WITHOUT_JOURNAL
     own_doi = "" if kind == "chapter" else doi
@@ -128,13 +129,13 @@ def reference_record(
         "urls": urls[1:],
         "pages": _pages(first("pages"), first("first_page"), first("last_page")),
         "note": " ".join(values.get("note", ())),
-        "cited_by_count": int(citations.replace(",", "")) if COUNT.fullmatch(citations) else None,
+        "cited_by_count": count_in(first("cited_by_count")),
         "accession_number": accession,
         "citation_key": key,
         "type": kind,
         **{key: first(key) for key in TEXTS},
     }
-    return present({**(further or {}), **present(record)}) | spoken
+    return drop_empty({**(further or {}), **drop_empty(record)}) | spoken
 
 
 def exported_record(found: Mapping[str, Sequence[str]], kind: str) -> dict[str, Any]:
@@ -152,7 +153,7 @@ def exported_record(found: Mapping[str, Sequence[str]], kind: str) -> dict[str, 
         "pages": _pages(record["pages"], first, last),
         "type": kind,
     }
-    return present(record)
+    return drop_empty(record)
 
 
 def _pages(pages: str, first: str, last: str) -> str:
@@ -197,6 +198,11 @@ def year_within(text: str) -> int | None:
     return next((year for year in years if FIRST_YEAR <= year <= LAST_YEAR), None)
 
 
+def count_in(text: str) -> int | None:
+    """Return a number of citations (1234, 1,234, 1234.0), None for another text."""
+    return int(text.replace(",", "").removesuffix(".0")) if COUNT.fullmatch(text) else None
+
+
 def language_of_code(text: str) -> Language | None:
     """Return the language of a name or code, also of other languages; None if it is unknown."""
     name = unicodedata.normalize("NFC", text).strip().lower()
@@ -227,7 +233,12 @@ def split_keywords(values: Iterable[str]) -> list[str]:
     separator = BETWEEN_KEYWORDS
     if len(given) == 1 and not BETWEEN_KEYWORDS.search(given[0]):
         separator = BETWEEN_ONLY_KEYWORDS
-    parts = (part.strip() for value in given for part in separator.split(value))
+    return parts_of(given, separator)
+
+
+def parts_of(texts: Iterable[str], separator: re.Pattern[str]) -> list[str]:
+    """Split lists in texts, without empty and repeated parts."""
+    parts = (part.strip() for text in texts for part in separator.split(text))
     return list(dict.fromkeys(filter(None, parts)))
 
 
@@ -249,10 +260,9 @@ def person_named(name: str) -> str:
     family, comma, given = (part.strip() for part in name.partition("," if "," in name else " "))
     if not (HANGUL_NAME.fullmatch(family) and HANGUL_NAME.fullmatch(given)):
         return name
-    is_family = comma or unicodedata.normalize("NFC", family) in ALL_LONG.union(FAMILY_NAMES)
-    return family + given if is_family else name
+    return family + given if comma or is_family_name(unicodedata.normalize("NFC", family)) else name
 
 
-def present(values: Mapping[str, Any]) -> dict[str, Any]:
+def drop_empty(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values that are neither None nor empty."""
     return {key: value for key, value in values.items() if value not in (None, "", [], {})}

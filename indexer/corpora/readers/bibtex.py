@@ -12,8 +12,8 @@ from urllib.parse import unquote
 from indexer.corpora.own_exports import BIBTEX_ID
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers.bibliography import exported_record, person, reference_record
-from indexer.corpora.readers.bibtex_entries import Entry, entries, inherited
-from indexer.corpora.readers.items import DeadLetter, Item, admitted
+from indexer.corpora.readers.bibtex_entries import Entry, entries, inherit_fields
+from indexer.corpora.readers.items import DeadLetter, Item, make_item
 from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Stream
 from indexer.corpora.readers.tex import text_of
@@ -57,11 +57,11 @@ NAME_WITH_PARTS = 3  # family, suffix, given
 
 def read_bibtex(stream: Stream) -> Iterator[Item]:
     """Read entries; an invalid one is a dead letter."""
-    for entry in inherited(entries(stream)):
+    for entry in inherit_fields(entries(stream)):
         if isinstance(entry, DeadLetter):
             yield entry
         else:
-            yield admitted(_record_of(entry, stream), stream.name, entry.line, entry.head)
+            yield make_item(_record_of(entry, stream), stream.name, entry.line, entry.head)
 
 
 def _record_of(entry: Entry, stream: Stream) -> dict[str, Any]:

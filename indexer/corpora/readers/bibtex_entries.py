@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from indexer.corpora.readers.items import HEAD_BYTES, DeadLetter, dead_letter
 from indexer.corpora.readers.lines import LINE_BYTES, numbered_lines
 from indexer.corpora.readers.streams import Stream
-from indexer.corpora.readers.tagged import decoded
+from indexer.corpora.readers.tagged import decode_line
 
 BEGINS = re.compile(r"(?<![\w.])@\s*([A-Za-z][\w-]*)\s*([{(])")
 BEGINS_LINE = re.compile(r"@[A-Za-z]+\s*[{(]\s*[^\s,{}=\"]*,")  # an entry, not a line of a value
@@ -28,7 +28,9 @@ BARE = re.compile(r"[^\s,#{}()\"=]+")
 JOINED = re.compile(r"\s*#\s*")
 END = re.compile(r"[\s,]*[})]")
 MONTHS = {name: name.capitalize() for name in "jan feb mar apr may jun jul aug sep oct nov dec".split()}
-MOST_STRINGS = 100_000
+MOST_STRINGS, LONGEST_STRING = 100_000, 10_000  # characters
+MOST_PARENTS, MOST_LEVELS = 10, 3  # of an entry; levels of inheritance
+WHITE_SPACE = re.compile(r"\s+")
 CHILDREN = frozenset({"article", "inproceedings", "misc", "phdthesis", "mastersthesis", "online"})
 # Fields of the parent itself (BibLaTeX manual, appendix B).
 NOT_INHERITED = frozenset(
@@ -96,7 +98,7 @@ def entries(stream: Stream) -> Iterator[Entry | DeadLetter]:
             yield dead_letter(stream.name, chunk.line, str(error), chunk.head)
 
 
-def inherited(found: Iterable[Entry | DeadLetter]) -> Iterator[Entry | DeadLetter]:
+def inherit_fields(found: Iterable[Entry | DeadLetter]) -> Iterator[Entry | DeadLetter]:
     """Yield the entries with the fields that they inherit by `crossref` and `xdata`.
 
     An entry that refers to a later one is yielded after all others. Entries of xdata are left out.
@@ -112,22 +114,22 @@ def inherited(found: Iterable[Entry | DeadLetter]) -> Iterator[Entry | DeadLette
         if any(name not in parents for name in _referred(entry)):
             waiting.append(entry)
         elif entry.kind != "xdata":
-            yield _with_inherited(entry, parents, ())
-    yield from (_with_inherited(entry, parents, ()) for entry in waiting if entry.kind != "xdata")
+            yield _with_inherited(entry, parents)
+    yield from (_with_inherited(entry, parents) for entry in waiting if entry.kind != "xdata")
 
 
 def _referred(entry: Entry) -> list[str]:
     names = f"{entry.fields.get('xdata', '')},{entry.fields.get('crossref', '')}".split(",")
-    return list(filter(None, map(str.strip, names)))
+    return list(filter(None, map(str.strip, names)))[:MOST_PARENTS]
 
 
-def _with_inherited(entry: Entry, parents: Mapping[str, Entry], below: tuple[str, ...]) -> Entry:
+def _with_inherited(entry: Entry, parents: Mapping[str, Entry], level: int = 0) -> Entry:
     """Return an entry with the fields of its parents, whose title is the title of its book."""
     fields = entry.fields
-    for name in _referred(entry):
-        if name not in parents or name in below:
+    for name in _referred(entry) if level < MOST_LEVELS else ():
+        if name not in parents:
             continue
-        parent = _with_inherited(parents[name], parents, (*below, name))
+        parent = _with_inherited(parents[name], parents, level + 1)
         own = parent.fields
         if parent.kind != "xdata":
             own = {key: value for key, value in own.items() if key not in NOT_INHERITED}
@@ -140,7 +142,7 @@ def _chunks(stream: Stream) -> Iterator[_Chunk | DeadLetter]:
     """Yield lines that hold whole entries; an entry without an end goes on to the next one."""
     chunk: _Chunk | None = None
     for number, line, unread in numbered_lines(stream):
-        text, problem = decoded(line, number, unread)
+        text, problem = decode_line(line, number, unread)
         if chunk and (BEGINS_LINE.match(text) or (chunk.depth <= 0 and not chunk.is_open)):
             yield chunk
             chunk = None
@@ -168,26 +170,34 @@ def _parsed(chunk: _Chunk, strings: dict[str, str]) -> Iterator[Entry]:
                 return
             continue
         key = None if kind == "string" else KEY.match(text, place)
-        fields, place = _fields(text, key.end() if key else place, strings)
+        most = LONGEST_STRING if kind == "string" else LINE_BYTES
+        fields, place = _fields(text, key.end() if key else place, strings, most)
         if kind != "string":
             yield Entry(chunk.line, chunk.head, kind, key[1] if key else "", fields)
         elif len(strings) < MOST_STRINGS:
             strings |= fields
 
 
-def _fields(text: str, place: int, strings: dict[str, str]) -> tuple[dict[str, str], int]:
-    """Return the fields of an entry and the place after it; the first of two with the same name counts."""
+def _fields(text: str, place: int, strings: dict[str, str], most: int) -> tuple[dict[str, str], int]:
+    """Return the fields of an entry and the place after it; the first of two with the same name counts.
+
+    Repeated white space counts as one space, as in TeX. Abbreviations may double in length each time they are
+    joined, so all values together have at most `most` characters.
+    """
     fields: dict[str, str] = {}
+    size = 0
     while found := FIELD.match(text, place):
         name, place = found[1].lower(), found.end()
         parts: list[str] = []
         while True:
             part, place = _part(text, place, strings, name)
             parts.append(part)
+            if (size := size + len(part)) > most:
+                raise _Malformed(f"values of more than {most:,} characters")
             if not (joined := JOINED.match(text, place)):
                 break
             place = joined.end()
-        fields.setdefault(name, "".join(parts))
+        fields.setdefault(name, WHITE_SPACE.sub(" ", "".join(parts)))
     if end := END.match(text, place):
         return fields, end.end()
     rest = text[place:].strip(" \t\r\n,")

@@ -6,7 +6,7 @@ from typing import Any
 
 from indexer.corpora.own_exports import CSL_ID
 from indexer.corpora.papers import Paper
-from indexer.corpora.readers.bibliography import exported_record, person, present, reference_record
+from indexer.corpora.readers.bibliography import drop_empty, exported_record, person, reference_record
 from indexer.corpora.readers.items import Item
 from indexer.corpora.readers.jsonl import read_records
 from indexer.corpora.readers.streams import Stream
@@ -59,10 +59,10 @@ def may_be_csl(record: Mapping[str, Any]) -> bool:
 
 def read_csl_json(stream: Stream) -> Iterator[Item]:
     """Read the items of an array, or one item per line."""
-    return read_records(stream, partial(named_as_paper, stream=stream))
+    return read_records(stream, partial(paper_record, stream=stream))
 
 
-def named_as_paper(item: Mapping[str, Any], stream: Stream) -> Mapping[str, Any]:
+def paper_record(item: Mapping[str, Any], stream: Stream) -> Mapping[str, Any]:
     """Convert an item to Paper's keys; unknown variables, and names of Paper's fields, are kept apart."""
     found = {key: [text] for name, key in VARIABLES.items() if (text := _text(item.get(name)))}
     for name, key in NAMES.items():
@@ -80,7 +80,7 @@ def named_as_paper(item: Mapping[str, Any], stream: Stream) -> Mapping[str, Any]
     found |= {"authors": found["names"], "keywords": keywords.split(", ") if keywords else []}
     record = exported_record(found, "" if kind in OWN_TYPES else kind)
     own = {key: value for key, value in custom.items() if key != CSL_ID}
-    return present(further | record | own | {"id": custom[CSL_ID]})
+    return drop_empty(further | record | own | {"id": custom[CSL_ID]})
 
 
 def _text(value: Any) -> str:

@@ -11,11 +11,10 @@ from typing import Any, TypeAlias
 from base.errors import InvalidCall
 from indexer.corpora.names.lists import names_in
 from indexer.corpora.own_exports import CSV_COLUMNS, CSV_FURTHER, CSV_SEPARATOR, FORMULA
-from indexer.corpora.papers import Paper
-from indexer.corpora.readers.bibliography import person_named, year_within
-from indexer.corpora.readers.cells import language_named, parts_of
+from indexer.corpora.papers import Paper, language_named
+from indexer.corpora.readers.bibliography import count_in, parts_of, person_named, year_within
 from indexer.corpora.readers.encodings import conversion
-from indexer.corpora.readers.items import Item, admitted, dead_letter
+from indexer.corpora.readers.items import Item, dead_letter, make_item
 from indexer.corpora.readers.lines import LINE_BYTES, numbered_lines
 from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Stream
@@ -30,7 +29,6 @@ NUMBERS = frozenset({"year", "cited_by_count", "score"})
 BETWEEN_PARTS = re.compile(r"[;|]")
 # Suffix of a column whose field is already given by another column.
 SECOND_COLUMN = "csv:"
-COUNT = re.compile(r"[0-9]{1,18}")
 
 RowReader: TypeAlias = Callable[[Sequence[str], Sequence[str]], dict[str, Any]]
 
@@ -96,7 +94,7 @@ def read_csv(stream: Stream, columns: Mapping[str, str] | None = None) -> Iterat
         if read_row:
             while len(cells) > len(header) and not cells[-1]:
                 cells.pop()
-            problem = problem or _why_refused(cells, rows.raw, header)
+            problem = problem or rows.unclosed() or _why_refused(cells, rows.raw, header)
         else:
             header = _header(cells)
             problem = problem or _why_refused(header, rows.raw)
@@ -109,15 +107,18 @@ def read_csv(stream: Stream, columns: Mapping[str, str] | None = None) -> Iterat
         if problem:
             yield dead_letter(stream.name, rows.line, problem, rows.raw)
         else:
-            yield admitted(read_row(cells, header), stream.name, rows.line, rows.raw)
+            yield make_item(read_row(cells, header), stream.name, rows.line, rows.raw)
 
 
 def _header(cells: Sequence[str]) -> list[str]:
-    """Return the column names, composed; a separator at the end of the line starts no column."""
+    """Return the column names, composed; a separator at the end of the line starts no column.
+
+    A column without a name gets its number (`column 3`).
+    """
     names = [unicodedata.normalize("NFC", name.strip()) for name in cells]
     while names and not names[-1]:
         names.pop()
-    return names
+    return [name or f"column {number}" for number, name in enumerate(names, 1)]
 
 
 def _reader_of_rows(header: Sequence[str], columns: Mapping[str, str], stream: Stream) -> RowReader | None:
@@ -154,7 +155,12 @@ class _Rows:
 
     def begin_row(self) -> None:
         self._begins = True
-        self._row_bytes = 0
+        self._row_bytes = self._lines_of_row = self._quotes = 0
+
+    def unclosed(self) -> str:
+        """Return the problem of a row whose last quote is not closed, so that it contains later rows."""
+        is_closed = self._lines_of_row < 2 or self._quotes % 2 == 0  # noqa: PLR2004
+        return "" if is_closed else f"a quote without an end in the {self._lines_of_row} lines of this row"
 
     def __iter__(self) -> "_Rows":
         return self
@@ -163,6 +169,8 @@ class _Rows:
         number, line, problem = self._first or next(self._lines)
         self._first = None
         self._row_bytes += len(line)
+        self._lines_of_row += 1
+        self._quotes += line.count(b'"')
         if self._begins or problem:
             self.line, self.raw, self._begins = number, line, False
         if self._row_bytes > LINE_BYTES:
@@ -228,11 +236,12 @@ def _value(field: str, text: str) -> Any:
     if field == "authors":
         return [person_named(name) for name in names_in(text)]
     if field in LISTS:
-        return parts_of(text, BETWEEN_PARTS)
+        return parts_of([text], BETWEEN_PARTS)
     if field == "year":
         return year_within(text) or text
-    if field == "cited_by_count" and COUNT.fullmatch(text):
-        return int(text)
+    if field == "cited_by_count":
+        count = count_in(text)
+        return text if count is None else count
     if field == "lang":
         return language_named(text)
     return text

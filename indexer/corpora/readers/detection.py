@@ -60,7 +60,7 @@ FORMAT_OF_ELEMENT = {
     **dict.fromkeys(("ref-type", "rec-number", "source-app"), "endnote"),
 }
 DUBLIN_CORE = b"http://purl.org/dc/"  # namespaces of elements in other containers
-ELEMENT = re.compile(rb"<!--.*?-->|<\?.*?\?>|<(?:[\w.-]+:)?(\w[\w.-]*)", re.DOTALL)
+ELEMENT = re.compile(rb"<!--(?:.*?-->|.*)|<\?(?:.*?\?>|.*)|<(?:[\w.-]+:)?(\w[\w.-]*)", re.DOTALL)
 
 
 def format_of_record(record: Mapping[str, Any]) -> str:

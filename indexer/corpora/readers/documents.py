@@ -8,21 +8,27 @@ from typing import Any
 
 from base.errors import LibraryMissing
 from base.extras import extra_remedy
+from indexer.corpora.cleaning import HEADING, reference_lines, split_sections
+from indexer.corpora.full_text.article import INLINE_HEADING, keywords_in
+from indexer.corpora.full_text.headings import is_abstract_heading, is_keyword_heading, together
 from indexer.corpora.full_text.parsing import Complete, ParserPool
-from indexer.corpora.full_text.plain import record_of_text
+from indexer.corpora.full_text.references import entries_in, parse_references
 from indexer.corpora.papers import FORBIDDEN_IN_IDENTIFIERS, Paper
+from indexer.corpora.readers.encodings import conversion
 from indexer.corpora.readers.folders import ENDINGS
-from indexer.corpora.readers.items import DeadLetter, Item, admitted, dead_letter
+from indexer.corpora.readers.items import DeadLetter, Item, dead_letter, make_item
 from indexer.corpora.readers.lines import BYTE_ORDER_MARK
 from indexer.corpora.readers.streams import Damaged, Stream
 
 TEXT_BYTES = 8 << 20
 PDF_BYTES = 256 << 20
+NEAR_BYTES = 100  # around an invalid byte, which show the encoding
 # Front matter: lines `key: value`, lists in brackets or one value per line, and blocks of lines (`>-`, `|`),
 # the subset of YAML used in such files.
 FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<lines>.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
 ENTRY = re.compile(r"(?P<key>[A-Za-z_][\w-]*)\s*:\s*(?P<value>.*)")
 ITEM = re.compile(r"\s*-\s+(?P<value>.*)")
+PERSON = re.compile(r"name\s*:\s*(?P<name>.*)")  # an author with further keys, of which only the name is read
 BLOCK = re.compile(r"[|>][-+\d]{0,2}")
 ALIASES = {"author": "authors", "tags": "keywords", "language": "lang", "date": "year", "summary": "abstract"}
 LISTS = frozenset({"authors", "keywords", "references"})
@@ -54,7 +60,7 @@ def read_text(stream: Stream) -> Iterator[Item]:
         return
     title, _, rest = text.strip().partition("\n")
     record = {"id": document_id(stream), "title": " ".join(title.split()), **record_of_text(rest)}
-    yield admitted(record, stream.name, 0, text[:200].encode())
+    yield make_item(record, stream.name, 0, text[:200].encode())
 
 
 def read_markdown(stream: Stream) -> Iterator[Item]:
@@ -64,7 +70,7 @@ def read_markdown(stream: Stream) -> Iterator[Item]:
     except NoDocument as error:
         yield dead_letter(stream.name, 0, str(error))
         return
-    yield admitted({"id": document_id(stream)} | markdown_record(text), stream.name, 0, text[:200].encode())
+    yield make_item({"id": document_id(stream)} | markdown_record(text), stream.name, 0, text[:200].encode())
 
 
 def check_pdf_library() -> None:
@@ -87,7 +93,7 @@ def read_pdfs(
             elif parsed is None or "record" not in parsed:
                 yield dead_letter(file.name, 0, parsed["problem"] if parsed else "")
             else:
-                yield admitted({"id": document_id(file)} | parsed["record"], file.name, 0, b"%PDF-")
+                yield make_item({"id": document_id(file)} | parsed["record"], file.name, 0, b"%PDF-")
 
 
 def _contents(
@@ -124,12 +130,38 @@ def _decoded(stream: Stream) -> str:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise NoDocument(
-            f"invalid UTF-8 at byte {error.start + 1}: convert it first (iconv -f CP949 -t UTF-8)"
-        ) from None
+        near = data[max(0, error.start - NEAR_BYTES) : error.start + NEAR_BYTES]
+        raise NoDocument(f"invalid UTF-8 at byte {error.start + 1}: {conversion(near)}") from None
     if not text.strip():
         raise NoDocument("the file is empty")
     return text
+
+
+def record_of_text(text: str) -> dict[str, Any]:
+    """Return a record in Paper's keys without id and title; fields not found in the text are omitted."""
+    record: dict[str, Any] = {}
+    body: list[str] = []
+    lines: list[str] = []
+    for line in text.splitlines():
+        if not (found := INLINE_HEADING.fullmatch(line.strip())):
+            lines.append(line)
+        elif is_keyword_heading(name := together(found["name"])):
+            record.setdefault("keywords", keywords_in(found["text"]))
+        else:
+            lines += [f"## {name}", found["text"]]
+    sections = split_sections("\n".join(lines))
+    for section in sections:
+        heading = HEADING.fullmatch(section.heading)
+        name = together(heading["name"]) if heading else ""
+        if is_abstract_heading(name) and "abstract" not in record:
+            record["abstract"] = section.text
+        elif is_keyword_heading(name) and "keywords" not in record:
+            record["keywords"] = keywords_in(section.text)
+        else:
+            body.append("\n".join(filter(None, (section.heading, section.text))))
+    record["body"] = "\n\n".join(body)
+    record["reference_list"] = parse_references(entries_in(reference_lines(sections)))
+    return {key: value for key, value in record.items() if value}
 
 
 def markdown_record(text: str) -> dict[str, Any]:
@@ -159,17 +191,20 @@ def _link(found: re.Match[str]) -> str:
 def _front_matter(text: str) -> dict[str, Any]:
     values: dict[str, list[list[str]]] = {}  # lines of each value
     listed: set[str] = set()
-    key, in_block = "", False
+    key, in_block, in_person = "", False, False
     for line in text.split("\n"):
         item, entry = ITEM.fullmatch(line), ENTRY.fullmatch(line)
         if key and line[:1].isspace() and (in_block or not item):
-            values[key][-1].append(line.strip())
+            if not (in_person and ENTRY.fullmatch(line.strip())):
+                values[key][-1].append(line.strip())
         elif key and item:
-            values[key].append([item["value"]])
+            person = PERSON.fullmatch(item["value"])
+            in_person = person is not None
+            values[key].append([person["name"] if person else item["value"]])
             listed.add(key)
         elif entry:
             key, value = ALIASES.get(entry["key"].lower(), entry["key"].lower()), entry["value"].strip()
-            in_block = BLOCK.fullmatch(value) is not None
+            in_block, in_person = BLOCK.fullmatch(value) is not None, False
             is_list = value.startswith("[") and value.endswith("]")
             values[key] = [[part] for part in (value[1:-1].split(",") if is_list else [value])]
             if in_block:

@@ -12,9 +12,15 @@ from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
 from indexer.corpora.normal_forms import whole_doi
-from indexer.corpora.papers import Language, language_of
-from indexer.corpora.readers.bibliography import person_named, present, record_id, type_named, year_within
-from indexer.corpora.readers.cells import language_named, parts_of
+from indexer.corpora.papers import Language, language_named, language_of
+from indexer.corpora.readers.bibliography import (
+    drop_empty,
+    parts_of,
+    person_named,
+    record_id,
+    type_named,
+    year_within,
+)
 from indexer.corpora.readers.items import Item
 from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.oai import payloads
@@ -94,7 +100,7 @@ def paper_record(element: Element) -> dict[str, Any]:
     identifiers = texts("identifier")
     addresses = [text for text in identifiers if WEB_ADDRESS.fullmatch(text)]
     dates = map(year_within, texts("issued", "date", "created"))
-    return present(
+    return drop_empty(
         {
             "title": next(iter(own), ""),
             "title2": next(iter(other), ""),
@@ -102,7 +108,7 @@ def paper_record(element: Element) -> dict[str, Any]:
             "abstract2": "\n".join(other_abstracts),
             "lang": lang,
             "authors": list(map(person_named, texts("creator"))),
-            "keywords": parts_of(";".join(texts("subject")), BETWEEN_KEYWORDS),
+            "keywords": parts_of(texts("subject"), BETWEEN_KEYWORDS),
             "year": min(filter(None, dates), default=None),
             "journal": _journal([*values.get("isPartOf", ()), *values.get("source", ())], lang),
             "publisher": next(iter(texts("publisher")), ""),

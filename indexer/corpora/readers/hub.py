@@ -72,7 +72,7 @@ def _file_system(path: str) -> tuple[Any, str]:
     return system, root
 
 
-def downloaded(repository: str, patterns: Sequence[str], *, remedy: str) -> Path:
+def download(repository: str, patterns: Sequence[str], *, remedy: str) -> Path:
     """Download the files of a data set that match a pattern (`*` is any text); return their folder.
 
     The files of the folder may be links into the cache.

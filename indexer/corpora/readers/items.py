@@ -11,6 +11,7 @@ from indexer.corpora.papers import Origin, Paper, why_invalid
 HEAD_BYTES = 200
 REASON_CHARACTERS = 500
 NESTING = 100
+TOO_DEEP = f"nested deeper than {NESTING} levels"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +44,19 @@ def name_in_letters(file: str) -> str:
     return file.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def admitted(record: Mapping[str, Any], file: str, line: int, raw: bytes) -> Item:
+def make_item(record: Mapping[str, Any], file: str, line: int, raw: bytes) -> Item:
     """Validate a record in Paper's keys; return a Paper, or a dead letter with the error."""
-    if _is_deeper(record, NESTING):
-        return dead_letter(file, line, f"nested deeper than {NESTING} levels", raw)
+    if is_deeper(record):
+        return dead_letter(file, line, TOO_DEEP, raw)
     try:
         return Paper.model_validate(record, context=Origin(file, line, raw[:HEAD_BYTES]))
     except ValidationError as error:
         return dead_letter(file, line, why_invalid(error), raw)
 
 
-def _is_deeper(value: object, levels: int) -> bool:
+def is_deeper(value: object, levels: int = NESTING) -> bool:
     """Check whether lists and mappings in `value` are nested more than `levels` deep."""
     parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
     return levels < 0 or any(
-        _is_deeper(part, levels - 1) for part in parts if isinstance(part, (Mapping, list))
+        is_deeper(part, levels - 1) for part in parts if isinstance(part, (Mapping, list))
     )

@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 
 from indexer.corpora.readers.bibliography import record_id, year_within
 from indexer.corpora.readers.items import Item
-from indexer.corpora.readers.mapping import Table, first, mapped, paper_record, people, texts
+from indexer.corpora.readers.mapping import Table, first, map_record, paper_record, people, texts
 from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.oai import payloads
 from indexer.corpora.readers.streams import Stream
@@ -178,5 +178,5 @@ ARTICLE: Table = {
     "type": _type,
     "body": _body,
     "references": _cited_ids,
-    "reference_list": lambda article: [mapped(each, CITATION) for each in _citations(article)],
+    "reference_list": lambda article: [map_record(each, CITATION) for each in _citations(article)],
 }

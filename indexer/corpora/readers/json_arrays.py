@@ -27,20 +27,16 @@ def array_in(head: bytes) -> int | None:
     text = head.decode("latin-1")
     place = len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0
     place = _after_space(text, place)
-    if text.startswith("[", place):
-        return place
-    return _array_below(text, place) if text.startswith("{", place) else None
-
-
-def _array_below(text: str, place: int) -> int | None:
-    """Return the place of the array in the object at `place`."""
+    if not text.startswith("{", place):
+        return place if text.startswith("[", place) else None
     place += 1
     while key := KEY.match(text, place):
         place = key.end()
         if key[1] in ARRAYS and FIRST_RECORD.match(text, place):
             return place
         if key[1] == AROUND and text.startswith("{", place):
-            return _array_below(text, place)
+            place += 1
+            continue
         try:
             _, place = SCANNER.raw_decode(text, place)
         except (ValueError, RecursionError):

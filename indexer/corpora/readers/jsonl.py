@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn, TypeAlias
 
 from indexer.corpora.readers.folders import LINES_ENDINGS
-from indexer.corpora.readers.items import Item, admitted, dead_letter
+from indexer.corpora.readers.items import TOO_DEEP, Item, dead_letter, is_deeper, make_item
 from indexer.corpora.readers.json_arrays import HEAD_BYTES, array_in, elements
 from indexer.corpora.readers.lines import BLANK_LINES, numbered_lines
 from indexer.corpora.readers.streams import Damaged, Stream
@@ -40,7 +40,7 @@ def read_records(stream: Stream, renamed: Renaming) -> Iterator[Item]:
         except NoRecord as error:
             yield dead_letter(stream.name, number, str(error), line)
         else:
-            yield admitted(renamed(record), stream.name, number, line)
+            yield make_item(renamed(record), stream.name, number, line)
 
 
 def parse_record(line: bytes) -> dict[str, Any]:
@@ -52,11 +52,13 @@ def parse_record(line: bytes) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise NoRecord(f"not JSON: {error.msg} at character {error.pos + 1}") from None
     except RecursionError:
-        raise NoRecord("nested too deeply") from None
+        raise NoRecord(TOO_DEEP) from None
     except ValueError as error:
         raise NoRecord(f"not JSON: {error}") from None
     if not isinstance(value, dict):
         raise NoRecord(f"not a JSON object but {KIND_OF_VALUE.get(type(value), 'null')}")
+    if is_deeper(value):
+        raise NoRecord(TOO_DEEP)
     return value
 
 

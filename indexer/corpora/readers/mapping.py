@@ -6,8 +6,14 @@ from typing import Any, TypeAlias
 from xml.etree.ElementTree import Element
 
 from indexer.corpora.normal_forms import DOI_PREFIX
-from indexer.corpora.papers import MOST_CITATIONS
-from indexer.corpora.readers.bibliography import languages, person, present, type_named, year_within
+from indexer.corpora.readers.bibliography import (
+    count_in,
+    drop_empty,
+    languages,
+    person,
+    type_named,
+    year_within,
+)
 from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.xml_records import text_in
 
@@ -17,10 +23,6 @@ Rule: TypeAlias = "str | tuple[str, ...] | dict[str, Table] | Callable[[Any], An
 Table: TypeAlias = Mapping[str, Rule]
 
 
-def _count(text: str) -> int | None:
-    return int(text) if text.isdecimal() and len(text) < len(str(MOST_CITATIONS)) else None
-
-
 # Values of single texts by key; other texts have no markup.
 CONVERSIONS: dict[str, Callable[[str], Any]] = {
     "id": str,
@@ -28,34 +30,35 @@ CONVERSIONS: dict[str, Callable[[str], Any]] = {
     "doi": lambda text: DOI_PREFIX.sub("", text).partition(" ")[0],
     "pmid": lambda text: text.rpartition("/")[2],
     "year": year_within,
-    "cited_by_count": _count,
+    "cited_by_count": count_in,
     "type": type_named,
 }
 
 
 def paper_record(record: Any, table: Table) -> dict[str, Any]:
     """Return a record in Paper's keys; the key `language` of the table is the declared language."""
-    paper = mapped(record, table)
+    paper = map_record(record, table)
     declared = paper.pop("language", "")
     return paper | languages(declared, paper.get("title", "") or paper.get("abstract", ""))
 
 
-def mapped(record: Any, table: Table) -> dict[str, Any]:
+def map_record(record: Any, table: Table) -> dict[str, Any]:
     """Return the values of a record by the rules of a table, without empty ones."""
     values: dict[str, Any] = {}
     for key, rule in table.items():
         if isinstance(rule, str):
             found = (text for path in rule.split("|") for text in texts(record, path))
-            values[key] = next(filter(None, map(CONVERSIONS.get(key, without_markup), found)), "")
+            converted = map(CONVERSIONS.get(key, without_markup), found)
+            values[key] = next((value for value in converted if value not in ("", None)), "")
         elif isinstance(rule, tuple):
             cleaned = (without_markup(text) for path in rule for text in texts(record, path))
             values[key] = list(dict.fromkeys(filter(None, cleaned)))
         elif isinstance(rule, dict):
-            entries = (mapped(each, inner) for path, inner in rule.items() for each in find(record, path))
+            entries = (map_record(each, inner) for path, inner in rule.items() for each in find(record, path))
             values[key] = list(filter(None, entries))
         else:
             values[key] = rule(record)
-    return present(values)
+    return drop_empty(values)
 
 
 @singledispatch

@@ -11,9 +11,9 @@ from xml.etree.ElementTree import Element
 
 from indexer.corpora.normal_forms import whole_doi
 from indexer.corpora.readers.bibliography import (
+    drop_empty,
     in_language,
     person_named,
-    present,
     record_id,
     year_within,
 )
@@ -74,7 +74,7 @@ def record_of(element: Element, identifier: str, stream: Stream) -> dict[str, An
         key=number,
         content=(record.get("title", ""), record.get("year", "")),
     )
-    return {"id": identifier} | record | present({"abstract": abstract, "abstract2": abstract2})
+    return {"id": identifier} | record | drop_empty({"abstract": abstract, "abstract2": abstract2})
 
 
 def _field(element: Element) -> Field:

@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers import READERS
 from indexer.corpora.readers.detection import format_of
-from indexer.corpora.readers.items import DeadLetter, Item, admitted, dead_letter
+from indexer.corpora.readers.items import DeadLetter, Item, dead_letter, make_item
 from indexer.corpora.readers.oai import paper_id
 from indexer.corpora.readers.streams import Stream
 from indexer.errors import UnknownFormat
@@ -35,7 +35,7 @@ def read_metadata(metadata: bytes, identifier: str, source: str) -> Item:
     if not (item.title or item.abstract):
         return dead_letter(identifier, 0, "no title and no description", metadata)
     values = {"source": source, **item.model_dump(exclude_unset=True), "id": paper_id(identifier)}
-    return admitted(values, identifier, 0, metadata)
+    return make_item(values, identifier, 0, metadata)
 
 
 def _stream(metadata: bytes, identifier: str) -> Stream:

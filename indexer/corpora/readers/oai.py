@@ -6,7 +6,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from indexer.corpora.papers import FORBIDDEN_IN_IDENTIFIERS
-from indexer.corpora.readers.items import DeadLetter, Item, admitted, dead_letter
+from indexer.corpora.readers.items import DeadLetter, Item, dead_letter, make_item
 from indexer.corpora.readers.streams import Stream
 from indexer.corpora.readers.xml_records import elements_named, start_of, text_in
 
@@ -43,4 +43,4 @@ def payloads(
             reason = f"the record has no values: <{'> or <'.join(names)}> is expected"
             yield dead_letter(stream.name, line, reason, start_of(element))
         else:
-            yield admitted(record, stream.name, line, start_of(element))
+            yield make_item(record, stream.name, line, start_of(element))

@@ -10,13 +10,13 @@ from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from indexer.corpora.readers.items import DeadLetter, Item, admitted
+from indexer.corpora.readers.items import DeadLetter, Item, make_item
 from indexer.corpora.readers.mapping import Table, first, paper_record, people
 from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Stream
 from indexer.corpora.readers.xml_records import elements_named, start_of, text_in
 
-TRANSLATED = re.compile(r"\[(.*)\]\.?", re.DOTALL)  # a title translated into English
+TRANSLATED = re.compile(r"\[([^\[\]]*+(?:\[[^\[\]]*+\][^\[\]]*+)*+)\]\.?")  # a title translated into English
 ARTICLE = "MedlineCitation/Article"
 JOURNAL = f"{ARTICLE}/Journal"
 ISSUE = f"{JOURNAL}/JournalIssue"
@@ -30,7 +30,7 @@ def read_pubmed(stream: Stream) -> Iterator[Item]:
             yield found
         else:
             line, element = found
-            yield admitted(article_as_paper(element), stream.name, line, start_of(element))
+            yield make_item(article_as_paper(element), stream.name, line, start_of(element))
 
 
 def article_as_paper(element: Element) -> dict[str, Any]:
@@ -40,7 +40,8 @@ def article_as_paper(element: Element) -> dict[str, Any]:
 
 def _title(element: Element, *, path: str) -> str:
     title = first(element, path) or first(element, f"{BOOK}/BookTitle")
-    return without_markup(TRANSLATED.sub(r"\1", title))
+    found = TRANSLATED.fullmatch(title)
+    return without_markup(found[1] if found else title)
 
 
 def _abstract(element: Element, *, path: str) -> str:

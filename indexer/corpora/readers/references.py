@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element
 
 from indexer.corpora.own_exports import EXPORTER
 from indexer.corpora.readers.bibliography import exported_record, reference_record
-from indexer.corpora.readers.items import DeadLetter, Item, admitted, dead_letter
+from indexer.corpora.readers.items import DeadLetter, Item, dead_letter, make_item
 from indexer.corpora.readers.lines import BYTE_ORDER_MARK
 from indexer.corpora.readers.streams import Damaged, Stream
 from indexer.corpora.readers.tagged import Layout, TaggedRecord, tagged_records
@@ -266,7 +266,7 @@ def _read(stream: Stream, format_: ReferenceFormat) -> Iterator[Item]:
         if isinstance(record, DeadLetter):
             yield record
         else:
-            yield admitted(format_.record(record, stream), stream.name, record.line, record.head)
+            yield make_item(format_.record(record, stream), stream.name, record.line, record.head)
 
 
 read_ris = partial(_read, format_=RIS)

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from indexer.corpora.readers.cells import language_named, parts_of, year_in
-from indexer.corpora.readers.items import DeadLetter, Item, admitted, dead_letter
+from indexer.corpora.papers import language_named, year_in
+from indexer.corpora.readers.bibliography import parts_of
+from indexer.corpora.readers.items import DeadLetter, Item, dead_letter, make_item
 from indexer.corpora.readers.jsonl import read_records
 from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Stream
@@ -40,7 +41,7 @@ def read_scienceon(stream: Stream) -> Iterator[Item]:
     """Read a saved response, or JSON lines with the same keys, detected by the start of the file."""
     if stream.ending == ".xml" or stream.is_xml:
         return _read_response(stream)
-    return read_records(stream, named_as_paper)
+    return read_records(stream, paper_record)
 
 
 def _read_response(stream: Stream) -> Iterator[Item]:
@@ -60,7 +61,7 @@ def _read_response(stream: Stream) -> Iterator[Item]:
         if element.tag != STATUS:
             fields = fields_of(element)
             raw = "\n".join(f"{code}: {value}" for code, value in fields.items()).encode()
-            yield admitted(named_as_paper(fields), stream.name, line, raw)
+            yield make_item(paper_record(fields), stream.name, line, raw)
     if not status:
         yield dead_letter(stream.name, 0, f"not a ScienceON response: it has no {STATUS}")
 
@@ -74,7 +75,7 @@ def fields_of(record: Element) -> dict[str, str]:
     return {code: ";".join(found) for code, found in values.items()}
 
 
-def named_as_paper(record: Mapping[str, Any]) -> dict[str, Any]:
+def paper_record(record: Mapping[str, Any]) -> dict[str, Any]:
     """Convert a record to Paper's keys and values; unknown fields keep their names."""
     cleaned = {
         name: without_markup(value) if isinstance(value, str) else value for name, value in record.items()
@@ -84,9 +85,9 @@ def named_as_paper(record: Mapping[str, Any]) -> dict[str, Any]:
     if "url" not in paper and "FulltextURL" in rest:
         paper["url"] = rest.pop("FulltextURL")
     if isinstance(rest.get("Author"), str):
-        paper["authors"] = parts_of(rest.pop("Author"), BETWEEN_AUTHORS)
+        paper["authors"] = parts_of([rest.pop("Author")], BETWEEN_AUTHORS)
     if keywords := [rest.pop(name) for name in KEYWORD_FIELDS if isinstance(rest.get(name), str)]:
-        paper["keywords"] = parts_of(";".join(keywords), BETWEEN_KEYWORDS)
+        paper["keywords"] = parts_of(keywords, BETWEEN_KEYWORDS)
     if language := language_named(str(rest.get("Lang", ""))):
         paper["lang"] = language
         del rest["Lang"]

@@ -8,6 +8,7 @@ BEIR: Thakur et al. (NeurIPS 2021).
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import accumulate
 from operator import itemgetter
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -23,7 +24,7 @@ from indexer.corpora.readers.streams import Stream
 from indexer.corpora.readers.tex import text_of
 from indexer.corpora.readers.xml_records import text_in
 
-LONGEST_ABSTRACT = 200_000  # words of an inverted index
+LONGEST_ABSTRACT = 1_000_000  # characters; an inverted index may repeat a long word
 NAME_PARTS = 3  # family, given, suffix; further ones are affiliations
 
 
@@ -127,10 +128,14 @@ def _openalex_abstract(work: Mapping[str, Any]) -> str:
     placed = [
         (place, word)
         for word, places in (inverted.items() if isinstance(inverted, Mapping) else ())
-        for place in (places[:LONGEST_ABSTRACT] if isinstance(places, list) else ())
+        for place in (places if isinstance(places, list) else ())
         if isinstance(place, int) and not isinstance(place, bool)
     ]
-    return without_markup(" ".join(word for _, word in sorted(placed, key=itemgetter(0))))
+    words = [word for _, word in sorted(placed, key=itemgetter(0))]
+    ends = accumulate(map(len, words))
+    return without_markup(
+        " ".join(word for word, end in zip(words, ends, strict=True) if end <= LONGEST_ABSTRACT)
+    )
 
 
 def _last_parts(work: Mapping[str, Any], path: str) -> list[str]:

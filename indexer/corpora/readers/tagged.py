@@ -70,7 +70,7 @@ def tagged_records(stream: Stream, layout: Layout) -> Iterator[TaggedRecord | De
     """Yield the records of a stream; text between records is skipped, an invalid record is a dead letter."""
     record: TaggedRecord | None = None
     for number, line, unread in numbered_lines(stream):
-        text, problem = decoded(line, number, unread)
+        text, problem = decode_line(line, number, unread)
         found = layout.line.match(text)
         tag = found[1] if found else ""
         if record and tag == layout.first:
@@ -98,7 +98,7 @@ def tagged_records(stream: Stream, layout: Layout) -> Iterator[TaggedRecord | De
         yield _finished(record, stream.name)
 
 
-def decoded(line: bytes, number: int, problem: str) -> tuple[str, str]:
+def decode_line(line: bytes, number: int, problem: str) -> tuple[str, str]:
     """Return the text of a line without its end, and the problem of the line, '' without one."""
     try:
         return line.decode("utf-8").strip("\r\n"), problem

@@ -24,7 +24,7 @@ HOLDER = "holder"  # the file with the name of the holder
 
 
 @contextmanager
-def claimed(client: Elasticsearch, url: str, place: str, alias: str, holder: str) -> Iterator[None]:
+def hold_claim(client: Elasticsearch, url: str, place: str, alias: str, holder: str) -> Iterator[None]:
     """Hold the claim for `alias`, a document in the index `place`; the caller has the lock of the home.
 
     Raises:
@@ -33,8 +33,8 @@ def claimed(client: Elasticsearch, url: str, place: str, alias: str, holder: str
     now = datetime.now(UTC).isoformat(timespec="seconds")
     at: dict[str, Any] = {"index": place, "id": alias}
     document = {"claim": {"holder": holder, "host": socket.gethostname(), "pid": os.getpid(), "since": now}}
-    created = client.options(ignore_status=CONFLICT).index(**at, document=document, op_type="create")
-    if created.meta.status == CONFLICT:
+    written = client.options(ignore_status=CONFLICT).index(**at, document=document, op_type="create")
+    if written.meta.status == CONFLICT:
         other = claim_of(client, place, alias)
         if other and other["holder"] != holder:
             request = f"DELETE {url.partition(',')[0]}/{place}/_doc/{quote(alias, safe='')}"
@@ -42,12 +42,13 @@ def claimed(client: Elasticsearch, url: str, place: str, alias: str, holder: str
             killed = f"if it was killed, repeat its command there, or remove its claim ({request})"
             wait = "wait for it, then try again"
             raise IndexBusy(f"another process is writing to {alias}: {who}", remedy=(wait, killed))
-        client.index(**at, document=document)
+        written = client.index(**at, document=document)
+    own = {"if_seq_no": written["_seq_no"], "if_primary_term": written["_primary_term"]}
     try:
         yield
-    finally:
+    finally:  # unless the claim was removed, and another process has one
         with suppress(EngineUnreachable, EngineRefused):
-            client.options(ignore_status=NOT_FOUND).delete(**at)
+            client.options(ignore_status=(NOT_FOUND, CONFLICT)).delete(**at, **own)
 
 
 def claim_of(client: Elasticsearch, place: str, alias: str) -> dict[str, Any]:

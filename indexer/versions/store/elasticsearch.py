@@ -25,7 +25,7 @@ from indexer.files.sums import sum_file
 from indexer.forward.building import BaseForward
 from indexer.settings import EngineName, IndexerSettings
 from indexer.versions.cluster import files, mapping
-from indexer.versions.cluster.claim import claim_of, claimed, holder_at
+from indexer.versions.cluster.claim import claim_of, hold_claim, holder_at
 from indexer.versions.cluster.connection import connect, version_gone
 from indexer.versions.cluster.documents import count, passages_of_index
 from indexer.versions.manifest import MANIFEST, Manifest
@@ -168,7 +168,7 @@ class ElasticsearchStore(IndexStore):
         with self.local.lock():
             files.create_files_index(reading, self._files)
             with (
-                claimed(reading, settings.url, self._files, self._alias, self._holder),
+                hold_claim(reading, settings.url, self._files, self._alias, self._holder),
                 connect(settings, patience_s=settings.patience_s) as patient,
             ):
                 self._client = patient

@@ -17,12 +17,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 
 from base.untrusted import message_of
 from indexer.corpora.papers import Language
-from indexer.corpora.readers.json_values import table
 from indexer.settings import BaseUrl, ElasticsearchServer, IndexerSettings
 from retriever.errors import SourceFailed, SourceSilent
 from retriever.queries.boolean import Exact, Query, Term
 from retriever.queries.filters import Filters
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
+from retriever.sources.json_values import table
 from retriever.sources.query_dsl import (
     EVERYTHING,
     Body,

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from indexer.corpora.readers.json_values import items, table
 from indexer.corpora.readers.mapping import paper_record
 from indexer.corpora.readers.services import OPENALEX
 from retriever.sources import SourceFeatures
+from retriever.sources.json_values import items, table
 from retriever.sources.settings import Address, Key, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax, in_address
 from retriever.sources.web.client import Call, WebRequest

@@ -13,11 +13,11 @@ from xml.etree.ElementTree import Element
 from pydantic import Field
 
 from indexer.corpora.papers import FIRST_YEAR, Paper
-from indexer.corpora.readers.json_values import at, items, table
 from indexer.corpora.readers.pubmed import article_as_paper
 from indexer.corpora.readers.xml_records import text_in
 from retriever.queries.boolean import AnalysedField
 from retriever.sources import SourceFeatures, SourcePaper
+from retriever.sources.json_values import at, items, table
 from retriever.sources.settings import Address, Key, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax
 from retriever.sources.web.client import Call, WebRequest

@@ -21,9 +21,9 @@ from pydantic import Field, StringConstraints
 from base.errors import LibraryMissing
 from base.extras import extra_remedy
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
-from indexer.corpora.readers.json_values import at
-from indexer.corpora.readers.scienceon import ROOT, STATUS, STATUS_OK, named_as_paper
+from indexer.corpora.readers.scienceon import ROOT, STATUS, STATUS_OK, paper_record
 from indexer.corpora.readers.xml_records import text_in
+from retriever.sources.json_values import at
 from retriever.sources.settings import Address, AtOnce, Key, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax, in_address
 from retriever.sources.web.client import Call, WebRequest
@@ -136,7 +136,7 @@ class ScienceON(WebSource):
             for item in record.iterfind("item"):
                 code, value = item.get("metaCode", ""), text_in(item)
                 fields[code] = ";".join(filter(None, (fields.get(code), value)))
-            found.append(paper_of(self.name, NUMBER, named_as_paper(fields)))
+            found.append(paper_of(self.name, NUMBER, paper_record(fields)))
         return found
 
 

@@ -14,10 +14,10 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from indexer.corpora.readers.json_values import at, items, table
 from retriever.queries.boolean import Or, Phrase, Query, Term
 from retriever.queries.filters import Filters
 from retriever.sources import SourceFeatures, SourcePaper
+from retriever.sources.json_values import at, items, table
 from retriever.sources.settings import Address, Key, WebSettings
 from retriever.sources.web.boolean import Syntax, WrittenQuery, plain_words
 from retriever.sources.web.client import Call, WebRequest

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from indexer.corpora.readers.json_values import at, items, table
 from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
+from retriever.sources.json_values import at, items, table
 from retriever.sources.settings import Address, AtOnce, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax, WrittenQuery, anywhere
 from retriever.sources.web.client import WebRequest

@@ -15,12 +15,11 @@ from pydantic import ValidationError
 
 from base.untrusted import read_json
 from indexer.corpora.normal_forms import whole_doi
-from indexer.corpora.papers import Paper
+from indexer.corpora.papers import Paper, language_named
 from indexer.corpora.readers.bibliography import year_within
-from indexer.corpora.readers.cells import language_named
-from indexer.corpora.readers.json_values import citations, items, table
 from indexer.corpora.readers.markup import without_markup
 from retriever.sources import SourcePaper
+from retriever.sources.json_values import citations, items, table
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")

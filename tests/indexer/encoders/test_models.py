@@ -8,7 +8,7 @@ import pytest
 from base.errors import LibraryMissing
 from indexer.encoders.local import LocalEncoder
 from indexer.encoders.models import cut_into_batches, hash_of, without_surrogates
-from indexer.encoders.rounding import cosines, rounded
+from indexer.encoders.rounding import cosines, to_storage
 from indexer.settings import EncoderSettings
 
 
@@ -75,7 +75,7 @@ def test_missing_libraries_are_named_with_the_next_step(monkeypatch):
     ("vector", "stored"), [([0.6, -0.8], [76, -102]), ([1.0, 0.0], [127, 0]), ([1.01, -1.01], [127, -127])]
 )
 def test_int8_is_the_unit_vector_times_127(vector, stored):
-    rows = rounded(np.array([vector], np.float32), "int8")
+    rows = to_storage(np.array([vector], np.float32), "int8")
 
     assert (str(rows.dtype), rows.tolist()) == ("int8", [stored])
 
@@ -98,6 +98,6 @@ def test_sums_of_int8_products_do_not_depend_on_their_order(dimensions):
 def test_int8_changes_a_cosine_by_less_than_a_hundredth():
     numbers = np.random.default_rng(7).standard_normal((50, 384)).astype(np.float32)
     unit = numbers / np.linalg.norm(numbers, axis=1, keepdims=True)
-    stored = rounded(unit, "int8")
+    stored = to_storage(unit, "int8")
 
     assert np.abs(cosines(stored, stored[0]) - unit @ unit[0]).max() < 0.01

@@ -117,3 +117,8 @@ def test_an_abbreviation_is_found_by_either_side_the_longest_first(tmp_path, tok
     with Glossary.open(tmp_path / "file") as glossary:
         assert list(glossary.all_abbreviations()) == [KD, KNOCKDOWN, LLM, LM]
         assert glossary.abbreviations(tokens.split(), units) == found
+
+
+def test_repeated_function_words_take_no_exponential_time():
+    assert long_form("AAAAAAAAAA", "ab" + " a" * 60 + " zz", whole=True) is None
+    assert long_form("AAAAAAAAAA", "ab" + "-a" * 36 + "-zz", whole=True) is None

@@ -252,14 +252,6 @@ def test_an_index_of_another_format_is_to_be_rebuilt(store, stored):
     assert store.manifest().version == 2
 
 
-def test_an_index_from_before_formats_is_to_be_rebuilt(store):
-    publish(store)
-    edit_manifest(store, lambda _: json.dumps({"name": "papers", "version": 1}))
-
-    with refusal(IndexMismatch, "format 1", remedies=Remedy.REBUILD):
-        store.manifest()
-
-
 def test_a_manifest_holds_the_size_and_the_sum_of_each_file(store):
     publish(store)
 

@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from indexer.building.plan import IngestRequest
 from indexer.corpora.full_text import grobid
 from indexer.corpora.full_text.grobid import FAILURES_IN_A_ROW, GrobidServer
 from indexer.corpora.full_text.parsing import ParserPool
 from indexer.corpora.full_text.tei import record_of_tei
 from indexer.ingest import build_index
-from indexer.requests import IngestRequest
 from indexer.settings import IndexerSettings
 from tests.http_server import Handler, serving
 from tests.indexer.corpora.full_text.pdf_files import SENTENCE, page_of, text

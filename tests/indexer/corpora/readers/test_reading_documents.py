@@ -6,12 +6,12 @@ from typing import cast
 import pytest
 
 from base.errors import LibraryMissing, Remedy
+from indexer.building.plan import IngestRequest
 from indexer.citation_graph.graph import CitationGraph
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers import DeadLetter, read_corpus
 from indexer.corpora.readers.documents import markdown_record
 from indexer.ingest import build_index
-from indexer.requests import IngestRequest
 from indexer.settings import IndexerSettings
 from indexer.versions.store.build_folder import CITATIONS
 from indexer.versions.store.engines import open_store
@@ -132,7 +132,11 @@ def test_front_matter_gives_values(lines, values):
     [
         ("a.txt", b"", "the file is empty"),
         ("a.md", b" \n \n", "the file is empty"),
-        ("a.md", "제목".encode("cp949"), "invalid UTF-8 at byte 1: convert it first"),
+        (
+            "a.md",
+            "제목".encode("cp949"),
+            "invalid UTF-8 at byte 1: convert the file to UTF-8 (iconv -f CP949",
+        ),
         ("a.md", b"---\nyear: 3021\n---\n# T\n", "year: Input should be less than"),
     ],
 )
@@ -246,3 +250,9 @@ def test_a_pdf_and_its_copy_that_are_both_refused_are_dead_letters(tmp_path):
         f"{tmp_path}/scan.pdf",
         f"{tmp_path}/scan.txt",
     ]
+
+
+def test_authors_of_a_front_matter_may_have_further_keys():
+    text = "---\nauthor:\n  - name: Ann Lee\n    affiliation: Rice Lab\n  - name: 홍길동\n---\nText"
+
+    assert markdown_record(text)["authors"] == ["Ann Lee", "홍길동"]

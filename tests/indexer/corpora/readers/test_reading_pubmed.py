@@ -98,3 +98,14 @@ def test_the_format_is_recognised_by_its_elements(tmp_path):
     corpus = read_corpus([tmp_path])
 
     assert (corpus.format, [item.id for item in items_of(corpus)]) == ("pubmed", ["31452104"])
+
+
+def test_brackets_within_a_title_are_kept():
+    article = (
+        "<PubmedArticle><MedlineCitation><PMID>1</PMID><Article><ArticleTitle>Uptake of [18F]FDG in rats."
+    )
+    end = "</ArticleTitle></Article></MedlineCitation></PubmedArticle>"
+
+    (paper,) = read("pubmed", article + end, "pubmed.xml")
+
+    assert paper.title == "Uptake of [18F]FDG in rats."

@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.corpora.papers import Paper
+from indexer.corpora.papers import Paper, year_in
 from indexer.corpora.readers import DeadLetter, read_corpus
-from indexer.corpora.readers.cells import year_in
 from indexer.corpora.readers.markup import without_markup
-from indexer.corpora.readers.scienceon import named_as_paper, read_scienceon
+from indexer.corpora.readers.scienceon import paper_record, read_scienceon
 from indexer.corpora.readers.streams import Stream
 from tests.indexer.corpora.readers.items import items_of
 
@@ -84,7 +83,7 @@ def test_the_fields_of_a_record_become_those_of_a_paper():
         "VolumeNo": "3",
     }
 
-    assert named_as_paper(fields) == {
+    assert paper_record(fields) == {
         "id": "JAKO1",
         "source": "JAKO",
         "title": "제목",

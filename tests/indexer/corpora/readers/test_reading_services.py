@@ -242,3 +242,7 @@ def test_dumps_and_responses_are_recognised(tmp_path, name, content, format_):
 def test_no_values_stop_the_readers(format_, record):
     for item in read(format_, json.dumps(record), "a.jsonl"):
         assert isinstance(item, Paper | DeadLetter)
+
+
+def test_no_citations_are_a_count():
+    assert one("openalex", '{"id": "W1", "cited_by_count": 0}', "a.jsonl")["cited_by_count"] == 0

@@ -254,3 +254,24 @@ def test_no_heading_has_two_meanings(keys):
 def test_no_bytes_stop_the_reader(content, header):
     for item in read("csv", header + content, "a.csv"):
         assert isinstance(item, Paper | DeadLetter)
+
+
+@pytest.mark.parametrize("rest", ["2,Kept\n", '2,"Kept"\n3,Kept too\n'])
+def test_a_row_with_an_unclosed_quote_is_refused_rather_than_taking_the_rows_behind_it(rest):
+    dead, *_ = read("csv", '\ufeffid,title\n1,"Open\n' + rest, "papers.csv")
+
+    assert isinstance(dead, DeadLetter)
+    assert (dead.line, "a quote without an end" in dead.reason) == (2, True)
+
+
+def test_columns_without_a_name_get_their_number_and_counts_may_have_commas():
+    (paper,) = rows('id,,title,,cited_by_count\n1,a,Methane,b,"1,234"\n')
+
+    assert paper.record() == {
+        "id": "1",
+        "title": "Methane",
+        "lang": "en",
+        "cited_by_count": 1234,
+        "column 2": "a",
+        "column 4": "b",
+    }

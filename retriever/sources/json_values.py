@@ -16,17 +16,6 @@ def items(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def text(value: Any) -> str:
-    """Return a text or a number as text on one line, "" for other values."""
-    is_text = isinstance(value, str | int | float) and not isinstance(value, bool)
-    return " ".join(str(value).split()) if is_text else ""
-
-
-def first(value: Any) -> str:
-    """Return the first text of a list, or a text."""
-    return next(filter(None, map(text, value)), "") if isinstance(value, list) else text(value)
-
-
 def at(value: Any, *keys: str) -> Any:
     """Return a value in nested objects, None if one of them is missing."""
     for key in keys:
