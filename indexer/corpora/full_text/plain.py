@@ -1,5 +1,6 @@
 """Extraction of abstract, keywords, body and reference list from a text with headings."""
 
+import unicodedata
 from typing import Any
 
 from indexer.corpora.cleaning import HEADING, reference_lines, split_sections
@@ -13,7 +14,7 @@ def record_of_text(text: str) -> dict[str, Any]:
     record: dict[str, Any] = {}
     body: list[str] = []
     lines: list[str] = []
-    for line in text.splitlines():
+    for line in unicodedata.normalize("NFC", text).splitlines():
         if not (found := INLINE_HEADING.fullmatch(line.strip())):
             lines.append(line)
         elif is_keyword_heading(name := together(found["name"])):
