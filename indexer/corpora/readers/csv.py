@@ -101,6 +101,7 @@ def read_csv(stream: Stream, columns: Mapping[str, str] | None = None) -> Iterat
         if read_row:
             while len(cells) > len(header) and not cells[-1]:
                 cells.pop()
+            problem = problem or rows.why_doubtful()
             if not problem and (problem := _why_refused(cells, rows.raw, header)):
                 problem += f"; a quote continues the row to line {rows.last_line}" * (
                     rows.last_line > rows.line
@@ -160,12 +161,21 @@ class _Rows:
         if declared:
             self._first = next(self._lines, None)
         delimiter = declared[1].decode("latin-1") if declared else ""
-        delimiter = delimiter or (_delimiter(self._first[1]) if self._first else ",")
-        self.cells = csv.reader(self, delimiter=delimiter)
+        self._delimiter = delimiter or (_delimiter(self._first[1]) if self._first else ",")
+        self.cells = csv.reader(self, delimiter=self._delimiter)
 
     def begin_row(self) -> None:
         self._begins = True
         self._row_bytes = 0
+        self._row: list[str] = []
+
+    def why_doubtful(self) -> str:
+        """Describe a row of several lines with a quote inside of a quoted cell, which may join two rows."""
+        try:
+            list(csv.reader(self._row, delimiter=self._delimiter, strict=True) if len(self._row) > 1 else ())
+        except csv.Error:
+            return f"a quote within a cell in quotes: lines {self.line} to {self.last_line} are not read"
+        return ""
 
     def __iter__(self) -> "_Rows":
         return self
@@ -186,7 +196,8 @@ class _Rows:
             problem = problem or f"a row of more than {LINE_BYTES} bytes"
         if problem:
             raise _Unreadable(problem)
-        return line.decode("utf-8", "surrogateescape") + "\n"
+        self._row.append(line.decode("utf-8", "surrogateescape") + "\n")
+        return self._row[-1]
 
 
 def _delimiter(header: bytes) -> str:

@@ -385,6 +385,7 @@ def test_csl_is_told_from_our_own_keys_by_its_variables(tmp_path, content, forma
         (r"{D}eep~{L}earning \emph{E. coli} in {\textbackslash}x", r"Deep Learning E. coli in \x"),
         (r"CO$_2$ and $\mathrm{H_2O}$, $O(n \log n)$", "CO2 and H2O, O(n log n)"),
         (r"$p \leq 0.05$ of 50\,\% \& \$5 \#1 a\_b", "p ≤ 0.05 of 50 % & $5 #1 a_b"),
+        (r"The {\LaTeX} and \TeX{} book", "The LaTeX and TeX book"),
         (r"A--B --- ``quoted'' text", "A–B — “quoted” text"),
         ("two\\\\lines  and\ttabs, unfinished \\'", "two lines and tabs, unfinished"),
     ],

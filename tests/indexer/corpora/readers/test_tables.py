@@ -206,7 +206,8 @@ def test_a_bad_row_is_one_dead_letter_and_reading_goes_on(row, fact):
         ("제목,값\n논의 메탄,1\n", 1, ["--columns"]),
         ("id,id\na,b\n", 1, ["twice"]),
         ('id,title\nP1,"Mud\nP2,Silt\nP3,Clay', 2, ["a quote without an end", "2 to 4"]),
-        ('id,title\nP1,"Mud\nP2,"Silt",wet\n', 2, ["3 cells", "to line 3"]),
+        ('id,title\nP1,"Mud\nP2,"Silt"\n', 2, ["a quote within", "2 to 3"]),
+        ('id,title\nP1,"Mud\nP2",wet\n', 2, ["3 cells", "to line 3"]),
         (b"\xb3\xed,id\na,b\n", 1, ["CP949"]),
     ],
 )
