@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     "--format",
     "corpus_format",
     metavar="FORMAT",
-    help="jsonl, csv, ris, bibtex, endnote, csl-json, crossref, openalex, arxiv, pubmed, jats, dublin-core, "
-    "marcxml, scienceon, miracl, beir, pdf, markdown or text. Default: detected per file.",
+    help="jsonl, csv, ris, bibtex, endnote, medline, wos, refworks, csl-json, crossref, openalex, arxiv, "
+    "pubmed, jats, dublin-core, marcxml, scienceon, miracl, beir, pdf, markdown or text. "
+    "Default: detected per file.",
 )
 @click.option("--rebuild", is_flag=True, help="Start from empty instead of adding to what is there.")
 @analyzer_option

@@ -202,7 +202,12 @@ class KoreanAnalyzer:
         if kind == "*" or self.decompound == "none":
             return self._finish(surface, stacked, 1)
         named = (part.split("/")[:2] for part in expression.split("+"))
-        parts = [(form.strip(), part_tag) for form, part_tag in named if form.strip()]
+        # Five entries number the meanings of a noun: 정진7 in 정진해.
+        parts = [
+            (form.strip().rstrip("0123456789") if part_tag == NOUN else form.strip(), part_tag)
+            for form, part_tag in named
+            if form.strip()
+        ]
         rest = sum(len(form) for form, _ in parts)
         for position, (form, part_tag) in enumerate(parts):
             if kind == "Compound":

@@ -4,6 +4,7 @@ The rules follow paper-qa's preprocessing (section 1.I). They apply to `body`, n
 """
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -81,11 +82,11 @@ def clean_body(text: str) -> str:
 
 
 def split_sections(text: str) -> list[Section]:
-    """Split at headings: separate lines with known words, a number, or a `#` mark."""
+    """Split the composed text at headings: separate lines with known words, a number, or a `#` mark."""
     sections: list[Section] = []
     heading = ""
     lines: list[str] = []
-    for line in text.splitlines():
+    for line in unicodedata.normalize("NFC", text).splitlines():
         if heading_kind(line) is None:
             lines.append(line)
             continue

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 
+from base.letters import HANGUL
 from indexer.corpora.names.author_name import (
     INITIALS,
     ROMANIZED_KOREAN,
@@ -15,6 +16,7 @@ OTHERS = re.compile(
     r"(?:(?<![\s,;|])[\s,;|]++(?:et al\b\.?|and others|외)|(?<!\s)\s*+외\s*\d+\s*[인명])\s*$", re.IGNORECASE
 )
 ROLE = re.compile(r"(?<=[가-힣])\s+(?:저|지음|공저|편저|편|엮음|옮김|역|감수|글)$")
+MARK = re.compile(r"(?<=[가-힣])\s*[*†‡§\d]+\)?(?=\s*(?:[,;|·/]|$))")  # of a footnote
 IN_BRACKETS = re.compile(r"\s*\(([^()]*)\)")
 # Brackets protect the separators in them.
 SEMICOLON = re.compile(r"\s*[;；|](?![^()]{0,100}\))\s*")
@@ -28,14 +30,14 @@ PAIR = 2
 
 
 def names_in(text: str) -> list[str]:
-    """Split a list of names, without "et al." and affiliations of Korean names.
+    """Split a list of names, without "et al." and affiliations and marks of Korean names.
 
     Semicolons and bars always separate. A comma separates whole names ("김철수, 이영희", "Kim Chulsoo, Lee
     Younghee"), or pairs of family name and initials ("Gatica, G.N., Sequeira, F.A."); otherwise it is within
     a single name.
     """
     composed = " ".join(unicodedata.normalize("NFC", text).split())
-    parts = SEMICOLON.split(OTHERS.sub("", composed))
+    parts = SEMICOLON.split(MARK.sub("", OTHERS.sub("", composed)))
     names = [name.strip().removesuffix(",").strip() for part in parts for name in _split_at_commas(part)]
     is_decomposed = composed != text == unicodedata.normalize("NFD", text)
     return [unicodedata.normalize("NFD", name) if is_decomposed else name for name in names if name]
@@ -63,7 +65,8 @@ def _split_at_commas(text: str) -> list[str]:
 def _korean(name: str) -> str:
     """Return a name in Hangul without affiliation, role and space; other names unchanged."""
     inner = IN_BRACKETS.search(name)
-    bare = ROLE.sub("", IN_BRACKETS.sub("", name) if inner and is_organization(inner[1]) else name).strip()
+    is_affiliation = inner and (is_organization(inner[1]) or not _is_other_script(inner[1]))
+    bare = ROLE.sub("", IN_BRACKETS.sub("", name) if is_affiliation else name).strip()
     family, _, given = bare.partition(" ")
     joined = family + given.strip()
     return joined if EAST_ASIAN_NAME.fullmatch(joined) and (not given or is_family_name(family)) else bare
@@ -71,6 +74,12 @@ def _korean(name: str) -> str:
 
 def _is_east_asian(name: str) -> bool:
     return EAST_ASIAN_NAME.fullmatch(IN_BRACKETS.sub("", name)) is not None
+
+
+def _is_other_script(name: str) -> bool:
+    """Check for a name in Chinese characters or of several Latin words."""
+    is_hangul = HANGUL.search(name) is not None
+    return not is_hangul and (_is_east_asian(name) or _is_whole(name))
 
 
 def _is_part(name: str) -> bool:

@@ -10,6 +10,8 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
+from operator import not_
 from typing import Any
 
 from indexer.corpora.names.author_name import is_family_name
@@ -58,8 +60,8 @@ TYPES = {
     "article-journal": "journalarticle article articlejournal jour ejour jfull review electronicarticle",
     "paper-conference": "proceedingsarticle conferencepaper conference conferenceproceedings inproceedings "
     "conf cpaper",
-    "thesis": "dissertation phdthesis mastersthesis thesis thes",
-    "book": "book monograph editedbook referencebook ebook electronicbook",
+    "thesis": "dissertation thesisdissertation phdthesis mastersthesis thesis thes",
+    "book": "book monograph bookwhole bookedited editedbook referencebook ebook electronicbook",
     "chapter": "bookchapter booksection incollection inbook chap echap",
     "report": "report techreport rprt",
     "dataset": "dataset data",
@@ -77,7 +79,7 @@ TYPE_OF_NAME = {name: type_ for type_, names in TYPES.items() for name in names.
 def type_named(name: str) -> str:
     """Return the CSL type of a name in another format; an unknown name in lower case."""
     named = name.strip().lower()
-    return TYPE_OF_NAME.get(re.sub(r"[\s_-]", "", named), named.replace(" ", "-"))
+    return TYPE_OF_NAME.get(re.sub(r"[\s_,/-]", "", named), named.replace(" ", "-"))
 
 
 def reference_record(
@@ -243,9 +245,11 @@ def parts_of(texts: Iterable[str], separator: re.Pattern[str]) -> list[str]:
 
 
 def in_language(texts: Sequence[str], language: str) -> tuple[str, str]:
-    """Return the text in a language, or the first, and the other texts joined."""
-    first = next((text for text in texts if language_of(text) == language), next(iter(texts), ""))
-    return first, " ".join(text for text in texts if text != first)
+    """Return the texts in a language, or in that of the first one, and the other texts, each joined."""
+    spoken = list(map(language_of, texts))
+    chosen = language if language in spoken else next(iter(spoken), "")
+    is_own = [each == chosen for each in spoken]
+    return " ".join(compress(texts, is_own)), " ".join(compress(texts, map(not_, is_own)))
 
 
 def person(family: str, given: str = "", suffix: str = "") -> str:

@@ -21,8 +21,8 @@ BRACES = re.compile(r"[{}]")
 BRACES_OR_QUOTE = re.compile(r'[{}"]')
 ESCAPED_BRACE = re.compile(r"(?<!\\)\\([{}])")
 COMMANDS = {"{": "{\\textbraceleft}", "}": "{\\textbraceright}"}
-# A key may have spaces, TeX and equals signs, but is no field (an entry without a key).
-KEY = re.compile(r"\s*+(?![A-Za-z][\w-]*\s*=)((?:[^,{}\"]|\{[^{}]*\}){0,300}?)\s{0,80}(?=[,}])")
+# A key may have spaces, TeX and equals signs, but has no value (an entry without a key or a comma after it).
+KEY = re.compile(r"\s*+(?![A-Za-z][\w-]*\s*=)((?:(?!=\s*\{)[^,{}\"]|\{[^{}]*\}){0,300}?)\s{0,80}(?=[,}])")
 FIELD = re.compile(r"[\s,]*([^\s=,{}\"]+)\s*=\s*")
 BARE = re.compile(r"[^\s,#{}()\"=]+")
 JOINED = re.compile(r"\s*#\s*")
@@ -99,7 +99,7 @@ def entries(stream: Stream) -> Iterator[Entry | DeadLetter]:
 
 
 def inherit_fields(found: Iterable[Entry | DeadLetter]) -> Iterator[Entry | DeadLetter]:
-    """Yield the entries with the fields that they inherit by `crossref` and `xdata`.
+    """Yield the entries with the fields that they inherit by `crossref` and `xdata`, in any case of the key.
 
     An entry that refers to a later one is yielded after all others. Entries of xdata are left out.
     """
@@ -110,7 +110,7 @@ def inherit_fields(found: Iterable[Entry | DeadLetter]) -> Iterator[Entry | Dead
             yield entry
             continue
         if entry.kind not in CHILDREN:
-            parents[entry.key] = entry
+            parents[entry.key.lower()] = entry
         if any(name not in parents for name in _referred(entry)):
             waiting.append(entry)
         elif entry.kind != "xdata":
@@ -120,7 +120,7 @@ def inherit_fields(found: Iterable[Entry | DeadLetter]) -> Iterator[Entry | Dead
 
 def _referred(entry: Entry) -> list[str]:
     names = f"{entry.fields.get('xdata', '')},{entry.fields.get('crossref', '')}".split(",")
-    return list(filter(None, map(str.strip, names)))[:MOST_PARENTS]
+    return [name for each in names if (name := each.strip().lower())][:MOST_PARENTS]
 
 
 def _with_inherited(entry: Entry, parents: Mapping[str, Entry], level: int = 0) -> Entry:

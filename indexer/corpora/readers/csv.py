@@ -29,6 +29,9 @@ NUMBERS = frozenset({"year", "cited_by_count", "score"})
 BETWEEN_PARTS = re.compile(r"[;|]")
 # Suffix of a column whose field is already given by another column.
 SECOND_COLUMN = "csv:"
+EXCEL_DELIMITER = re.compile(
+    rb"\s*\"?sep=([^\w\s\"]|\t)\"?[,;\t]*\s*", re.IGNORECASE
+)  # a line before the header
 
 RowReader: TypeAlias = Callable[[Sequence[str], Sequence[str]], dict[str, Any]]
 
@@ -61,8 +64,10 @@ def header_of(stream: Stream) -> list[str]:
 
 def is_table(head: bytes) -> bool:
     """Check whether the first line of a text is the header of a table with an id, or of a known layout."""
-    line = head.partition(b"\n")[0].decode("utf-8", "replace")
-    header = _header(next(csv.reader([line], delimiter=_delimiter(line.encode())), []))
+    line, _, rest = head.partition(b"\n")
+    line = rest.partition(b"\n")[0] if EXCEL_DELIMITER.fullmatch(line) else line
+    cells = csv.reader([line.decode("utf-8", "replace")], delimiter=_delimiter(line))
+    header = _header(next(cells, []))
     return len(header) > 1 and ("id" in _fields_of(header, {}).values() or bool(layout_of(header)))
 
 
@@ -94,7 +99,11 @@ def read_csv(stream: Stream, columns: Mapping[str, str] | None = None) -> Iterat
         if read_row:
             while len(cells) > len(header) and not cells[-1]:
                 cells.pop()
-            problem = problem or rows.unclosed() or _why_refused(cells, rows.raw, header)
+            problem = problem or rows.why_doubtful()
+            if not problem and (problem := _why_refused(cells, rows.raw, header)):
+                problem += f"; a quote continues the row to line {rows.last_line}" * (
+                    rows.last_line > rows.line
+                )
         else:
             header = _header(cells)
             problem = problem or _why_refused(header, rows.raw)
@@ -144,40 +153,52 @@ class _Rows:
 
     def __init__(self, stream: Stream) -> None:
         csv.field_size_limit(max(csv.field_size_limit(), CELL_CHARACTERS))
-        self.line = 0
+        self.line = self.last_line = 0
         self.raw = b""
         self.begin_row()
         self._lines = numbered_lines(stream)
-        first = next(self._lines, None)
-        self._first = first
-        delimiter = _delimiter(first[1]) if first else ","
-        self.cells = csv.reader(self, delimiter=delimiter)
+        self._first = next(self._lines, None)
+        declared = EXCEL_DELIMITER.fullmatch(self._first[1]) if self._first else None
+        if declared:
+            self._first = next(self._lines, None)
+        delimiter = declared[1].decode("latin-1") if declared else ""
+        self._delimiter = delimiter or (_delimiter(self._first[1]) if self._first else ",")
+        self.cells = csv.reader(self, delimiter=self._delimiter)
 
     def begin_row(self) -> None:
         self._begins = True
-        self._row_bytes = self._lines_of_row = self._quotes = 0
+        self._row_bytes = 0
+        self._row: list[str] = []
 
-    def unclosed(self) -> str:
-        """Return the problem of a row whose last quote is not closed, so that it contains later rows."""
-        is_closed = self._lines_of_row < 2 or self._quotes % 2 == 0  # noqa: PLR2004
-        return "" if is_closed else f"a quote without an end in the {self._lines_of_row} lines of this row"
+    def why_doubtful(self) -> str:
+        """Describe a row of several lines with a quote inside of a quoted cell, which may join two rows."""
+        try:
+            list(csv.reader(self._row, delimiter=self._delimiter, strict=True) if len(self._row) > 1 else ())
+        except csv.Error:
+            return f"a quote within a cell in quotes: lines {self.line} to {self.last_line} are not read"
+        return ""
 
     def __iter__(self) -> "_Rows":
         return self
 
     def __next__(self) -> str:
-        number, line, problem = self._first or next(self._lines)
+        following = self._first or next(self._lines, None)
+        if following is None and self._begins:
+            raise StopIteration
+        if following is None:
+            raise _Unreadable(f"a quote without an end: lines {self.line} to {self.last_line} are not read")
+        number, line, problem = following
         self._first = None
+        self.last_line = number
         self._row_bytes += len(line)
-        self._lines_of_row += 1
-        self._quotes += line.count(b'"')
         if self._begins or problem:
             self.line, self.raw, self._begins = number, line, False
         if self._row_bytes > LINE_BYTES:
             problem = problem or f"a row of more than {LINE_BYTES} bytes"
         if problem:
             raise _Unreadable(problem)
-        return line.decode("utf-8", "surrogateescape") + "\n"
+        self._row.append(line.decode("utf-8", "surrogateescape") + "\n")
+        return self._row[-1]
 
 
 def _delimiter(header: bytes) -> str:

@@ -1,6 +1,7 @@
 """Corpora of documents: one paper per file, with the file name as id. PDF, Markdown and plain text."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import PurePosixPath
@@ -142,7 +143,7 @@ def record_of_text(text: str) -> dict[str, Any]:
     record: dict[str, Any] = {}
     body: list[str] = []
     lines: list[str] = []
-    for line in text.splitlines():
+    for line in unicodedata.normalize("NFC", text).splitlines():
         if not (found := INLINE_HEADING.fullmatch(line.strip())):
             lines.append(line)
         elif is_keyword_heading(name := together(found["name"])):

@@ -27,7 +27,7 @@ from indexer.corpora.readers.oai import payloads
 from indexer.corpora.readers.streams import Stream
 from indexer.corpora.readers.xml_records import text_in
 
-BETWEEN_KEYWORDS = re.compile(r"\s*[;|]\s*")
+BETWEEN_PARTS = re.compile(r"\s*[;|]\s*")
 PARALLEL_TITLE = re.compile(r"\s+=\s+")  # between a title and its translation (ISBD)
 WEB_ADDRESS = re.compile(r"https?://[^\s\"'<>]+")
 DOI_IN_TEXT = re.compile(r"(?:doi:\s*|doi\.org/)(10\.\S+)", re.IGNORECASE)
@@ -107,8 +107,8 @@ def paper_record(element: Element) -> dict[str, Any]:
             "abstract": "\n".join(own_abstracts),
             "abstract2": "\n".join(other_abstracts),
             "lang": lang,
-            "authors": list(map(person_named, texts("creator"))),
-            "keywords": parts_of(texts("subject"), BETWEEN_KEYWORDS),
+            "authors": list(map(person_named, parts_of(texts("creator"), BETWEEN_PARTS))),
+            "keywords": parts_of(texts("subject"), BETWEEN_PARTS),
             "year": min(filter(None, dates), default=None),
             "journal": _journal([*values.get("isPartOf", ()), *values.get("source", ())], lang),
             "publisher": next(iter(texts("publisher")), ""),

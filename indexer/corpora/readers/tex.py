@@ -37,7 +37,7 @@ FURTHER = r"""
 SS ẞ S § P ¶ copyright © pounds £ euro € texteuro € ddag ‡ dag † slash / textbraceleft { textbraceright }
 textunderscore _ textbar | textless < textgreater > textquotedbl " degree ° sqrt √ mathsemicolon ; neg ¬
 epsilon ε phi φ leqslant ≤ geqslant ≥ bullet • lbrace { rbrace } textdegree ° to →
-textasciicircum ^ textmu μ ne ≠ prime ′
+LaTeX LaTeX TeX TeX BibTeX BibTeX textasciicircum ^ textmu μ ne ≠ prime ′
 """
 SPACES = frozenset({"quad", "qquad", "space", "newline", "par", "linebreak"})
 SPACE_SIGNS = frozenset(" ,;:\\\n\t")

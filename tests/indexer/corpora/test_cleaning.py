@@ -1,3 +1,5 @@
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,6 +46,7 @@ def test_an_appendix_goes_on_to_the_end_whatever_it_is_called_inside():
         "Appendix",
         "참고문헌",
         "참고 문헌",
+        unicodedata.normalize("NFD", "참고문헌"),
         "Ⅶ. 참고문헌",
         "감사의 글",
         "이해상충",

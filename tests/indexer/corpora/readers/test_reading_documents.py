@@ -1,5 +1,6 @@
 """Text, Markdown and PDF: a file is a paper."""
 
+import unicodedata
 from contextlib import closing
 from typing import cast
 
@@ -88,10 +89,13 @@ def test_markdown_has_its_front_matter_sections_and_references(tmp_path):
     assert paper.model_extra["status"] == "draft"
 
 
-def test_the_first_line_of_a_text_is_its_title(tmp_path):
-    paper = paper_of(tmp_path, "a.txt", TEXT)
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_the_first_line_of_a_text_is_its_title(tmp_path, form):
+    paper = paper_of(tmp_path, "a.txt", unicodedata.normalize(form, TEXT))
 
-    assert (paper.title, paper.abstract, paper.lang) == ("벼와 메탄", "물이 정한다.", "ko")
+    assert (paper.title, paper.abstract, paper.lang) == (
+        *(unicodedata.normalize(form, "벼와 메탄"), "물이 정한다.", "ko"),
+    )
     assert paper.keywords == ["벼", "메탄"]
     assert paper.body.startswith("1. 서론\n벼는 논에서 자란다.")
     assert len(paper.model_extra["reference_list"]) == 1

@@ -143,6 +143,10 @@ ELEMENTS = {
         ),
         {"title": "In R&D", "abstract": "CO2"},
     ),
+    "creators in one element": (
+        title("A", "<dc:creator>Moon, D.; 강, 가은(Kang, Gaeun)</dc:creator>"),
+        {"authors": ["Moon, D.", "강, 가은(Kang, Gaeun)"]},
+    ),
     "a DOI in a citation": (
         title("A", "<dc:identifier>Kim (2011). https://doi.org/10.1575/1912/4843.</dc:identifier>"),
         {"doi": "10.1575/1912/4843"},

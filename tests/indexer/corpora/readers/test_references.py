@@ -227,6 +227,7 @@ def csl(**item):
         ("ris", ris("AU  - M&uuml;ller, A.", "AU  - WHO,", "A1  - B"), {"authors": ["Müller, A.", "WHO",
          "B"]}),
         ("ris", ris("TI  - 논", "AB  - Fell.", "N2  - 줄다."), {"abstract": "줄다.", "abstract2": "Fell."}),
+        ("ris", ris("AB  - One.", "AB  - Two."), {"abstract": "One. Two.", "abstract2": None}),
         ("ris", ris("AB  - Same.", "N2  - Same."), {"abstract": "Same.", "abstract2": None}),
         ("ris", ris("SP  - 12-20", "EP  - 20"), {"pages": "12-20"}),
         ("ris", ris("IS  - 9", "SP  -", "EP  -"), {"issue": "9", "pages": None}),
@@ -239,6 +240,8 @@ def csl(**item):
         ("ris", "TY  - BOOK\nTI  - A\nT2  - Notes\nER  - \n", {"series": "Notes", "journal": None}),
         ("ris", "TY  - CHAP\nDO  - 10.5555/978-3\nID  - 5\nER  - \n", {"id": "a/5", "doi": "10.5555/978-3"}),
         ("ris", "x\n  TY  - JOUR\n  TI  - Indented\n  ER  - \n", {"title": "Indented"}),
+        ("refworks", "RT Book, Whole\nID 5\nT1 A\nJF Notes\n", {"type": "book", "series": "Notes"}),
+        ("refworks", "RT Book, Section\nID 5\nT1 A\n", {"type": "chapter"}),
         ("endnote", "%0 Thesis\n%A 김철수;이수\n%B Series\n%F 7\n", {"authors": ["김철수", "이수"],
          "series": "Series"}),
         ("bibtex", bib("author={van der Berg, Jr, Jan AND {Kim and Lee, Inc.} and Ada Kim and others}"),
@@ -298,7 +301,7 @@ def test_a_year_is_found_in_a_date(date, year):
 def test_bibtex_inherits_from_later_and_earlier_entries():
     book, child, other = read(
         "bibtex",
-        "@inbook{c, title={C}, pages={1}, crossref={b}}\n@book{b, title={B}, year=2004,"
+        "@inbook{c, title={C}, pages={1}, crossref={B}}\n@book{b, title={B}, year=2004,"
         " editor={E. F}, doi={10.1/b}}\n"
         "@xdata{x, publisher={P}, year=1999}\n@inproceedings{d, title={D}, year=2005, xdata={x}, "
         "crossref={d}}",
@@ -322,6 +325,7 @@ def test_bibtex_inherits_from_later_and_earlier_entries():
         ("endnote", "%T Lost\n%0 Book\n%F b\n", [1], "%T", ["a/b"]),
         ("bibtex", "@misc{a}\n@misc{x, title = {a {b}\n@misc{b,}", [2], "not balanced", ["a/a", "a/b"]),
         ("bibtex", '@misc{a}\n@misc{x, title = "a\n}\n@misc{b,}', [2], "no end", ["a/a", "a/b"]),
+        ("bibtex", "@misc{a}\n@misc{x title = {X}, year=2001}\n@misc{b,}", [2], "title", ["a/a", "a/b"]),
         ("bibtex", "@misc{a}\n@misc{x, title = }\n@misc{b,}", [2], "no value", ["a/a", "a/b"]),
         ("bibtex", "@misc{a}\n@misc{x, title = {a} {b}}\n@misc{b,}", [2], "{b}", ["a/a", "a/b"]),
         ("bibtex", "@misc{a}\n@misc{x, title = {\udcff}}\n@misc{b,}", [2], "CP1252", ["a/a", "a/b"]),
@@ -381,6 +385,7 @@ def test_csl_is_told_from_our_own_keys_by_its_variables(tmp_path, content, forma
         (r"{D}eep~{L}earning \emph{E. coli} in {\textbackslash}x", r"Deep Learning E. coli in \x"),
         (r"CO$_2$ and $\mathrm{H_2O}$, $O(n \log n)$", "CO2 and H2O, O(n log n)"),
         (r"$p \leq 0.05$ of 50\,\% \& \$5 \#1 a\_b", "p ≤ 0.05 of 50 % & $5 #1 a_b"),
+        (r"The {\LaTeX} and \TeX{} book", "The LaTeX and TeX book"),
         (r"A--B --- ``quoted'' text", "A–B — “quoted” text"),
         ("two\\\\lines  and\ttabs, unfinished \\'", "two lines and tabs, unfinished"),
     ],
