@@ -6,9 +6,10 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
+from base.errors import ShragError
 from server.api.combinations import describe_refused
 from server.api.schemas import REFERENCE, shape_schemas, with_references, without_null
-from server.problems.details import CODES, MEDIA_TYPE, PROBLEMS, TITLES
+from server.problems import MEDIA_TYPE, TITLES, error_classes
 
 OF_API = ("/api/", "/healthz", "/readyz", "/metrics")
 WAIT = {"Retry-After": {"description": "seconds", "schema": {"type": "integer", "minimum": 1}}}
@@ -47,13 +48,13 @@ def operation_id(route: APIRoute) -> str:
 
 def problem_responses() -> dict[str, Any]:
     """Describe the problems of every call, by status."""
-    codes: dict[int, list[str]] = defaultdict(list)
-    for status, code in (*PROBLEMS.values(), *CODES.items(), (500, "unexpected")):
-        codes[status].append(code)
+    codes: dict[int, set[str]] = defaultdict(set)
+    for kind in (*error_classes(), ShragError):
+        codes[kind.http_status].add(kind.code)
     content = {MEDIA_TYPE: {"schema": {"$ref": REFERENCE.format(model="Problem")}}}
     return {
         str(status): {
-            "description": f"{TITLES.get(status, 'Failed')}: {', '.join(dict.fromkeys(codes[status]))}",
+            "description": f"{TITLES.get(status, 'Failed')}: {', '.join(sorted(codes[status]))}",
             "content": content,
             **({"headers": WAIT} if status in WITH_WAIT else {}),
         }

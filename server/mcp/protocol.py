@@ -26,7 +26,7 @@ from pydantic import ValidationError
 from base.calls import Call, first_refusal, in_one_line
 from server.mcp import tools
 from server.mcp.tool import AnyTool, ToolContext, ToolResult
-from server.problems.details import problem
+from server.problems import problem
 from server.transport.leaving import unless_stopping
 
 INSTRUCTIONS = (

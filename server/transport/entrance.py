@@ -32,8 +32,7 @@ from server.limits.gate import Work
 from server.limits.rates import Rate
 from server.monitoring import metrics
 from server.monitoring.call_log import NOT_LET_IN
-from server.problems.details import problem_response
-from server.problems.refusals import refusal
+from server.refusals import error_response
 from server.roles import includes
 from server.services import Services
 from server.settings import ServerSettings
@@ -105,7 +104,7 @@ class Entrance:
         except ServerError as error:
             # The rest of the body is not awaited.
             answer.closes = isinstance(error, UNREAD) or not is_cheap_to_skip(scope)
-            await refusal(error, scope)(scope, receive, answer.send)
+            await error_response(error, scope)(scope, receive, answer.send)
         else:
             await self._pass_on(scope, receive, answer)
         finally:
@@ -161,7 +160,7 @@ class Entrance:
         except Exception as error:
             if answer.status:
                 raise
-            await problem_response(error)(scope, receive, answer.send)
+            await error_response(error, scope)(scope, receive, answer.send)
 
     def _note(self, scope: Scope, services: Services, visit: Visit, answer: "_Answer") -> None:
         """Count and time the call, and write it to the audit log."""

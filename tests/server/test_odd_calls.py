@@ -9,7 +9,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from server.problems.details import problem
+from server.problems import problem
 from tests.generator.sample_index import ENGLISH
 from tests.indexer.made_corpora import build, write_jsonl
 from tests.server.running import serving
