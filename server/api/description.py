@@ -49,7 +49,7 @@ def operation_id(route: APIRoute) -> str:
 def problem_responses() -> dict[str, Any]:
     """Describe the problems of every call, by status."""
     codes: dict[int, set[str]] = defaultdict(set)
-    for kind in (*error_classes(), ShragError):
+    for kind in [ShragError, *error_classes()]:
         codes[kind.http_status].add(kind.code)
     content = {MEDIA_TYPE: {"schema": {"$ref": REFERENCE.format(model="Problem")}}}
     return {

@@ -72,7 +72,7 @@ async def read_body(scope: Scope, receive: Receive, reading: Reading, *, most: i
             while more:
                 message = await receive()
                 if message["type"] == "http.disconnect":
-                    raise CallerGone
+                    raise CallerGone("the caller has left")
                 piece = message.get("body", b"")
                 more = message.get("more_body", False)
                 size += len(piece)
