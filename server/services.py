@@ -113,7 +113,7 @@ async def open_services(
             await opened.enter_async_context(CallLog(audit).keeping()),
             KeptSearches(settings.indexer.home, server),
             Feeds(settings.indexer.home, server),
-            await opened.enter_async_context(open_sign_in(sign_in, server, settings.indexer.home)),
+            await open_sign_in(sign_in, server, settings.indexer.home),
             await opened.enter_async_context(SearchStatistics(settings.indexer.home, server).keeping()),
         )
 

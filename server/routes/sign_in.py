@@ -37,11 +37,11 @@ async def begin(
     try:
         sign_in = _sign_in(services)
         _count(request, services)
-        beginning = await sign_in.begin(next_)
+        address, browser = await sign_in.begin(next_)
     except ServerError as error:
         return error_response(error, request.scope)
-    response = RedirectResponse(beginning.address, SEE_OTHER)
-    _set(response, request, services, beginning.browser, STARTED_SUFFIX, int(STARTED_S))
+    response = RedirectResponse(address, SEE_OTHER)
+    _set(response, request, services, browser, STARTED_SUFFIX, int(STARTED_S))
     return response
 
 

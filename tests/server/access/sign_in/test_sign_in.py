@@ -309,8 +309,7 @@ def test_a_clock_may_be_off_by_half_a_minute(browser, provider):
     signed_in(browser, provider, iat=now + 30, exp=now - 30)
 
 
-def test_a_new_key_of_the_provider_is_fetched_when_a_token_needs_it(home, monkeypatch):
-    monkeypatch.setattr("server.access.sign_in.provider.KEYS_AGAIN_S", 0.0)
+def test_a_new_key_of_the_provider_is_fetched_when_a_token_needs_it(home):
     fresh = jwk.generate_key("EC", "P-256", ABOUT | {"kid": "2"})
     with providing() as provider:
         sign_in = settings_for(provider, home)
