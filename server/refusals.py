@@ -14,7 +14,7 @@ from starlette.types import Scope
 
 from base.errors import ShragError
 from server.html.pages import Reader, failed_page, rendered
-from server.openai.errors import OF_OPENAI, in_openai_format
+from server.openai_errors import OF_OPENAI, in_openai_format
 from server.problems import MEDIA_TYPE, error_of_call, error_of_framework, problem
 
 FOR_PROGRAMS = ("/api/", OF_OPENAI, "/mcp")  # addresses without pages

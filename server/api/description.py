@@ -49,7 +49,8 @@ def operation_id(route: APIRoute) -> str:
 def problem_responses() -> dict[str, Any]:
     """Describe the problems of every call, by status."""
     codes: dict[int, set[str]] = defaultdict(set)
-    for kind in [ShragError, *error_classes()]:
+    kinds: list[type[ShragError]] = [ShragError, *error_classes()]
+    for kind in kinds:
         codes[kind.http_status].add(kind.code)
     content = {MEDIA_TYPE: {"schema": {"$ref": REFERENCE.format(model="Problem")}}}
     return {

@@ -12,8 +12,8 @@ from uuid import uuid4
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from server.openai.errors import in_openai_format
 from server.openai.pieces import Admitted, End, Piece
+from server.openai_errors import in_openai_format
 from server.problems import problem
 from server.refusals import error_response
 

@@ -8,9 +8,9 @@ from starlette.responses import Response
 from server.limits.gate import Read
 from server.openai.calls import ChatCall, asked_by
 from server.openai.completions import Completion, CompletionStream
-from server.openai.errors import ErrorBody
 from server.openai.models import model, models, require_model
 from server.openai.pieces import pieces_of
+from server.openai_errors import ErrorBody
 from server.services import Shared
 from server.transport.headers import EVENT_STREAM
 from server.transport.leaving import while_connected
