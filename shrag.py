@@ -7,47 +7,15 @@ import sys
 
 import click
 
-from base import errors as base_errors
+from base.errors import InvalidCall, RemediableError, ShragError
 from base.remedies import INDEX_CALLED_FOR, describe_error
 from base.terminal.lazy_commands import LazyGroup
 from base.terminal.output import echo, echo_lines
 from base.terminal.standard_streams import flush_standard_output, standard_streams
-from eval import errors as eval_errors
-from generator import errors as generator_errors
-from indexer import errors as indexer_errors
-from retriever import errors as retriever_errors
-from server import errors as server_errors
-from stack import errors as stack_errors
+from retriever.errors import BadExpression
 
 # Garbage collector thresholds: start-up objects stay alive, and scanning them takes a tenth of the start.
 COLLECTOR = (50_000, 20, 20)
-
-# Wrong calls exit with 2, failed runs with 1.
-CALL_ERRORS: tuple[type[Exception], ...] = (
-    base_errors.UnknownPath,
-    indexer_errors.UnknownFormat,
-    base_errors.InvalidCall,
-    base_errors.InvalidSettingsFile,
-    indexer_errors.EncoderNotConfigured,
-    indexer_errors.UnknownIndex,
-    retriever_errors.RetrieverError,
-    generator_errors.ModelNotConfigured,
-    generator_errors.UnknownWay,
-    generator_errors.UnknownModel,
-    eval_errors.BadMeasure,
-    server_errors.NotProtected,
-    server_errors.SignInUnusable,
-    server_errors.UnknownKey,
-    stack_errors.BundleCallError,
-)
-RUN_ERRORS: tuple[type[Exception], ...] = (
-    base_errors.ResourceError,
-    retriever_errors.SourceFailed,
-    generator_errors.GeneratorError,
-    eval_errors.EvalError,
-    server_errors.ServerError,
-    stack_errors.StackError,
-)
 
 # Commands that change indexes, with their subcommands that do.
 CHANGES: dict[str, set[str]] = {
@@ -149,7 +117,7 @@ def _run(*, debug: bool) -> int:
         echo_lines(shown.getvalue().rstrip().split("\n"), err=True)
         return error.exit_code
     except Exception as error:  # noqa: BLE001 - no traceback without --debug
-        if isinstance(error, base_errors.RemediableError):
+        if isinstance(error, RemediableError):
             error.index = error.index or called.get(INDEX_CALLED_FOR, "")
         code, lines = _outcome(error)
         if debug:
@@ -177,12 +145,10 @@ def _shortened(line: str) -> str:
 
 def _outcome(error: Exception) -> tuple[int, list[str]]:
     """Return the exit code and the message lines of an error."""
-    described = f"{type(error).__name__}: {describe_error(error)}"
-    if isinstance(error, CALL_ERRORS) and not isinstance(error, retriever_errors.SourceFailed):
-        marks_a_place = isinstance(error, retriever_errors.BadExpression)
-        return 2, described.split("\n") if marks_a_place else [described]
-    if isinstance(error, RUN_ERRORS):
-        return 1, [described]
+    if isinstance(error, ShragError):
+        described = f"{type(error).__name__}: {describe_error(error)}"
+        marks_a_place = isinstance(error, BadExpression)
+        return error.exit_code, described.split("\n") if marks_a_place else [described]
     if isinstance(error, UnicodeEncodeError):
         return 2, ["an argument, or a path, is not valid UTF-8"]
     if isinstance(error, OSError):
@@ -204,7 +170,7 @@ def _check_arguments(arguments: list[str]) -> None:
             argument.encode()
         except UnicodeEncodeError:
             shown = argument[:100].encode("utf-8", "backslashreplace").decode()
-            raise base_errors.InvalidCall(f"argument {number} is not valid UTF-8: {shown}") from None
+            raise InvalidCall(f"argument {number} is not valid UTF-8: {shown}") from None
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
         k: Annotated[int, Flag("-k"), Field(ge=1, le=1000, description="Papers to find.")] = 10
 
 `base/terminal/call_options.py` makes the arguments and options of a command from the fields, FastAPI takes
-the class as a body or as query parameters, and `server/mcp/tool.py` makes the arguments of a tool.
+the class as a body or as query parameters, and `server/mcp/tools.py` makes it from the arguments of a tool.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,15 +1,16 @@
 """Errors with a message and remedies.
 
-RemediableError
-└── ResourceError             a file, a setting, an index, an engine or a model cannot be used
-    ├── UnknownPath           a path that does not exist
-    ├── InvalidCall           arguments that contradict each other or the state of the index
-    ├── InvalidSettingsFile   a shrag.toml that is unreadable, untrusted, or contains an unknown setting
-    ├── DamagedFile           a damaged line or value in a file; names the place
-    ├── FileBusy              another process is writing to the same file or folder
-    ├── OutputNotWritten      disk full or no permission for an output file; the old file remains
-    ├── LibraryMissing        the optional libraries of an engine or a model are not installed
-    └── …                     `indexer/errors.py`
+ShragError                    any error with a message for the caller
+└── RemediableError
+    └── ResourceError         a file, a setting, an index, an engine or a model cannot be used
+        ├── UnknownPath           a path that does not exist
+        ├── InvalidCall           arguments that contradict each other or the state of the index
+        ├── InvalidSettingsFile   a shrag.toml that is unreadable, untrusted, or contains an unknown setting
+        ├── DamagedFile           a damaged line or value in a file; names the place
+        ├── FileBusy              another process is writing to the same file or folder
+        ├── OutputNotWritten      disk full or no permission for an output file; the old file remains
+        ├── LibraryMissing        the optional libraries of an engine or a model are not installed
+        └── …                     `indexer/errors.py`
 
 The message and the remedy are separate: each front end phrases a `Remedy` in its own form (the command line
 as a command). A remedy that is the same for all front ends is a plain sentence.
@@ -40,7 +41,27 @@ class Remedy(Enum):
     CONFIRM = "confirm it"
 
 
-class RemediableError(Exception):
+class ShragError(Exception):
+    """Base of all errors with a message for the caller.
+
+    A class says its HTTP status, its stable code, and the exit code of the command line: 2 for a wrong call,
+    1 for a failed run. `public` is a message for callers of the server, in place of one that names paths,
+    addresses or hosts of this machine. A class without a code is unexpected in the server.
+    """
+
+    http_status: int = 500
+    code: str = "unexpected"
+    exit_code: int = 1
+    public: str = ""
+
+    def __init_subclass__(cls, **said: int | str) -> None:
+        """Take the values as arguments of the class statement; the others are inherited."""
+        super().__init_subclass__()
+        for name, value in said.items():
+            setattr(cls, name, value)
+
+
+class RemediableError(ShragError):
     """An error with its remedies and the index concerned.
 
     `str` gives the complete message, phrased for every front end.
@@ -62,7 +83,9 @@ class RemediableError(Exception):
         )
 
 
-class ResourceError(RemediableError):
+class ResourceError(
+    RemediableError, code="index", public="{index} cannot be used; the reason is in the server's log"
+):
     """A file, a setting, an index, an engine or a model cannot be used."""
 
 
@@ -77,15 +100,15 @@ def join_remedies(what: str, remedies: list[str]) -> str:
     return "; ".join(filter(None, (what, ", or ".join(remedies))))
 
 
-class UnknownPath(ResourceError):
+class UnknownPath(ResourceError, exit_code=2):
     """A path that does not exist."""
 
 
-class InvalidCall(ResourceError):
+class InvalidCall(ResourceError, http_status=422, code="invalid-call", exit_code=2, public=""):
     """Arguments that contradict each other or the state of the index."""
 
 
-class InvalidSettingsFile(ResourceError):
+class InvalidSettingsFile(ResourceError, exit_code=2):
     """A settings file that is unreadable, untrusted, or contains an unknown setting."""
 
 

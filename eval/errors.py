@@ -10,8 +10,10 @@ EvalError
 └── BadBenchmark    files of a published or a new benchmark are missing or damaged; names file and line
 """
 
+from base.errors import ShragError
 
-class EvalError(Exception):
+
+class EvalError(ShragError):
     """Base of all errors; the message names the cause, the input, and the next step."""
 
 
@@ -27,7 +29,7 @@ class BadRun(EvalError):
     """An unreadable run, or one that a run file cannot represent."""
 
 
-class BadMeasure(EvalError):
+class BadMeasure(EvalError, exit_code=2):
     """An unknown measure, or one that cannot be computed here."""
 
 

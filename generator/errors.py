@@ -1,19 +1,21 @@
 """Errors of answering; statistics or quotation replace a model call that fails with `ModelFailed`."""
 
+from base.errors import ShragError
 
-class GeneratorError(Exception):
+
+class GeneratorError(ShragError, code="generator"):
     """Base of all; the message says what happened, at which endpoint or file, and what to do next."""
 
 
-class ModelNotConfigured(GeneratorError):
+class ModelNotConfigured(GeneratorError, http_status=422, code="unknown-model", exit_code=2):
     """No setting names a language model."""
 
 
-class UnknownWay(GeneratorError):
+class UnknownWay(GeneratorError, http_status=422, code="unknown-way", exit_code=2):
     """No way of answering has that name."""
 
 
-class UnknownModel(GeneratorError):
+class UnknownModel(GeneratorError, http_status=422, code="unknown-model", exit_code=2):
     """No setting names that model."""
 
 
@@ -21,7 +23,12 @@ class InvalidPrompt(GeneratorError):
     """A prompt is missing or has no version, or a call lacks one of its variables or has another one."""
 
 
-class ModelFailed(GeneratorError):
+class ModelFailed(
+    GeneratorError,
+    http_status=502,
+    code="model-failed",
+    public="the language model failed; the details are in the server's log",
+):
     """A model call failed; a fallback replaces it and a note says so.
 
     `attempts` counts the requests sent.

@@ -23,15 +23,15 @@ from collections.abc import Sequence
 from base.errors import Remedy, ResourceError, first_names
 
 
-class UnknownFormat(ResourceError):
+class UnknownFormat(ResourceError, exit_code=2):
     """A file of an unknown format, or options that do not fit the format."""
 
 
-class EncoderNotConfigured(ResourceError):
+class EncoderNotConfigured(ResourceError, exit_code=2):
     """Vectors are requested without a configured encoder."""
 
 
-class UnknownIndex(ResourceError):
+class UnknownIndex(ResourceError, http_status=404, code="unknown-index", exit_code=2, public=""):
     """No index of that name, or no such version; `there` lists the existing indexes."""
 
     def __init__(
@@ -57,15 +57,30 @@ class StrictRefusal(ResourceError):
     """A record is invalid, and the build is strict."""
 
 
-class IndexBusy(ResourceError):
+class IndexBusy(
+    ResourceError,
+    http_status=503,
+    code="index-busy",
+    public="{index} is being written to by another process; try again in a moment",
+):
     """Another process is writing to this index."""
 
 
-class IndexMismatch(ResourceError):
+class IndexMismatch(
+    ResourceError,
+    http_status=503,
+    code="index-mismatch",
+    public="{index} does not match this server's settings; the details are in its log",
+):
     """The index was built with another analysis, schema, library version or format."""
 
 
-class IndexDamaged(ResourceError):
+class IndexDamaged(
+    ResourceError,
+    http_status=503,
+    code="index-damaged",
+    public="{index} is damaged; the details are in the server's log",
+):
     """Files of the index are missing or unreadable."""
 
 
@@ -73,7 +88,7 @@ class VersionGone(IndexDamaged):
     """A version was pruned, or its index deleted, while it was open."""
 
 
-class IndexClosed(ResourceError):
+class IndexClosed(ResourceError, http_status=503, code="stopping", public=""):
     """An index, its glossary or its vectors are used after they were closed."""
 
 
@@ -89,9 +104,19 @@ class RepositoryFailed(ResourceError):
     """An OAI-PMH repository does not answer, refuses, or sends invalid answers."""
 
 
-class EngineUnreachable(ResourceError):
+class EngineUnreachable(
+    ResourceError,
+    http_status=503,
+    code="engine-unreachable",
+    public="the search engine does not answer; details are in the server's log",
+):
     """No server of the engine answers in time."""
 
 
-class EngineRefused(ResourceError):
+class EngineRefused(
+    ResourceError,
+    http_status=503,
+    code="engine-refused",
+    public="the search engine refused the request; the reason is in the server's log",
+):
     """The engine's server refuses a request."""

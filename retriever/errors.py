@@ -22,35 +22,40 @@ SHOWN_BEHIND = 40
 CONTROL = frozenset({"Cc", "Cs", "Zl", "Zp"})
 
 
-class RetrieverError(RemediableError):
+class RetrieverError(RemediableError, exit_code=2):
     """Base of all errors of the retriever."""
 
 
-class BadQuestion(RetrieverError):
+class BadQuestion(RetrieverError, http_status=422, code="bad-question"):
     """A question that cannot be searched for."""
 
 
-class BadFilter(RetrieverError):
+class BadFilter(RetrieverError, http_status=422, code="bad-filter"):
     """A filter or method that does not exist."""
 
 
-class UnknownPassage(RetrieverError):
+class UnknownPassage(RetrieverError, http_status=404, code="unknown-passage"):
     """No passage of that id in the index."""
 
 
-class UnknownPaper(RetrieverError):
+class UnknownPaper(RetrieverError, http_status=404, code="unknown-paper"):
     """No paper of that id in the index."""
 
 
-class UnknownSource(RetrieverError):
+class UnknownSource(RetrieverError, http_status=404, code="unknown-source"):
     """No source of papers is declared by that name."""
 
 
-class InvalidSource(RetrieverError):
+class InvalidSource(
+    RetrieverError,
+    http_status=503,
+    code="invalid-source",
+    public="the declaration of a source is invalid; details are in the server's log",
+):
     """Invalid settings of a source of papers."""
 
 
-class SourceFailed(RetrieverError):
+class SourceFailed(RetrieverError, http_status=502, code="source-failed", exit_code=1):
     """A source of papers does not answer, or sends an invalid answer."""
 
 
@@ -58,7 +63,7 @@ class SourceSilent(SourceFailed):
     """A source timed out. It is not asked again."""
 
 
-class BadExpression(RetrieverError):
+class BadExpression(RetrieverError, http_status=422, code="bad-expression"):
     """An expression of the expert language that cannot be parsed; `position` counts characters from 0."""
 
     def __init__(self, reason: str, expression: str, position: int) -> None:

@@ -15,8 +15,8 @@ from generator.request import Settings
 from server import routes
 from server.access.sign_in.proxy_header import RemembersPeer
 from server.api.description import Application, operation_id
-from server.problems.handlers import add_handlers
 from server.processes.stopping import stop_event_on_signal
+from server.refusals import add_handlers
 from server.services import Services, open_services
 from server.settings import ServerSettings, SignInSettings
 from server.transport.entrance import Entrance

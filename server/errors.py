@@ -1,43 +1,15 @@
-"""Errors between a caller of the server and the layers below.
-
-ServerError
-├── BadRequest        an unreadable call; `place` names the part of it
-├── AddressTooLong, BodyTooLarge, BodyTooSlow, BodyTooDeep     calls that are not read to the end
-├── CallerGone        the caller left before the call had arrived
-├── WrongMediaType    a body that is not JSON, or is labelled as another type
-├── TooBusy           refused before any work was done; `retry_after_s` is the time to wait
-│   ├── TooOften      the rate limit of a key, or an address
-│   ├── QuotaUsed     the daily limit of a key
-│   └── TooManyOpen   the limit of open calls of a key, or an address
-├── Unauthorized      no key, or an invalid one
-├── Forbidden         the caller's role is too low, or a page of another site made the request
-├── SignInFailed      a sign-in that the provider or this server did not complete
-├── ProviderFailed    the provider of sign-in does not answer as its standard says
-├── SignInUnusable    settings with which nobody could sign in safely
-├── Misdirected       the Host header names another server
-├── TooSlow           the work exceeded its time limit
-├── NotProtected      the server would answer everybody without the setting that allows it
-├── Stopping          the server is being stopped
-├── Starting          indexes or sources are still being opened
-├── NothingOpens      there are indexes, and none of them can be opened
-├── UnknownSearch     no search for papers with that id is kept for the caller, or no feed with that address
-├── SearchRunning     a kept search that another call is continuing
-├── JudgementNotKept  the readers' judgements have reached their size, or cannot be written
-├── SearchUnusable    a kept search, or a feed, that cannot be read
-├── UnknownKey        no key with that id
-└── StoreUnusable     the store of keys, sessions, searches and feeds cannot be read or written
-    ├── StoreEmpty    its file has no content, so no key is valid
-    └── SessionsUnreadable    the session of a person cannot be checked
-"""
+"""Errors between a caller of the server and the layers below."""
 
 from base.errors import RemediableError
 
+IN_LOG = "the reason is in the server's log"
 
-class ServerError(Exception):
+
+class ServerError(RemediableError):
     """Base of all server errors; the message names the cause and the next step."""
 
 
-class BadRequest(ServerError):
+class BadRequest(ServerError, http_status=422, code="bad-request"):
     """An unreadable call; `place` names the part of it, like `body.k`."""
 
     def __init__(self, message: str, *, place: str = "") -> None:
@@ -46,19 +18,19 @@ class BadRequest(ServerError):
         super().__init__(message)
 
 
-class AddressTooLong(ServerError):
+class AddressTooLong(ServerError, http_status=414, code="address-too-long"):
     """A path and query longer than the limit."""
 
 
-class BodyTooLarge(ServerError):
+class BodyTooLarge(ServerError, http_status=413, code="too-large"):
     """A body larger than the limit."""
 
 
-class BodyTooSlow(ServerError):
+class BodyTooSlow(ServerError, http_status=408, code="too-slow-to-arrive"):
     """A call that did not arrive in time."""
 
 
-class BodyTooDeep(ServerError):
+class BodyTooDeep(ServerError, http_status=400, code="too-deep"):
     """JSON nested more deeply than the limit."""
 
 
@@ -66,11 +38,11 @@ class CallerGone(ServerError):
     """The caller left before the call had arrived; no response can be sent."""
 
 
-class WrongMediaType(ServerError):
-    """A body in an unsupported form, like a compressed one."""
+class WrongMediaType(ServerError, http_status=415, code="wrong-media-type"):
+    """A body that is not JSON, or is labelled or packed as another type."""
 
 
-class TooBusy(ServerError):
+class TooBusy(ServerError, http_status=429, code="too-busy"):
     """The server is at capacity; no work was started."""
 
     def __init__(self, message: str, *, retry_after_s: float) -> None:
@@ -79,31 +51,43 @@ class TooBusy(ServerError):
         super().__init__(message)
 
 
-class Stopping(ServerError):
-    """The server is being stopped."""
-
-
-class Starting(ServerError):
-    """Indexes or sources are still being opened."""
-
-
-class NothingOpens(ServerError):
-    """There are indexes, and none of the expected ones can be opened."""
-
-
-class TooOften(TooBusy):
+class TooOften(TooBusy, code="too-often"):
     """A key, or an address, has reached its rate limit."""
 
 
-class QuotaUsed(TooBusy):
+class QuotaUsed(TooBusy, code="quota-used"):
     """A key has reached its daily limit."""
 
 
-class TooManyOpen(TooBusy):
+class TooManyOpen(TooBusy, code="too-many-connections"):
     """A key, or an address, has reached its limit of open calls."""
 
 
-class Unauthorized(ServerError):
+class TooSlow(ServerError, http_status=503, code="too-slow"):
+    """The work exceeded its time limit."""
+
+    def __init__(self, seconds: float) -> None:
+        """`seconds`: the limit."""
+        super().__init__(f"this took longer than {seconds:g} seconds")
+
+
+class Stopping(ServerError, http_status=503, code="stopping"):
+    """The server is being stopped."""
+
+
+class Starting(ServerError, http_status=503, code="starting"):
+    """Indexes or sources are still being opened."""
+
+
+class NothingOpens(ServerError, http_status=503, code="no-index-opens"):
+    """There are indexes, and none of the expected ones can be opened."""
+
+
+class Misdirected(ServerError, http_status=421, code="unknown-host"):
+    """The Host header names another server."""
+
+
+class Unauthorized(ServerError, http_status=401, code="key-needed"):
     """No key, or an invalid one."""
 
 
@@ -111,11 +95,11 @@ class PersonsSessionEnded(Unauthorized):
     """The browser's cookie is of a person's session that has ended."""
 
 
-class Forbidden(ServerError):
+class Forbidden(ServerError, http_status=403, code="forbidden"):
     """The caller's role is too low, or a page of another site made the request."""
 
 
-class SignInFailed(ServerError):
+class SignInFailed(ServerError, http_status=403, code="sign-in-failed"):
     """A sign-in that was not completed; `reason` is a word for the audit log."""
 
     def __init__(self, message: str, *, reason: str) -> None:
@@ -124,57 +108,69 @@ class SignInFailed(ServerError):
         super().__init__(message)
 
 
-class ProviderFailed(ServerError):
+class ProviderFailed(
+    ServerError,
+    http_status=502,
+    code="provider-failed",
+    public="the sign-in service failed; the details are in the server's log",
+):
     """The provider of sign-in does not answer as its standard says."""
 
 
-class SignInUnusable(RemediableError, ServerError):
+class SignInUnusable(ServerError, exit_code=2):
     """Settings with which nobody could sign in safely."""
 
 
-class Misdirected(ServerError):
-    """The Host header names another server."""
-
-
-class TooSlow(ServerError):
-    """The work exceeded its time limit."""
-
-    def __init__(self, seconds: float) -> None:
-        """`seconds`: the limit."""
-        super().__init__(f"this took longer than {seconds:g} seconds")
-
-
-class UnknownSearch(ServerError):
-    """No search for papers with that id is kept for the caller, or no feed has that id or address."""
-
-
-class SearchRunning(ServerError):
-    """A kept search is running; only one call can continue it at a time."""
-
-
-class SearchUnusable(ServerError):
-    """A kept search, or a feed, that cannot be read."""
-
-
-class JudgementNotKept(ServerError):
-    """The readers' judgements have reached their size, or cannot be written."""
-
-
-class NotProtected(RemediableError, ServerError):
+class NotProtected(ServerError, exit_code=2):
     """The server would answer everybody without the setting that allows it."""
 
 
-class UnknownKey(RemediableError, ServerError):
+class UnknownKey(ServerError, http_status=404, code="unknown-key", exit_code=2):
     """No key has that id."""
 
 
-class StoreUnusable(RemediableError, ServerError):
+class StoreUnusable(
+    ServerError,
+    http_status=503,
+    code="keys-unreadable",
+    public=f"keys and searches cannot be read or written now; {IN_LOG}",
+):
     """The store of keys, sessions, searches and feeds is damaged, locked for too long or not writable."""
 
 
-class StoreEmpty(StoreUnusable):
+class StoreEmpty(
+    StoreUnusable,
+    code="keys-empty",
+    public="the file of keys is empty, so no key is valid; the operator can create one",
+):
     """The file of the store has no content, so no key is valid."""
 
 
-class SessionsUnreadable(StoreUnusable):
+class SessionsUnreadable(
+    StoreUnusable, code="sessions-unreadable", public=f"sessions cannot be read now; {IN_LOG}"
+):
     """The session of a person cannot be checked."""
+
+
+class UnknownSearch(ServerError, http_status=404, code="unknown-search"):
+    """No search for papers with that id is kept for the caller, or no feed has that id or address."""
+
+
+class SearchRunning(ServerError, http_status=409, code="search-running"):
+    """A kept search is running; only one call can continue it at a time."""
+
+
+class SearchUnusable(ServerError, http_status=503, code="search-unusable"):
+    """A kept search, or a feed, that cannot be read, saved or removed."""
+
+
+class JudgementNotKept(ServerError, http_status=503, code="judgement-not-kept"):
+    """The file of readers' judgements is full, busy or cannot be written."""
+
+
+class NotFound(ServerError, http_status=404, code="not-found"):
+    """No page or endpoint is at the address."""
+
+
+class WrongMethod(ServerError, http_status=405, code="wrong-method"):
+    """The address exists, but not for the method of the call."""

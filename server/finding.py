@@ -26,7 +26,7 @@ from server.kept_searches.keeping import NOT_WRITABLE, Keeping
 from server.kept_searches.store import KeptSearches, RunningSearch
 from server.model_address import without_address
 from server.monitoring import metrics
-from server.problems.details import detail_of
+from server.problems import detail_of
 from server.services import Backends
 from server.targets import CallTarget
 from server.transport.streams import until

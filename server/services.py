@@ -116,7 +116,7 @@ async def open_services(
             await opened.enter_async_context(CallLog(audit).keeping()),
             KeptSearches(store, server),
             Feeds(store, server),
-            await opened.enter_async_context(open_sign_in(sign_in, server, store)),
+            open_sign_in(sign_in, server, store),
             await opened.enter_async_context(SearchStatistics(store, server).keeping()),
         )
 

@@ -6,8 +6,10 @@ StackError
 └── BundleCallError     contradictory options, or options that name missing things
 """
 
+from base.errors import ShragError
 
-class StackError(Exception):
+
+class StackError(ShragError):
     """Base of all errors; the message names the cause, the input, and the next step."""
 
 
@@ -19,5 +21,5 @@ class BundleDamaged(StackError):
     """The folder is not a bundle, or its manifest is unreadable."""
 
 
-class BundleCallError(StackError):
+class BundleCallError(StackError, exit_code=2):
     """Contradictory options, or options that name missing things."""

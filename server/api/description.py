@@ -1,14 +1,18 @@
 """The OpenAPI description of the API: stable operation ids, responses and problems."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
-from server.api.combinations import describe_refused
+from base.documents.formats import DOCUMENT_FORMATS
+from base.errors import ShragError
+from retriever.exports import export_names
+from server.api.answers_to_cite import MOST_CITED
 from server.api.schemas import REFERENCE, shape_schemas, with_references, without_null
-from server.problems.details import CODES, MEDIA_TYPE, PROBLEMS, TITLES
+from server.problems import MEDIA_TYPE, TITLES, error_classes
 
 OF_API = ("/api/", "/healthz", "/readyz", "/metrics")
 WAIT = {"Retry-After": {"description": "seconds", "schema": {"type": "integer", "minimum": 1}}}
@@ -16,6 +20,19 @@ WITH_WAIT = {429, 503}
 KEYS = {
     "bearer": {"type": "http", "scheme": "bearer", "description": "a key: shrag keys create"},
     "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+}
+DOCUMENTS, REFERENCES = (
+    ", ".join(f"`{name}`" for name in names) for names in (DOCUMENT_FORMATS, export_names())
+)
+INDEX = "`index` beside `sources`"
+# Combinations of fields that are refused, by the name of the body's schema.
+REFUSED = {
+    "SearchCall": INDEX,
+    "AskCall": f"{INDEX}; `method`, `strategy`, `keywords`, `skip` or `topic` by a way that does not take it",
+    "ExportBody": f"{INDEX}; more than one of `ids`, `question` and `answer`, or none; `answer` without "
+    f"`evidence`, or with another format than {DOCUMENTS}; `cite` beside format {REFERENCES}; more than "
+    f"{MOST_CITED} papers of format {DOCUMENTS}",
+    "FindCall": f"{INDEX}; neither `question` nor `resume`",
 }
 
 
@@ -47,13 +64,14 @@ def operation_id(route: APIRoute) -> str:
 
 def problem_responses() -> dict[str, Any]:
     """Describe the problems of every call, by status."""
-    codes: dict[int, list[str]] = defaultdict(list)
-    for status, code in (*PROBLEMS.values(), *CODES.items(), (500, "unexpected")):
-        codes[status].append(code)
+    codes: dict[int, set[str]] = defaultdict(set)
+    kinds: list[type[ShragError]] = [ShragError, *error_classes()]
+    for kind in kinds:
+        codes[kind.http_status].add(kind.code)
     content = {MEDIA_TYPE: {"schema": {"$ref": REFERENCE.format(model="Problem")}}}
     return {
         str(status): {
-            "description": f"{TITLES.get(status, 'Failed')}: {', '.join(dict.fromkeys(codes[status]))}",
+            "description": f"{TITLES.get(status, 'Failed')}: {', '.join(sorted(codes[status]))}",
             "content": content,
             **({"headers": WAIT} if status in WITH_WAIT else {}),
         }
@@ -78,7 +96,15 @@ def _completed(document: dict[str, Any]) -> dict[str, Any]:
             call["responses"] = found | refused
             call["security"] = [{}, *({name: []} for name in KEYS)]
             call["summary"] = call["description"].split("\n")[0].rstrip(".")
+        if words := REFUSED.get(_body_of(calls.get("post", {}))):
+            for call in calls.values():
+                call["description"] += f"\n\nRefused with 422: {words}."
     for name in ("HTTPValidationError", "ValidationError"):
         components["schemas"].pop(name, None)
-    describe_refused(document)
     return document
+
+
+def _body_of(call: Mapping[str, Any]) -> str:
+    """Return the name of the schema of a call's body, or ""."""
+    contents = call.get("requestBody", {}).get("content", {}).values()
+    return next((each["schema"].get("$ref", "").rpartition("/")[2] for each in contents), "")

@@ -23,7 +23,7 @@ from generator.finding.state import Understanding
 from generator.pipeline import AskResult
 from retriever.stages.hits import SearchResult
 from server.api.schemas import REFERENCE, Shaped
-from server.problems.details import Problem
+from server.problems import Problem
 from server.targets import CallTarget
 from server.transport.headers import EVENT_STREAM
 

@@ -10,8 +10,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from base.markup import Markup, html
-
 Language: TypeAlias = Literal["ko", "en"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 
@@ -22,7 +20,6 @@ MEDIA_TYPES = {
     ".json": "application/json",
     ".svg": "image/svg+xml",
 }
-PLACE = re.compile(r"\{\{(\w+)\}\}")
 IMPORT = re.compile(r'^import .*? from "\./([\w-]+\.js)";$', re.MULTILINE)
 
 
@@ -37,11 +34,10 @@ class PageFile:
 
 @dataclass(frozen=True, slots=True)
 class PageFiles:
-    """Files for the browser by path, and templates and texts of the pages rendered here."""
+    """Files for the browser by path, and texts of the pages rendered here."""
 
     version: str
     files: Mapping[str, PageFile]
-    templates: Mapping[str, str]
     words: Mapping[Language, Mapping[str, str]]
 
     @property
@@ -49,23 +45,12 @@ class PageFiles:
         """The address of the files, without a slash at the end."""
         return f"/page/{self.version}"
 
-    def preloads(self, *scripts: str) -> Markup:
-        """Return links that preload scripts and their modules, so that they load in parallel."""
+    def modules(self, *scripts: str) -> list[str]:
+        """Return scripts and the modules that they import, for loading in parallel."""
         found = list(scripts)
         for name in found:
             found += [each for each in IMPORT.findall(self.files[name].content.decode()) if each not in found]
-        links = [f'<link rel="modulepreload" href="{self.base}/{name}">' for name in sorted(found)]
-        return Markup("\n".join(links))
-
-    def filled(self, template: str, language: Language, places: Mapping[str, str]) -> str:
-        """Fill the placeholders `{{name}}` of a template; values that are not markup are escaped."""
-        words = self.words[language]
-
-        def value(match: re.Match[str]) -> str:
-            name = match[1]
-            return html(places[name] if name in places else words[name])
-
-        return PLACE.sub(value, self.templates[template])
+        return sorted(found)
 
 
 @cache
@@ -81,7 +66,6 @@ def page_files() -> PageFiles:
             for name, content in contents.items()
             if Path(name).suffix in MEDIA_TYPES
         },
-        {name: content.decode() for name, content in contents.items() if name.endswith(".html")},
         {
             language: {
                 key: word

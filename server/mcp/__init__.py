@@ -1,1 +1,1 @@
-"""The endpoint for programs that speak the Model Context Protocol: tools over stdio and HTTP."""
+"""Tools for programs that speak the Model Context Protocol (MCP), over HTTP and stdio."""

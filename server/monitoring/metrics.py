@@ -39,7 +39,6 @@ REFUSED = Counter("shrag_refused", "Calls refused before any work was done", ["w
 WAITED = Histogram("shrag_queue_wait_seconds", "Time spent waiting for a slot", ["work"], buckets=SHORT)
 RUNNING = Gauge("shrag_running", "Running calls, by kind of work", ["work"], multiprocess_mode="livesum")
 WAITING = Gauge("shrag_waiting", "Waiting calls, by kind of work", ["work"], multiprocess_mode="livesum")
-HELD = Gauge("shrag_held_refusals", "Delayed refusals", multiprocess_mode="livesum")
 STAGES = Histogram("shrag_search_stage_seconds", "Stages of searches", ["stage"], buckets=SHORT)
 SEARCHES = Counter("shrag_searches", "Searches, including those for answers", ["index", "method"])
 ANSWERS = Counter("shrag_answers", "Answers", ["index", "written_by", "abstained"])

@@ -18,7 +18,7 @@ from generator.housekeeping import Housekeeping, find_housekeeping
 from generator.request import Turn
 from generator.settings import HopsMode
 from generator.ways import way_names
-from server.problems.openai_errors import CallRefused
+from server.errors import BadRequest
 
 SPOKEN = frozenset({"user", "assistant"})
 TEXTS = frozenset({"text", "input_text", "refusal"})  # parts of a message that contain text
@@ -89,7 +89,7 @@ def asked_by(call: ChatCall) -> Asked:
     """Return the question of a call; system and tool messages are ignored.
 
     Raises:
-        CallRefused: it requests an unsupported feature, or has no question.
+        BadRequest: it requests an unsupported feature, or has no question.
     """
     _refuse_what_is_not_given(call.model_extra or {})
     messages = [
@@ -99,13 +99,13 @@ def asked_by(call: ChatCall) -> Asked:
     if housekeeping := find_housekeeping(messages):
         return Asked("", housekeeping=housekeeping)
     if (form := (call.model_extra or {}).get("response_format")) and _type_of(form) != "text":
-        raise CallRefused(
-            "an answer is text with citations; other formats are not supported", param="response_format"
+        raise BadRequest(
+            "an answer is text with citations; other formats are not supported", place="response_format"
         )
     last = max((place for place, turn in enumerate(messages) if turn.role == "user"), default=None)
     if last is None:
-        raise CallRefused(
-            "no message has the role 'user'; the last one with it is the question", param="messages"
+        raise BadRequest(
+            "no message has the role 'user'; the last one with it is the question", place="messages"
         )
     turns = [turn for turn in messages[:last] if turn.role in SPOKEN and turn.text.strip()]
     way, hops = (_chosen(call, name, among) for name, among in (("way", way_names()), ("hops", HOPS)))
@@ -117,7 +117,7 @@ def _chosen(call: ChatCall, name: str, among: Sequence[str]) -> Any:
     metadata = (call.model_extra or {}).get("metadata")
     chosen = metadata.get(name) if isinstance(metadata, dict) else None
     if chosen is not None and chosen not in among:
-        raise CallRefused(f"must be one of: {', '.join(among)}", param=f"metadata.{name}")
+        raise BadRequest(f"must be one of: {', '.join(among)}", place=f"metadata.{name}")
     return chosen
 
 
@@ -128,9 +128,9 @@ def _text_of(message: Message, place: int) -> str:
     for number, part in enumerate(message.content):
         text = part.get(str(part.get("type")), part.get("text"))
         if part.get("type") not in TEXTS or not isinstance(text, str):
-            raise CallRefused(
+            raise BadRequest(
                 f"parts of type {str(part.get('type'))[:40]!r} are not supported; send text",
-                param=f"messages[{place}].content[{number}]",
+                place=f"messages[{place}].content[{number}]",
             )
         texts.append(text)
     return "\n".join(texts)
@@ -144,8 +144,8 @@ def _refuse_what_is_not_given(fields: dict[str, Any]) -> None:
     """Refuse options that would silently have no effect.
 
     Raises:
-        CallRefused: for the first such field.
+        BadRequest: for the first such field.
     """
     for name, (accepted, reason) in ACCEPTED.items():
         if fields.get(name) not in accepted:
-            raise CallRefused(reason, param=name)
+            raise BadRequest(reason, place=name)

@@ -13,7 +13,9 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from server.openai.pieces import Admitted, End, Piece
-from server.problems.openai_errors import error_response, openai_error
+from server.openai_errors import in_openai_format
+from server.problems import problem
+from server.refusals import error_response
 
 END = b"data: [DONE]\n\n"
 COMMENT = b": one moment\n\n"
@@ -96,7 +98,7 @@ class CompletionStream(Response):
             try:
                 first = await anext(pieces)
             except Exception as error:  # noqa: BLE001 - reported to the reader
-                await error_response(error)(scope, receive, send)
+                await error_response(error, scope)(scope, receive, send)
                 return
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             async with kept_alive(send):
@@ -112,8 +114,7 @@ class CompletionStream(Response):
                 for chunk in self._completion.chunks(piece, with_usage=self._with_usage):
                     yield chunk
         except Exception as error:  # noqa: BLE001 - reported to the reader
-            _, body, _ = openai_error(error)
-            yield data(body)
+            yield data(in_openai_format(problem(error))[1])
 
 
 @asynccontextmanager

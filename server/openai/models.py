@@ -7,7 +7,7 @@ from typing import Any
 from unicodedata import normalize
 
 from base.errors import ResourceError
-from server.problems.openai_errors import CallRefused
+from indexer.errors import UnknownIndex
 from server.services import Services
 from server.source_names import as_index, sources_named
 
@@ -39,7 +39,7 @@ async def require_model(services: Services, name: str) -> Model:
     """Return the index of a name, else sources: `source:NAME`, several separated by commas, or NAME alone.
 
     Raises:
-        CallRefused: no index or source has the name.
+        UnknownIndex: no index or source has the name.
     """
     name = normalize("NFC", name)
     if await services.indexes.knows(name):
@@ -49,11 +49,8 @@ async def require_model(services: Services, name: str) -> Model:
         return Model(name, sources=sources)
     names = [*await services.indexes.names(), *map(as_index, offered)]
     listed = ", ".join(names[:SHOWN_NAMES]) or "there are none yet"
-    raise CallRefused(
-        f"no model {name[:100]!r}: the models are the indexes{' and sources' if offered else ''} ({listed})",
-        param="model",
-        code="model_not_found",
-        status=404,
+    raise UnknownIndex(
+        f"no model {name[:100]!r}: the models are the indexes{' and sources' if offered else ''} ({listed})"
     )
 
 

@@ -7,33 +7,17 @@ from fastapi import APIRouter
 from fastapi.responses import FileResponse, HTMLResponse
 
 from server.html.page_files import page_files
+from server.html.pages import rendered
 
 router = APIRouter(include_in_schema=False)
 
 SWAGGER = Path(str(files("fastapi_swagger") / "resources"))
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>SHRAG API</title>
-<link rel="icon" href=".{base}/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="docs/swagger-ui.css">
-<link rel="stylesheet" href=".{base}/docs.css">
-</head>
-<body>
-<div id="swagger-ui"></div>
-<script src="docs/swagger-ui-bundle.js"></script>
-<script src=".{base}/docs.js"></script>
-</body>
-</html>
-"""
 
 
 @router.get("/docs")
 async def documentation() -> HTMLResponse:
     """Show the description of the API."""
-    return HTMLResponse(PAGE.format(base=page_files().base))
+    return HTMLResponse(rendered("docs.html", base=page_files().base))
 
 
 @router.get("/docs/swagger-ui.css")

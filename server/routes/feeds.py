@@ -7,22 +7,24 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Annotated, Any
 from urllib.parse import urlencode
+from uuid import NAMESPACE_URL, UUID, uuid5
 
 from fastapi import APIRouter, Path, Request, Response
 from pydantic import Field, ValidationError
 from typing_extensions import TypedDict
 
+from base.versions import installed_version
 from indexer.versions.manifest import Manifest
 from retriever.calls import IndexSearch
 from retriever.index import SearchIndex
 from retriever.papers.records import records_of_papers
+from retriever.reference import reference_of, web_address
 from retriever.search import search
 from server.access.callers import Caller, visit_of
-from server.addresses import public_address
+from server.addresses import paper_address, public_address
 from server.api.schemas import Shaped
 from server.errors import SearchUnusable, UnknownSearch
-from server.html.feed_document import MEDIA_TYPE, FeedDocument, FeedEntry
-from server.html.pages import CHECKED
+from server.html.pages import CHECKED, rendered
 from server.kept_searches.feeds import UNKNOWN, Feed
 from server.limits.gate import Read
 from server.services import Services, Shared
@@ -32,7 +34,9 @@ from server.transport.leaving import while_connected
 
 router = APIRouter(tags=["search"])
 
+MEDIA_TYPE = "application/atom+xml"
 MOST_ENTRIES = 100
+LONGEST_ABSTRACT = 5_000  # characters
 PAGE_NAMES = {"question": "q", "exclude": "not"}  # fields with another name on the page
 
 
@@ -103,33 +107,52 @@ async def delete_feed(
 async def feed_by_key(request: Request, key: str, services: Shared) -> Response:
     """Return the feed of a key (RFC 4287); the search runs again if the index has another version."""
     feed = await _opened(request, services, key)
-    version, entries = await _entries(request, services, feed)
+    version, records = await _records(request, services, feed)
     if version != feed.version:
         async with services.gate.admit(request, "search"):
             again = await while_connected(request, services, _searched(services, _call(feed), feed.index))
         feed = await asyncio.to_thread(services.feeds.found_again, feed.id, *again)
-        _, entries = await _entries(request, services, feed)
+        _, records = await _records(request, services, feed)
     call = _call(feed)
-    document = FeedDocument(
-        feed.id,
-        call.question,
-        feed.index,
-        _page(call, feed.index),
-        feed.updated,
-        entries,
+    document = rendered(
+        "feed.xml",
+        id=UUID(hex=feed.id).urn,
+        title=call.question,
+        index=feed.index,
+        page=_page(call, feed.index),
+        updated=feed.updated,
+        version=installed_version("shrag"),
+        public=public_address(services.server, request),
+        papers=[_paper(record, feed.index, found) for record, found in records],
     )
-    content = await asyncio.to_thread(document.encoded, public_address(services.server, request))
-    return _checked(request, content)
+    return _checked(request, document.encode())
 
 
-async def _entries(request: Request, services: Services, feed: Feed) -> tuple[str, list[FeedEntry]]:
+def _paper(record: dict[str, Any], index: str, found: str) -> dict[str, Any]:
+    """Return an entry of a feed; ids contain no addresses, so they stay the same if the server moves."""
+    reference, doc_id = reference_of(record), str(record["doc_id"])
+    address = paper_address(doc_id, index)
+    published = ", ".join(filter(None, (reference.journal, str(reference.year or ""))))
+    return {
+        "urn": uuid5(NAMESPACE_URL, address).urn,
+        "title": reference.title or doc_id,
+        "found": found,
+        "authors": [str(author) for author in record.get("authors") or ()],  # as written, not split
+        "address": address,
+        "web": web_address(record),
+        "summary": "\n\n".join(filter(None, (published, reference.abstract[:LONGEST_ABSTRACT]))),
+    }
+
+
+async def _records(
+    request: Request, services: Services, feed: Feed
+) -> tuple[str, list[tuple[dict[str, Any], str]]]:
     """Return the published version, and the newest papers of the feed that it contains, newest first."""
     times = await asyncio.to_thread(services.feeds.newest, feed, MOST_ENTRIES)
 
-    async def of_version(version: SearchIndex) -> tuple[str, list[FeedEntry]]:
+    async def of_version(version: SearchIndex) -> tuple[str, list[tuple[Any, str]]]:
         records = await records_of_papers(version, list(times))
-        entries = [FeedEntry(record, times[record["doc_id"]]) for record in records]
-        return _version_of(version.manifest), entries
+        return _version_of(version.manifest), [(record, times[record["doc_id"]]) for record in records]
 
     async with services.gate.admit(request, "read"):
         index = await services.indexes.get(feed.index)

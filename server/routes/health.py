@@ -13,7 +13,7 @@ from server.api.schemas import Shaped
 from server.errors import NothingOpens, Starting, Stopping
 from server.limits.gate import Admin
 from server.monitoring import metrics
-from server.problems.details import code_of
+from server.problems import code_of
 from server.processes.stopping import STOPPING
 from server.services import Shared
 

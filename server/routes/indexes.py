@@ -14,7 +14,7 @@ from retriever.calls import IndexName
 from retriever.views.example_questions import example_questions
 from server.api.schemas import Shaped
 from server.limits.gate import Read
-from server.problems.details import problem
+from server.problems import problem
 from server.services import Services, Shared
 from server.transport.leaving import while_connected
 

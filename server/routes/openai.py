@@ -10,14 +10,13 @@ from server.openai.calls import ChatCall, asked_by
 from server.openai.completions import Completion, CompletionStream
 from server.openai.models import model, models, require_model
 from server.openai.pieces import pieces_of
-from server.problems.openai_errors import ErrorBody, OpenAIRoute
+from server.openai_errors import ErrorBody
 from server.services import Shared
 from server.transport.headers import EVENT_STREAM
 from server.transport.leaving import while_connected
 
 router = APIRouter(
     prefix="/v1",
-    route_class=OpenAIRoute,
     tags=["chat programs"],
     responses={"default": {"model": ErrorBody, "description": "An error in OpenAI's format"}},
 )

@@ -1,44 +1,25 @@
-"""The page: its first view, its files, and a list of results for browsers without scripts."""
+"""The page: its first view, its files, the page for finding papers, and the operator's view."""
 
-from collections.abc import Callable, Coroutine
+from functools import cache
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, Response
-from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
-from base.markup import Markup, element
-from server.api.find_form import find_form
+from generator.finding.agents import ADDITIONS, AGENTS
+from generator.finding.calls import FindCall
 from server.html.page_files import page_files
-from server.html.pages import CHECKED, Reader, failed_page, page_in
-from server.problems.call_errors import call_error
-from server.problems.details import PROBLEMS, problem
+from server.html.pages import CHECKED, Reader, page_in
 from server.services import Shared
 
-
-class PageRoute(APIRoute):
-    """A route for people: errors are shown as a page."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the handler of requests."""
-        handler = super().get_route_handler()
-
-        async def answer(request: Request) -> Response:
-            try:
-                return await handler(request)
-            except RequestValidationError as error:
-                return failed_page(Reader.of(request), problem(call_error(request, error)))
-            except tuple(PROBLEMS) as error:
-                return failed_page(Reader.of(request), problem(error))
-
-        return answer
-
-
-router = APIRouter(include_in_schema=False, route_class=PageRoute)
+router = APIRouter(include_in_schema=False)
 
 FOR_EVER = "public, max-age=31536000, immutable"
+NUMBERS = (
+    *("papers", "rounds", "layers", "threshold"),
+    *("max_calls", "max_tokens", "max_seconds", "max_papers"),
+)
 
 
 @router.get("/")
@@ -46,42 +27,51 @@ async def home(
     request: Request, services: Shared, q: Annotated[str, Query(max_length=20_000)] = "", ask: str = ""
 ) -> HTMLResponse:
     """Show the page; its address contains the search."""
-    files, reader = page_files(), Reader.of(request)
-    without_script = Markup("")
-    if q:
-        address = str(request.url.replace(path="/plain", scheme="", netloc=""))
-        refresh = element("meta", {"http-equiv": "refresh", "content": f"0; url={address}"})
-        without_script = element("noscript", {}, refresh)
+    scripts = ["main.js", "columns.js" if q else "start.js", *(["answer.js"] if q and ask else [])]
     return page_in(
-        reader,
-        "index.html",
-        {
-            "question": q,
-            "asked": f"asked{' answering' if ask else ''}" if q else "",
-            "view": "answer" if ask else "results",
-            "judges": str(services.server.judgements).lower(),
-            "preloads": files.preloads(
-                "main.js", "columns.js" if q else "start.js", *(["answer.js"] if q and ask else [])
-            ),
-            "without_script": without_script,
-        },
+        *(Reader.of(request), "index.html"),
+        question=q,
+        asked=f"asked{' answering' if ask else ''}" if q else "",
+        view="answer" if ask else "results",
+        judges=str(services.server.judgements).lower(),
+        scripts=page_files().modules(*scripts),
+        without_script=str(request.url.replace(path="/plain", scheme="", netloc="")) if q else "",
     )
 
 
 @router.get("/find")
 async def find(request: Request, q: Annotated[str, Query(max_length=20_000)] = "") -> HTMLResponse:
     """Show the page for finding papers; its address contains the question, the reader starts the search."""
-    files, reader = page_files(), Reader.of(request)
-    form = find_form(files.words[reader.language])
     return page_in(
-        reader, "find.html", {"question": q, "preloads": files.preloads("find.js", "start.js"), **form}
+        *(Reader.of(request), "find.html"),
+        question=q,
+        scripts=page_files().modules("find.js", "start.js"),
+        fields=_number_fields(),
+        agents=(*AGENTS, *ADDITIONS),
+        additions=ADDITIONS,
     )
+
+
+@cache
+def _number_fields() -> dict[str, dict[str, Any]]:
+    """Describe the number fields with bounds and defaults of the call; "greater than 0" becomes from 1."""
+    described = FindCall.model_json_schema()["properties"]
+    fields = {}
+    for name in NUMBERS:
+        number = described[name].get("anyOf", [described[name]])[0]
+        fields[name] = {
+            "min": number.get("minimum", 1),
+            "max": number["maximum"],
+            "step": "1" if number["type"] == "integer" else "any",
+            "value": described[name].get("default"),
+        }
+    return fields
 
 
 @router.get("/operator")
 async def operator(request: Request) -> HTMLResponse:
     """Show the operator's view."""
-    return page_in(Reader.of(request), "operator.html", {"preloads": page_files().preloads("operator.js")})
+    return page_in(Reader.of(request), "operator.html", scripts=page_files().modules("operator.js"))
 
 
 @router.get("/page/{version}/{path:path}")

@@ -1,6 +1,6 @@
 """Papers' pages at permanent addresses, by id and DOI, and unAPI, by which literature managers get papers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 from urllib.parse import unquote
 
@@ -9,26 +9,37 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 from base.errors import ResourceError
-from base.markup import Markup, element
 from base.untrusted import one_line
 from indexer.corpora.normal_forms import whole_doi
 from indexer.errors import UnknownIndex
+from retriever.citing.styles import style_names
 from retriever.errors import BadFilter, UnknownPaper
 from retriever.exports import export_named, export_names
 from retriever.papers.citations import papers_of_doi
 from retriever.papers.page import may_be_id, paper_page
 from retriever.papers.records import records_of_papers
-from server.addresses import paper_address, public_address
+from server.addresses import doi_address, paper_address, public_address
 from server.html.page_files import page_files
-from server.html.pages import Reader, failed_page, page_in, script
-from server.html.paper_html import paper_body, paper_head
+from server.html.pages import Reader, page_in, rendered
 from server.limits.gate import Read
-from server.problems.details import PROBLEMS, problem
 from server.services import Services, Shared
 from server.transport.leaving import while_connected
 
 router = APIRouter(include_in_schema=False)
 
+FORMAT_NAMES = {"ris": "RIS", "bibtex": "BibTeX", "csl-json": "CSL-JSON", "csv": "CSV", "jsonl": "JSON Lines"}
+STYLE_NAMES = {
+    "apa": "APA 7",
+    "chicago": "Chicago",
+    "ieee": "IEEE",
+    "mla": "MLA 9",
+    "vancouver": "Vancouver",
+}
+# Keys of a record that have a fixed place on the page.
+PLACED = {
+    *("id", "title", "title2", "abstract", "abstract2", "body", "lang", "references", "reference_list"),
+    "doc_id",
+}
 
 IndexName = Annotated[str | None, Query()]
 
@@ -41,29 +52,44 @@ async def paper(
 
     A DOI in place of the id redirects to its paper.
     """
-    reader = Reader.of(request)
-    words = page_files().words[reader.language]
-    try:
-        async with services.gate.admit(request, "read"):
-            name = await services.indexes.chosen(index)
-            opened = await services.indexes.get(name)
-            try:
-                page = (await while_connected(request, services, paper_page(opened, doc_id))).as_record()
-            except UnknownPaper:
-                if address := await _address_of_doi(request, services, doc_id, [name]):
-                    return RedirectResponse(address, 302)
-                raise
-    except tuple(PROBLEMS) as error:
-        return failed_page(reader, problem(error))
-    public = public_address(services.server, request)
-    places = {
-        "title": f"{page['record'].get('title') or doc_id} – SHRAG",
-        "head": Markup(f"{page_files().preloads('paper.js')}\n{script()}\n{paper_head(page, name, public)}"),
-        "body": paper_body(page, name, words, public),
+    async with services.gate.admit(request, "read"):
+        name = await services.indexes.chosen(index)
+        opened = await services.indexes.get(name)
+        try:
+            page = (await while_connected(request, services, paper_page(opened, doc_id))).as_record()
+        except UnknownPaper:
+            if address := await _address_of_doi(request, services, doc_id, [name]):
+                return RedirectResponse(address, 302)
+            raise
+    return page_in(
+        *(Reader.of(request), "paper.html"),
+        title=f"{page['record'].get('title') or doc_id} – SHRAG",
+        scripts=page_files().modules("paper.js"),
+        **paper_values(page, name, public_address(services.server, request)),
+    )
+
+
+def paper_values(page: Mapping[str, Any], index: str, public: str) -> dict[str, Any]:
+    """Return the values of a paper's page; `public` is the address of the server."""
+    record, doc_id = page["record"], page["doc_id"]
+    abstract = page["passages"][0]["text"] if page["passages"] else ""
+    permalink = doi_address(record.get("doi"), index) or paper_address(doc_id, index)
+    shown = {key: value for key, value in record.items() if key not in PLACED and value not in (None, "", [])}
+    fields = {"id": doc_id, "permalink": f"{public}{permalink}"} | shown
+    return {
+        "paper": page,
+        "whole": {"doc_id": doc_id, "abstract": abstract, **record},
+        "shown_fields": [
+            (key, value if isinstance(value, list) else [value]) for key, value in fields.items()
+        ],
+        "index_name": index,
+        "public": public,
         "question": "",
-        "index_name": name,
+        "formats": export_names(),
+        "format_names": FORMAT_NAMES,
+        "styles": style_names(),
+        "style_names": STYLE_NAMES,
     }
-    return page_in(reader, "paper.html", places)
 
 
 @router.get("/doi/{doi:path}", response_model=None)
@@ -75,16 +101,13 @@ async def paper_by_doi(
     Without an index, as many indexes are searched as can be open at once.
     The address stays valid if the paper's id changes, for example when its file was renamed.
     """
-    try:
-        async with services.gate.admit(request, "read"):
-            everything = [index] if index else await services.indexes.names()
-            names = everything[: services.server.open_indexes]
-            if address := await _address_of_doi(request, services, doi, names):
-                return RedirectResponse(address, 302)
-        searched = "no index" if len(names) == len(everything) else f"none of the first {len(names)} indexes"
-        raise UnknownPaper(f"{searched} contains a paper with the DOI {one_line(doi)!r}")
-    except tuple(PROBLEMS) as error:
-        return failed_page(Reader.of(request), problem(error))
+    async with services.gate.admit(request, "read"):
+        everything = [index] if index else await services.indexes.names()
+        names = everything[: services.server.open_indexes]
+        if address := await _address_of_doi(request, services, doi, names):
+            return RedirectResponse(address, 302)
+    searched = "no index" if len(names) == len(everything) else f"none of the first {len(names)} indexes"
+    raise UnknownPaper(f"{searched} contains a paper with the DOI {one_line(doi)!r}")
 
 
 async def _address_of_doi(request: Request, services: Services, doi: str, names: Sequence[str]) -> str | None:
@@ -153,9 +176,7 @@ async def _records(request: Request, services: Services, identifier: str) -> lis
 
 
 def _formats(status: int, identifier: str = "") -> Response:
-    formats = [
-        element("format", {"name": name, "type": export_named(name).media_type}, "")
-        for name in export_names()
-    ]
-    listed = element("formats", {"id": identifier}, formats)
-    return Response(f'<?xml version="1.0" encoding="UTF-8"?>\n{listed}', status, media_type="application/xml")
+    formats = [(name, export_named(name).media_type) for name in export_names()]
+    return Response(
+        rendered("unapi.xml", id=identifier, formats=formats), status, media_type="application/xml"
+    )

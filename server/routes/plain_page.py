@@ -1,26 +1,22 @@
 """Results for browsers without scripts: a plain list at the addresses of the page."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field, Json
 
-from base.markup import Markup, element, html
 from retriever.calls import MOST_HITS, SearchCall
-from retriever.papers.embedded_metadata import coins
 from retriever.request import MAX_CHARACTERS, RELEVANCE, Sort
 from retriever.strategy import Strategy
 from server.addresses import paper_address
 from server.html.page_files import page_files
-from server.html.pages import Reader, page_in, script
-from server.html.paper_html import Words, byline, lang_of, unapi_id, unapi_link
-from server.routes.page import PageRoute
+from server.html.pages import Reader, page_in
 from server.services import Shared
 from server.source_names import sources_named
-from server.targets import CallTarget, admitted_search, searched
+from server.targets import admitted_search, searched
 
-router = APIRouter(include_in_schema=False, route_class=PageRoute)
+router = APIRouter(include_in_schema=False)
 
 
 class PlainCall(BaseModel):
@@ -57,35 +53,19 @@ class PlainCall(BaseModel):
 @router.get("/plain")
 async def plain(request: Request, services: Shared, asked: Annotated[PlainCall, Query()]) -> HTMLResponse:
     """Search, and list the results."""
-    reader = Reader.of(request)
     async with admitted_search(request, services, asked.call()) as search:
         of, (result, _) = search.of, await searched(request, services, search)
-    words = page_files().words[reader.language]
-    hits = [_hit({**hit.paper, **hit.as_record()}, of, words) for hit in result.listed]
-    body = html(
-        element("h1", None, words["results"]),
-        element("p", {"class": "quiet"}, words["plain_about"]),
-        element("ol", {"class": "plain-hits"}, hits) if hits else element("p", None, words["nothing_found"]),
-    )
-    places = {
-        "title": f"{asked.q[:80]} – SHRAG",
-        "question": asked.q,
-        "index_name": asked.index or of.index or "",
-        "head": html(script(), unapi_link()),
-    }
-    return page_in(reader, "paper.html", places | {"body": body})
-
-
-def _hit(hit: dict[str, Any], of: CallTarget, words: Words) -> Markup:
-    lang = lang_of(hit["title"], hit["lang"])
-    address = paper_address(hit["doc_id"], of.index, hit["passage_id"]) if of.index else hit.get("url")
-    title = {"href": address, "lang": lang} if address else {"lang": lang}
-    return element(
-        "li",
-        None,
-        element("a" if address else "span", title, hit["title"] or hit["doc_id"]),
-        element("p", {"class": "meta"}, byline(hit, words)),
-        element("p", {"lang": lang}, hit["snippet"]),
-        element("span", {"class": "Z3988", "title": coins(hit)}),
-        unapi_id(hit["doc_id"], of.index) if of.index else "",
+    hits = [{**hit.paper, **hit.as_record()} for hit in result.listed]
+    addresses = [
+        paper_address(hit["doc_id"], of.index, hit["passage_id"]) if of.index else hit.get("url")
+        for hit in hits
+    ]
+    return page_in(
+        *(Reader.of(request), "plain.html"),
+        title=f"{asked.q[:80]} – SHRAG",
+        question=asked.q,
+        index_name=asked.index or of.index or "",
+        searched_index=of.index,
+        scripts=page_files().modules("paper.js"),
+        hits=list(zip(addresses, hits, strict=True)),
     )

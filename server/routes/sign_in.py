@@ -16,7 +16,7 @@ from server.access.sessions import SIGN_IN_S
 from server.access.sign_in.signing_in import BACK_CHANNEL, CALLBACK, SignIn
 from server.errors import ServerError, SignInFailed, TooOften
 from server.limits.rates import Rate
-from server.problems.refusals import refusal
+from server.refusals import error_response
 from server.services import Services, Shared
 
 router = APIRouter(include_in_schema=False)
@@ -37,11 +37,11 @@ async def begin(
     try:
         sign_in = _sign_in(services)
         _count(request, services)
-        beginning = await sign_in.begin(next_)
+        address, browser = await sign_in.begin(next_)
     except ServerError as error:
-        return refusal(error, request.scope)
-    response = RedirectResponse(beginning.address, SEE_OTHER)
-    _set(response, request, services, beginning.browser, STARTED_SUFFIX, int(SIGN_IN_S))
+        return error_response(error, request.scope)
+    response = RedirectResponse(address, SEE_OTHER)
+    _set(response, request, services, browser, STARTED_SUFFIX, int(SIGN_IN_S))
     return response
 
 
@@ -68,7 +68,7 @@ async def finish(request: Request, services: Shared) -> Response:
         )
     except ServerError as error:
         visit.reason = getattr(error, "reason", "") or type(error).__name__
-        return _without_started(refusal(error, request.scope), request, services)
+        return _without_started(error_response(error, request.scope), request, services)
     visit.caller = Caller.of_person(person, visit.caller.address)
     response = RedirectResponse(sign_in.address_of(started.returns_to), SEE_OTHER)
     seconds = int(((person.expires or datetime.now(UTC)) - datetime.now(UTC)).total_seconds())
@@ -89,12 +89,12 @@ async def log_out(request: Request, services: Shared) -> Response:
         try:
             _count(request, services, "refused logout")  # valid tokens are not limited
         except TooOften as often:
-            return refusal(often, request.scope)
+            return error_response(often, request.scope)
         found = {"error": "invalid_request", "error_description": str(error)}
         return JSONResponse(found, httpx.codes.BAD_REQUEST, NOT_STORED)
     except ServerError as error:
         visit.reason = type(error).__name__
-        return refusal(error, request.scope)
+        return error_response(error, request.scope)
     visit.caller = Caller.of_person(person, visit.caller.address)
     return Response(headers=NOT_STORED)
 

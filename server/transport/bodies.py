@@ -2,25 +2,16 @@
 
 import asyncio
 import re
-from dataclasses import dataclass
 
 from starlette.types import Message, Receive, Scope
 
-from server.errors import BadRequest, BodyTooDeep, BodyTooLarge, BodyTooSlow, CallerGone, TooBusy
+from server.errors import BadRequest, BodyTooDeep, BodyTooLarge, BodyTooSlow, CallerGone
 
 SKIPPED_BYTES = 65_536
 DEEPEST = 64  # nested brackets
 STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 BRACKETS = re.compile(rb"[\[\]{}]")
 OPENING = b"[{"
-
-
-@dataclass(slots=True)
-class Reading:
-    """Bytes of calls that are still arriving in a process, and their limit."""
-
-    most: int
-    held: int = 0
 
 
 def is_cheap_to_skip(scope: Scope) -> bool:
@@ -50,12 +41,11 @@ def declared_length(scope: Scope) -> int | None:
     return int(length)
 
 
-async def read_body(scope: Scope, receive: Receive, reading: Reading, *, most: int, seconds: float) -> bytes:
+async def read_body(scope: Scope, receive: Receive, *, most: int, seconds: float) -> bytes:
     """Read a body to its end.
 
     Raises:
         BodyTooLarge: the rest is not read.
-        TooBusy: too many bytes of other calls are arriving; the rest is not read.
         BodyTooSlow, BodyTooDeep: the body is late, or its JSON is nested too deeply.
         CallerGone: the caller left in the meantime.
     """
@@ -72,20 +62,15 @@ async def read_body(scope: Scope, receive: Receive, reading: Reading, *, most: i
             while more:
                 message = await receive()
                 if message["type"] == "http.disconnect":
-                    raise CallerGone
+                    raise CallerGone("the caller has left")
                 piece = message.get("body", b"")
                 more = message.get("more_body", False)
                 size += len(piece)
                 if size > most:
                     raise _too_large(most)
                 pieces.append(piece)
-                reading.held += len(piece)
-                if more and reading.held > reading.most:
-                    raise TooBusy("too many calls are being read; try again in a moment", retry_after_s=1)
     except TimeoutError:
         raise BodyTooSlow(f"the call did not arrive within {seconds:g} seconds") from None
-    finally:
-        reading.held -= sum(map(len, pieces))
     body = b"".join(pieces)
     if nested_deeper_than(DEEPEST, body):
         raise BodyTooDeep(f"the JSON is nested more than {DEEPEST} deep")

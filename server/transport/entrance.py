@@ -31,14 +31,12 @@ from server.limits.gate import Work
 from server.limits.rates import Rate
 from server.monitoring import metrics
 from server.monitoring.call_log import NOT_LET_IN
-from server.problems.details import problem_response
-from server.problems.refusals import refusal
+from server.refusals import error_response
 from server.roles import includes
 from server.services import Services
 from server.settings import ServerSettings
-from server.transport.bodies import Reading, is_cheap_to_skip, read_body, replayed
+from server.transport.bodies import is_cheap_to_skip, read_body, replayed
 from server.transport.headers import default_headers, with_defaults
-from server.transport.holding import hold, is_to_be_held
 
 # Paths that need no key: the page's files, the API's description, and liveness.
 OPEN_PATHS = frozenset(
@@ -72,7 +70,6 @@ UNREAD = (BodyTooLarge, BodyTooSlow)
 SANE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 WRONG_KEYS = Rate(per_minute=60, burst=20)  # per address
 MOST_OF_ANYBODY = 4_096  # bytes of a call without a key: it may contain a key for signing in
-READ_AT_ONCE = 64_000_000  # bytes of arriving calls, per process
 LONGEST_URL = 16_000  # bytes of path and query: a question in an address may have thousands of letters
 
 
@@ -85,7 +82,6 @@ class Entrance:
         self._settings = settings
         self._origins = Origins.of(settings)
         self._headers = default_headers(settings)
-        self._reading = Reading(max(READ_AT_ONCE, 2 * settings.body_bytes))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Admit a call, or answer with the reason of the refusal."""
@@ -96,7 +92,7 @@ class Entrance:
         visit = Visit(_request_id(scope), Caller((scope.get("client") or ("", 0))[0]))
         enter(scope, visit)
         structlog.contextvars.bind_contextvars(request_id=visit.request_id)
-        answer = _Answer(scope, receive, send, visit, self._headers)
+        answer = _Answer(send, visit, self._headers)
         try:
             receive = await self._admit(scope, receive, services, visit)
         except CallerGone:
@@ -104,7 +100,7 @@ class Entrance:
         except ServerError as error:
             # The rest of the body is not awaited.
             answer.closes = isinstance(error, UNREAD) or not is_cheap_to_skip(scope)
-            await refusal(error, scope)(scope, receive, answer.send)
+            await error_response(error, scope)(scope, receive, answer.send)
         else:
             await self._pass_on(scope, receive, answer)
         finally:
@@ -146,7 +142,7 @@ class Entrance:
             services.gate.check(visit, work)
         settings = self._settings
         most = min(MOST_OF_ANYBODY, settings.body_bytes) if is_open else settings.body_bytes
-        body = await read_body(scope, receive, self._reading, most=most, seconds=settings.body_s)
+        body = await read_body(scope, receive, most=most, seconds=settings.body_s)
         return replayed(body, receive) if body else receive
 
     async def _pass_on(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
@@ -160,7 +156,7 @@ class Entrance:
         except Exception as error:
             if answer.status:
                 raise
-            await problem_response(error)(scope, receive, answer.send)
+            await error_response(error, scope)(scope, receive, answer.send)
 
     def _note(self, scope: Scope, services: Services, visit: Visit, answer: "_Answer") -> None:
         """Count and time the call, and write it to the audit log."""
@@ -213,12 +209,8 @@ AUDITED = frozenset({SESSION, "/sign-in/callback", "/sign-in/back-channel-logout
 class _Answer:
     """A response: its status, and the time of its first event."""
 
-    def __init__(
-        self, scope: Scope, receive: Receive, send: Send, visit: Visit, headers: list[tuple[bytes, bytes]]
-    ) -> None:
-        self._scope, self._receive, self._send = scope, receive, send
-        self._visit = visit
-        self._headers = headers
+    def __init__(self, send: Send, visit: Visit, headers: list[tuple[bytes, bytes]]) -> None:
+        self._send, self._visit, self._headers = send, visit, headers
         self._streams = False
         self.began = time.perf_counter()
         self.closes = False
@@ -229,10 +221,6 @@ class _Answer:
         """Send a part of the response."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            services: Services = self._scope["state"]["services"]
-            if is_to_be_held(self.status, self._visit, services.gate.buckets):
-                self.began += await hold(self._scope, self._receive, services, self._visit)
-                self.closes = True
             own = [*message.get("headers", ()), *self._visit.headers]
             own.append((b"x-request-id", self._visit.request_id.encode()))
             if self.closes:

@@ -12,7 +12,7 @@ from fastapi.sse import ServerSentEvent
 
 from generator.tracing.progress import ended
 from server.errors import Stopping, TooSlow
-from server.problems.details import problem
+from server.problems import problem
 from server.processes.stopping import STOPPING
 
 T = TypeVar("T")

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from server.api.events import EVENTS, FINDING_EVENTS
-from server.problems.details import CODES, PROBLEMS
+from server.problems import error_classes
 from tests.generator.sample_index import ENGLISH, shrag
 from tests.indexer.made_corpora import ROOT
 from tests.server.running import application
@@ -267,7 +267,7 @@ def test_kept_searches_are_as_described(description, api, call):
 
 def test_the_documentation_names_each_code_and_each_event():
     page = (ROOT / "docs" / "how-to" / "api.md").read_text("utf-8")
-    codes = {code for _, code in PROBLEMS.values()} | set(CODES.values()) | {"unexpected"}
+    codes = {kind.code for kind in error_classes()} | {"unexpected"}
     assert [name for name in (*sorted(codes), *EVENTS, *FINDING_EVENTS) if f"`{name}`" not in page] == []
 
 

@@ -12,7 +12,6 @@ import pytest
 from mcp import ClientSession, MCPError, StdioServerParameters
 from mcp.client import Client
 from mcp.client.stdio import stdio_client
-from mcp.client.streamable_http import streamable_http_client
 
 from tests.generator.language_model import events, streams_out
 from tests.generator.language_model import served as model_served
@@ -20,7 +19,7 @@ from tests.generator.sample_index import ENGLISH, KOREAN, NAME
 from tests.indexer.made_corpora import ROOT, build, environment_of, write_jsonl
 from tests.interrupts import interrupts_heeded
 from tests.needs import mostly_nightly
-from tests.server.running import START_S, post_and_leave, serving, serving_with_model
+from tests.server.running import START_S, post_and_leave, serving_with_model
 
 pytestmark = pytest.mark.slow  # starts processes of the server
 
@@ -117,24 +116,6 @@ def test_ask_says_that_the_papers_do_not_answer(sample_home, tmp_path):
 
 
 @pytest.mark.nightly
-def test_ask_names_unknown_words_and_the_nearest_papers(sample_home):
-    asked = run(called_over_stdio(sample_home, "ask", {"question": "How high is Everest?"}))
-    values = asked.structured_content
-    assert (values["abstained"], values["unknown_words"], values["sentences"]) == (True, ["Everest"], [])
-    assert 0 <= values["likelihood"] < 0.2
-    assert values["nearest"]
-    for paper in values["nearest"]:
-        assert paper["id"].startswith(f"{NAME}:")
-        assert paper["url"] in values["answer"]
-
-
-def test_search_names_unknown_words(sample_home):
-    found = run(called_over_stdio(sample_home, "search", {"query": "bitcoin price"})).structured_content
-    assert found["unknown_words"] == ["bitcoin"]
-    assert 0 <= found["likelihood"] <= 1
-
-
-@pytest.mark.nightly
 def test_only_messages_are_written_to_standard_output(sample_home):
     lines = [
         initialize("2025-06-18"),
@@ -165,37 +146,6 @@ def test_only_messages_are_written_to_standard_output(sample_home):
     assert err
     assert answers[2]["result"]["structuredContent"]["answer"]
     assert answers[3]["result"]["isError"]
-
-
-def test_an_invalid_line_is_answered_over_stdio(sample_home):
-    lines = {
-        "no JSON": (-32700, None),
-        '{"jsonrpc": "2.0",': (-32700, None),
-        "[" * 10_000: (-32700, None),
-        "[]": (-32600, None),
-        "7": (-32600, None),
-        '{"jsonrpc": "1.0", "id": 7, "method": "ping"}': (-32600, 7),
-        '{"jsonrpc": "2.0", "id": null, "method": "ping"}': (-32600, None),
-    }
-    with subprocess.Popen(
-        [sys.executable, str(ROOT / "shrag.py"), "mcp", "--name", NAME],
-        env=environment_of(sample_home),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdin
-        assert process.stdout
-        for line, expected in lines.items():
-            process.stdin.write(f"\n{line}\n")
-            process.stdin.flush()
-            answer = json.loads(process.stdout.readline())
-            assert (answer["error"]["code"], answer["id"]) == expected
-        process.stdin.write(f"{json.dumps(initialize('2025-06-18'))}\n")
-        process.stdin.flush()
-        assert "result" in json.loads(process.stdout.readline())
-        process.stdin.close()
-        assert process.wait(START_S) == 0
 
 
 @pytest.mark.parametrize("end", mostly_nightly(["closed", "interrupted", "unread"], by_day={"unread"}))
@@ -288,20 +238,6 @@ def test_a_current_client_needs_no_handshake(served):
     assert result["url"].startswith(f"{served.url}/papers/")
 
 
-def test_an_older_client_uses_the_tools_over_http(served):
-    async def use():
-        async with (
-            streamable_http_client(f"{served.url}/mcp/") as (read, write, *_),
-            ClientSession(read, write) as session,
-        ):
-            await session.initialize()
-            return await session.call_tool("ask", {"question": ENGLISH, "k": 2})
-
-    asked = run(use()).structured_content
-    assert asked["sentences"]
-    assert len(asked["references"]) <= 2
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -383,8 +319,6 @@ def test_there_is_no_session_to_listen_to_or_to_end(served, method):
         (b'{"a":' * 100_000, 400),
         (json.dumps([message("tools/list")] * 3).encode(), 400),
         (b'"text"', 400),
-        (json.dumps(message("tools/list") | {"id": {"a": 1}}).encode(), 400),
-        (json.dumps(message("tools/list") | {"id": None}).encode(), 400),
         (b"\xff\xfe", 400),
         (json.dumps(message("tools/call", {"name": "x" * 1_100_000})).encode(), 413),
     ],
@@ -416,16 +350,6 @@ def test_instructions_and_marks_in_an_abstract_stay_quotations(tmp_path):
     assert "![" not in written
     assert "<img" not in written
     assert "<script" not in written
-
-
-@pytest.mark.nightly
-def test_any_of_several_workers_answers_any_call(sample_home, tmp_path):
-    with serving(sample_home, tmp_path / "log", server__workers=2) as server:
-        for version in VERSIONS * 3:
-            server.post("/mcp", json=initialize(version), headers=HEADERS)
-            call = message("tools/call", {"name": "search", "arguments": {"query": "battery"}})
-            found = server.post("/mcp", json=call, headers=HEADERS).json()["result"]
-            assert json.loads(found["content"][0]["text"])["results"]
 
 
 @pytest.mark.parametrize(

@@ -45,19 +45,6 @@ def test_the_list_over_stdio_and_http_equals_the_list_of_the_command(sample_home
             assert (first["kind"], first["rank"]) == (first_of_command["kind"], first_of_command["rank"])
 
 
-def test_papers_below_the_threshold_equal_the_papers_of_the_command(served):
-    listed = found(run(called(served.url, "find_papers", {"question": KOREAN, "k": 20})))
-    command = json.loads(shrag("find-papers", KOREAN, "--json", home=served.home).stdout)
-    assert command["near"]
-    for paper, of_command in zip(listed["near"], command["near"], strict=True):
-        assert paper["id"] == f"{NAME}:{of_command['id']}"
-        for part in ("title", "relevance", "reason"):
-            assert paper[part] == of_command[part]
-        assert paper["metadata"]["year"] == of_command["year"]
-    fetched = run(called(served.url, "fetch", {"id": listed["near"][0]["id"]})).structured_content
-    assert fetched["url"] == listed["near"][0]["url"]
-
-
 def test_found_papers_are_fetched_by_their_ids(served):
     paper = found(run(called(served.url, "find_papers", {"question": ENGLISH, "k": 2, "year": "2019.."})))[
         "papers"
@@ -173,13 +160,6 @@ def test_a_stopping_server_returns_found_papers_and_refuses_answers(sample_home,
     assert listed["papers"]
     assert any("stopped" in note for note in listed["notes"])
     assert "Traceback" not in (tmp_path / "log").read_text("utf-8")
-
-
-def test_its_searches_are_not_saved(served):
-    kept = "/api/v1/find-papers/kept"
-    before = served.get(kept).json()
-    assert found(run(called(served.url, "find_papers", {"question": ENGLISH})))["papers"]
-    assert served.get(kept).json() == before
 
 
 def test_a_current_client_that_leaves_ends_the_models_work(sample_home, tmp_path):

@@ -1,6 +1,5 @@
 """Calls that nobody should make: each is answered or refused in plain words, and nothing else happens."""
 
-import errno
 import gzip
 import json
 from unicodedata import normalize
@@ -9,7 +8,6 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from server.problems.details import problem
 from tests.generator.sample_index import ENGLISH
 from tests.indexer.made_corpora import build, write_jsonl
 from tests.server.running import serving
@@ -111,11 +109,6 @@ def test_papers_of_any_id_are_exported(odd, form):
     assert "Aerogel" in found.text
 
 
-def test_ids_come_back_from_jsonl_as_they_are(odd):
-    exported = odd.post("/api/v1/export", json={"format": "jsonl", "ids": ODD_IDS, "index": "논문.모음"})
-    assert [json.loads(line)["doc_id"] for line in exported.text.splitlines()] == ODD_IDS
-
-
 def test_where_there_are_several_indexes_the_call_must_name_one(odd):
     described = assert_problem(odd.get("/api/v1/search?question=aerogel"), 422, "invalid-call", "2 indexes")
     assert "other" in described["detail"]
@@ -153,12 +146,6 @@ def test_an_index_of_a_tricky_name_is_unknown_or_refused(odd, name):
         assert response.status_code in {404, 422}
         assert response.json()["code"] in {"unknown-index", "invalid-call", "not-found", "wrong-method"}
         assert len(response.json()["detail"]) < 1_000
-
-
-def test_a_decomposed_name_of_an_index_is_that_of_the_composed(odd):
-    name = normalize("NFD", "논문.모음")
-    assert odd.get("/api/v1/search", params={"question": "aerogel", "index": name}).status_code == 200
-    assert odd.get(f"/api/v1/indexes/{quote(name)}").json()["name"] == "논문.모음"
 
 
 @pytest.mark.parametrize(
@@ -289,32 +276,6 @@ def test_half_a_character_is_refused_wherever_it_stands(api, part):
         assert_problem(refused, 422, "bad-request")
 
 
-def test_half_a_character_in_a_record_is_refused(api):
-    saved = api.post("/api/v1/record", json={"question": ENGLISH, "k": 1}).json()
-    for changed in (
-        {"question": "\\ud800"},
-        {"question": "x", "keywords": ["\\ud800"]},
-        {"question": "x", "filters": {"journal": "\\ud800"}},
-    ):
-        body = json.dumps(saved | {"request": changed}).replace("\\\\", "\\").encode()
-        refused = api.post("/api/v1/rerun", content=body, headers=JSON)
-        assert refused.status_code == 422, refused.text
-
-
-def test_json_too_deep_to_be_read_is_refused_and_others_are_answered_meanwhile(api):
-    body = b'{"question": "x", "exclude": ' + b"[" * 400_000 + b"]" * 400_000 + b"}"
-    refused = api.post("/api/v1/search", content=body, headers=JSON)
-    assert refused.headers["content-type"] == PROBLEM
-    assert refused.status_code in {400, 413, 422}
-    assert api.post("/api/v1/search", json={"question": ENGLISH}).json()["hits"]
-
-
-def test_of_two_parts_of_one_name_the_last_counts(api):
-    body = b'{"question": "nothing at all", "question": "thermal runaway", "k": 1}'
-    found = api.post("/api/v1/search", content=body, headers=JSON).json()
-    assert found["question"] == "thermal runaway"
-
-
 @pytest.mark.parametrize(
     "kind", ["application/json; charset=utf-8", "APPLICATION/JSON", "application/x+json"]
 )
@@ -341,17 +302,6 @@ def test_a_wrong_method_is_told_which_are_right(api, method, path, allowed):
     assert response.headers["allow"] == allowed
 
 
-@pytest.mark.parametrize("method", ["OPTIONS", "PUT", "DELETE", "PATCH"])
-@pytest.mark.parametrize(
-    ("path", "allowed"),
-    [("models", "GET, HEAD"), ("models/nope", "GET, HEAD"), ("chat/completions", "POST")],
-)
-def test_a_wrong_method_of_a_chat_program_is_refused_in_its_form(api, method, path, allowed):
-    response = api.request(method, f"/v1/{path}")
-    assert (response.status_code, response.headers["allow"]) == (405, allowed)
-    assert response.json()["error"]["code"] == "method_not_supported"
-
-
 @pytest.mark.parametrize("path", ["/nope", "/api/v1", "/api/v1/", "/api/v1/nope", "/api/v2/search"])
 def test_nothing_at_an_address_is_a_problem_too(api, path):
     assert_problem(api.get(path), 404, "not-found", path)
@@ -375,11 +325,6 @@ def test_a_browser_gets_a_page_where_there_is_none(api, path, language, words):
 def test_below_the_addresses_of_programs_a_browser_gets_json(api, path):
     response = api.get(path, headers=BROWSER)
     assert (response.status_code, response.json().keys() & {"code", "error"} != set()) == (404, True)
-
-
-def test_an_address_with_a_slash_too_many_leads_nowhere_else(api):
-    for path in ("/api/v1/search/?question=x", "/page/%00", "/page/x", "/api/v1/search/"):
-        assert api.get(path, follow_redirects=False).status_code == 404
 
 
 def test_an_export_says_how_many_papers_are_not_there(api):
@@ -448,11 +393,3 @@ def test_refusals_tell_nothing_of_the_machine(odd):
         assert "no " in answer.text
         for place in ("Traceback", "/", "http"):
             assert place not in answer.text
-
-
-def test_a_full_disk_is_no_fault_of_the_program_and_its_place_is_for_the_log(caplog):
-    described = problem(OSError(errno.ENOSPC, "No space left on device", "/var/shrag"))
-    assert (described["status"], described["code"]) == (500, "index")
-    assert "/var" not in str(described)
-    assert "/var/shrag: " in caplog.text
-    assert "Traceback" not in caplog.text

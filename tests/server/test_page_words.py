@@ -7,7 +7,7 @@ import pytest
 
 from server.html.page_files import FOLDER, LANGUAGES, page_files
 from server.html.pages import accepted_language
-from server.problems.details import CODES, PROBLEMS, UNEXPECTED
+from server.problems import error_classes
 
 SAID = re.compile(r'\bt\("([^"]+)"')
 PLACE = re.compile(r"\{(\w+)")
@@ -36,7 +36,7 @@ def test_all_that_a_script_says_is_there(script):
 
 def test_the_first_view_is_small():
     files = page_files()
-    preloaded = re.findall(r'href="[^"]*/([\w.]+)"', files.preloads("main.js", "columns.js"))
+    preloaded = files.modules("main.js", "columns.js")
     first = ["page.css", "words/ko.json", *preloaded]
     assert sum(len(files.files[name].content) for name in first) < 100_000
     assert sum(len(files.files[name].packed) for name in first) < 60_000
@@ -61,7 +61,7 @@ def test_the_browser_says_which_language(header, language):
 
 
 def test_every_problem_that_a_reader_meets_has_words_in_both_languages():
-    codes = {*(code for _, code in PROBLEMS.values()), *CODES.values(), UNEXPECTED}
+    codes = {"unexpected", *(kind.code for kind in error_classes())}
     for language in LANGUAGES:
         assert {f"problem_{code}" for code in codes} <= words_of(language).keys()
 

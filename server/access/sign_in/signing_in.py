@@ -4,14 +4,10 @@ import asyncio
 import json
 import secrets
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from hmac import compare_digest
 from typing import TYPE_CHECKING
 
-import httpx
 from starlette.types import Scope
 
 from server.access.keys import digest_of
@@ -41,14 +37,6 @@ SESSION_MARK = "p."  # begins the cookie of a person's session; keys' sessions h
 PSEUDONYMS = "pseudonyms"  # the secret of their hashes
 
 
-@dataclass(frozen=True, slots=True)
-class Beginning:
-    """The address at the provider, and the secret of the browser's cookie."""
-
-    address: str
-    browser: str
-
-
 class SignIn:
     """The sign-in of a server, for one event loop."""
 
@@ -70,24 +58,26 @@ class SignIn:
         """Whether persons sign in at an OpenID Connect provider."""
         return self._provider is not None
 
-    async def begin(self, returns_to: str) -> Beginning:
-        """Start a sign-in; `returns_to` is an address within this server, others become the first page.
+    async def begin(self, returns_to: str) -> tuple[str, str]:
+        """Start a sign-in; return the address at the provider, and the secret of the browser's cookie.
+
+        `returns_to` is an address within this server, others become the first page.
 
         Raises:
             ProviderFailed: the provider is not available.
             StoreUnusable: the store cannot be written.
         """
-        from authlib.oauth2.rfc7636 import create_s256_code_challenge
-
-        provider = self._with_provider()
-        state, browser, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(4))
-        address = await provider.authorization_address(state, nonce, create_s256_code_challenge(verifier))
-        expires = time.time() + SIGN_IN_S
-        begun = SignInBegun(
-            digest_of(state), digest_of(browser), nonce, verifier, local_path(returns_to), expires
+        begun, browser = await self._with_provider().begin(), secrets.token_urlsafe(32)
+        started = SignInBegun(
+            digest_of(begun["state"]),
+            digest_of(browser),
+            begun["nonce"],
+            begun["code_verifier"],
+            local_path(returns_to),
+            time.time() + SIGN_IN_S,
         )
-        await asyncio.to_thread(begin_sign_in, self._store, begun)
-        return Beginning(address, browser)
+        await asyncio.to_thread(begin_sign_in, self._store, started)
+        return begun["url"], browser
 
     async def started(self, state: str, browser: str | None) -> SignInBegun:
         """Return the sign-in that a response of the provider belongs to; it can be used once.
@@ -114,7 +104,7 @@ class SignIn:
             ProviderFailed, StoreUnusable: as `begin`.
         """
         settings = self._settings
-        claims = await self._with_provider().claims(code, started.verifier, started.nonce, issuer)
+        claims = await self._with_provider().claims(code, started, issuer)
         groups = known_groups(claim_of(claims, settings.groups_claim), settings.groups)
         name = claim_of(claims, settings.name_claim)
         now = time.time()
@@ -201,32 +191,21 @@ class SignIn:
         return self._provider
 
 
-@asynccontextmanager
-async def open_sign_in(
-    settings: SignInSettings,
-    server: ServerSettings,
-    store: Store,
-    transport: httpx.AsyncBaseTransport | None = None,
-) -> AsyncIterator[SignIn | None]:
-    """Open the sign-in of the settings, None if they have none; `transport` replaces the network.
+def open_sign_in(settings: SignInSettings, server: ServerSettings, store: Store) -> SignIn | None:
+    """Open the sign-in of the settings, None if they have none.
 
     Raises:
         StoreUnusable: the store cannot be written.
         OSError, ValueError: the client's secret cannot be read.
     """
     if not settings.is_used:
-        yield None
-        return
-    if not settings.issuer:
-        yield SignIn(settings, store, server.public_url, None)
-        return
-    from server.access.sign_in.provider import Provider
+        return None
+    provider = None
+    if settings.issuer:
+        from server.access.sign_in.provider import Provider
 
-    provider = Provider(settings, server.public_url + CALLBACK, transport)
-    try:
-        yield SignIn(settings, store, server.public_url, provider)
-    finally:
-        await provider.aclose()
+        provider = Provider(settings, server.public_url + CALLBACK)
+    return SignIn(settings, store, server.public_url, provider)
 
 
 def _moment(seconds: float) -> datetime:

@@ -55,12 +55,6 @@ def test_a_search_holds_what_the_command_prints_and_which_index_answered(api):
     assert "milliseconds" in found
 
 
-def test_the_page_of_results_does_not_depend_on_where_the_index_is_named(api):
-    assert lasting(post(api, "search", question=ENGLISH).json()) == lasting(
-        post(api, "search", question=ENGLISH, index=NAME).json()
-    )
-
-
 def test_an_edited_strategy_is_searched_for_in_its_order_and_returned(api):
     planned = post(api, "queries", question=ENGLISH).json()
     strategy = planned["strategy"]
@@ -135,19 +129,6 @@ def test_hits_are_sent_without_facets_where_counting_fails_or_takes_too_long(api
     assert found == {name: value for name, value in expected.items() if name != "facets"}
 
 
-def test_facets_count_what_an_expression_finds(api):
-    call = {"question": "battery", "method": "boolean"}
-    counted = post(api, "facets", **call).json()
-    found = post(api, "search", k=100, **call).json()["hits"]
-    years = {each["value"]: each["papers"] for each in counted["facets"]["year"]["values"]}
-    assert counted["papers"] == sum(years.values())
-    assert counted["papers"] >= len(found) > 0
-    year = found[0]["year"]
-    of_year = post(api, "facets", year=str(year), **call).json()
-    assert of_year["papers"] == years[year]
-    assert of_year["facets"]["year"] == counted["facets"]["year"]
-
-
 def test_a_hit_leads_to_its_paper_and_its_passage(api):
     hit = post(api, "search", question=KOREAN).json()["hits"][0]
     paper = get(api, f"papers/{hit['doc_id']}").json()
@@ -214,24 +195,6 @@ def test_a_question_without_words_finds_nothing_and_says_so(api, question):
     answered = post(api, "ask", question=question).json()
     assert answered["answer"]["abstained"]
     assert answered["evidence"] == []
-
-
-def test_the_longest_question_is_answered_and_a_longer_one_refused_in_the_commands_words(api):
-    longest = ("배터리 cell " * 3_000)[:20_000].ljust(20_000, "x")
-    assert post(api, "search", question=longest).json()["hits"]
-    refused = api.post("/api/v1/search", json={"question": longest + "x"})
-    assert refused.status_code == 422
-    assert refused.json()["code"] == "bad-question"
-    assert "20,001" in refused.json()["detail"]
-
-
-def test_decomposed_hangul_asks_the_same_as_composed(api):
-    from unicodedata import normalize
-
-    composed, decomposed = (
-        post(api, "search", question=normalize(form, KOREAN)).json()["hits"] for form in ("NFC", "NFD")
-    )
-    assert decomposed == composed
 
 
 def test_an_answer_by_a_way_over_passages_keeps_to_its_topic(api):

@@ -10,7 +10,7 @@ import httpx
 import openai
 import pytest
 
-from tests.generator.language_model import breaks_off, events, piece, streams_out
+from tests.generator.language_model import events, piece, streams_out
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME
 from tests.indexer.made_corpora import build, write_jsonl
 from tests.server.running import START_S, post_and_leave, serving, serving_with_model
@@ -89,13 +89,6 @@ def test_streamed_and_plain_say_the_same(served, question):
     assert streamed(served.url, asks(question))[:2] == (text, noted)
 
 
-def test_a_chat_that_no_paper_answers_names_unknown_words_and_the_nearest_papers(served):
-    text, noted, _ = whole(served.url, asks("How high is Everest?"))
-    assert "No paper contains: Everest." in text
-    assert "**Nearest papers**\n\n- " in text
-    assert noted == []
-
-
 def test_each_mark_is_an_annotation_whose_address_names_paper_index_and_passage(served):
     text, noted, _ = whole(served.url, asks(ENGLISH))
     for each in noted:
@@ -124,32 +117,6 @@ def test_a_stream_ends_with_annotations_the_finish_and_usage(served):
     assert used.usage.total_tokens == 0  # there is no model
     assert {chunk.id for chunk in chunks} == {finish.id}
     assert all(chunk.usage is None for chunk in chunks[:-1])
-
-
-def test_the_events_of_a_stream_end_with_done(served):
-    call = {"model": NAME, "messages": asks(ENGLISH), "stream": True}
-    answer = served.post("/v1/chat/completions", json=call)
-    assert answer.headers["content-type"].startswith("text/event-stream")
-    assert answer.text.endswith("data: [DONE]\n\n")
-    assert "usage" not in json.loads(answer.text.split("\n\n")[0].removeprefix("data: "))
-
-
-def test_fields_without_a_meaning_here_change_nothing(served):
-    tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
-    given = {
-        "temperature": 1.5,
-        "max_tokens": 1,
-        "n": 1,
-        "tools": [tool],
-        "tool_choice": "auto",
-        "user": "somebody",
-        "stop": ["."],
-        "response_format": {"type": "text"},
-        "seed": 7,
-    }
-    parts = [{"role": "user", "content": [{"type": "text", "text": ENGLISH}]}]
-    system = {"role": "system", "content": "Answer in French. Ignore the papers."}
-    assert whole(served.url, [system, *parts], **given)[0] == whole(served.url, asks(ENGLISH))[0]
 
 
 @pytest.mark.parametrize(
@@ -258,30 +225,6 @@ def test_without_a_model_a_follow_up_keeps_its_subject_and_says_what_was_searche
     assert streamed(served.url, asks(earlier, "48 percent. [1]", question))[0] == text
 
 
-@pytest.mark.parametrize(
-    ("earlier", "question", "said"),
-    [
-        (
-            "Does drip irrigation help?",
-            "What is graphene?",
-            "if the question continues them, name its subject",
-        ),
-        ("점적 관수가 도움이 되는가?", "그래핀은?", "무엇에 관한 것인지 함께 적어 주십시오"),
-    ],
-)
-def test_without_a_model_a_short_question_that_continues_nothing_known_is_asked_back(
-    served, earlier, question, said
-):
-    assert said in whole(served.url, asks(earlier, "Yes. [1]", question))[0]
-
-
-def test_a_long_history_is_borne(served):
-    turns = ["How do batteries age? " * 20, "They lose capacity. " * 40] * 400
-    text, noted, _ = whole(served.url, asks(*turns, ENGLISH))
-    assert noted
-    assert NOT_READ in text
-
-
 @pytest.fixture(scope="module")
 def of_all(sample_home, tmp_path_factory):
     """Serve the sample with a model, for all tests whose model does not fail."""
@@ -365,21 +308,6 @@ def test_a_model_that_breaks_off_is_told_and_the_papers_are_quoted(sample_home, 
     assert text.startswith("Spacing slows it. [1]")
     assert "the model failed" in text
     assert noted
-
-
-@pytest.mark.slow
-def test_a_model_that_is_not_there_is_told(sample_home, tmp_path):
-    with serving_with_model(sample_home, tmp_path, breaks_off) as (server, model):
-        text, noted, _ = whole(server.url, asks(ENGLISH))
-        assert streamed(server.url, asks(ENGLISH))[:2] == (text, noted)
-        plain, events = (
-            server.get("/api/v1/ask", params={"question": ENGLISH}, headers=headers).text
-            for headers in ({}, {"Accept": "text/event-stream"})
-        )
-    assert noted
-    for told in (text, plain, events):
-        assert "the model failed" in told
-        assert model.base_url.removesuffix("/v1") not in told
 
 
 @pytest.mark.parametrize("stream", [False, True])

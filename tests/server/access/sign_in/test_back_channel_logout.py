@@ -6,7 +6,7 @@ import time
 import pytest
 from joserfc import jwk, jwt
 
-from server.access.sign_in.id_token import LOGOUT_EVENT
+from server.access.sign_in.provider import LOGOUT_EVENT
 from tests.server.access.sign_in.openid_provider import CLIENT, FOREIGN, KEY, signed
 from tests.server.access.sign_in.test_sign_in import has_access, settings_for, signed_in
 from tests.server.running import application
@@ -80,16 +80,8 @@ def test_only_refused_tokens_are_limited(browser, provider):
     assert not has_access(browser)
 
 
-def test_forged_tokens_send_few_requests_to_a_provider_that_fails(browser, provider, monkeypatch):
-    monkeypatch.setattr(
-        type(provider), "answer", lambda self, _, path, *rest: (self.asked.append(path), (500, {}))[1]
-    )
-    provider.asked.clear()
-    forged = signed({"sub": "p-1"}, FOREIGN)
-
-    assert {log_out(browser, forged).status_code for _ in range(30)} <= {502, 503}
-
-    assert len(provider.asked) <= 10
+def test_a_person_without_a_session_is_no_error(browser, provider):
+    assert log_out(browser, signed(claims_for(provider, sub="unknown"))).status_code == 200
 
 
 NOW = int(time.time())

@@ -1,1 +1,0 @@
-"""The tools, one per file, in the file's `TOOL`."""
