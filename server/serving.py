@@ -64,7 +64,6 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
     require_protection(server, store, SignInSettings())
     with suppress(StoreUnusable):  # on a read-only home there is none, unless it was made elsewhere
         store.create()
-        os.environ[MUST_EXIST] = "1"  # a process that replaces another one does not make it again
     store.close()
     sources = read_declared(listed(server.sources))
     server = server.model_copy(update={"workers": server.workers or default_workers(indexer, sources)})
@@ -99,6 +98,8 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
         listening(f"http://{f'[{server.host}]' if ':' in server.host else server.host}:{port}/")
         if server.workers > 1:
             os.environ[VERBOSITY] = str(verbosity())
+            if store.path.exists():
+                os.environ[MUST_EXIST] = "1"  # a worker that replaces another one does not make it again
             with shared_folder():
                 workers = Multiprocess(config, [listener])
                 logging.getLogger("uvicorn.error").setLevel(logging.INFO)  # names workers that died

@@ -55,7 +55,7 @@ def test_an_answer_is_returned_as_a_document_with_its_references(api):
     title, question, first, *_ = texts = paragraphs(api.post("/api/v1/export", json=call))
 
     assert (title, question) == ("도움이 될 만한 구절", KOREAN)
-    assert first.startswith(f"•\t“{asked['answer']['sentences'][0]['text']}” (")
+    assert first.startswith(f"“{asked['answer']['sentences'][0]['text']}” (")
     assert "참고 문헌" in texts
 
 
