@@ -27,6 +27,7 @@ from pydantic.fields import FieldInfo
 import retriever.sources.kinds
 from base.files.durable import cause_of
 from base.files.regular_files import read_secret
+from base.notes import Note
 from base.settings.fields import PREFIX, Setting, is_path, variable_at
 from base.settings.file import SettingsFile, read_settings_file, read_toml
 from base.settings.sources import ADDRESSES
@@ -144,7 +145,9 @@ def find_source(name: str, tables: Mapping[str, SourceTable], variables: Mapping
     if not name.endswith(SUFFIX):
         known = f"there are {', '.join(tables)}" if tables else f"[sources.{name}] of shrag.toml declares one"
         is_file = Path(f"{name}{SUFFIX}").is_file()
-        raise UnknownSource(f"no source {name!r}", remedy=f"is {name}{SUFFIX} meant?" if is_file else known)
+        raise UnknownSource(
+            Note("no_such_source", source=name), remedy=f"is {name}{SUFFIX} meant?" if is_file else known
+        )
     path = Path(name).absolute()
     return declared(
         SourceTable(path.stem, read_toml(path), _by_name(variables).get(variable_name(path.stem), {}), path)

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, TypeAdapter
 
+from base.notes import NoteCodes
 from generator.budgets import Spent
 from generator.finding.state import FindingState, Finite, SavedSpent
 from indexer.corpora.readers.jsonl import parse_record
@@ -34,6 +35,7 @@ class SearchHead:
     spent: SavedSpent = field(default_factory=Spent)
     complete: bool = False
     notes: tuple[str, ...] = ()
+    note_codes: NoteCodes = field(default_factory=list)
 
     def with_state(self, state: FindingState, threshold: float) -> Self:
         """Return the summary of the search with this state, now."""

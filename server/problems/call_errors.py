@@ -4,6 +4,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.requests import Request
 
 from base.calls import in_one_line, refusal
+from base.notes import Note
 from server.errors import BadRequest, ServerError, WrongMediaType
 
 JSON = "application/json"
@@ -16,8 +17,9 @@ def call_error(request: Request, error: RequestValidationError) -> ServerError:
         return refused
     place, words = refusal(first)
     if first["type"] == "json_invalid":
-        place, words = str(first["loc"][0]), f"{words} at character {first['loc'][1]}"
-    return BadRequest(in_one_line(place, words, nameless="call:"), place=place)
+        error_text = f"{first['ctx']['error']} at character {first['loc'][1]}"
+        place, words = str(first["loc"][0]), Note("field_not_json", error=error_text)
+    return BadRequest(in_one_line(place, words, nameless="call:"), place=place, reason=words)
 
 
 def unreadable_body(request: Request) -> ServerError:

@@ -11,11 +11,13 @@ from base import errors as base_errors
 from base.errors import Remedy
 from base.files.durable import CAUSES
 from base.logs import get_logger
+from base.notes import Note, NoteCode, note_code, note_in
 from base.remedies import describe_error
 from generator import errors as generator_errors
 from indexer import errors as indexer_errors
 from indexer.errors import UnknownIndex
 from retriever import errors as retriever_errors
+from retriever.errors import BadExpression
 from server import errors as server_errors
 from server.access.callers import may_see
 
@@ -123,6 +125,7 @@ class Problem(TypedDict):
     status: Annotated[int, Field(ge=400, le=599)]
     code: Annotated[str, Field(examples=["bad-filter"])]
     detail: Annotated[str, Field(description="as on the command line")]
+    note: NotRequired[Annotated[NoteCode, Field(description="code and values of the detail")]]
     place: NotRequired[
         Annotated[str, Field(description="the field of the call that is wrong: body.k, query.year")]
     ]
@@ -136,7 +139,8 @@ def problem(error: Exception) -> dict[str, Any]:
         error = base_errors.ResourceError(describe_error(error))
     for kind, (status, code) in PROBLEMS.items():
         if isinstance(error, kind):
-            return _problem(status, code, detail_of(error), error)
+            note = None if kind in WITHOUT_PLACES else _note_of(error)
+            return _problem(status, code, detail_of(error), error, note)
     log.error("unexpected", error=repr(error), exc_info=error)
     return _problem(
         500, UNEXPECTED, "an unexpected error occurred; the details are in the server's log", error
@@ -153,7 +157,7 @@ def detail_of(error: Exception) -> str:
     if isinstance(error, UnknownIndex) and error.index:
         there = [*filter(may_see, error.there)]
         error = UnknownIndex(
-            f"no index {error.index!r}", remedy=Remedy.CREATE, index=error.index, there=there
+            Note("no_such_index", index=error.index), remedy=Remedy.CREATE, index=error.index, there=there
         )
     kind = next((kind for kind in PROBLEMS if isinstance(error, kind)), Exception)
     wording = WITHOUT_PLACES.get(kind)
@@ -164,20 +168,32 @@ def detail_of(error: Exception) -> str:
     return wording.format(index=f"index {name!r}" if name else "the index")
 
 
-def described(status: int, code: str, detail: str) -> dict[str, Any]:
+def _note_of(error: Exception) -> NoteCode | None:
+    """Return code and values of an error's message."""
+    if isinstance(error, UnknownIndex) and error.index:
+        return Note("no_such_index", index=error.index).as_code()
+    own = error.reason if isinstance(error, BadExpression | server_errors.BadRequest) else note_in(error)
+    return note_code(own)
+
+
+def described(status: int, code: str, detail: str, note: NoteCode | None = None) -> dict[str, Any]:
     """Return the fields of every problem."""
+    note = note or note_code(detail)
     return {
         "type": f"urn:shrag:problem:{code}",
         "title": TITLES.get(status, "Failed"),
         "status": status,
         "code": code,
         "detail": detail if len(detail) <= LONGEST_DETAIL else f"{detail[:LONGEST_DETAIL]}…",
+        **({"note": note} if note else {}),
     }
 
 
-def _problem(status: int, code: str, detail: str, error: Exception) -> dict[str, Any]:
-    said = described(status, code, detail)
-    if isinstance(error, retriever_errors.BadExpression):
+def _problem(
+    status: int, code: str, detail: str, error: Exception, note: NoteCode | None = None
+) -> dict[str, Any]:
+    said = described(status, code, detail, note)
+    if isinstance(error, BadExpression):
         said |= {"detail": error.reason, "position": error.position}
     if isinstance(error, server_errors.BadRequest) and error.place:
         said["place"] = error.place

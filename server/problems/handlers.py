@@ -6,6 +6,7 @@ from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
+from base.notes import Note
 from server.html.pages import Reader, failed_page
 from server.problems.call_errors import call_error, unreadable_body
 from server.problems.details import CODES, MEDIA_TYPE, PROBLEMS, described, problem_response
@@ -53,10 +54,10 @@ def _http_error(request: Request, error: HTTPException) -> Response:
     if status == UNREADABLE:
         return problem_response(unreadable_body(request))
     if status == NOT_FOUND and detail == "Not Found":
-        detail = f"no page or endpoint is at {path[:SHOWN_CHARACTERS]}"
+        detail = Note("no_such_address", path=path[:SHOWN_CHARACTERS])
     elif status == WRONG_METHOD:
         headers["Allow"] = ", ".join(allowed_methods(request))
-        detail = f"{request.method} is not supported here; use one of {headers['Allow']}"
+        detail = Note("wrong_method", method=request.method, allowed=headers["Allow"])
     if path.startswith(OF_OPENAI):
         code = OPENAI_CODES.get(status, f"http_{status}")
         return error_response(CallRefused(detail, code=code, status=status), headers)
