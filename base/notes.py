@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BeforeValidator, Field, PlainSerializer
+from pydantic import Field, PlainSerializer, ValidatorFunctionWrapHandler, WrapValidator
 from typing_extensions import TypedDict
 
 NoteLanguage: TypeAlias = Literal["en", "ko"]
@@ -97,13 +97,15 @@ def note_in(error: BaseException, otherwise: str | None = None) -> str:
     return str(error) if otherwise is None else otherwise
 
 
-def _from_json(value: Any) -> Any:
-    return Note(value["code"], **value["values"]) if isinstance(value, Mapping) else value
+def _from_json(value: Any, text: ValidatorFunctionWrapHandler) -> Any:
+    if isinstance(value, Mapping):
+        return Note(value["code"], **value["values"])
+    return value if isinstance(value, Note) else text(value)
 
 
 # A text that saved JSON holds as code and values if it is a note.
 SavedNote = Annotated[
     str,
-    BeforeValidator(_from_json),
+    WrapValidator(_from_json),
     PlainSerializer(lambda text: note_code(text) or str(text), return_type=Any),
 ]
