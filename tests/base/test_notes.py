@@ -29,7 +29,7 @@ def literal_notes() -> dict[str, list[set[str]]]:
         for path in (ROOT / folder).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
                 match node:
-                    case ast.Call(func=ast.Name(id="Note"), args=[ast.Constant(value=code)], keywords=given):
+                    case ast.Call(func=ast.Name(id="Note"), args=[ast.Constant(value=str(code))], keywords=given):
                         found.setdefault(code, []).append({each.arg or "**" for each in given})
     return found
 
