@@ -28,9 +28,10 @@ def literal_notes() -> dict[str, list[set[str]]]:
     for folder in ("base", "retriever", "generator", "server"):
         for path in (ROOT / folder).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                match node:
-                    case ast.Call(func=ast.Name(id="Note"), args=[ast.Constant(value=str(code))], keywords=given):
-                        found.setdefault(code, []).append({each.arg or "**" for each in given})
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Note":
+                    if node.args and isinstance(node.args[0], ast.Constant):
+                        names = {each.arg or "**" for each in node.keywords}
+                        found.setdefault(str(node.args[0].value), []).append(names)
     return found
 
 
