@@ -28,10 +28,9 @@ def literal_notes() -> dict[str, list[set[str]]]:
     for folder in ("base", "retriever", "generator", "server"):
         for path in (ROOT / folder).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Note":
-                    if node.args and isinstance(node.args[0], ast.Constant):
-                        names = {each.arg or "**" for each in node.keywords}
-                        found.setdefault(str(node.args[0].value), []).append(names)
+                match node:
+                    case ast.Call(ast.Name("Note"), [ast.Constant(value)], keywords):
+                        found.setdefault(str(value), []).append({each.arg or "**" for each in keywords})
     return found
 
 
