@@ -64,6 +64,7 @@ def test_a_note_is_its_english_sentence():
 
 @pytest.mark.parametrize("copied", [copy.deepcopy(MENTIONS), pickle.loads(pickle.dumps(MENTIONS))])
 def test_a_copy_is_a_note(copied):
+    assert copied == MENTIONS
     assert copied.as_code() == {
         "code": "mention_excluded",
         "values": {"excluded": "rice", "mentioning": 2, "shown": 9},
