@@ -19,44 +19,45 @@ from pydantic import BaseModel, ConfigDict, ValidationError, WithJsonSchema, mod
 from pydantic_core import PydanticCustomError
 
 from base.errors import InvalidCall
+from base.notes import Note
 from base.untrusted import one_line
 
 IN_FIELD = "in_field"  # the type of errors that name their field in the context
 SHOWN_CHARACTERS = 100  # of an unknown name
 SOME_TEXT = r"\S"  # pattern of a text that is not blank
-# Messages by pydantic's type of the error.
-MESSAGES: Mapping[str, str] = {
-    "missing": "is missing",
-    "string_type": "must be text",
-    "int_type": "must be a whole number",
-    "int_parsing": "must be a whole number",
-    "int_from_float": "must be a whole number",
-    "int_parsing_size": "is too large a number",
-    "string_unicode": "is not valid UTF-8",
-    "float_type": "must be a number",
-    "float_parsing": "must be a number",
-    "finite_number": "must be a finite number",
-    "bool_type": "must be true or false",
-    "bool_parsing": "must be true or false",
-    "tuple_type": "must be a list",
-    "list_type": "must be a list",
-    "set_type": "must be a list",
-    "frozen_set_type": "must be a list",
-    "dict_type": "must be a JSON object",
-    "dataclass_type": "must be a JSON object",
-    "model_type": "must be a JSON object",
-    "model_attributes_type": "must be a JSON object",
-    "unexpected_keyword_argument": "unknown field",
-    "extra_forbidden": "unknown field",
-    "greater_than_equal": "must be at least {ge}",
-    "less_than_equal": "must be at most {le}",
-    "greater_than": "must be more than {gt}",
-    "less_than": "must be less than {lt}",
-    "string_too_long": "may have at most {max_length} characters",
-    "string_too_short": "must have at least {min_length} characters",
-    "too_long": "may have at most {max_length} items, and has {actual_length}",
-    "literal_error": "must be {expected}",
-    "json_invalid": "is not JSON: {error}",
+# Codes of notes by pydantic's type of the error.
+CODES: Mapping[str, str] = {
+    "missing": "field_missing",
+    "string_type": "field_not_text",
+    "int_type": "field_not_whole",
+    "int_parsing": "field_not_whole",
+    "int_from_float": "field_not_whole",
+    "int_parsing_size": "field_too_large",
+    "string_unicode": "field_not_utf8",
+    "float_type": "field_not_number",
+    "float_parsing": "field_not_number",
+    "finite_number": "field_not_finite",
+    "bool_type": "field_not_boolean",
+    "bool_parsing": "field_not_boolean",
+    "tuple_type": "field_not_list",
+    "list_type": "field_not_list",
+    "set_type": "field_not_list",
+    "frozen_set_type": "field_not_list",
+    "dict_type": "field_not_object",
+    "dataclass_type": "field_not_object",
+    "model_type": "field_not_object",
+    "model_attributes_type": "field_not_object",
+    "unexpected_keyword_argument": "field_unknown",
+    "extra_forbidden": "field_unknown",
+    "greater_than_equal": "field_at_least",
+    "less_than_equal": "field_at_most",
+    "greater_than": "field_more_than",
+    "less_than": "field_less_than",
+    "string_too_long": "field_too_long",
+    "string_too_short": "field_too_short",
+    "too_long": "field_too_many",
+    "literal_error": "field_not_one_of",
+    "json_invalid": "field_not_json",
 }
 
 # Called with each valid call of the running task; a server notes the question for its log.
@@ -149,10 +150,15 @@ def refusal(error: Mapping[str, Any]) -> tuple[str, str]:
     place, context = [str(part) for part in error["loc"]], error.get("ctx", {})
     if error["type"] == IN_FIELD:
         place.append(str(context["field"])[:SHOWN_CHARACTERS] or "''")
-    if known := MESSAGES.get(error["type"]):
-        message = known.format_map({name: _shown(value) for name, value in context.items()})
-        is_in_list = error["type"] == "literal_error" and isinstance(error["loc"][-1], int)
-        return ".".join(place), f"{message}, not {one_line(repr(error['input']))}" if is_in_list else message
+    if code := CODES.get(error["type"]):
+        values = {
+            name: _shown(value) for name, value in context.items() if isinstance(value, str | int | float)
+        }
+        if error["type"] == "literal_error" and isinstance(error["loc"][-1], int):
+            return ".".join(place), Note(
+                "field_item_not_one_of", given=one_line(repr(error["input"])), **values
+            )
+        return ".".join(place), Note(code, **values)
     other: str = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be", 1)
     return ".".join(place), other[:1].lower() + other[1:]
 

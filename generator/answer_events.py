@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from base.notes import NoteCodes, note_codes
 from generator.answers.answer import Sentence, SentencesSoFar
 from generator.checking.check import Check, Hint
 from generator.llm import LanguageModel
@@ -72,6 +73,7 @@ class EvidenceEvent(TypedDict):
 
     hits: Annotated[list[EvidenceHit], Field(description="a later event replaces them")]
     notes: list[str]
+    note_codes: NoteCodes
 
 
 class RestartEvent(TypedDict):
@@ -215,8 +217,10 @@ def _new_events(sent: _State, known: _State, *, whole: bool = False) -> Iterator
         record = known.search.as_record()
         yield AnswerEvent("queries", {"queries": record["queries"]})
         fields = {name: record[name] for name in SEARCH_FIELDS_OF_EVIDENCE}
-        hits = evidence_records(known.search)
-        yield AnswerEvent("evidence", {"hits": hits, **fields, "notes": [*record["notes"], *known.notes]})
+        hits, notes = evidence_records(known.search), [*known.search.notes, *known.notes]
+        yield AnswerEvent(
+            "evidence", {"hits": hits, **fields, "notes": notes, "note_codes": note_codes(notes)}
+        )
     before = sent.sentences
     if _contradicts(before, known.sentences) or (whole and len(before) > len(known.sentences)):
         reason, message = known.again

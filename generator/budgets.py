@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 
 from base.errors import InvalidCall
+from base.notes import Note
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +143,10 @@ class Allowance:
         return [f"{most:,} {name}" for name, most in asdict(self.budget).items() if name in self.ended]
 
     def note(self) -> str:
-        """Format the spent budgets and their sizes; "" if none is spent."""
-        named = " and ".join(self.ended_limits)
-        return f"the budget of {named} is spent; what was found before is given" if named else ""
+        """Return a note of the spent budgets and their sizes; "" if none is spent."""
+        if len(self.ended_limits) > 1:
+            return Note("ended_limits", limits=" and ".join(self.ended_limits))
+        return next((Note(f"ended_{name}", most=getattr(self.budget, name)) for name in self.ended), "")
 
 
 class Cost:

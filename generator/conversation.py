@@ -11,6 +11,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, StringConstraints
 
+from base.notes import Note
 from generator.llm import Reply
 from generator.model_step import ModelStep
 from generator.prompts import load_prompt
@@ -32,8 +33,8 @@ LONGEST_QUESTION = 2_000  # characters; a longer question is taken as standalone
 MOST_CHARACTERS = 6_000
 LONGEST_TURNS = {"user": 1_000, "assistant": 600}
 BY_RULES = "keywords of the earlier question"
-NOT_READ = "the earlier turns of the conversation were not taken into account"
-UNCLEAR = f"{NOT_READ}; if the question continues them, name its subject"
+NOT_READ = Note("turns_unused")
+UNCLEAR = Note("turns_unclear")
 
 # Without a model: earlier questions that are used, nouns of a follow-up, the share of its words that one
 # passage found for the earlier question contains, these passages, and the keywords that are added.

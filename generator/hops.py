@@ -13,6 +13,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, StringConstraints
 
+from base.notes import Note
 from generator.answers.answer import WayResult
 from generator.answers.model_answer import WHOLE_ANSWER
 from generator.budgets import Allowance, Budget
@@ -33,7 +34,6 @@ from retriever.stages.hits import Hit, SearchResult, summed_milliseconds
 MAX_EVIDENCE = 20  # papers of all steps; the model's context may shorten them further
 BUDGET = Budget(calls=30, tokens=120_000, seconds=180)  # six steps need 24 calls without retries
 RANK_CONSTANT = 60  # of reciprocal ranks
-ANOTHER_WAY = "answered in several steps, and not by way {!r}, which answers questions of one step"
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000)]
 
@@ -113,11 +113,10 @@ async def search_in_hops(
         except TimeoutError:
             allowance.end("seconds")
         if allowance.ended:
-            done = f"{len(found) - 1} of {len(steps)} are done"
             limits = ", ".join(allowance.ended_limits)
-            hops.notes.append(f"the budget of the steps ({limits}) is spent: {done}")
+            hops.notes.append(Note("steps_ended", limits=limits, done=len(found) - 1, steps=len(steps)))
         if request.way != WAY:
-            hops.notes.append(ANOTHER_WAY.format(request.way))
+            hops.notes.append(Note("answered_in_steps", way=request.way))
         hops.output = {
             "answers": answered(found),
             "spent": allowance.spent.as_record(),
@@ -156,7 +155,7 @@ async def _hop(
         )
         asked = await rewriting.run(step, model if facts else None, budget)
         if normalised(asked) in {normalised(hop.question) for hop in found}:
-            step.notes.append(f"step {number} repeats an earlier question and is left out")
+            step.notes.append(Note("step_repeated", step=number))
             return None
         searched = request_of_hop(asked, request)
         if request.strategist == "model":
@@ -166,7 +165,7 @@ async def _hop(
         try:
             search = await search_step(step, context)
         except SourceFailed as error:
-            step.notes.append(f"step {number} was not searched for: {error}")
+            step.notes.append(Note("step_not_searched", step=number, error=str(error)))
             return None
         answer = ""
         if search.hits:

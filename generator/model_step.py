@@ -19,6 +19,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
+from base.notes import Note
 from generator.budgets import Allowance, BudgetSpent, Cost
 from generator.errors import ContextExceeded, ModelAnswerInvalid, ModelFailed, ModelTooSlow
 from generator.llm import LanguageModel, OnText, Reply
@@ -134,7 +135,7 @@ class ModelStep(Generic[R, T]):
                     cost.calls = error.attempts
                     raise BudgetSpent from error
                 step.failure, step.error, step.fallback = error, error_text(error), self.fallback
-                step.notes.append(f"{self.fallback}, the model failed: {error}")
+                step.notes.append(Note("model_failed", fallback=self.fallback, error=str(error)))
                 step.model_call["attempts"] = error.attempts
                 if isinstance(error, ModelAnswerInvalid):
                     step.model_call["text"] = error.text

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, PlainSerializer
 
+from base.notes import Note
 from base.records import IF_ANY, IF_KNOWN, INTERNAL, Recordable
 from generator.errors import UnknownModel
 from generator.llm import LanguageModel
@@ -97,7 +98,7 @@ class Settings:
         """
         names = self.generator.llm.models
         if name is not None and name not in names:
-            raise UnknownModel(f"no model {name!r}; there are: {', '.join(names) or 'none'}")
+            raise UnknownModel(Note("no_such_model", model=name, there=", ".join(names) or "none"))
         return self if name is None else self.with_model(name)
 
     def language_model(self, transport: "httpx.AsyncBaseTransport | None" = None) -> LanguageModel:

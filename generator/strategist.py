@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, create_model
 
 from base.letters import HANGUL, LATIN
+from base.notes import Note
 from generator.budgets import Allowance
 from generator.errors import ModelNotConfigured
 from generator.llm import LanguageModel
@@ -137,7 +138,7 @@ async def with_strategy(
     check_strategist(strategist, settings)
     check_question(request.question)
     if not method_named(request.method).uses_strategy:
-        parent.notes.append(f"method {request.method!r} searches without a strategy; the model was not asked")
+        parent.notes.append(Note("strategist_unused", method=request.method))
         return request
     if model is None:
         async with settings.language_model() as opened:
@@ -223,11 +224,11 @@ async def model_strategy(
             step.output = strategy.as_record()
             return strategy
         failures = [child.failure for child in step.children if child.failure]
-        reason = f"the model failed: {failures[0]}" if failures else "the model gave no usable keyword"
         for child in step.children:
             child.notes.clear()  # this note replaces the notes on each language
         step.failure, step.fallback = next(iter(failures), None), FALLBACK
-        step.notes.append(f"{FALLBACK}, {reason}")
+        failed = Note("model_failed", fallback=FALLBACK, error=str(failures[0])) if failures else None
+        step.notes.append(failed or Note("no_usable_keyword"))
     return None
 
 

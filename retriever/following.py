@@ -13,6 +13,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from base.errors import ResourceError
+from base.notes import Note
 from indexer.errors import EngineRefused, EngineUnreachable, UnknownIndex, VersionGone
 from indexer.versions.manifest import Manifest
 from indexer.versions.store import LOCAL_ENGINES, IndexStore, Pointer
@@ -175,7 +176,7 @@ class FollowingIndex:
     def _note(current: "SearchIndex", reason: str) -> bool:
         """Note in a version's results why no newer one answers; return True if the note is new."""
         before = current.notes
-        current.notes = (f"answered by version {current.manifest.version}: {reason}",)
+        current.notes = (Note("older_version", version=current.manifest.version, reason=reason),)
         return current.notes != before
 
     def _log(self, what: str, reason: str) -> None:

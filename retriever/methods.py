@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from base.notes import Note
 from retriever.errors import BadFilter
 
 
@@ -52,5 +53,5 @@ def method_names() -> tuple[str, ...]:
 def method_named(name: str) -> Method:
     """Return a method; BadFilter, with all names, if none has that name."""
     if name not in METHODS:
-        raise BadFilter(f"no method {name!r}; there are {', '.join(METHODS)}")
+        raise BadFilter(Note("no_such_method", method=name, there=", ".join(METHODS)))
     return METHODS[name]

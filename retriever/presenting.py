@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 
+from base.notes import Note
 from indexer.analysis.tokens import as_indexed
 from indexer.files.schema import StoredPassage
 from retriever.answerability import EVIDENCE, answer_likelihood
@@ -98,7 +99,7 @@ def unknown_words(context: SearchContext, terms: SearchTerms | None) -> tuple[st
     return tuple(word.text for word in words_of(terms.question.text, words)[:MAX_UNKNOWN])
 
 
-def _exclusion_notes(terms: SearchTerms, ranking: Ranking, shown: Sequence[Hit]) -> list[str]:
+def _exclusion_notes(terms: SearchTerms, ranking: Ranking, shown: Sequence[Hit]) -> list[Note]:
     """Return the notes with the numbers of shown hits that are about an excluded thing or mention it."""
     excluded = ", ".join(each.text for each in terms.exclusions if each.names)
     if not excluded:
@@ -106,13 +107,11 @@ def _exclusion_notes(terms: SearchTerms, ranking: Ranking, shown: Sequence[Hit])
     about, mentioning = (
         sum(hit.doc_id in papers for hit in shown) for papers in (ranking.about, ranking.mentioning)
     )
-    still = f"{about} of {len(shown)} hits" if about else f"none of the {len(shown)} hits"
-    notes = [
-        f"papers about {excluded} are ranked lower; {still} {'are' if about > 1 else 'is'} about {excluded}"
-    ]
+    hits, number = len(shown), {0: "_none", 1: "_one"}
+    notes = [Note(f"about_excluded{number.get(about, '')}", excluded=excluded, about=about, shown=hits)]
     if mentioning:
-        verb = "mention" if mentioning > 1 else "mentions"
-        notes.append(f"{mentioning} of {len(shown)} hits {verb} {excluded}")
+        code = f"mention_excluded{number.get(mentioning, '')}"
+        notes.append(Note(code, excluded=excluded, mentioning=mentioning, shown=hits))
     return notes
 
 
@@ -121,7 +120,7 @@ def _bridge_notes(bridges: Iterable[Bridge]) -> list[str]:
     named: dict[str, list[str]] = {}
     for bridge in bridges:
         named.setdefault(bridge.passage_id, []).append(bridge.text or " ".join(bridge.tokens))
-    return [f"also searched for {', '.join(texts)}, named in {source}" for source, texts in named.items()]
+    return [Note("also_for_names", names=", ".join(texts), paper=source) for source, texts in named.items()]
 
 
 async def _shown(

@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from base.notes import Note
 from retriever.queries.boolean import Or, Query, Term, or_query
 from retriever.queries.keywords import Keyword
 from retriever.question import Question
 
 QUESTION = "question"  # the whole question, in `shrag` with the keywords of its strategy
-NOTHING_TO_SEARCH = "nothing to search for: only stop words, punctuation or signs"
-ALL_LEFT_OUT = "all queries are left out: nothing is searched for"
+NOTHING_TO_SEARCH = Note("nothing_to_search")
+ALL_LEFT_OUT = Note("all_left_out")
 EXPRESSION = "expression"  # of the expert language
 FEEDBACK = "feedback"  # terms of the best passages
 BRIDGES = "bridges"  # names in the best passages, and the words that these leave uncovered

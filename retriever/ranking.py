@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from base.errors import ResourceError
+from base.notes import Note
 from indexer.vectors.adding import text_to_encode
 from retriever.engines import EngineHit, NumberedRows
 from retriever.engines.ordering import Scored, reciprocal_rank_fusion
@@ -115,7 +116,9 @@ async def _rank_dense(
         name, reason = context.index.manifest.name, context.index.vectors.disabled_reason
         remedy = "" if reason else CONFIGURE
         raise BadFilter(
-            f"method 'dense' needs vectors: {reason or f'index {name!r} has none'}", remedy=remedy, index=name
+            Note("dense_without_vectors", reason=reason or f"index {name!r} has none"),
+            remedy=remedy,
+            index=name,
         )
     return _nearest_first(context, pool)
 
@@ -143,7 +146,7 @@ async def _rank_paper(
     pool = await with_vector(context, pool, question.text)
     cosines = await find_cosines(context, pool, list(hits))
     if not cosines:
-        context.recorder.note("ordered by rank fusion: the paper's method needs vectors for its order")
+        context.recorder.note(Note("ordered_by_fusion"))
     ordered = _cosine_order(fused, cosines) if cosines else fused
     ranked_hits = [(hits[each.item], each.score) for each in ordered]
     return Ranking(
@@ -332,7 +335,7 @@ async def rerank(context: SearchContext, ranking: Ranking, text: str) -> Ranking
         try:
             scored_by = await encoder.scores(text, texts)
         except ResourceError as error:
-            context.recorder.failed("reranker", f"not re-ranked, the cross-encoder failed: {error}")
+            context.recorder.failed("reranker", Note("reranker_failed", error=str(error)))
             return ranking
     if scored_by is None:
         return ranking

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
+from base.notes import Note
 from retriever.errors import BadQuestion
 from retriever.queries.filters import Filters
 from retriever.strategy import Strategy
@@ -144,12 +145,10 @@ class SearchContext:
 def check_question(question: str) -> None:
     """Raise BadQuestion for a question that is empty, too long, or not valid Unicode."""
     if len(question) > MAX_CHARACTERS:
-        raise BadQuestion(
-            f"the question has {len(question):,} characters; the maximum is {MAX_CHARACTERS:,}: shorten it"
-        )
+        raise BadQuestion(Note("question_too_long", characters=len(question), most=MAX_CHARACTERS))
     if not question.strip():
-        raise BadQuestion("the question is empty")
+        raise BadQuestion(Note("question_empty"))
     try:
         question.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise BadQuestion(f"the question contains a lone surrogate at character {error.start}") from None
+        raise BadQuestion(Note("question_unreadable", at=error.start)) from None

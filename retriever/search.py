@@ -12,6 +12,7 @@ call `run_stages`, which keeps given values and computes the missing ones.
 from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 
+from base.notes import Note
 from base.untrusted import one_line
 from indexer.corpora.papers import LAST_YEAR
 from retriever.errors import BadFilter
@@ -121,9 +122,7 @@ def open_ranking(index: SearchIndex, request: SearchRequest, settings: Retriever
     request = replace(request, title_weight=weight, conditions=conditions)
     recorder = SearchRecorder(notes=list(index.notes))
     if not method.uses_strategy and (request.strategy or request.keywords or request.exclude):
-        recorder.note(
-            f"method {request.method!r} searches without a strategy: keywords and exclusions are ignored"
-        )
+        recorder.note(Note("strategy_ignored", method=request.method))
         request = replace(request, strategy=None, keywords=None, exclude=())
     k = request.k
     return SearchContext(index, request, settings, recorder, PassageCache(index), shown=k, sorted=k)
@@ -163,7 +162,7 @@ def in_years(context: SearchContext, stages: Stages) -> SearchContext:
     filters = context.request.filters
     given = filters.years or Range(None, None)
     if (asked.low or 0) > (given.high or LAST_YEAR) or (given.low or 0) > (asked.high or LAST_YEAR):
-        raise BadFilter("no year satisfies both the question and the filter of years")
+        raise BadFilter(Note("years_exclude_each_other"))
     return context.with_filters(replace(filters, years_if_known=asked))
 
 
@@ -178,10 +177,10 @@ async def _analyse(context: SearchContext, method: Method, stages: Stages) -> St
     if question.is_empty:
         context.recorder.note(NOTHING_TO_SEARCH)
     if index.synonyms and not method.synonyms:
-        context.recorder.note(f"method {request.method!r} searches without synonyms")
+        context.recorder.note(Note("synonyms_ignored", method=request.method))
     for expansion in question.synonyms:
         others = ", ".join(equivalent.text for equivalent in expansion.equivalents)
-        context.recorder.note(f"{expansion.text} is also searched for as {others}")
+        context.recorder.note(Note("searched_also", text=expansion.text, others=others))
     return replace(stages, question=question)
 
 
@@ -193,14 +192,12 @@ async def _choose_terms(context: SearchContext, method: Method, stages: Stages) 
         terms = await choose_terms(context, question)
     for each in terms.exclusions if method.has_conditions else ():
         if not each.names:
-            context.recorder.note(
-                f"nothing is excluded by {each.text}: the search asks for it, or it has no words"
-            )
+            context.recorder.note(Note("exclusion_empty", text=each.text))
     if terms.exclusions and not method.has_conditions:
-        context.recorder.note(f"method {context.request.method!r} ignores exclusions")
+        context.recorder.note(Note("exclusions_ignored", method=context.request.method))
     if method.has_conditions and (years := terms.strategy.year_range):
         range_ = f"{years.low or ''}–{years.high or ''}"
-        context.recorder.note(f"papers of {range_} only; papers without a year are kept")
+        context.recorder.note(Note("years_only", years=range_))
     return replace(stages, terms=terms)
 
 
@@ -211,7 +208,7 @@ async def _plan(context: SearchContext, method: Method, stages: Stages) -> Stage
         later = (NEAREST, BRIDGES, FEEDBACK) if method.has_conditions else ()
         names = plan.names if context.index.vectors.usable else plan.without(NEAREST).names
         if unknown := [name for name in skip if name not in {*names, *later}]:
-            raise BadFilter(f"no query {one_line(unknown[0])!r} to leave out; there are {', '.join(names)}")
+            raise BadFilter(Note("no_such_query", query=one_line(unknown[0]), there=", ".join(names)))
         if set(names) <= set(skip):
             context.recorder.note(ALL_LEFT_OUT)
     return replace(stages, plan=plan.without(*skip))
@@ -234,4 +231,4 @@ _STAGES = {"question": _analyse, "terms": _choose_terms, "plan": _plan, "pool": 
 
 def _check_hits(k: int, most: int) -> None:
     if not 1 <= k <= most:
-        raise BadFilter(f"{k} hits were requested; request 1 to {MAX_HITS:,}")
+        raise BadFilter(Note("hits_out_of_range", k=k, most=MAX_HITS))

@@ -28,6 +28,7 @@ from pydantic import (
 )
 
 from base.errors import InvalidCall
+from base.notes import Note
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Language, language_of, why_invalid
 from retriever.errors import BadQuestion
 from retriever.queries.boolean import Range
@@ -121,7 +122,7 @@ class Strategy(BaseModel):
         try:
             return type(self).model_validate(self.model_dump() | values)
         except ValidationError as error:
-            raise BadQuestion(f"the strategy is invalid: {why_invalid(error)}") from None
+            raise BadQuestion(Note("strategy_invalid", error=why_invalid(error))) from None
 
     @property
     def excluded_texts(self) -> tuple[str, ...]:

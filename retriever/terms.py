@@ -7,6 +7,7 @@ from itertools import zip_longest
 from math import sqrt
 from typing import NamedTuple, TypeAlias
 
+from base.notes import Note
 from indexer.analysis import Analyzer
 from indexer.corpora.papers import Language, language_of
 from retriever.conditions import Conditions, find_conditions, without_words
@@ -180,7 +181,7 @@ def _analyse(
     formula = Formula(question.weights, weights, TermStatistics(0), forms, KEYWORD_WEIGHT[strategy.origin])
     merged = _in_turn([[keyword for keyword, _ in of] for of in words.values()])
     if strategy.has_keywords and not merged:
-        context.recorder.note("nothing to search for in the keywords: only stop words, punctuation or signs")
+        context.recorder.note(Note("nothing_in_keywords"))
     return SearchTerms(
         strategy,
         question,
@@ -243,5 +244,5 @@ def _spellings(
         if found := near_spellings(word, token, index.engine.lexicon, index.glossary, tag=tag):
             near[token] = tuple(other for _, other in found)
             words = ", ".join(word for word, _ in found)
-            context.recorder.note(f"{word} is in no paper; searched as {words}")
+            context.recorder.note(Note("word_in_no_paper", word=word, words=words))
     return near

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from base.notes import Note, with_codes
 from generator.answer_events import AnswerEvent
 from generator.answers.answer import CHECK_WORDS, EXTRACTIVE, HEADINGS, abstention, likelihood_line, quoted
 from indexer.corpora.papers import Language, language_of
 from retriever.reference import reference_line
-from server.korean_notes import in_korean
 
 # Markdown reads these as a tag or a link, a model as a special token (`<|im_start|>`); `p < .05` stays.
 TAG = re.compile(r"<(?=[A-Za-z/!?|｜])")
@@ -116,7 +116,9 @@ class CitedText:
     def _notes(self, data: Mapping[str, Any]) -> list[str]:
         """Return the notes for the reader; the searched question comes first if it differs."""
         another = data["question"].strip() != self._question.strip()
-        notes = map(in_korean, data["notes"]) if self._language == "ko" else data["notes"]
+        notes = with_codes(data["notes"], data["note_codes"])
+        if self._language == "ko":
+            notes = [note.in_language("ko") if isinstance(note, Note) else note for note in notes]
         return [*([f"{self._words['asked']}: {data['question']}"] if another else []), *notes]
 
     def evidence(self, hits: Iterable[Mapping[str, Any]], likelihood: float | None = None) -> None:

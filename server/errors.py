@@ -10,11 +10,11 @@ class ServerError(RemediableError):
 
 
 class BadRequest(ServerError, http_status=422, code="bad-request"):
-    """An unreadable call; `place` names the part of it, like `body.k`."""
+    """An unreadable call; `place` names the part of it, like `body.k`, and `reason` what is wrong with it."""
 
-    def __init__(self, message: str, *, place: str = "") -> None:
-        """Keep the place next to the message."""
-        self.place = place
+    def __init__(self, message: str, *, place: str = "", reason: str = "") -> None:
+        """Keep place and reason next to the message."""
+        self.place, self.reason = place, reason
         super().__init__(message)
 
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from base.errors import RemediableError
 from base.logs import get_logger
+from base.notes import Note, note_codes
 from generator.finding.events import stream_finding
 from generator.finding.finding import INDEX_SECONDS, OpenedSources, index_as_source
 from generator.finding.request import FindRequest
@@ -105,16 +106,18 @@ async def finding_events(call: PreparedSearch, services: Backends) -> AsyncGener
             await keeping.end(done)
         failure = keeping.failure if keeping else refused
         search = {"search": keeping.id} if keeping and not failure else {}
-        notes = [*done["notes"], *([f"the search is not kept: {failure}"] if failure else [])]
-        record = {**call.place.as_record(), **search, **done, "notes": notes}
+        unkept = [Note("search_not_kept", error=failure)] if failure else []
+        done = {
+            **done,
+            "notes": [*done["notes"], *unkept],
+            "note_codes": [*done["note_codes"], *note_codes(unkept)],
+        }
+        record = {**call.place.as_record(), **search, **done}
         yield FoundEvent("done", await asyncio.to_thread(without_address, record, settings))
 
 
 def _cut_off(error: Stopping | TooSlow) -> str:
-    why = "the server's time limit for a search is reached"
-    if isinstance(error, Stopping):
-        why = "the server is being stopped"
-    return f"{why}; what was found before is given"
+    return Note("ended_stopping" if isinstance(error, Stopping) else "ended_by_server")
 
 
 @asynccontextmanager

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from base.notes import Note
 from generator.request import Settings
 
 SHOWN = "the server of the model"
@@ -18,6 +19,8 @@ def without_address(record: Any, settings: Settings) -> Any:
 
 def _replaced(value: Any, address: re.Pattern[str]) -> Any:
     match value:
+        case Note():
+            return Note(value.code, **_replaced(dict(value.values), address))
         case str():
             return address.sub(SHOWN, value)
         case dict():

@@ -13,6 +13,7 @@ from base.calls import in_one_line, refusal
 from base.errors import Remedy, ResourceError, ShragError
 from base.files.durable import CAUSES
 from base.logs import get_logger
+from base.notes import Note, NoteCode, note_code, note_in
 from base.remedies import describe_error
 from indexer.errors import UnknownIndex
 from retriever.errors import BadExpression
@@ -51,6 +52,7 @@ class Problem(TypedDict):
     status: Annotated[int, Field(ge=400, le=599)]
     code: Annotated[str, Field(examples=["bad-filter"])]
     detail: Annotated[str, Field(description="as on the command line")]
+    note: NotRequired[Annotated[NoteCode, Field(description="code and values of the detail")]]
     place: NotRequired[
         Annotated[str, Field(description="the field of the call that is wrong: body.k, query.year")]
     ]
@@ -72,6 +74,8 @@ def problem(error: Exception) -> dict[str, Any]:
         "code": code,
         "detail": detail if len(detail) <= LONGEST_DETAIL else f"{detail[:LONGEST_DETAIL]}…",
     }
+    if note := _note_of(error):
+        said["note"] = note
     if isinstance(error, BadExpression):
         said |= {"detail": error.reason, "position": error.position}
     if isinstance(error, BadRequest) and error.place:
@@ -79,6 +83,15 @@ def problem(error: Exception) -> dict[str, Any]:
     if isinstance(error, TooBusy):
         said["retry_after_s"] = error.retry_after_s
     return said
+
+
+def _note_of(error: Exception) -> NoteCode | None:
+    """Return code and values of an error's message, None for a message that callers do not see."""
+    if not isinstance(error, ShragError) or error.code == ShragError.code or error.public:
+        return None
+    if isinstance(error, UnknownIndex) and error.index:
+        return Note("no_such_index", index=error.index).as_code()
+    return note_code(error.reason if isinstance(error, BadExpression | BadRequest) else note_in(error))
 
 
 def code_of(error: Exception) -> str:
@@ -94,7 +107,7 @@ def detail_of(error: Exception) -> str:
     if isinstance(error, UnknownIndex) and error.index:
         there = [*filter(may_see, error.there)]
         error = UnknownIndex(
-            f"no index {error.index!r}", remedy=Remedy.CREATE, index=error.index, there=there
+            Note("no_such_index", index=error.index), remedy=Remedy.CREATE, index=error.index, there=there
         )
     public = getattr(error, "public", "")
     if not public:
@@ -119,8 +132,9 @@ def error_of_call(request: Request, error: RequestValidationError) -> ServerErro
         return refused
     place, words = refusal(first)
     if first["type"] == "json_invalid":
-        place, words = str(first["loc"][0]), f"{words} at character {first['loc'][1]}"
-    return BadRequest(in_one_line(place, words, nameless="call:"), place=place)
+        error_text = f"{first['ctx']['error']} at character {first['loc'][1]}"
+        place, words = str(first["loc"][0]), Note("field_not_json", error=error_text)
+    return BadRequest(in_one_line(place, words, nameless="call:"), place=place, reason=words)
 
 
 def error_of_framework(request: Request, error: HTTPException, allowed: str) -> ServerError:
@@ -131,9 +145,9 @@ def error_of_framework(request: Request, error: HTTPException, allowed: str) -> 
             unreadable = BadRequest("body: is not readable JSON", place="body")
             return _error_of_headers(request, has_body=True) or unreadable
         case 405:
-            return WrongMethod(f"{request.method} is not supported here; use one of {allowed}")
+            return WrongMethod(Note("wrong_method", method=request.method, allowed=allowed))
         case 404 if detail == "Not Found":
-            return NotFound(f"no page or endpoint is at {request.url.path[:LONGEST_ADDRESS]}")
+            return NotFound(Note("no_such_address", path=request.url.path[:LONGEST_ADDRESS]))
         case status:
             found = NotFound(detail)
             if status != NotFound.http_status:

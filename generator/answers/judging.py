@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, StringConstraints
 
 from base.errors import ResourceError
+from base.notes import Note
 from generator.answers.answer import Answer, Sentence, cited_passages
 from generator.checking.check import Check, Hint
 from generator.llm import CutAt, Reply
@@ -103,7 +104,7 @@ async def _by_entailment(
             found = await resources.index.entailment.judge([(text, claim.text) for claim, text in pairs])
         except ResourceError as error:
             step.error, step.fallback = error_text(error), UNCHECKED
-            step.notes.append(f"{UNCHECKED}, the model failed: {error}")
+            step.notes.append(Note("model_failed", fallback=UNCHECKED, error=str(error)))
             return None
         if found is None:
             return None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from base.calls import Section
+from base.notes import Note
 from base.terminal.call_options import call_options
 from base.terminal.output import echo, echo_json, json_text
 from base.terminal.parameters import PathParameter, SectionedCommand, option_section
@@ -150,10 +151,10 @@ def _search(
             return run(find()), None
     except (KeyboardInterrupt, CancelledError):
         echo("interrupted", err=True)
-        ended, note = SystemExit(INTERRUPTED), "interrupted; the results are partial"
+        ended, note = SystemExit(INTERRUPTED), Note("interrupted")
         nothing = so_far.state is None
     except Exception as error:  # noqa: BLE001 - raised after the output of the papers found
-        ended, note = error, f"the results are partial, because of an error: {error_text(error)}"
+        ended, note = error, Note("partial", error=error_text(error))
         nothing = so_far.state is None or not so_far.state.papers
     if nothing:
         raise ended

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from base.errors import InvalidCall
 from base.logs import request_id
+from base.notes import Note
 from base.untrusted import one_line
 from generator.budgets import Allowance, Budget, Spent
 from generator.finding.agents.prompts import agent_prompts
@@ -38,9 +39,6 @@ if TYPE_CHECKING:  # not every source is an index
     from retriever.sources.models import SharedModels
 
 INDEX_SECONDS = 60.0  # time limit of an index of this project
-NONE = "no paper found is relevant enough"
-NO_PAPER = "no source holds a paper with the question's words"
-WITHIN = " within these limits"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +97,10 @@ async def find_in_sources(
         InvalidCall: the state belongs to another question, or to sources that are not open.
     """
     if state is not None and state.question != request.question:
-        raise InvalidCall(f"the saved state is of another question: {state.question[:200]!r}")
+        raise InvalidCall(Note("state_of_another_question", question=state.question[:200]))
     if state is not None and (others := state.sources - {each.name for each in opened.sources}):
         raise InvalidCall(
-            f"the saved state is of other sources: {one_line(', '.join(sorted(others)))}",
+            Note("state_of_other_sources", sources=one_line(", ".join(sorted(others)))),
             remedy="name them too",
         )
     step = Step("find-papers", request.as_record(), listener)
@@ -123,11 +121,11 @@ async def find_in_sources(
         notes.append(budget)
     judged = sum(known.judgement is not None for known in after.papers.values())
     if waiting := len(after.papers) - judged:
-        notes.append(f"of the {len(after.papers):,} papers found {waiting:,} are not judged yet")
+        notes.append(Note("not_judged_yet", found=len(after.papers), waiting=waiting))
     if judged and not ranked:
-        notes.append(NONE)
+        notes.append(Note("none_relevant"))
     elif not after.papers and not budget:
-        notes.append(NO_PAPER + WITHIN * (request.filters != Filters()))
+        notes.append(Note("no_paper_within" if request.filters != Filters() else "no_paper"))
     return FoundPapers(
         request,
         replace(after, spent=allowance.spent),

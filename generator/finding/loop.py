@@ -6,6 +6,7 @@ the same loop resumes it.
 
 from dataclasses import replace
 
+from base.notes import Note
 from generator.finding.agents.evolver import evolve
 from generator.finding.agents.judgement import judge
 from generator.finding.agents.refchain import follow
@@ -48,9 +49,7 @@ async def find_in_steps(
         request = request.changed(filters=replace(request.filters, years=asked))
         resources = replace(resources, request=request)
     elif asked and asked != given:
-        step.notes.append(
-            f"the call's years replace the question's years {asked.low or ''}–{asked.high or ''}"
-        )
+        step.notes.append(Note("years_replaced", years=f"{asked.low or ''}–{asked.high or ''}"))
     while not resources.allowance.time_is_over:
         with step.step("round", number=state.round) as inner:
             state = published(await retrieve(state, resources, inner))

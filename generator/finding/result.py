@@ -7,6 +7,7 @@ from typing import Annotated, Any, Required
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from base.notes import NoteCode, NoteCodes, note_code, note_codes
 from base.records import IF_ANY, Recordable, rounded
 from generator.budgets import Spent
 from generator.finding.agents.reranking import RankedPaper, order_by_rules
@@ -40,6 +41,7 @@ class BriefPaper(TypedDict):
 
     title: str
     reason: Annotated[str, Field(description="for its relevance; empty if not judged")]
+    reason_code: Annotated[NoteCode | None, IF_ANY]
     year: Annotated[int | None, IF_ANY]
     lang: Annotated[Language, IF_ANY]
     url: Annotated[str, IF_ANY]
@@ -75,6 +77,7 @@ class RankedPaperRecord(TypedDict):
     cited: Annotated[Cited | None, Field(description="null if not counted")]
     timeliness: float
     reason: str
+    reason_code: Annotated[NoteCode | None, IF_ANY]
     judged_by: Annotated[str, Field(description="a model's name, words or cosine")]
     parts: Mapping[str, float]
     found_by: tuple[FoundBy, ...]
@@ -107,6 +110,7 @@ class SearchSoFar(TypedDict):
     spent: Spent
     complete: Annotated[bool, Field(description="false if a budget or the server ended it")]
     notes: tuple[str, ...]
+    note_codes: NoteCodes
     milliseconds: Annotated[float, rounded(2)]
 
 
@@ -118,6 +122,7 @@ class TreePaper(TypedDict, total=False):
     score: Annotated[float | None, Field(description="null if not judged")]
     relevant: bool
     reason: str
+    reason_code: NoteCode
     year: int
     lang: Language
     url: str
@@ -174,6 +179,7 @@ class FoundPapers(Recordable):
             "spent": self.state.spent,
             "complete": self.complete,
             "notes": self.notes,
+            "note_codes": note_codes(self.notes),
             "milliseconds": self.milliseconds,
         }
 
@@ -233,6 +239,7 @@ def _listed(rank: int, ranked: RankedPaper) -> RankedPaperRecord:
         "relevance": known.score,
         "relevant": True,
         "reason": judgement.reason if judgement else "",
+        "reason_code": note_code(judgement.reason) if judgement else None,
         "judged_by": judgement.by if judgement else "",
         "parts": judgement.parts if judgement else {},
         "found_by": known.found_by,
@@ -276,7 +283,8 @@ def tree(state: FindingState, threshold: float) -> list[dict[str, Any]]:
 def brief_record(known: KnownPaper) -> BriefPaper:
     """Return a paper in lists: title, reason, and if known year, language, web address."""
     paper, judgement = known.paper, known.judgement
-    fields: Any = {"year": paper.year, "lang": paper.lang, "url": _address_of(paper)}
+    code = note_code(judgement.reason) if judgement else None
+    fields: Any = {"reason_code": code, "year": paper.year, "lang": paper.lang, "url": _address_of(paper)}
     brief: Any = {
         "title": shorten(paper.title or paper.title2),
         "reason": shorten(judgement.reason) if judgement else "",

@@ -18,6 +18,7 @@ from base.calls import reason
 from base.errors import InvalidCall, RemediableError
 from base.files.output_files import write_output
 from base.files.regular_files import read_regular
+from base.notes import SavedNote
 from generator.budgets import Spent
 from generator.finding.request import FindRequest
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Paper
@@ -117,7 +118,7 @@ class Judgement:
     """
 
     score: Score
-    reason: str
+    reason: SavedNote
     by: str
     text_hash: str
     parts: Mapping[str, Finite] = field(default_factory=dict)

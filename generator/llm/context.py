@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from base.extras import extra_remedy
+from base.notes import Note
 from base.untrusted import read_json
 from generator.errors import ContextExceeded, ContextTooSmall, ModelFailed, TokenizerUnusable
 from generator.llm.client import Client, Limit, now
@@ -209,8 +210,9 @@ class FittedPrompt:
         if not self.cuts:
             return ""
         cuts = ", ".join(f"{cut.passage_id} to {cut.kept:,} of {cut.of:,} characters" for cut in self.cuts)
-        size = f" of {self.context.tokens:,} tokens" if self.context.tokens else ""
-        return f"passages shortened to fit the model's context{size}: {cuts}"
+        if tokens := self.context.tokens:
+            return Note("passages_shortened_to", tokens=tokens, cuts=cuts)
+        return Note("passages_shortened", cuts=cuts)
 
 
 async def fit(

@@ -7,11 +7,12 @@ A new way is a module with this function, and a line of `WAYS`:
 It opens its steps from `step`, so that the trace contains them.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import fields
 from importlib import import_module
 from typing import Any, NamedTuple, TypeAlias, cast
 
+from base.notes import Note
 from generator.answers.answer import WayResult
 from generator.errors import UnknownWay
 from generator.request import METHOD, AskRequest, Resources, Settings
@@ -21,14 +22,8 @@ from retriever.queries.filters import Filters
 
 Way: TypeAlias = Callable[[AskRequest, Resources, Step], Awaitable[WayResult]]
 
-# Options that not every way uses: field of `AskRequest` and its name in messages.
-OPTIONS: Mapping[str, str] = {
-    "method": "method",
-    "strategy": "strategy",
-    "keywords": "keywords",
-    "skip": "queries to leave out",
-    "topic": "topic",
-}
+# Fields of `AskRequest` that not every way uses.
+OPTIONS = ("method", "strategy", "keywords", "skip", "topic")
 DEFAULTS = {field.name: field.default for field in fields(AskRequest)}
 
 
@@ -72,14 +67,12 @@ def check_options(request: AskRequest) -> None:
         BadFilter: the request has such an option.
         UnknownWay: no way has that name.
     """
-    for option, what in OPTIONS.items():
+    for option in OPTIONS:
         given = getattr(request, option)
         used = takes(request.way, option) or (option == "method" and request.hops != "never")
         if given and given != DEFAULTS[option] and not used:
             others = ", ".join(name for name in way_names() if takes(name, option))
-            raise BadFilter(
-                f"way {request.way!r} takes no {what}; leave it out, or use one of the ways {others}"
-            )
+            raise BadFilter(Note(f"way_takes_no_{option}", way=request.way, others=others))
 
 
 def make_request(
@@ -103,5 +96,5 @@ def make_request(
 
 def _way(name: str) -> WayModule:
     if name not in WAYS:
-        raise UnknownWay(f"no way {name!r}; there are {', '.join(WAYS)}")
+        raise UnknownWay(Note("no_such_way", way=name, there=", ".join(WAYS)))
     return WAYS[name]

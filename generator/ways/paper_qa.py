@@ -12,6 +12,7 @@ from typing import Annotated, Any, cast
 
 from pydantic import BaseModel, Field, StringConstraints, create_model
 
+from base.notes import Note
 from generator.answers.answer import WayResult
 from generator.answers.extractive import quoted_answer, searched_terms
 from generator.answers.model_answer import AnswerForm, Title, WrittenAnswer, WrittenSentence, answer_schema
@@ -226,10 +227,7 @@ async def _retrieve(
         }
         if topic and any(others.values()):
             step.output["of_other_papers"] = others
-            step.notes.append(
-                f"passages of paper {topic.doc_id}: {topic.passages}, {k} are wanted; the others are "
-                "filled in from other papers"
-            )
+            step.notes.append(Note("passages_filled_in", paper=topic.doc_id, found=topic.passages, wanted=k))
     return found
 
 
@@ -266,7 +264,7 @@ async def _rerank(
             kept = replace(kept, applied=replace(kept.applied, order=order, reranker=model))
         step.output = {"by": found.by, "hits": _hit_records(kept)}
         failures = dict.fromkeys(failure for each in (found, *guided) for failure in each.failures)
-        step.notes += [f"not re-ranked by a model, it failed: {failure}" for failure in failures]
+        step.notes += [Note("passages_not_reranked", error=str(failure)) for failure in failures]
     return kept
 
 
@@ -276,7 +274,7 @@ def _filter_relevant(parent: Step, result: SearchResult) -> SearchResult:
         kept = with_hits(result, [hit for hit in result.hits if hit.score > RELEVANT])
         step.output = _hit_records(kept)
         if result.hits and not kept.hits:
-            step.notes.append(f"no passage has a relevance above {RELEVANT:g}: there is none to answer from")
+            step.notes.append(Note("no_relevant_passage", above=RELEVANT))
     return kept
 
 

@@ -12,6 +12,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from base.notes import Note
 from retriever.errors import BadFilter
 
 Record = Mapping[str, Any]
@@ -39,6 +40,6 @@ def export_names() -> tuple[str, ...]:
 def export_named(name: str) -> Export:
     """Return a format; BadFilter, with all names, if none has that name."""
     if name not in export_names():
-        raise BadFilter(f"no format {name!r}; there are {', '.join(export_names())}")
+        raise BadFilter(Note("no_such_format", format=name, there=", ".join(export_names())))
     export: Export = import_module(f"{__name__}.{name.replace('-', '_')}").EXPORT
     return export

@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from base.errors import ResourceError
+from base.notes import Note
 from indexer.encoders import Encoder, Reranker, Stored, VectorFingerprint, open_encoder, open_reranker
 from indexer.settings import CheckSettings, EncoderSettings, IndexerSettings, RerankerSettings
 from retriever.opening.worker_threads import WorkerThreads
@@ -147,10 +148,7 @@ class QuestionVectors:
         self._known: OrderedDict[str, Stored] = OrderedDict()
         self.disabled_reason = ""  # why questions get no vector; "" also if the index has no vectors
         if fingerprint and not encoder.configured:
-            self.disabled_reason = (
-                f"the index has vectors of {fingerprint.model}, which are not used: no encoder is "
-                "configured (SHRAG_ENCODER__PROVIDER)"
-            )
+            self.disabled_reason = Note("vectors_unused", model=fingerprint.model)
 
     @property
     def model(self) -> str:
@@ -178,10 +176,7 @@ class QuestionVectors:
             self._known.move_to_end(question)
             return self._known[question]
         if changed := _differing(fingerprint, encoder.fingerprint):
-            self.disabled_reason = (
-                f"the index's vectors are not used: the encoder is another one ({changed}); set "
-                "SHRAG_ENCODER__… back, or encode all passages again"
-            )
+            self.disabled_reason = Note("vectors_of_another_encoder", changed=changed)
             self._encoder.release()
             return None
         from indexer.encoders.rounding import to_storage

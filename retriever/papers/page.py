@@ -16,6 +16,7 @@ from unicodedata import normalize
 from pydantic import Field, PlainSerializer
 from typing_extensions import TypedDict
 
+from base.notes import Note
 from base.records import Recordable
 from base.untrusted import one_line
 from indexer.analysis.packing import GAP
@@ -123,7 +124,7 @@ async def paper_page(
     async def of_version(version: SearchIndex) -> PaperPage:
         first = (await version.engine.papers([doc_id])).get(doc_id) if may_be_id(doc_id) else None
         if first is None:
-            raise UnknownPaper(f"index {version.manifest.name!r} contains no paper {one_line(doc_id)!r}")
+            raise UnknownPaper(Note("no_such_paper", index=version.manifest.name, paper=one_line(doc_id)))
         ids, [passage_count], links, (by, alike) = await asyncio.gather(
             _passage_ids(version, doc_id),
             version.engine.counts([(Exact("doc_id", (doc_id,)), Filters())]),
@@ -169,7 +170,7 @@ async def stored_passage(index: SearchIndex, passage_id: str) -> StoredPassage:
     """
     stored = (await index.engine.passages([passage_id])).get(passage_id) if may_be_id(passage_id) else None
     if stored is None:
-        raise UnknownPassage(f"index {index.manifest.name!r} contains no passage {one_line(passage_id)!r}")
+        raise UnknownPassage(Note("no_such_passage", index=index.manifest.name, passage=one_line(passage_id)))
     return stored
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from unicodedata import normalize
 
+from base.notes import Note
 from base.untrusted import one_line
 from indexer.files.schema import StoredPassage
 from retriever.errors import BadFilter, UnknownPaper
@@ -55,10 +56,8 @@ async def _titled(index: SearchIndex, title: str) -> StoredPassage:
             if title in map(_composed, (passage.title, passage.title2)):
                 found.setdefault(passage.doc_id, passage)
     if not found:
-        raise UnknownPaper(
-            f"index {index.manifest.name!r} contains no paper with the id or exact title {one_line(title)!r}"
-        )
+        raise UnknownPaper(Note("no_such_title", index=index.manifest.name, title=one_line(title)))
     if len(found) > 1:
         ids = ", ".join([*sorted(found)[:SHOWN], *(["…"] if len(found) > SHOWN else [])])
-        raise BadFilter(f"{len(found)} papers have the title {one_line(title)!r}; name one by its id: {ids}")
+        raise BadFilter(Note("several_with_title", papers=len(found), title=one_line(title), ids=ids))
     return next(iter(found.values()))

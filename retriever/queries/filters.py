@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from base.notes import Note
 from base.untrusted import one_line
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Language, Paper
 from retriever.errors import BadFilter
@@ -94,16 +95,14 @@ def parse_years(text: str) -> Range:
     """
     found = YEARS.fullmatch(unicodedata.normalize("NFC", text.strip()))
     if not found:
-        raise BadFilter(
-            f"{one_line(text)!r} is no year or range of years; write 2019, 2019..2024, ..2024 or 2019.."
-        )
+        raise BadFilter(Note("no_such_years", text=one_line(text)))
     low = found["only"] or found["low"] or found["since"]
     high = found["only"] or found["high"] or found["until"]
     for year in (low, high):
         if year and not FIRST_YEAR <= int(year) <= LAST_YEAR:
-            raise BadFilter(f"the year {year} is outside {FIRST_YEAR} to {LAST_YEAR}")
+            raise BadFilter(Note("year_out_of_range", year=year, first=FIRST_YEAR, last=LAST_YEAR))
     if low and high and int(low) > int(high):
-        raise BadFilter(f"the years {text!r} run backwards; write {high}..{low}")
+        raise BadFilter(Note("years_backwards", text=text, right=f"{high}..{low}"))
     return Range(int(low) if low else None, int(high) if high else None)
 
 
@@ -111,9 +110,7 @@ def parse_language(text: str) -> Language:
     """Parse ko, en or other, or the language's name in Korean or English; BadFilter for anything else."""
     language = LANGUAGES.get(unicodedata.normalize("NFC", text.strip()).lower())
     if language is None:
-        raise BadFilter(
-            f"{one_line(text)!r} is no language to filter by; write ko (한국어), en (영어) or other"
-        )
+        raise BadFilter(Note("no_such_language", text=one_line(text)))
     return language
 
 
@@ -142,7 +139,7 @@ def _exact_value(name: str, text: str | None) -> str | None:
     try:
         (text or "").encode("utf-8")
     except UnicodeEncodeError as error:
-        raise BadFilter(f"the {name} contains a lone surrogate at character {error.start}") from None
+        raise BadFilter(Note("filter_unreadable", filter=name, at=error.start)) from None
     return unicodedata.normalize("NFC", text.strip()) or None if text else None
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import PlainSerializer
 from typing_extensions import TypedDict
 
+from base.notes import Note
 from indexer.analysis import Analyzer, Token
 from indexer.analysis.word_roles import is_common
 from indexer.corpora.papers import Language, language_of
@@ -100,8 +101,8 @@ class Translation:
     @property
     def note(self) -> str:
         """The note for the reader on another form."""
-        by_sound = " (by its sound)" if self.origin == "sound" else ""
-        return f"{self.text} is also searched for as {self.others}{by_sound}"
+        code = "searched_by_sound" if self.origin == "sound" else "searched_also"
+        return Note(code, text=self.text, others=self.others)
 
 
 def translations(

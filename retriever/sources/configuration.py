@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from base.files.durable import cause_of
 from base.files.regular_files import read_secret
+from base.notes import Note
 from base.settings.fields import PREFIX, Setting, is_path
 from base.settings.file import SettingsFile, read_settings_file, read_toml
 from base.settings.sources import ADDRESSES
@@ -145,7 +146,9 @@ def find_source(name: str, tables: Mapping[str, SourceTable], variables: Mapping
     if not name.endswith(SUFFIX):
         known = f"there are {', '.join(tables)}" if tables else f"[sources.{name}] of shrag.toml declares one"
         is_file = Path(f"{name}{SUFFIX}").is_file()
-        raise UnknownSource(f"no source {name!r}", remedy=f"is {name}{SUFFIX} meant?" if is_file else known)
+        raise UnknownSource(
+            Note("no_such_source", source=name), remedy=f"is {name}{SUFFIX} meant?" if is_file else known
+        )
     path = Path(name).absolute()
     own = _by_name(variables).get(_in_variables(path.stem), {})
     return declared(SourceTable(path.stem, read_toml(path), own, path))

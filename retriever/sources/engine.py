@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import NoReturn
 
+from base.notes import Note
 from indexer.analysis import Analyzer
 from indexer.encoders import Stored
 from indexer.files.schema import StoredPassage
@@ -48,7 +49,7 @@ ASSUMED_TOTAL = 1_000_000  # papers if no source reports its number
 ASSUMED_SHARE = 0.001  # of these that contain a word that no source counts
 MAX_COUNTED = 64  # words of a call whose frequencies are requested from sources
 POOL_FIELDS = frozenset({"passage_id", "doc_id", "part"})  # which sources do not know
-NOT_ASKED = "no source was searched: the search has no query with words"
+NOT_ASKED = Note("no_source_searched")
 
 
 class SourcesEngine(Engine):

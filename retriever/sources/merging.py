@@ -14,6 +14,7 @@ from typing import Generic, TypeVar
 from base.amounts import plain
 from base.errors import RemediableError
 from base.logs import get_logger
+from base.notes import Note, note_in
 from base.untrusted import one_line
 from indexer.corpora.papers import Paper, language_of
 from retriever.duplicates import MOST_COMPARED, PaperClaims, paper_claims
@@ -107,13 +108,13 @@ async def ask_sources(
                 return await ask(limited.source)
         except TimeoutError:
             limited.silent = True
-            limited.failed = f"source {limited.name!r} did not answer within {plain(limited.seconds)} s"
+            limited.failed = Note("source_silent", source=limited.name, seconds=plain(limited.seconds))
         except RemediableError as error:
             limited.silent = isinstance(error, SourceSilent)
-            limited.failed = one_line(str(error))
+            limited.failed = note_in(error, one_line(str(error)))
         except Exception as error:  # noqa: BLE001 - no error of a source affects the other sources
             log.warning("source failed", source=limited.name, error=repr(error))
-            limited.failed = f"source {limited.name!r} failed ({type(error).__name__})"
+            limited.failed = Note("source_failed", source=limited.name, error=type(error).__name__)
         return limited.failed
 
     outcomes = await asyncio.gather(*map(asked, sources))
@@ -146,7 +147,10 @@ async def search_sources(
 def notes_of(given: FromSources[SourceAnswer] | FromSources[LinkedPapers]) -> tuple[str, ...]:
     """Return the notes of the answers, and the failures."""
     answers = given.answers.items()
-    return (*given.failures, *(f"source {name!r}: {note}" for name, of in answers for note in of.notes))
+    return (
+        *given.failures,
+        *(Note("source_notes", source=name, note=note) for name, of in answers for note in of.notes),
+    )
 
 
 async def summed_frequencies(

@@ -8,6 +8,7 @@ from pydantic import ConfigDict, Field, PlainSerializer, computed_field, field_s
 from typing_extensions import TypedDict
 
 from base.amounts import counted
+from base.notes import NoteCodes, note_codes
 from base.records import IF_ANY, IF_KNOWN, INTERNAL, Recordable, rounded
 from indexer.corpora.papers import Language
 from indexer.files.schema import StoredPassage
@@ -239,6 +240,12 @@ class SearchResult(Recordable):
     @field_serializer("hits")
     def _listed(self, _: tuple[Hit, ...]) -> tuple[Hit, ...]:
         return self.listed
+
+    @computed_field
+    @property
+    def note_codes(self) -> NoteCodes:
+        """Code and values of the notes."""
+        return note_codes(self.notes)
 
     @computed_field
     @property

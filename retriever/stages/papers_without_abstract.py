@@ -8,15 +8,11 @@ with the first query, finds the papers that this filter leaves out.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from base.notes import Note
 from retriever.engines import EngineHit
 from retriever.query_plan import QueryPlan
 from retriever.request import SearchContext
 from retriever.stages.hits import Hit
-
-NOTE = (
-    "1 paper without an abstract matches by its title",
-    "{} papers without an abstract match by their titles",
-)
 
 
 async def find_incomplete(context: SearchContext, plan: QueryPlan) -> tuple[EngineHit, ...]:
@@ -78,6 +74,6 @@ async def title_only_hits(
     return [hit for hit in distinct if hit.title_only and shown.isdisjoint(hit.folded)][:missing]
 
 
-def title_only_note(count: int) -> str:
-    """Return a line about papers that are listed by their titles."""
-    return NOTE[count > 1].format(count)
+def title_only_note(count: int) -> Note:
+    """Return a note about papers that are listed by their titles."""
+    return Note("title_only", papers=count) if count > 1 else Note("title_only_one")

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from base.errors import ResourceError
+from base.notes import Note
 from indexer.encoders import Stored
 from retriever.engines import EngineHit
 from retriever.opening.worker_threads import together
@@ -122,7 +123,7 @@ async def encode_question(context: SearchContext, text: str) -> tuple[Stored | N
             vector = await vectors.encode(text)
         except ResourceError as error:
             failure = error
-            context.recorder.failed("encoder", f"ranked without vectors, the encoder failed: {error}")
+            context.recorder.failed("encoder", Note("encoder_failed", error=str(error)))
     if vectors.disabled_reason:
         context.recorder.note(vectors.disabled_reason)
     return vector, failure

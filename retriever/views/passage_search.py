@@ -7,6 +7,7 @@ queries come from a strategy of statistics, without a language model.
 from collections.abc import Sequence
 from dataclasses import replace
 
+from base.notes import Note
 from indexer.corpora.papers import language_of
 from retriever.engines.ordering import reciprocal_rank_fusion
 from retriever.index import SearchIndex
@@ -23,7 +24,7 @@ from retriever.stages.stages import Ranking, computed
 from retriever.strategy import Strategy
 
 BY_VECTOR, BY_WORDS, WITH_CONDITIONS = "dense", "or", "shrag"
-WITHOUT_VECTORS = "passages are found by their words: the index has no vectors"
+WITHOUT_VECTORS = Note("passages_by_words")
 MAX_WORDS = 5  # of one query
 NARROW = 2  # keywords of the second query if the question has no words in the other language
 

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, computed_field
 
+from base.notes import NoteCodes, note_codes
 from base.records import Recordable
 from retriever.index import OpenIndex, SearchIndex
 from retriever.queries.boolean import describe
@@ -25,6 +26,12 @@ class ChosenKeywords(Recordable):
     strategy: Annotated[Strategy | None, Field(description="null if the method has none")]
     keywords: tuple[ShownKeyword, ...]
     notes: tuple[str, ...]
+
+    @computed_field
+    @property
+    def note_codes(self) -> NoteCodes:
+        """Code and values of the notes."""
+        return note_codes(self.notes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
+from base.notes import TEMPLATES
+
 Language: TypeAlias = Literal["ko", "en"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 
@@ -58,6 +60,7 @@ def page_files() -> PageFiles:
     """Read the files of the page."""
     paths = sorted(path for path in FOLDER.rglob("*") if path.is_file())
     contents = {path.relative_to(FOLDER).as_posix(): path.read_bytes() for path in paths}
+    contents["words/notes.ko.json"] = TEMPLATES["ko"].read_bytes()
     version = sha256(repr(sorted(contents.items())).encode()).hexdigest()[:16]
     return PageFiles(
         version,

@@ -10,6 +10,7 @@ from unicodedata import normalize
 
 from base.errors import InvalidCall, Remedy, ResourceError, first_names
 from base.logs import get_logger
+from base.notes import Note
 from base.remedies import describe_error
 from indexer.errors import UnknownIndex
 from indexer.settings import IndexerSettings
@@ -143,7 +144,7 @@ class OpenIndexes:
         if not names:
             raise UnknownIndex("there are no indexes yet", remedy="create one: shrag index PATH --name NAME")
         if len(names) > 1:
-            raise InvalidCall(f"there are {len(names)} indexes: {first_names(names)}; name one of them")
+            raise InvalidCall(Note("name_an_index", number=len(names), names=first_names(names)))
         return names[0]
 
     async def get(self, name: str) -> FollowingIndex:
@@ -180,7 +181,7 @@ class OpenIndexes:
         if not may_see(normalize("NFC", name)):
             BuildFolder.of(self._settings.home, name)
             raise UnknownIndex(
-                f"no index {name!r}",
+                Note("no_such_index", index=name),
                 remedy=Remedy.CREATE,
                 index=name,
                 there=list(filter(may_see, self._names)),

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, TypeAdapter
 
+from base.notes import NoteCodes
 from base.records import adapter
 from generator.budgets import Spent
 from generator.finding.state import FindingState, Finite, SavedSpent
@@ -31,6 +32,7 @@ class SearchHead:
     spent: SavedSpent = field(default_factory=Spent)
     complete: bool = False
     notes: tuple[str, ...] = ()
+    note_codes: NoteCodes = field(default_factory=list)
 
     def with_state(self, state: FindingState, threshold: float) -> Self:
         """Return the summary of the search with this state, now."""

@@ -59,8 +59,8 @@ class Keeping:
         """Write the last state and the summary of the result, and release the search."""
         if not self._ends.is_set():
             if result:
-                notes = tuple(result["notes"])
-                head = replace(self._kept.head, complete=result["complete"], notes=notes)
+                notes, codes = tuple(result["notes"]), list(result["note_codes"])
+                head = replace(self._kept.head, complete=result["complete"], notes=notes, note_codes=codes)
                 self._kept = replace(self._kept, head=head, order=order_of(result["papers"]))
             self._ends.set()
         if self._writing:

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from base.errors import InvalidCall
 from base.logs import get_logger
+from base.notes import Note
 from generator.finding.calls import FindCall
 from server.access.callers import Caller
 from server.errors import SearchRunning, SearchUnusable, StoreUnusable, UnknownSearch
@@ -86,10 +87,12 @@ def resuming_call(call: FindCall, saved: Mapping[str, Any]) -> FindCall:
     """
     kept, whole = kept_call(saved), kept_call({**saved, **fields_of(call)})
     if whole.question != kept.question:
-        raise InvalidCall(f"the kept search has another question: {str(kept.question)[:200]!r}")
+        raise InvalidCall(Note("kept_of_another_question", question=str(kept.question)[:200]))
     if (whole.index, whole.sources) != (kept.index, kept.sources):
-        place = f"sources {', '.join(kept.sources)}" if kept.sources else f"index {kept.index}"
-        raise InvalidCall(f"the kept search uses {place} and cannot continue elsewhere")
+        names = ", ".join(kept.sources)
+        raise InvalidCall(
+            Note("kept_in_sources", sources=names) if names else Note("kept_in_index", index=str(kept.index))
+        )
     return whole
 
 

@@ -2,7 +2,6 @@
 
 import { events } from "./api.js";
 import { askBody, toAddress } from "./asked.js";
-import { furtherQuestion, nameOf, otherAnswer } from "./continuing.js";
 import { byId, disclosure, fill, h, langOf, style } from "./dom.js";
 import { has, learn, moment, number, t } from "./i18n.js";
 import { judges, verdicts } from "./judging.js";
@@ -19,29 +18,16 @@ const KEY = "shrag-answers";
 const KEPT = 6;
 const ANSWER_STEP = "answer (model)";
 const QUOTATIONS = "passages";
-
-/** Ask, and show the answer, and on request a second one beside it; return the first one. */
-export async function showAnswers(asked, options) {
-  const { beside, ...alone } = asked;
-  closePassage();
-  showEvidenceBadges([]);
-  byId("answer-body").dataset.answers = toAddress(asked);
-  document.body.classList.toggle("comparing", Boolean(beside));
-  if (beside) byId("answer-body").scrollIntoView(); // the choice of the second answer is at the end of the first
-  else fill(byId("answer-beside"));
-  const second = beside && { ...alone, ...beside };
-  const names = second ? [nameOf(alone), nameOf(second)] : [];
-  const [first] = await Promise.all([
-    showAnswer({ ...alone, beside: null }, byId("answer-body"), { ...options, name: names[0], badges: !second }),
-    second && showAnswer({ ...second, beside: null }, byId("answer-beside"), { ...options, name: names[1], badges: false }),
-  ]);
-  return first;
-}
+const MOST_EARLIER = 20; // questions
 
 /** Show an answer as it arrives; an answer from this session is shown again unchanged. */
-async function showAnswer(asked, body, options) {
+export async function showAnswer(asked, options) {
   const { signal, again = false, repeat } = options;
+  const body = byId("answer-body");
   const address = toAddress(asked);
+  closePassage();
+  showEvidenceBadges([]);
+  body.dataset.answers = address;
   const view = answerView(asked, body, options);
   const kept = !again && keptAnswers().find((each) => each.address === address);
   if (kept) {
@@ -68,7 +54,7 @@ async function showAnswer(asked, body, options) {
   }
 }
 
-function answerView(asked, body, { useStrategy, goOn, name, badges }) {
+function answerView(asked, body, { useStrategy, goOn }) {
   const title = h("p", { class: "title", "data-waiting": true }, t("answer_searching"));
   const titleCheck = h("div", { "data-title-check": true });
   const notes = h("div");
@@ -79,8 +65,7 @@ function answerView(asked, body, { useStrategy, goOn, name, badges }) {
   const citing = h("div");
   const colophon = h("div", { class: "colophon" });
   const next = h("div", { class: "next" });
-  const named = name && h("p", { class: "quiet", "data-answer-by": true }, name);
-  fill(body, named, likelihood, title, titleCheck, notes, strategyPlace, sections, cited, citing, colophon, next);
+  fill(body, likelihood, title, titleCheck, notes, strategyPlace, sections, cited, citing, colophon, next);
   let hits = [];
   let searched = []; // keywords of the search
   let index = asked.index || byId("index").value;
@@ -103,7 +88,7 @@ function answerView(asked, body, { useStrategy, goOn, name, badges }) {
       index = placeOf(data) ?? index;
       searched = [...(data.strategy?.ko ?? []), ...(data.strategy?.en ?? [])];
       fill(likelihood, typeof data.likelihood === "number" ? t("likelihood", { percent: number(Math.round(100 * data.likelihood)) }) : "");
-      if (badges) showEvidenceBadges(hits.map((hit) => hit.doc_id));
+      showEvidenceBadges(hits.map((hit) => hit.doc_id));
     },
     sentence(data) {
       titleCheck.classList.add("expected"); // room for the check of the title
@@ -156,7 +141,7 @@ function answerView(asked, body, { useStrategy, goOn, name, badges }) {
         h("p", { "data-written-by": answer.written_by }, model ? t("written_by", { name: model }) : t("written_extractive")),
         judges && h("p", { "data-judge-answer": true }, t("judge_answer"), " ", verdicts([["helpful", t("yes")], ["not helpful", t("no")]], t("judge_answer"), () => ({ question: whole.question, place: index, written_by: answer.written_by }))));
       if (judges) judgeSentences(whole);
-      fill(next, name ? h("p", {}, h("button", { type: "button", onclick: () => goOn({ ...asked, beside: null }) }, t("only_this_answer"))) : [furtherQuestion(asked, goOn), otherAnswer(asked, (beside) => goOn({ beside }))]);
+      fill(next, furtherQuestion(asked, goOn));
       const supported = rows.filter((row) => row.check === "supported").length;
       const done = model ? t("answer_done", { n: rows.length, supported }) : t("answer_quoted", { n: rows.length });
       say(answer.abstained ? t("abstained") : done);
@@ -260,4 +245,16 @@ function keep(answer) {
   } catch {
     // Too long to store, or the browser stores nothing: the answer is requested again.
   }
+}
+
+/** Create the form for a further question; `ask` is called with the parts of the next search. */
+function furtherQuestion(asked, ask) {
+  const field = h("input", { type: "text", maxlength: 20_000, "aria-label": t("further_question"), placeholder: t("further_question") });
+  const submit = (event) => {
+    event.preventDefault();
+    const question = field.value.trim();
+    if (question) ask({ question, earlier: [...asked.earlier, asked.question].slice(-MOST_EARLIER), strategy: null, skip: [] });
+    else field.focus();
+  };
+  return h("form", { class: "add", "data-further": true, onsubmit: submit }, field, h("button", {}, t("ask")));
 }

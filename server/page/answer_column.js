@@ -19,8 +19,7 @@ export const openAnswer = () => document.body.classList.add("answering");
 export function closeAnswer() {
   delete column().dataset.answers;
   fill(column());
-  fill(byId("answer-beside"));
-  document.body.classList.remove("answering", "comparing");
+  document.body.classList.remove("answering");
 }
 
 /** Report that the search has changed; the old answer stays until a new one is requested. */

@@ -13,7 +13,6 @@ export const NOTHING = Object.freeze({
   earlier: [], // questions that this one continues
   meant: "", // the question with the subject of the earlier ones, known when it is answered
   model: "", // that writes the answer; "" is the server's default
-  beside: null, // method, way and model of a second answer
 });
 
 /** Parse an address. */
@@ -37,7 +36,6 @@ export function fromAddress(search) {
     hops: given.get("hops") ?? "",
     model: given.get("model") ?? "",
     earlier: given.getAll("after").filter(Boolean),
-    beside: given.has("beside") ? { method: given.get("beside") || METHOD, way: given.get("beside-way") ?? "", model: given.get("beside-model") ?? "" } : null,
   };
 }
 
@@ -68,9 +66,6 @@ export function toAddress(asked) {
     hops: asked.hops,
     model: asked.model,
     after: asked.earlier,
-    beside: asked.ask && asked.beside?.method,
-    "beside-way": asked.ask && asked.beside?.way,
-    "beside-model": asked.ask && asked.beside?.model,
     hl: new URLSearchParams(location.search).get("hl"), // the language of a shared page
   };
   const written = query(values);

@@ -1,7 +1,8 @@
 // Details of the search: method, order, version, time, notes.
 
 import { byId, fill, h } from "./dom.js";
-import { language, moment, t } from "./i18n.js";
+import { moment, t } from "./i18n.js";
+import { listNotes } from "./notes.js";
 
 /** Show the details of a result. */
 export function showDetails(result, manifest) {
@@ -26,12 +27,5 @@ export function showDetails(result, manifest) {
     h("dl", { class: "pairs" }, pairs.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
     h("dl", { class: "pairs print-only" }, printed.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
     result.sources && h("p", { class: "quiet" }, t("sources_without")),
-    notes.length > 0 && noted(notes));
-}
-
-function noted(notes) {
-  const items = notes.map(() => h("li"));
-  if (language === "en") items.forEach((item, place) => item.append(notes[place]));
-  else import("./said.js").then(({ saidByServer }) => items.forEach((item, place) => item.replaceChildren(saidByServer(notes[place]))), () => {});
-  return h("ul", { class: "notes" }, items);
+    notes.length > 0 && listNotes(notes, result.note_codes));
 }

@@ -4,7 +4,7 @@ import { showBooleanForm } from "./boolean_form.js";
 import { byId, fill, h, style } from "./dom.js";
 import { learn, t } from "./i18n.js";
 import { growQuestion } from "./question_field.js";
-import { saidByServer } from "./said.js";
+import { showNote } from "./notes.js";
 
 await Promise.all([learn("expert"), style("expert.css")]);
 
@@ -46,7 +46,7 @@ export function showExpressionError(problem, expression) {
   byId("question").setAttribute("aria-invalid", "true");
   fill(byId("expression-error"),
     h("pre", {}, points.slice(0, start).join(""), h("mark", { "data-position": problem.position }, offending), points.slice(end).join("")),
-    h("p", { class: "error" }, t("expression_error", { word: offending }), " ", saidByServer(problem.detail)));
+    h("p", { class: "error" }, t("expression_error", { word: offending }), " ", showNote(problem.detail, problem.note)));
   const field = byId("question");
   const units = points.slice(0, start).join("").length;
   field.focus();

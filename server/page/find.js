@@ -93,7 +93,7 @@ function finish(record, how) {
   showPapers(record.papers, shown.index, titleOf);
   showNear(record.near, shown.index);
   showSpent({ ...record.spent, relevant: record.relevant, known: record.known }, asked);
-  showNotes(record.notes);
+  showNotes(record.notes, record.note_codes);
   fill(byId("problem"));
   showEnding({ ...record, how, id: shown.id }, asked, goOn);
   const kind = !record.papers.length ? "none" : how === "stopped" ? "stopped" : record.complete ? "done" : "incomplete";

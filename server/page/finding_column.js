@@ -2,7 +2,7 @@
 
 import { byId, fill, h, langOf } from "./dom.js";
 import { has, number, t } from "./i18n.js";
-import { saidByServer, saidShort } from "./said.js";
+import { listNotes } from "./notes.js";
 
 const pairs = (rows) => h("dl", { class: "pairs" }, rows.filter(([, value]) => value).map(([name, value]) => [h("dt", {}, name), h("dd", { class: "number" }, value)]));
 
@@ -27,8 +27,8 @@ export function showUnderstanding({ intent, domain, first_year: first, last_year
     [t("find_domain"), domain && h("span", { lang: langOf(domain) }, domain)],
     [t("find_years"), years],
     [t("find_sources"), sources.length > 0 && sources.join(", ")],
-    [t("find_sources_why"), whySources && saidShort(whySources)],
-    [t("find_widened"), [expands ? t("yes") : t("no"), why && [": ", saidShort(why)]]],
+    [t("find_sources_why"), whySources && h("span", { lang: langOf(whySources) }, whySources)],
+    [t("find_widened"), [expands ? t("yes") : t("no"), why && [": ", by === "model" ? h("span", { lang: langOf(why) }, why) : t(`find_widened_${intent}`)]]],
     [t("find_understood_by"), has(`find_by_${by}`) ? t(`find_by_${by}`) : by],
   ]), h("div", { id: "queries" }));
 }
@@ -43,6 +43,6 @@ export function showQueries(queries) {
 }
 
 /** Show notes for the reader. */
-export function showNotes(notes = []) {
-  fill(byId("notes"), notes.length > 0 && [h("h3", {}, t("find_notes")), h("ul", { class: "notes" }, notes.map((note) => h("li", {}, saidByServer(note))))]);
+export function showNotes(notes = [], codes = []) {
+  fill(byId("notes"), notes.length > 0 && [h("h3", {}, t("find_notes")), listNotes(notes, codes)]);
 }

@@ -4,11 +4,11 @@ import { query } from "./api.js";
 import { byId, fill, h } from "./dom.js";
 import { BUDGET, EXTENT } from "./finding_asked.js";
 import { t } from "./i18n.js";
-import { saidByServer } from "./said.js";
+import { showNote } from "./notes.js";
 
 /** Describe the end; `goOn(further)` continues the search, `failure` describes an error. */
 export function showEnding(record, asked, goOn, failure) {
-  const { papers, complete, known, how, id, notes = [] } = record;
+  const { papers, complete, known, how, id, notes = [], note_codes: codes = [] } = record;
   const broken = failure || how === "stopped" || !complete;
   const none = !papers.length && (known > 0 ? t("find_none", { n: known }) : t("find_nothing"));
   const folded = broken && BUDGET.every((name) => asked[name] === "");
@@ -19,7 +19,7 @@ export function showEnding(record, asked, goOn, failure) {
     failure,
     failure && id && papers.length > 0 && h("p", {}, t("find_failed")),
     said && h("p", {}, h("b", {}, said)),
-    broken && notes.filter((note) => note.endsWith("what was found before is given")).map((note) => h("p", { class: "quiet" }, saidByServer(note))),
+    broken && notes.map((text, at) => codes[at]?.code.startsWith("ended_") && h("p", { class: "quiet" }, showNote(text, codes[at]))),
     none && h("p", {}, broken ? none : h("b", {}, none)),
     none && !broken && h("p", { class: "quiet" }, t("find_advice")),
     form || (broken && h("p", { class: "quiet" }, t("find_not_kept")))));

@@ -7,7 +7,7 @@ import { byId, fill, h, langOf } from "./dom.js";
 import { groupKey, queriesKey } from "./found_so_far.js";
 import { number, t } from "./i18n.js";
 import { paperLine } from "./found_paper.js";
-import { saidShort } from "./said.js";
+import { showReason } from "./notes.js";
 
 const ROWS = 50; // added at a time
 const OPENED = 40; // number of papers up to which parts with relevant ones open automatically
@@ -67,7 +67,7 @@ export function growingTree(found, index) {
       const paper = found.papers.get(id);
       const now = JSON.stringify([paper.score, paper.relevant, paper.reason]);
       if (now !== said) {
-        fill(line, paperLine(paper, index), paper.relevant && paper.reason && h("p", { class: "quiet reason" }, saidShort(paper.reason)));
+        fill(line, paperLine(paper, index), paper.relevant && paper.reason && h("p", { class: "quiet reason" }, showReason(paper.reason, paper.reason_code)));
         element.dataset.relevant = String(Boolean(paper.relevant));
       }
       said = now;

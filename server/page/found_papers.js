@@ -6,9 +6,9 @@ import { showExport } from "./exports.js";
 import { foundBy, paperLine, paperLink, standing } from "./found_paper.js";
 import { has, number, t } from "./i18n.js";
 import { markBox } from "./marks.js";
+import { showReason } from "./notes.js";
 import { byline, coins, unapiId } from "./papers.js";
 import { isSources } from "./places.js";
-import { saidShort } from "./said.js";
 
 const SHOWN = 500; // the most that can be requested
 
@@ -50,25 +50,25 @@ function item(paper, rank, index, titleOf) {
 export function showNear(papers = [], index) {
   fill(byId("near"), papers.length > 0 && [h("h3", { id: "near-title" }, t("find_near")), h("p", { class: "quiet" }, t("find_near_about")),
     h("ul", { role: "list", "aria-labelledby": "near-title" }, papers.map((paper) => h("li", { "data-near": paper.id, class: "hit tree-line" },
-      paperLine({ ...paper, score: paper.relevance }, index), paper.reason && h("p", { class: "quiet reason" }, saidShort(paper.reason)),
+      paperLine({ ...paper, score: paper.relevance }, index), paper.reason && h("p", { class: "quiet reason" }, showReason(paper.reason, paper.reason_code)),
       h("div", { class: "actions" }, markBox(index, paper.id, paper.title, t("mark"), paper.url)))))]);
 }
 
 /** The model's reason for a paper's rank; rules only repeat the short reason of its relevance. */
-function reasonOf({ why = "", reason = "" }) {
+function reasonOf({ why = "", reason = "", reason_code: code }) {
   const ruled = !why || why.toLowerCase().startsWith(reason.toLowerCase());
   const text = ruled ? reason : why;
-  return text && saidShort(text);
+  return text && showReason(text, ruled ? code : undefined);
 }
 
-function explained({ score, relevance, authority, timeliness, reason, why, judged_by: by, parts = {}, found_by: ways }, titleOf) {
+function explained({ score, relevance, authority, timeliness, reason, reason_code: code, why, judged_by: by, parts = {}, found_by: ways }, titleOf) {
   const weighed = [["relevance", relevance], ["authority", authority], ["timeliness", timeliness]].filter(([, value]) => typeof value === "number");
   const judged = Object.entries(parts).filter(([, value]) => typeof value === "number");
   const name = (part) => (has(`find_part_${part}`) ? t(`find_part_${part}`) : part);
   return h("div", { class: "inset", "data-account": true },
     authority !== undefined && h("p", {}, t("find_score", { score: number(score, 2) })),
     bars(weighed.map(([part, value]) => [name(part), value]), 2, 1),
-    reason && reason !== why && h("p", { lang: langOf(reason) }, saidShort(reason)),
+    reason && reason !== why && h("p", { lang: langOf(reason) }, showReason(reason, code)),
     by && h("p", { class: "quiet" }, has(`find_judge_${by}`) ? t(`find_judge_${by}`) : t("find_judged_by", { name: by }),
       judged.length > 1 && ` (${judged.map(([part, value]) => `${name(part)} ${number(value, 2)}`).join(", ")})`),
     h("h4", { class: "quiet" }, t("find_ways")),

@@ -155,7 +155,7 @@ async function showProblem(error, find) {
 /** Repeat the search with one part changed, and show the differences. */
 function change(part, message) {
   const question = asked.meant || asked.question;
-  return run({ ...asked, question, meant: "", earlier: [], beside: null, ...part, ask: false }, { before: result?.hits ?? [], message });
+  return run({ ...asked, question, meant: "", earlier: [], ...part, ask: false }, { before: result?.hits ?? [], message });
 }
 
 /** List more papers, and move the focus to the first of them. */
@@ -181,8 +181,7 @@ async function startAnswer(again = false) {
   const { signal } = answering;
   const question = asked; // another search may start while the script loads
   const loaded = await answers().catch(() => undefined);
-  if (question.beside) await listed; // the models, by which the answers are named
-  return signal.aborted ? undefined : loaded?.showAnswers(question, {
+  return signal.aborted ? undefined : loaded?.showAnswer(question, {
     signal,
     again,
     repeat: () => { answering.abort(); startAnswer(true); },

@@ -25,8 +25,8 @@ function detailOf(problem) {
   if (known) return folded;
   if (language !== "ko") return own;
   const translate = async () => {
-    const words = await (await import("./said.js")).inKorean(problem.detail);
-    if (words) folded.replaceWith(h("p", { class: "quiet", lang: "ko" }, words));
+    const words = await (await import("./notes.js")).inKorean(problem.note);
+    if (words) folded.replaceWith(h("p", { class: "quiet", lang: "ko" }, problem.place ? `${problem.place}: ${words}` : words));
   };
   translate().catch(() => {});
   return folded;

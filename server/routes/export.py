@@ -12,6 +12,7 @@ from pydantic import Field
 from base.calls import described, with_examples
 from base.documents.formats import DOCUMENT_FORMATS
 from base.errors import InvalidCall
+from base.notes import Note
 from generator.answers.cited_answer import CitedAnswer, cited_document
 from retriever.calls import QUESTION, CitedCall, SearchCall
 from retriever.citing.reference_list import list_document
@@ -118,7 +119,7 @@ async def export_by_address(
 ) -> Response:
     """Return references as a file of the chosen format."""
     if bool(call.ids) == bool(call.question.strip()):
-        raise InvalidCall("give either ids of papers or a question")
+        raise InvalidCall(Note("ids_or_question"))
     return await _export(request, call, services, call.ids, _file_of(call))
 
 
@@ -126,7 +127,7 @@ async def export_by_address(
 async def export_by_body(request: Request, call: ExportBody, services: Shared) -> Response:
     """Return references, or an answer with references, as a file of the chosen format."""
     if sum((bool(call.ids), bool(call.question.strip()), call.answer is not None)) != 1:
-        raise InvalidCall("give either ids of papers, or a question, or an answer")
+        raise InvalidCall(Note("ids_question_or_answer"))
     if call.answer is None:
         return await _export(request, call, services, call.ids, _file_of(call))
     if call.format not in DOCUMENT_FORMATS or not call.evidence:
@@ -155,14 +156,14 @@ def _file_of(call: ExportCall, answer: CitedAnswer | None = None) -> _File:
     form, style = DOCUMENT_FORMATS.get(call.format), call.cite or STYLE
     if form is None:
         if call.format not in export_names():
-            raise BadFilter(f"no format {call.format!r}; there are {', '.join(FORMATS)}")
+            raise BadFilter(Note("no_such_format", format=call.format, there=", ".join(FORMATS)))
         if call.cite:
             raise InvalidCall(f"cite is the style of {', '.join(DOCUMENT_FORMATS)}; leave it out")
         export = export_named(call.format)
         return _File(export.media_type, export.extension, lambda records: b"".join(export.encoded(records)))
     style_named(style)
     if (count := len(call.ids) or call.k) > MOST_CITED:
-        raise InvalidCall(f"a style formats at most {MOST_CITED} papers, not {count:,}")
+        raise InvalidCall(Note("style_too_many", most=MOST_CITED, papers=count))
 
     def written(records: Sequence[Record]) -> bytes:
         document = cited_document(answer, records, style) if answer else list_document(style, records)

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from base.logs import get_logger
+from base.notes import Note
 from base.records import adapter
 from generator.reader_judgements import JudgementCall, ReaderJudgement
 from retriever.errors import UnknownPaper, UnknownPassage
@@ -79,8 +80,8 @@ def _require_enabled(services: Services) -> None:
 async def _check_ids(index: SearchIndex, call: JudgementCall) -> None:
     """Raise UnknownPaper or UnknownPassage if the index does not contain what was judged."""
     if call.paper and call.paper not in await index.engine.papers([call.paper]):
-        raise UnknownPaper(f"index {index.manifest.name!r} contains no paper {call.paper[:200]!r}")
+        raise UnknownPaper(Note("no_such_paper", index=index.manifest.name, paper=call.paper[:200]))
     if call.sentence:
         known = await index.engine.passages(list(call.sentence.citations))
         if missing := [each for each in call.sentence.citations if each not in known]:
-            raise UnknownPassage(f"index {index.manifest.name!r} contains no passage {missing[0][:200]!r}")
+            raise UnknownPassage(Note("no_such_passage", index=index.manifest.name, passage=missing[0][:200]))

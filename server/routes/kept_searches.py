@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request, Response
 from typing_extensions import TypedDict
 
+from base.notes import with_codes
 from generator.finding.result import FoundPapers, WithTree, partial_result
 from server.access.callers import visit_of
 from server.api.schemas import Shaped
@@ -92,7 +93,7 @@ def _search(search_id: str, request: Request, services: Services) -> dict[str, A
     kept = _read(search_id, request, services)
     head = kept.head
     asked = kept_call(head.request).request()
-    found = partial_result(kept.state, asked, notes=head.notes)
+    found = partial_result(kept.state, asked, notes=with_codes(head.notes, head.note_codes))
     record = replace(found, complete=head.complete).as_tree_record()
     record["papers"] = in_order(record["papers"], kept.order)
     beside = {name: value for name, value in _described(head).items() if name not in record}

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 
+from base.notes import note_codes
 from retriever.calls import SearchCall
 from retriever.stages.stages import Stage
 from retriever.views.planning import ChosenKeywords, PlannedSearch, plan_search
@@ -35,4 +36,6 @@ async def _planned(request: Request, call: SearchCall, services: Services, upto:
     async with admitted_search(request, services, call) as asked:
         planning = plan_search(asked.of.opened, asked.request, services.settings.retriever, upto=upto)
         planned = (await while_connected(request, services, planning)).as_record()
-        return asked.of.as_record() | planned | {"notes": [*asked.notes, *planned["notes"]]}
+        planned["notes"][:0] = asked.notes
+        planned["note_codes"][:0] = note_codes(asked.notes)
+        return asked.of.as_record() | planned

@@ -8,6 +8,7 @@ from fastapi.responses import Response
 from typing_extensions import TypedDict
 
 from base.documents.word import MEDIA_TYPE as WORD
+from base.notes import Note
 from retriever.calls import MOST_HITS, QUESTION, IndexSearch
 from retriever.errors import BadFilter
 from retriever.search_records.files import as_json, as_report
@@ -80,7 +81,7 @@ async def rerun(
     """Run the search of a record again, with today's settings, and report the differences."""
     then = await asyncio.to_thread(SearchRecord.checked, saved, "the call")
     if then.request.k > MOST_HITS:  # more than other calls may request
-        raise BadFilter(f"{then.request.k:,} hits were requested; request 1 to {MOST_HITS:,}")
+        raise BadFilter(Note("hits_out_of_range", k=then.request.k, most=MOST_HITS))
     asked = AskedSearch(await open_target(services, then.index_name), then.request)
     result, manifest = await searched(request, services, asked)
     now = search_record(manifest, asked.request, result)

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from base.errors import RemediableError
 from base.logs import get_logger
+from base.notes import Note
 from base.remedies import describe_error
 from generator.tracing.progress import ended
 from indexer.settings import IndexerSettings
@@ -59,7 +60,7 @@ class KeptSource(Source):
             self._source = self.declared.open(self._settings)
         except (RemediableError, OSError) as error:
             log.warning("source not opened", source=self.name, reason=describe_error(error))
-            raise SourceFailed(f"source {self.name!r} cannot be opened; see the server's log") from None
+            raise SourceFailed(Note("source_unopened", source=self.name)) from None
         return self._source
 
     async def limited(self) -> LimitedSource:
@@ -113,7 +114,7 @@ class KeptSource(Source):
                 raise
             log.warning("source failed", source=self.name, reason=describe_error(error))
             kind = SourceSilent if isinstance(error, SourceSilent) else SourceFailed
-            raise kind(f"source {self.name!r} failed; see the server's log") from None
+            raise kind(Note("source_failed_logged", source=self.name)) from None
 
     def _noted(self, notes: tuple[str, ...]) -> tuple[str, ...]:
         """Return the notes without their details, which are logged, if the source is private."""

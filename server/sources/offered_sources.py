@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, nullcontext
 from typing import Any, TypeVar
 
 from base.logs import get_logger
+from base.notes import Note
 from generator.request import Settings
 from retriever.errors import SourceFailed, UnknownSource
 from retriever.index import SearchIndex
@@ -65,7 +66,7 @@ class OfferedSources:
         for name in names:
             if name not in known:
                 there = f"the sources are {', '.join(known)}" if known else "no source is offered here"
-                raise UnknownSource(f"no source {name[:SHOWN_CHARACTERS]!r}", remedy=there)
+                raise UnknownSource(Note("no_such_source", source=name[:SHOWN_CHARACTERS]), remedy=there)
         if visit := current_visit():
             visit.index = as_index(*sorted({*names}))
         return tuple(dict.fromkeys(names))

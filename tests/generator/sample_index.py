@@ -38,6 +38,7 @@ SEARCH_KEYS = [
     "applied",
     "likelihood",
     "notes",
+    "note_codes",
     "version",
     "strategy",
     "bridges",

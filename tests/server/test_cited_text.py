@@ -2,9 +2,10 @@
 
 import pytest
 
+from base.notes import note_codes
+from generator.answer_events import AnswerEvent
 from retriever.stages.papers_without_abstract import title_only_note
 from server.cited_text import CitedText, harmless
-from server.korean_notes import in_korean
 
 HITS = [
     {
@@ -138,8 +139,15 @@ def test_a_text_of_a_paper_forms_no_tag_link_image_or_citation(text, shown):
     assert harmless(text) == shown
 
 
-def test_a_note_on_papers_listed_by_their_titles_is_said_in_korean():
-    assert [in_korean(title_only_note(count)) for count in (1, 12)] == [
-        "초록이 없는 논문 1편이 제목으로 검색되었습니다.",
-        "초록이 없는 논문 12편이 제목으로 검색되었습니다.",
-    ]
+def test_a_note_is_in_the_language_of_the_question():
+    notes = [title_only_note(12), "a note without a code"]
+    done = {
+        "question": "도움이 되는가?",
+        "answer": answer(),
+        "notes": [str(note) for note in notes],
+        "note_codes": note_codes(notes),
+        "unknown_words": [],
+    }
+    end = begun("도움이 되는가?").take(AnswerEvent("done", done))
+    assert "알림: 초록이 없는 논문 12편이 제목으로 검색되었습니다." in end
+    assert "알림: a note without a code" in end

@@ -2,12 +2,15 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 
+from base.notes import Note, with_codes
+from indexer.errors import IndexDamaged
 from server.html.page_files import FOLDER, LANGUAGES, page_files
 from server.html.pages import accepted_language
-from server.problems import error_classes
+from server.problems import error_classes, problem
 
 SAID = re.compile(r'\bt\("([^"]+)"')
 PLACE = re.compile(r"\{(\w+)")
@@ -16,8 +19,7 @@ PLACE = re.compile(r"\{(\w+)")
 def words_of(language: str) -> dict[str, str]:
     words: dict[str, str] = {}
     for path in sorted((FOLDER / "words").glob(f"*{language}.json")):
-        if path.name != "said.ko.json":
-            words |= json.loads(path.read_text("utf-8"))
+        words |= json.loads(path.read_text("utf-8"))
     return words
 
 
@@ -66,80 +68,74 @@ def test_every_problem_that_a_reader_meets_has_words_in_both_languages():
         assert {f"problem_{code}" for code in codes} <= words_of(language).keys()
 
 
-def said_in_korean(text: str) -> str | None:
-    """Return the Korean words of what the server says, as the page finds them."""
-    patterns = json.loads((FOLDER / "words" / "said.ko.json").read_text("utf-8"))
-    for pattern, words in patterns.items():
-        if found := re.search(pattern, text):
-            return re.sub(r"\$(\d)", lambda group: found[int(group[1])] or "", words)
-    return None
+def note_of(problem: dict[str, Any]) -> Note:
+    """Return the note of a problem, as the page shows it."""
+    return Note(problem["note"]["code"], **problem["note"]["values"])
 
 
 @pytest.mark.parametrize(
-    ("body", "held"),
+    ("path", "body", "code", "held"),
     [
-        ({"question": ""}, ""),
-        ({"question": "x" * 20_001}, "20,001"),
-        ({"question": "rice", "year": "soon"}, "soon"),
-        ({"question": "rice", "year": "2024..2019"}, "2019..2024"),
-        ({"question": "rice", "year": "12"}, ""),
-        ({"question": "rice", "lang": "fr"}, "fr"),
-        ({"question": "rice", "k": 0}, "body.k"),
-        ({"question": "rice", "k": "many"}, "body.k"),
-        ({"question": 7}, "body.question"),
-        ({}, "body.question"),
-        ({"question": "rice", "method": "guess"}, "guess"),
-        ({"question": "rice", "method": "dense"}, ""),
-        ({"question": "rice", "keywords": [""]}, ""),
-        ({"question": "rice", "skip": ["SQ99"]}, "SQ99"),
-        ({"question": "rice", "index": "nowhere"}, "nowhere"),
+        ("search", {"question": ""}, "question_empty", ""),
+        ("search", {"question": "x" * 20_001}, "question_too_long", "20,001"),
+        ("search", {"question": "rice", "year": "soon"}, "no_such_years", "soon"),
+        ("search", {"question": "rice", "year": "2024..2019"}, "years_backwards", "2019..2024"),
+        ("search", {"question": "rice", "year": "12"}, "no_such_years", "12"),
+        ("search", {"question": "rice", "lang": "fr"}, "no_such_language", "fr"),
+        ("search", {"question": "rice", "k": 0}, "field_at_least", "1"),
+        ("search", {"question": "rice", "k": "many"}, "field_not_whole", ""),
+        ("search", {"question": 7}, "field_not_text", ""),
+        ("search", {}, "field_missing", ""),
+        ("search", {"question": "rice", "method": "guess"}, "no_such_method", "guess"),
+        ("search", {"question": "rice", "method": "dense"}, "dense_without_vectors", ""),
+        ("search", {"question": "rice", "keywords": [""]}, "strategy_invalid", ""),
+        ("search", {"question": "rice", "skip": ["SQ99"]}, "no_such_query", "SQ99"),
+        ("search", {"question": "rice", "index": "nowhere"}, "no_such_index", "nowhere"),
+        ("search", {"question": "rice NOT (", "method": "boolean"}, "bracket_not_closed", ""),
+        ("export", {"format": "docx", "question": "rice", "k": 300}, "style_too_many", "200"),
+        ("ask", {"question": "rice", "model": "other"}, "no_such_model", "other"),
+        ("ask", {"question": "rice", "way": "stroll"}, "no_such_way", "stroll"),
+        (
+            "ask",
+            {"question": "rice", "way": "paper-qa-1", "method": "or"},
+            "way_takes_no_method",
+            "paper-qa-1",
+        ),
+        ("ask", {"question": "rice", "way": "paper-qa-1", "keywords": ["of"]}, "way_takes_no_keywords", ""),
+        ("ask", {"question": "rice", "way": "paper-qa-1", "skip": ["SQ1"]}, "way_takes_no_skip", ""),
+        ("ask", {"question": "rice", "way": "shrag", "topic": "X1"}, "way_takes_no_topic", "shrag"),
+        ("ask", {"question": "rice", "way": "paper-qa-1", "topic": "X1"}, "no_such_title", "X1"),
     ],
 )
-def test_what_is_wrong_with_a_search_is_said_in_korean(api, body, held):
-    detail = api.post("/api/v1/search", json=body).json()["detail"]
-    assert held in (said_in_korean(detail) or f"no words for: {detail}")
+def test_a_wrong_call_has_a_note_with_its_values(api, path, body, code, held):
+    problem = api.post(f"/api/v1/{path}", json=body).json()
+    note = note_of(problem)
+    assert note.code == code
+    assert note in problem["detail"]
+    assert held in note.in_language("ko")
 
 
-@pytest.mark.parametrize(("name", "value"), [("model", "other"), ("way", "round")])
-def test_what_is_wrong_with_a_question_is_said_in_korean(api, name, value):
-    detail = api.post("/api/v1/ask", json={"question": "rice", name: value}).json()["detail"]
-    assert value in (said_in_korean(detail) or f"no words for: {detail}")
-
-
-def test_a_reference_list_that_is_too_long_is_said_in_korean(api):
-    call = {"format": "docx", "question": "rice", "k": 300}
-    assert "200" in (said_in_korean(api.post("/api/v1/export", json=call).json()["detail"]) or "")
-
-
-@pytest.mark.parametrize(
-    ("body", "held"),
-    [
-        ({"question": "rice", "way": "stroll"}, "stroll"),
-        ({"question": "rice", "way": "paper-qa-1", "method": "or"}, "paper-qa-1"),
-        ({"question": "rice", "way": "paper-qa-1", "keywords": ["rice"]}, "paper-qa-1"),
-        ({"question": "rice", "way": "paper-qa-1", "skip": ["SQ1"]}, "paper-qa-1"),
-        ({"question": "rice", "way": "shrag", "topic": "X1"}, "shrag"),
-        ({"question": "rice", "way": "paper-qa-1", "topic": "X1"}, "X1"),
-    ],
-)
-def test_what_is_wrong_with_an_answer_is_said_in_korean(api, body, held):
-    detail = api.post("/api/v1/ask", json=body).json()["detail"]
-    assert held in (said_in_korean(detail) or f"no words for: {detail}")
+def test_a_note_without_the_address_of_the_machine():
+    said = problem(IndexDamaged("/home/someone/index is damaged", index="papers"))
+    assert "note" not in said
+    assert "/home" not in str(said)
 
 
 @pytest.mark.parametrize(
-    "call",
+    ("call", "codes"),
     [
-        {"way": "paper-qa-6"},
-        {"way": "paper-qa-1", "topic": "SAMPLE-BAT-011"},
-        {"strategy": {"en": ["of"], "exclude": [{"en": "barley"}], "years": [2000, None]}},
-        {"method": "or", "exclude": ["rice"]},
+        ({"way": "paper-qa-6"}, {"passages_by_words"}),
+        ({"way": "paper-qa-1", "topic": "SAMPLE-BAT-011"}, {"passages_filled_in"}),
+        (
+            {"strategy": {"en": ["of"], "exclude": [{"en": "barley"}], "years": [2000, None]}},
+            {"nothing_in_keywords"},
+        ),
+        ({"method": "or", "exclude": ["rice"]}, {"strategy_ignored"}),
     ],
     ids=str,
 )
-def test_what_a_way_or_several_steps_note_is_said_in_korean(api, call):
+def test_every_note_of_an_answer_has_a_code(api, call, codes):
     question = "Which barley mildew fungicide did the author of the aerogel paper test?"
-    notes = api.post("/api/v1/ask", json=call | {"question": question}).json()["notes"]
-    assert notes
-    for note in notes:
-        assert said_in_korean(note), note
+    answer = api.post("/api/v1/ask", json=call | {"question": question}).json()
+    assert codes <= {code["code"] for code in answer["note_codes"]}
+    assert with_codes(answer["notes"], answer["note_codes"]) == answer["notes"]

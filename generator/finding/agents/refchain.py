@@ -8,6 +8,7 @@ papers without references in any source.
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from base.notes import Note
 from generator.finding.request import FindResources
 from generator.finding.state import FindingState, FoundBy, FoundKind, KnownPaper, found_again
 from generator.tracing.progress import all_of
@@ -62,9 +63,7 @@ async def follow(state: FindingState, resources: FindResources, step: Step, *, l
         first = sorted(new.items(), key=lambda item: (-len(item[1].found_by), item[1].found_by[0].rank))
         kept = dict(first[:MOST_OF_A_LAYER])
         if len(new) > len(kept):
-            following.notes.append(
-                f"of {len(new):,} papers in layer {layer} only the {len(kept):,} with most links are judged"
-            )
+            following.notes.append(Note("layer_cut", found=len(new), layer=layer, judged=len(kept)))
         following.output = {
             "linked": sum(len(others) for merged in papers.values() for others in merged.found),
             "new": len(kept),
@@ -139,7 +138,7 @@ async def _add(
     try:
         given = await ask_sources(asked, ask)
     except SourceFailed as error:
-        links.notes.append(f"references were not followed: {error}")
+        links.notes.append(Note("links_failed", error=str(error)))
         return
     for name, linked in given.answers.items():
         papers = {paper_id: linked.papers.get(own, ())[:limit] for paper_id, own in ids[name].items()}

@@ -7,6 +7,7 @@ Links from several relevant papers make a paper relevant, which is this project'
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from base.notes import Note
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, Judgement, KnownPaper, hash_of
 from generator.tracing.steps import Step
@@ -44,9 +45,11 @@ async def judged_by_relevance(
                 merged, filters = [known.merged for _, known in some], resources.request.filters
                 scores = await resources.ranking.likelihoods(filters, merged)
             except SourceFailed as error:
-                step.notes.append(f"papers were not judged: {error}")
+                step.notes.append(Note("judging_failed", error=str(error)))
                 break
-        step.notes += [f"judged by {measured.by or WORDS}: {failure}" for failure in measured.failures]
+        step.notes += [
+            Note("judge_failed", by=measured.by or WORDS, error=failure) for failure in measured.failures
+        ]
         for (paper_id, known), score, words, loss in zip(some, scores, shared, lost, strict=True):
             made[paper_id] = _ruled(known.paper, measured.by, score, words, loss)
     return made
@@ -54,7 +57,7 @@ async def judged_by_relevance(
 
 def _ruled(paper: Paper, by: str, score: float, shared: Sequence[str], loss: float) -> Judgement:
     """Return a judgement by a model's relevance or a probability, reduced by the share `loss`."""
-    reason = f"shares {', '.join(shared)} with the question" if shared else "shares no word of the question"
+    reason = Note("shares_words", words=", ".join(shared)) if shared else Note("shares_no_word")
     parts = {by or WORDS: score} | ({"excluded": round(loss, 6)} if loss else {})
     judged = Judgement(score, reason, by or WORDS, hash_of(paper), parts, likely=not by)
     return _with_parts(judged, 0, 0.0)
@@ -83,9 +86,11 @@ def _is_by_relevance(judged: Judgement) -> bool:
 def _with_parts(judged: Judgement, linked: int, by_links: float) -> Judgement:
     """Return a judgement with `linked` relevant papers and the relevance `by_links` that they add."""
     by, loss = judged.by.removesuffix(AND_LINKS), judged.parts.get("excluded", 0.0)
-    reason = judged.reason.partition(";")[0]
-    reason += f"; {linked} relevant papers are linked to it" if by_links else ""
-    reason += "; it speaks of what is to be left out" if loss else ""
+    reason = judged.reason
+    if isinstance(reason, Note):
+        shares = "shares_words" if "words" in reason.values else "shares_no_word"
+        code = f"{shares}{'_linked' * bool(by_links)}{'_excluded' * bool(loss)}"
+        reason = Note(code, **{**reason.values, "linked": linked})
     others = {"links": by_links, "excluded": loss}
     return replace(
         judged,

@@ -11,6 +11,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field, StringConstraints
 
 from base.amounts import counted
+from base.notes import Note
 from generator.finding.agents.prompts import TITLE_CHARACTERS, title_of
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, KnownPaper
@@ -117,7 +118,7 @@ async def _counts_of_indexes(
     try:
         given = await ask_sources(asked, lambda source: source.citation_counts(list(own_ids[source.name])))
     except SourceFailed as error:
-        step.notes.append(f"citations were not counted: {error}")
+        step.notes.append(Note("counting_failed", error=str(error)))
         return {}
     counts: dict[str, int] = {}
     for name, of_source in given.answers.items():

@@ -7,6 +7,7 @@ project's addition (`own-words`).
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from base.notes import Note
 from generator.finding.agents.query_writing import WrittenQuery, write_queries
 from generator.finding.request import FindResources
 from generator.finding.state import FindingState, FoundBy, SearchQuery, Understanding, found_again
@@ -54,7 +55,7 @@ def _unanswered(state: FindingState, error: SourceFailed, step: Step) -> Finding
     """Note that sources failed; raise the error if no paper is known."""
     if not state.papers:
         raise error
-    step.notes.append(f"further queries were not answered: {error}")
+    step.notes.append(Note("queries_unanswered", error=str(error)))
     return state
 
 
@@ -74,10 +75,7 @@ async def _send_own_words(
     state = replace(state, queries=tuple(again.get(query, query) for query in state.queries))
     if resources.allowance.time_is_over:
         return state
-    step.notes.append(
-        f"the model's search terms found nothing for {len(empty):,} of {len(sent):,} queries; "
-        "their own words were searched for"
-    )
+    step.notes.append(Note("model_terms_empty", empty=len(empty), sent=len(sent)))
     unsent = list(again.values())
     with step.step("own-words", queries=[query.text for query in unsent]) as own_words:
         kinds = [source.kind for source in resources.sources]

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, StringConstraints
 
+from base.notes import Note
 from generator.finding.request import FindResources
 from generator.finding.state import Intent, Understanding, Year
 from generator.llm import CutAt, Reply
@@ -129,7 +130,7 @@ def _by_model(answer: ModelUnderstanding, ruled: Understanding, resources: FindR
         expansion_reason=answer.expansion_reason,
         queries=queries,
         by="model",
-        notes=("the model's years contradict each other and were left out",) if contradict else (),
+        notes=(Note("years_contradict"),) if contradict else (),
     )
 
 

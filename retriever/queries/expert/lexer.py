@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal
 
+from base.notes import Note
 from retriever.errors import BadExpression
 
 Kind = Literal["(", ")", "AND", "OR", "NOT", "+", "field", "word", "phrase", "end"]
@@ -92,7 +93,7 @@ class _Lexer:
             elif character in CLOSING:
                 yield self._phrase()
             elif character in QUOTES:
-                raise BadExpression("this quote is closed but never opened", text, start)
+                raise BadExpression(Note("quote_not_opened"), text, start)
             else:
                 yield from self._word()
 
@@ -108,7 +109,7 @@ class _Lexer:
         ends = (self._text.find(quote, start + 1) for quote in closing)
         end = min((place for place in ends if place >= 0), default=-1)
         if end < 0:
-            raise BadExpression("this quote is never closed", self._text, start)
+            raise BadExpression(Note("quote_not_closed"), self._text, start)
         self._place = end + 1
         # A phrase can be written in straight quotes again only if it contains none.
         text = re.sub(f"[{DOUBLE_QUOTES}]", " ", self._text[start + 1 : end])
@@ -122,7 +123,7 @@ class _Lexer:
         self._place = re.compile("~[0-9]*").match(self._text, start).end()  # type: ignore[union-attr]
         digits = self._text[start + 1 : self._place]
         if not digits or len(digits) > len(str(HIGHEST_SLOP)) or int(digits) > HIGHEST_SLOP:
-            reason = f'a phrase is loosened by a number from 0 to {HIGHEST_SLOP}: "…"~3'
+            reason = Note("slop_out_of_range", most=HIGHEST_SLOP)
             raise BadExpression(reason, self._text, start)
         return int(digits)
 
@@ -135,10 +136,7 @@ class _Lexer:
 
     def _weight(self, number: str, start: int) -> float:
         if not NUMBER.fullmatch(number) or float(number) > HIGHEST_WEIGHT:
-            reason = (
-                f"a weight is a number from 0 to {HIGHEST_WEIGHT}: word^2; put the word in quotes "
-                "if ^ belongs to it"
-            )
+            reason = Note("weight_out_of_range", most=HIGHEST_WEIGHT)
             raise BadExpression(reason, self._text, start)
         return float(number)
 
@@ -163,10 +161,7 @@ class _Lexer:
         found = FIELD.fullmatch(word)
         field = FIELDS.get(_folded(found["name"])) if found else None
         if found and field is None and _looks_like_field(found["name"], found["value"]):
-            reason = (
-                f"there is no field {found['name']!r}, only {SHOWN_FIELDS} and id; "
-                "put the word in quotes if the colon belongs to it"
-            )
+            reason = Note("no_such_field", field=found["name"], fields=SHOWN_FIELDS)
             raise BadExpression(reason, self._text, start)
         if not found or field is None:
             yield self._weighted_word(word, start)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import get_args
 
+from base.notes import Note, note_in
 from indexer.analysis import Analyzer
 from indexer.corpora.chunking import Part
 from retriever.errors import BadExpression, BadFilter
@@ -70,9 +71,9 @@ class _Parser:
             return None
         whole = self._alternatives("text")
         if self._next.kind == ")":
-            raise self._bad("this bracket is closed but never opened", self._next)
+            raise self._bad(Note("bracket_not_opened"), self._next)
         if whole.negative:
-            reason = "this only says what to leave out; say what to look for too: word NOT other"
+            reason = Note("only_excludes")
             raise BadExpression(reason, self._text, whole.start)
         return whole.query
 
@@ -99,7 +100,7 @@ class _Parser:
             return sides[0]
         for side in sides:
             if side.negative and len(sides) > 1:
-                reason = "a side of OR cannot only leave out; write: word NOT other"
+                reason = Note("side_only_excludes")
                 raise BadExpression(reason, self._text, side.start)
         start = sides[0].start
         return _all_of([_Part(_or(_queries(sides)), start), *for_all], start)
@@ -134,8 +135,8 @@ class _Parser:
         before = self._lexemes[self._place - 1] if self._place else None
         operator = before if before is not None and before.kind in {"AND", "OR"} else self._next
         if operator.kind not in {"AND", "OR"}:
-            return self._bad("this bracket is closed but never opened", operator)
-        return self._bad(f"{operator.text} needs a word, a phrase or brackets on both sides", operator)
+            return self._bad(Note("bracket_not_opened"), operator)
+        return self._bad(Note("operator_needs_sides", operator=operator.text), operator)
 
     def _words(self, parts: list[_Part]) -> Query | None:
         must = _queries(part for part in parts if part.must)
@@ -146,7 +147,7 @@ class _Parser:
         anchor = next((one for one in must if isinstance(one, Term | Phrase)), None)
         if anchor is None:
             start = next(part.start for part in parts if part.must)
-            reason = "+ before brackets needs a + before every word beside them; or write AND"
+            reason = Note("plus_before_brackets")
             raise BadExpression(reason, self._text, start)
         either = _or([replace(anchor, weight=0.0), *may])
         return _and([*must, either] if either else must)
@@ -160,7 +161,7 @@ class _Parser:
             negative ^= sign.kind == "NOT"
             must |= sign.kind == "+"
         if sign is not None and self._next.kind in ENDS:
-            raise self._bad(f"{sign.text} needs a word, a phrase or brackets behind it", sign)
+            raise self._bad(Note("sign_needs_operand", sign=sign.text), sign)
         part = self._operand(field)
         if negative:
             query = _negated(part.query) if part.query else None
@@ -174,23 +175,23 @@ class _Parser:
         if lexeme.kind != "field":
             return _Part(self._leaf(lexeme, field), lexeme.start)
         if self._next.kind not in {"word", "phrase", "("}:
-            raise self._bad(f"{lexeme.text}: needs a word, a phrase or brackets behind it", lexeme)
+            raise self._bad(Note("field_needs_value", field=lexeme.text), lexeme)
         inner: Field = lexeme.text  # type: ignore[assignment]
         return replace(self._operand(inner), start=lexeme.start)
 
     def _brackets(self, opening: Lexeme, field: Field) -> _Part:
         if self._next.kind == ")":
-            raise self._bad("there is nothing in these brackets", opening)
+            raise self._bad(Note("brackets_empty"), opening)
         if self._next.kind == "end":
-            raise self._bad("this bracket is never closed", opening)
+            raise self._bad(Note("bracket_not_closed"), opening)
         self._depth += 1
         if self._depth > DEEPEST:
-            raise self._bad(f"brackets stand more than {DEEPEST} deep in each other", opening)
+            raise self._bad(Note("brackets_too_deep", most=DEEPEST), opening)
         part = self._alternatives(field)
         self._depth -= 1
         closing = self._take()
         if closing.kind != ")":
-            raise self._bad("this bracket is never closed", opening)
+            raise self._bad(Note("bracket_not_closed"), opening)
         query = _weighed(part.query, closing.weight) if part.query else None
         return _Part(query, opening.start, part.negative)
 
@@ -198,12 +199,12 @@ class _Parser:
         if field == "text" or field == "title":  # noqa: PLR1714 - mypy narrows this form
             return self._analysed(lexeme, field)
         if lexeme.weight != 1 or lexeme.slop:
-            raise self._bad(f"{field} only filters: no ^ and no ~ behind its value", lexeme)
+            raise self._bad(Note("field_only_filters", field=field), lexeme)
         value = unicodedata.normalize("NFC", lexeme.text.strip())
         try:
             return VALUES[field](value)
         except BadFilter as error:
-            raise self._bad(str(error), lexeme) from None
+            raise self._bad(note_in(error), lexeme) from None
 
     def _analysed(self, lexeme: Lexeme, field: AnalysedField) -> Term | Phrase | None:
         tokens = self._analyzer.analyze(unicodedata.normalize("NFC", lexeme.text))
@@ -220,13 +221,13 @@ class _Parser:
 def _part_of_record(value: str) -> Query:
     parts = get_args(Part)
     if value not in parts:
-        raise BadFilter(f"{value!r} is no part of a record; write {', '.join(parts)}")
+        raise BadFilter(Note("no_such_part", part=value, parts=", ".join(parts)))
     return Exact("part", (value,))
 
 
 def _exact(field: ExactField, value: str) -> Query:
     if not value:
-        raise BadFilter(f"{field} needs a value")
+        raise BadFilter(Note("value_missing", field=field))
     return Exact(field, (value,))
 
 

@@ -1,4 +1,4 @@
-"""What follows an answer: a further question, a second answer beside it, and judgements."""
+"""What follows an answer: a further question, and judgements."""
 
 import json
 
@@ -9,7 +9,7 @@ from server.store import Store
 from tests.generator.sample_index import NAME
 from tests.server.page.browser import NO_LIMITS, Reader
 from tests.server.page.model import writing
-from tests.server.page.walking import QUESTIONS, address, answered, documents, in_both_languages, settled
+from tests.server.page.walking import QUESTIONS, address, answered, documents, settled
 from tests.server.running import serving
 
 OK = 200
@@ -40,45 +40,13 @@ def test_a_narrowed_search_keeps_the_subject_of_a_further_question(reader):
     assert "after=" not in page.url
 
 
-@in_both_languages
-def test_two_answers_stand_beside_each_other_and_in_the_address(reader, language):
-    page = reader.open(address(QUESTIONS[language], ask=1), language=language)
-    answered(page)
-    page.locator('[aria-expanded="false"]', has_text="▸").last.click()
-    page.locator("[data-compare] select").nth(1).select_option("paper-qa-2")
-    page.locator("[data-compare] button").click()
-    for answer in ("#answer-body", "#answer-beside"):
-        expect(page.locator(f"{answer} .colophon")).not_to_be_empty()
-        expect(page.locator(f"{answer} [data-sentence]").first).to_be_visible()
-    assert "beside-way=paper-qa-2" in page.url
-
-    page.locator("#answer-beside .next button").click()
-    answered(page)
-    expect(page.locator("#answer-beside [data-sentence]")).to_have_count(0)
-    assert "way=paper-qa-2" in page.url
-
-
-def test_two_answers_by_two_models_stand_beside_each_other(browser, sample_home, tmp_path):
+def test_an_answer_by_another_model(browser, sample_home, tmp_path):
     settings = {"llm__other_models": "small-writer", **NO_LIMITS}
     with writing() as writer, serving(sample_home, tmp_path / "log", **writer.settings, **settings) as server:
         reader = Reader(browser, server.url)
-        page = reader.open(address(QUESTIONS["ko"], ask=1))
+        page = reader.open(address(QUESTIONS["ko"], ask=1, model="small-writer"))
         answered(page)
-        assert writer.asked == {"tiny-writer"}
-        page.locator('[aria-expanded="false"]', has_text="▸").last.click()
-        page.locator("[data-compare] select").last.select_option("small-writer")
-        page.locator("[data-compare] button").click()
-        expect(page.locator("#answer-beside [data-answer-by]")).to_contain_text("small-writer")
-        expect(page.locator("#answer-beside [data-answer-by]")).to_be_in_viewport()
-        expect(page.locator("#answer-beside .colophon")).not_to_be_empty()
-        assert writer.asked == {"tiny-writer", "small-writer"}
-        page.reload()
-        expect(page.locator("#answer-body [data-answer-by]")).to_contain_text("tiny-writer")
-        expect(page.locator("#answer-beside [data-answer-by]")).to_contain_text("small-writer")
-
-        page.locator("#answer-beside .next button").click()
-        answered(page)
-        assert "model=small-writer" in page.url
+        assert writer.asked == {"small-writer"}
         expect(page.locator("#model")).to_have_value("small-writer")
         reader.close()
 
