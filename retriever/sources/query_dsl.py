@@ -219,4 +219,4 @@ def _language(settings: "Settings", said: str) -> str:
 def _authors(value: Any) -> Iterator[str]:
     listed = [each.get("name") if isinstance(each, dict) else each for each in items(value)]
     for text in _texts(listed or value):
-        yield from parts_of(text[:LONGEST_TEXT], BETWEEN_AUTHORS)
+        yield from parts_of([text[:LONGEST_TEXT]], BETWEEN_AUTHORS)

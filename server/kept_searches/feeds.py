@@ -159,13 +159,15 @@ class Feeds:
             time = now()
             database.executemany(
                 "INSERT OR IGNORE INTO feed_papers SELECT id, ?, ? FROM feeds WHERE id = ?",
-                [(paper, time, feed_id) for paper in papers],
+                [(paper, time, feed_id) for paper in reversed(papers)],
             )
         return self._feed("id", feed_id)
 
     def newest(self, feed: Feed, most: int) -> dict[str, str]:
         """Return the times of the newest papers by id, newest first, and by rank of their search."""
-        statement = "SELECT paper, found FROM feed_papers WHERE feed = ? ORDER BY found DESC, rowid LIMIT ?"
+        statement = (
+            "SELECT paper, found FROM feed_papers WHERE feed = ? ORDER BY found DESC, rowid DESC LIMIT ?"
+        )
         return dict(self._store.rows(statement, feed.id, most))
 
     def delete(self, caller: Caller, feed_id: str) -> None:

@@ -28,7 +28,7 @@ def started(sample_home, tmp_path, model):
     """Return what starts a server of the sample, always at the same port."""
     home = tmp_path / "home"
     home.mkdir()
-    for path in sample_home.iterdir():
+    for path in sample_home.glob("[!.]*"):  # without the server's store
         (home / path.name).symlink_to(path)
 
     [port] = free_ports(1)
@@ -84,7 +84,11 @@ def test_what_was_found_stays_when_the_server_is_killed_and_is_gone_on_with_when
         assert papers(page)[: len(found)] == found
         assert set(grown) <= set(tree(page))
     model.go_on()
-    with started():
+    with started() as server:
+        kept = f"/api/v1/find-papers/{page.evaluate('history.state.search')}"
+        wait_for(
+            lambda: server.get(kept).json(), lambda search: not search["running"]
+        )  # until the lease ends
         page.keyboard.press("Enter")
         ended(page)
         expect(page.locator("[data-ending]")).to_have_count(0)

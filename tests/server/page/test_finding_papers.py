@@ -22,7 +22,7 @@ UNKNOWN = "0f" * 16
 def served_finder(sample_home, tmp_path_factory):
     """Serve a copy of the sample with a model that finds; searches are kept in the copy."""
     home = tmp_path_factory.mktemp("finding")
-    for path in sample_home.iterdir():
+    for path in sample_home.glob("[!.]*"):  # without the server's store
         (home / path.name).symlink_to(path)
     source = {"sources__ours__kind": "index", "sources__ours__index": NAME, "server__sources": "ours"}
     with (

@@ -19,7 +19,7 @@ KEPT = """[...Object.keys(sessionStorage), ...Object.keys(localStorage)]
 def keyed_server(tmp_path_factory, sample_home):
     """Serve a copy of the sample to those who have a key."""
     home = tmp_path_factory.mktemp("keyed")
-    for path in sample_home.iterdir():
+    for path in sample_home.glob("[!.]*"):  # without the server's store
         (home / path.name).symlink_to(path)
     keys = {}
     for label, options in {

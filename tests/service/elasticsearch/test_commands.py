@@ -1,10 +1,10 @@
 """The command line with a cluster behind it: what it prints, and how it exits."""
 
 import json
-import sqlite3
 
 import pytest
 
+from indexer.versions.server_store import SERVER_STORE
 from tests.generator.sample_index import (
     ENGLISH,
     ENGLISH_OF_KOREAN,
@@ -110,11 +110,10 @@ def test_a_backup_says_that_the_cluster_saves_its_indexes_and_copies_the_keys(pa
     refused = run(papers, "indexes", "backup", "--location", tmp_path)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "docs/how-to/cluster.md#backup-and-restore" in refused.stderr
-    with sqlite3.connect(papers.home / ".keys.sqlite") as keys:
-        keys.execute("CREATE TABLE keys (id)")
+    assert run(papers, "keys", "create", "--label", "reader").returncode == 0
     done = run(papers, "indexes", "backup", "first", "--location", tmp_path)
     assert (done.returncode, "docs/how-to/cluster.md" in done.stderr) == (0, True)
-    assert (tmp_path / "first" / ".keys.sqlite").exists()
+    assert (tmp_path / "first" / SERVER_STORE).exists()
 
 
 @pytest.fixture(scope="module")
