@@ -5,7 +5,7 @@ significance tests for information retrieval evaluation, CIKM 2007). The interva
 bootstrap's (Efron & Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -146,15 +146,5 @@ NONE: Cells = (None,) * 4  # the row that others are compared with
 
 
 def difference_columns(name: str = "difference") -> tuple[str, ...]:
-    """Return the columns of `difference_cells`; the first one has this name."""
+    """Return the columns of a compared row, as in `as_cells`; the first one has this name."""
     return (name, "95 %", "p", "better / same / worse")
-
-
-def difference_cells(values_of: Callable[[str], Sequence[float]], row: str, first: str) -> Cells:
-    """Compare a row with the first row; the first row itself has empty cells.
-
-    Args:
-        values_of: returns the values of a row, one for each topic in the same order.
-        row, first: names of rows.
-    """
-    return NONE if row == first else compare(values_of(first), values_of(row)).as_cells()
