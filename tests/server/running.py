@@ -108,6 +108,11 @@ def serving_with_model(
             yield server, model
 
 
+def probe(client: TestClient) -> httpx.Response:
+    """Return the answer of /readyz when the indexes are open, or cannot be opened."""
+    return wait_for(lambda: client.get("/readyz"), lambda answer: answer.json().get("code") != "starting")
+
+
 def _address(process: subprocess.Popen[bytes], log: Path) -> str:
     """Wait until the server answers."""
     ends = time.monotonic() + START_S

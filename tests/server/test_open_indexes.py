@@ -20,7 +20,7 @@ from server.store import FILE
 from tests.indexer.made_corpora import edit_manifest
 from tests.server.loading import PAPERS, publish_edition
 from tests.server.running import START_S as PATIENCE_S
-from tests.server.running import application, wait_for
+from tests.server.running import application, probe, wait_for
 
 NAMES = ("first", "second", "third")
 
@@ -162,14 +162,9 @@ def test_a_deleted_index_is_let_go(settings):
     asyncio.run(use())
 
 
-def ready(client):
-    """Return what a probe is told in the end."""
-    return wait_for(lambda: client.get("/readyz"), lambda answer: answer.json().get("code") != "starting")
-
-
 def test_a_server_is_ready_when_its_indexes_are_open(settings):
     with application(settings.home) as client:
-        answer = ready(client)
+        answer = probe(client)
         assert answer.status_code == 200
         assert answer.json() == {"status": "ok", "indexes": len(NAMES)}
         client.app_state["services"].stopping.set()
@@ -181,7 +176,7 @@ def test_a_server_is_ready_without_an_index_that_cannot_be_opened_and_says_why(s
     folder = FolderStore(settings.home, "second").version_path(1)
     edit_manifest(folder, fingerprint={"tokens": "others"})
     with application(settings.home) as client:
-        answer = ready(client)
+        answer = probe(client)
         assert (answer.status_code, answer.json()["errors"]) == (200, ["index-mismatch"])
         for name, status in (("first", 200), ("second", 503)):
             found = client.post("/api/v1/search", json={"question": "quokka", "index": name})
@@ -195,7 +190,7 @@ def test_a_server_that_can_open_none_of_its_indexes_is_not_ready_until_it_can(se
     for file in files:
         file.write_text("{")
     with application(settings.home) as client:
-        answer = ready(client)
+        answer = probe(client)
         assert (answer.status_code, answer.json()["code"]) == (503, "no-index-opens")
         assert "index-damaged" in answer.json()["detail"]
         for file, content in zip(files, whole, strict=True):
@@ -221,7 +216,7 @@ def test_a_server_without_any_index_is_ready_for_the_first(tmp_path):
     home = tmp_path / "home"
     home.mkdir()
     with application(home) as client:
-        assert ready(client).json() == {"status": "ok", "indexes": 0}
+        assert probe(client).json() == {"status": "ok", "indexes": 0}
         publish_edition(IndexerSettings(home=home, workers=1), "first", 1)
         found = client.post("/api/v1/search", json={"question": "quokka", "method": "or"})
         assert len(found.json()["hits"]) == PAPERS

@@ -15,7 +15,7 @@ from server.access.keys import digest_of, make_key, opens
 from server.store import FILE, Store
 from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.indexer.made_corpora import ROOT, WITHOUT_COMPILING, build, environment_of, limited
-from tests.server.running import application, serving
+from tests.server.running import application, probe, serving
 
 KEY = re.compile(r"shrag_([a-z2-7]{10})_[A-Za-z0-9_-]{43}")
 
@@ -297,7 +297,7 @@ def test_a_server_whose_store_breaks_admits_nobody_until_it_is_whole(sample_home
     (tmp_path / FILE).write_bytes(b"")
     with application(tmp_path, open=True) as client:
         assert client.get("/healthz").json() == {"status": "ok", "errors": ["keys-empty"]}
-        assert client.get("/readyz").status_code == 200
+        assert probe(client).status_code == 200
 
 
 @pytest.mark.slow
