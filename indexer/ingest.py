@@ -14,6 +14,7 @@ from base.progress import Progress, no_progress
 from base.versions import installed_version
 from indexer.analysis import UserDictionary
 from indexer.building import Built, build_version
+from indexer.building.passages import remove_records as remove_from
 from indexer.building.plan import BuildPlan, IngestRequest, own_entries, plan_build
 from indexer.building.source_files import (
     FileChanges,
@@ -24,7 +25,7 @@ from indexer.building.source_files import (
     states_of,
     version_key,
 )
-from indexer.building.summary import complete_manifest, publishing_time
+from indexer.building.summary import CorpusSummary, complete_manifest, publishing_time
 from indexer.building.vector_stage import VectorStage
 from indexer.corpora.full_text.parsing import Complete
 from indexer.corpora.readers import DeadLetter, LeftOut, read_corpus
@@ -37,7 +38,7 @@ from indexer.glossary.given import GivenPairs
 from indexer.settings import IndexerSettings
 from indexer.versions.manifest import Manifest, check_analysis, harvests_in
 from indexer.versions.store import IndexStore
-from indexer.versions.store.build_folder import COMPANIONS, BuildFolder
+from indexer.versions.store.build_folder import COMPANIONS, DERIVED_FROM, SUMMARY, BuildFolder
 from indexer.versions.store.engines import open_store
 
 __all__ = [
@@ -224,18 +225,18 @@ def remove_records(
         given = GivenPairs(own_entries(store, base), general=bool(base.glossary.get("general")))
         draft = _start_from(store, base, dictionary)
         with store.writer(base.unit, base) as writer:
-            present = writer.held(key, asked)
-            if not present:
+            if not (present := writer.held(key, asked)):
                 store.discard_building()
                 raise InvalidCall(f"index {name!r} contains none of these ids: {', '.join(asked[:5])}")
-            for record_id in asked:
-                if record_id in present:
-                    writer.replace(key, record_id)
+            chain = base.analyzer, base.decompound, dictionary
+            summary = CorpusSummary(*chain, store.companion_path(base, SUMMARY))
+            draft = replace(draft, counts={"removed": remove_from(writer, summary, key, present)})
             writer.commit()
-            draft = replace(draft, counts={"removed": len(present)})
             draft = VectorStage(store, None, base, progress).run(draft, writer)
             writer.finish()
-            draft = complete_manifest(store.local.building, draft, writer, progress, dictionary, given)
+            draft = complete_manifest(
+                store.local.building, draft, writer, progress, dictionary, given, summary
+            )
         manifest = store.publish(draft, keep=settings.keep_versions)
     return manifest, [record_id for record_id in asked if record_id not in present]
 
@@ -276,7 +277,7 @@ def _writable(settings: IndexerSettings, name: str, *, published: bool = False) 
 def _checked_base(store: IndexStore) -> tuple[Manifest, UserDictionary | None]:
     """Return the current version, checked against today's analysis, and its dictionary."""
     base = store.manifest()
-    store.check_files(base, every_byte=True)
+    store.check_files(base, names=DERIVED_FROM)
     dictionary = store.dictionary(base)
     check_analysis(base, dictionary)
     return base, dictionary

@@ -216,13 +216,7 @@ def _open_embedded(settings: IndexerSettings, store: IndexStore, manifest: Manif
         if folder.exists():  # a superseded version is moved away while it is still open
             store.check_files(manifest, every_byte=True)
 
-    with ExitStack() as opened:
-        vectors = store.vectors(manifest)
-        if vectors:
-            opened.callback(vectors.close)
-        engine = TantivyEngine(folder, vectors, name=store.name, check=check)
-        opened.pop_all()  # the engine closes the vectors
-    return engine
+    return TantivyEngine(folder, store.vectors(manifest), name=store.name, check=check)
 
 
 def _open_cluster(settings: IndexerSettings, store: IndexStore, manifest: Manifest) -> Engine:

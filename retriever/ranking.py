@@ -8,7 +8,7 @@ import numpy as np
 
 from base.errors import ResourceError
 from base.notes import Note
-from indexer.vectors.adding import text_to_encode
+from indexer.vectors.spool import text_to_encode
 from retriever.engines import EngineHit, NumberedRows
 from retriever.engines.ordering import Scored, reciprocal_rank_fusion
 from retriever.errors import BadFilter

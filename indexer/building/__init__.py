@@ -4,13 +4,12 @@ A version is built next to the published ones. A killed build can resume (`resum
 by their place in the corpus and committed in this order, and a resumed build analyses only the records after
 the last commit.
 
-BM25 statistics include deleted passages until the engine merges them away. Repeated ids in a corpus are
-therefore not written and deleted: the build detects them at its end, and starts over without the records that
-later ones replace. An update of a published version does delete, commits once at its end, and starts over if
-it is killed.
+The corpus is read first, into a file of its records (`record_spool.py`), so that records which later ones
+replace are never written: BM25 statistics include deleted passages until the engine merges them away. An
+update of a published version does delete, commits once at its end, and starts over if it is killed.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from errno import EIO
@@ -19,24 +18,21 @@ from base.errors import Remedy
 from base.logs import get_logger
 from base.progress import Progress
 from indexer.analysis.pool import WorkerEnded
-from indexer.building.contested_ids import contested, without_claimed
+from indexer.building.contested_ids import without_claimed
 from indexer.building.file_records import FileRecords
 from indexer.building.passages import analyse_passages, remove_from_base, write_passages
 from indexer.building.plan import BuildPlan
+from indexer.building.record_spool import RecordSpool
 from indexer.building.records import (
     DeadLetterFile,
     Record,
     Tally,
     changed_records,
     counted_records,
-    prepare_passages,
-    read_records,
-    replaced_by_later,
+    read_corpus,
 )
-from indexer.building.resuming import ResumePoint, begin, resume_point, skip_written, stored_plan
 from indexer.building.summary import CorpusSummary, complete_manifest
 from indexer.building.vector_stage import VectorStage
-from indexer.corpora.papers import Paper
 from indexer.corpora.readers import DeadLetter
 from indexer.corpora.readers.folders import ENDINGS
 from indexer.errors import EmptyCorpus, IndexDamaged, IndexNotWritten, StrictRefusal
@@ -44,8 +40,10 @@ from indexer.files.damage import map_damage_errors
 from indexer.settings import IndexerSettings
 from indexer.versions.manifest import Manifest
 from indexer.versions.store import IndexStore
-from indexer.versions.store.build_folder import DEAD_LETTERS
+from indexer.versions.store.build_folder import DEAD_LETTERS, SPOOL, SUMMARY
 from indexer.versions.writers import Writer
+
+Refuse = Callable[[DeadLetter], None]
 
 log = get_logger("build")
 
@@ -74,11 +72,17 @@ def build_version(
         StrictRefusal: a record was refused in a strict build.
         IndexNotWritten: an analysis process was terminated.
     """
-    stored = stored_plan(store, plan)
     try:
-        built = _build(store, stored, settings, vectors, progress, resumed=True) if stored else plan
-        while isinstance(built, BuildPlan):
-            built = _build(store, begin(store, built), settings, vectors, progress)
+        if _can_resume(store, plan):
+            try:
+                return _build(store, plan, settings, vectors, progress)
+            except _Unusable as error:
+                log.warning(
+                    "unfinished build is damaged and started over", index=store.name, reason=str(error)
+                )
+        store.start_building(plan.base, plan.request.analyzer, plan.request.decompound, plan.dictionary)
+        store.local.write_plan(plan.as_record())
+        return _build(store, plan, settings, vectors, progress)
     except (WorkerEnded, MemoryError) as error:
         cause = f"{error}, perhaps for lack of memory" if str(error) else "there was not enough memory"
         raise IndexNotWritten(
@@ -86,41 +90,67 @@ def build_version(
             remedy=("repeat the command, which resumes the build", Remedy.FEWER_WORKERS),
             index=store.name,
         ) from error
-    return built
 
 
-def _open(opened: ExitStack, store: IndexStore, plan: BuildPlan) -> tuple[Writer, ResumePoint]:
-    """Open the build for writing, until `opened` is closed, and find the point of resumption."""
-    writer = opened.enter_context(store.writer(plan.corpus.unit, plan.base))
-    point = resume_point(writer, plan)
-    if point.written:
-        writer.commit()  # complete interrupted merges
-    return writer, point
+class _Unusable(Exception):
+    """The files of an earlier run of the build cannot be read."""
 
 
-def _open_again(opened: ExitStack, store: IndexStore, plan: BuildPlan) -> tuple[Writer, ResumePoint] | None:
-    """Open the build of an earlier run; None if it is damaged and must be discarded."""
+def _can_resume(store: IndexStore, plan: BuildPlan) -> bool:
+    """Check whether there is an unfinished build of this plan, whose corpus was read; not for an update."""
+    spool = RecordSpool(store.local.building / SPOOL)
+    same = plan.base is None and store.local.read_plan() == plan.as_record()
+    return same and spool.is_complete() and store.can_resume()
+
+
+def _read_records(
+    plan: BuildPlan, spool: RecordSpool, tally: Tally, refuse: Refuse, progress: Progress
+) -> None:
+    """Read the corpus into the spool, unless an earlier run did, and count its records."""
+
+    def show_bytes(done: int, total: int) -> None:
+        progress("reading", done, total)
+
+    with ExitStack() as opened:
+        if spool.is_complete():
+            heads = spool.heads()
+        else:
+            corpus = opened.enter_context(
+                closing(read_corpus(plan, show_bytes))
+            )  # closes files after an error
+            heads = spool.write(corpus)
+        for head in heads:
+            if isinstance(head, DeadLetter):
+                refuse(head)
+            else:
+                tally.add(head, plan)
+    tally.finish()
+
+
+def _open(opened: ExitStack, store: IndexStore, plan: BuildPlan) -> tuple[Writer, CorpusSummary, int]:
+    """Open the build for writing; return it with its summary so far, and the number of its next record."""
+    base = store.companion_path(plan.base, SUMMARY) if plan.base else None
     try:
         with map_damage_errors(store.local.building, store.name):
-            return _open(opened, store, plan)
+            writer = opened.enter_context(store.writer(plan.corpus.unit, plan.base))
+            last, _ = writer.last_written()
+            summary = CorpusSummary(plan.request.analyzer, plan.request.decompound, plan.dictionary, base)
+            if last >= 0 and plan.base is None:
+                writer.commit()  # complete interrupted merges
+                for passage in writer.stored():
+                    summary.add(passage, passage.row)
     except (IndexDamaged, OSError) as error:
         if isinstance(error, OSError) and error.errno != EIO:  # raised by the engine for unreadable files
             raise
-        log.warning("unfinished build is damaged and started over", index=store.name, reason=str(error))
-        return None
+        raise _Unusable(str(error)) from error
+    return writer, summary, last + 1
 
 
 def _build(
-    store: IndexStore,
-    plan: BuildPlan,
-    settings: IndexerSettings,
-    vectors: VectorStage,
-    progress: Progress,
-    *,
-    resumed: bool = False,
-) -> Built | BuildPlan:
-    """Build the version; return a plan to start over with if the written data cannot be kept."""
-    tally, building = Tally(files=FileRecords.of(plan.corpus)), store.local.building
+    store: IndexStore, plan: BuildPlan, settings: IndexerSettings, vectors: VectorStage, progress: Progress
+) -> Built:
+    tally, building = Tally(FileRecords.of(plan.corpus)), store.local.building
+    spool = RecordSpool(building / SPOOL)
 
     def refuse(letter: DeadLetter) -> None:
         if plan.request.strict:
@@ -132,26 +162,14 @@ def _build(
         tally.counts["dead_letters"] += 1
 
     with DeadLetterFile(building / DEAD_LETTERS) as letters, ExitStack() as opened:
-        open_build = _open_again if resumed else _open
-        if (found := open_build(opened, store, plan)) is None:
-            return plan
-        writer, point = found
-        # New passages are summarised while they are written; existing ones are read at the end.
-        chain = plan.request.analyzer, plan.request.decompound, plan.dictionary
-        summary = None if plan.base or point.written else CorpusSummary(*chain)
-
-        def show_bytes(done: int, total: int) -> None:
-            progress("reading" if len(tally.ids) < point.written else "indexing", done, total)
-
-        with closing(read_records(plan, tally, refuse, show_bytes)) as papers:  # closes files after an error
-            records = _records_to_write(papers, plan, writer, tally, refuse)
-            if not skip_written(records, point):  # the corpus has changed, although its files look the same
-                return replace(plan, superfluous=frozenset(), contested=frozenset())
-            prepared = analyse_passages(records, plan, workers=settings.workers)
-            write_passages(writer, prepared, plan, point, settings.commit_every, summary, progress)
-        remove_from_base(writer, plan, tally)
-        if better := _plan_without_excluded(plan, tally):
-            return better
+        _read_records(plan, spool, tally, refuse, progress)
+        writer, summary, written = _open(opened, store, plan)
+        records = _records_to_write(spool, plan, writer, tally, refuse, progress)
+        first = written if plan.base else 0  # an update continues the numbers of its base
+        new = (record for record in records if first + record.number >= written)
+        prepared = analyse_passages(new, plan, workers=settings.workers)
+        write_passages(writer, prepared, plan, first, settings.commit_every, summary, progress)
+        remove_from_base(writer, plan, tally, summary)
         if tally.counts["records"] + tally.counts["removed"] == 0 and (
             same := _without_changes(plan, tally, letters)
         ):
@@ -168,16 +186,25 @@ def _build(
 
 
 def _records_to_write(
-    papers: Iterable[tuple[int, Paper]],
+    spool: RecordSpool,
     plan: BuildPlan,
     writer: Writer,
     tally: Tally,
-    refuse: Callable[[DeadLetter], None],
+    refuse: Refuse,
+    progress: Progress,
 ) -> Iterator[Record]:
-    """Yield the records of papers; in an update without unchanged and conflicting ones."""
-    records = prepare_passages(papers, plan)
-    if plan.base and plan.corpus.unit == "paper":
-        records = without_claimed(records, writer, tally, refuse)
+    """Yield the records; in an update without unchanged and conflicting ones."""
+    total = len(tally.ids)
+
+    def read() -> Iterator[Record]:
+        for number, (head, body) in enumerate(spool.records()):
+            progress("indexing", number, total)
+            if number not in tally.superfluous:
+                yield Record(number, head, body)
+
+    records = read()
+    if plan.corpus.unit == "paper":
+        records = without_claimed(records, writer if plan.base else None, tally, refuse)
     if plan.base:
         records = changed_records(records, writer, plan.corpus.unit, tally)
     return counted_records(records, tally)
@@ -195,18 +222,6 @@ def _without_changes(plan: BuildPlan, tally: Tally, letters: DeadLetterFile) -> 
         return None
     same = replace(plan.base, counts=dict(tally.counts))
     return Built(same, letters.first, letters.written, tally.files, is_changed=False)
-
-
-def _plan_without_excluded(plan: BuildPlan, tally: Tally) -> BuildPlan | None:
-    """Return a plan without superfluous and contested records; None if there are none.
-
-    Numbers of an earlier pass are wrong if a file has vanished or changed since.
-    """
-    if plan.superfluous != (repeated := frozenset(replaced_by_later(tally.ids))):
-        return replace(plan, superfluous=repeated, contested=frozenset())
-    if refused := contested(tally, plan.superfluous | plan.contested | tally.refused):
-        return replace(plan, contested=plan.contested | refused)
-    return None
 
 
 def _nothing_to_index(plan: BuildPlan, letters: DeadLetterFile) -> EmptyCorpus:

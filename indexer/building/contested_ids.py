@@ -1,49 +1,42 @@
 """Passage ids claimed by two papers: paper X has the passages X@en and X#1, which may be ids of other papers.
 
 An id belongs to the first paper: in the base version, otherwise in the corpus. The other paper is a dead
-letter. Within a corpus the build detects conflicts at its end, and starts over without such papers.
+letter.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from base.windows import windows
-from indexer.building.records import RECORDS_PER_LOOKUP, Record, Tally, contested_id
+from indexer.building.records import RECORDS_PER_LOOKUP, Record, Tally
 from indexer.corpora.readers import DeadLetter
+from indexer.corpora.readers.items import dead_letter
+from indexer.files.sums import hash_of_text
 from indexer.versions.writers import Writer
+
+REASON = "id: a passage of it would have the id of another paper's (X gives X, X@en or X@ko, X#1 …)"
 
 
 def without_claimed(
-    records: Iterator[Record], base: Writer, tally: Tally, refuse: Callable[[DeadLetter], None]
+    records: Iterator[Record], base: Writer | None, tally: Tally, refuse: Callable[[DeadLetter], None]
 ) -> Iterator[Record]:
-    """Yield the papers whose passages have no id of another paper's passage in the base."""
+    """Yield the papers whose passages have no id of a passage of an earlier paper, or of one in the base."""
+    contested = set(np.intersect1d(np.array(tally.ids), np.array(tally.further)).tolist())
+    taken = set[int]()
     for window in windows(records, RECORDS_PER_LOOKUP):
-        papers = base.held("doc_id", (passage.passage_id for record in window for passage in record.passages))
-        passages = base.held("passage_id", (record.id for record in window if record.id not in papers))
+        papers, passages = set[str](), set[str]()
+        if base:
+            papers = base.held("doc_id", (one for record in window for one in record.passage_ids))
+            passages = base.held("passage_id", (record.id for record in window if record.id not in papers))
         for record in window:
-            derived = (passage.passage_id for passage in record.passages[1:])
-            if record.id in passages or not papers.isdisjoint(derived):
-                tally.refused.add(record.number)
-                refuse(contested_id(record.origin))
+            claimed = contested and contested & set(map(hash_of_text, record.passage_ids))
+            if (
+                record.id in passages
+                or not papers.isdisjoint(record.passage_ids[1:])
+                or (claimed and not taken.isdisjoint(claimed))
+            ):
+                refuse(dead_letter(record.origin.file, record.origin.line, REASON, record.origin.head))
             else:
+                taken |= claimed or set()
                 yield record
-
-
-def contested(tally: Tally, left_out: Collection[int]) -> frozenset[int]:
-    """Return the numbers of records that claim a passage id of an earlier remaining record."""
-    own, derived = np.frombuffer(tally.ids, np.int64), np.frombuffer(tally.derived, np.int64)
-    shared = np.intersect1d(own, derived)
-    if not shared.size:
-        return frozenset()
-    claims: dict[int, set[int]] = {}
-    for hashes, numbers in ((own, range(len(own))), (derived, tally.owners)):
-        for place in np.flatnonzero(np.isin(hashes, shared)):
-            claims.setdefault(numbers[place], set()).add(int(hashes[place]))
-    refused, taken = set(), set[int]()
-    for number in sorted(claims.keys() - set(left_out)):
-        if taken.isdisjoint(claims[number]):
-            taken |= claims[number]
-        else:
-            refused.add(number)
-    return frozenset(refused)

@@ -5,10 +5,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
-from indexer.building.source_files import SourceFile, State, absolute, hash_of_id
+from indexer.building.source_files import SourceFile, State, absolute
 from indexer.corpora.readers.folders import is_archive
 from indexer.corpora.readers.items import name_in_letters
 from indexer.corpora.record_source import RecordSource
+from indexer.files.sums import hash_of_text
 
 
 @dataclass(slots=True)
@@ -42,11 +43,11 @@ class FileRecords:
             place = origin.find("/", place + 1)
         return ""
 
-    def add(self, origin: str, record_id: str) -> int:
-        """Note a record, and return the place of its file."""
-        file = self.file_of(origin)
-        self.ids.setdefault(file, array("q")).append(hash_of_id(record_id))
-        return self.places.get(file, -1)
+    def add(self, origin: str, record_id: str) -> tuple[int, int]:
+        """Add a record; return the place of its file, and the hash of its id."""
+        file, hashed = self.file_of(origin), hash_of_text(record_id)
+        self.ids.setdefault(file, array("q")).append(hashed)
+        return self.places.get(file, -1), hashed
 
     def add_letter(self, origin: str) -> None:
         """Note a dead letter."""
@@ -54,7 +55,7 @@ class FileRecords:
 
     def all_ids(self, removed: Iterable[str]) -> "array[int]":
         """Return the hashes of all ids that were read, or removed."""
-        ids = array("q", map(hash_of_id, removed))
+        ids = array("q", map(hash_of_text, removed))
         for found in self.ids.values():
             ids.extend(found)
         return ids

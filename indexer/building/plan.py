@@ -13,7 +13,7 @@ from indexer.glossary.storage import Glossary
 from indexer.versions.fingerprint import Fingerprint, lexical_fingerprint
 from indexer.versions.manifest import Manifest, check_analysis, harvests_in
 from indexer.versions.store import IndexStore
-from indexer.versions.store.build_folder import GLOSSARY
+from indexer.versions.store.build_folder import DERIVED_FROM, GLOSSARY
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,7 @@ class IngestRequest:
 
 @dataclass(frozen=True, slots=True)
 class BuildPlan:
-    """A build of a corpus. Records with `superfluous` numbers are replaced by later ones.
-
-    Records with `contested` numbers are refused, as their passages have ids of earlier records' passages.
-    """
+    """A build of a corpus."""
 
     request: IngestRequest
     corpus: RecordSource
@@ -51,8 +48,6 @@ class BuildPlan:
     given: GivenPairs  # for the glossary, which is written last; a resumed build uses the current pairs
     publishes_anyway: bool = False  # an update without changed records is published, too
     skipped: SkippedFiles = field(default_factory=SkippedFiles)
-    superfluous: frozenset[int] = frozenset()
-    contested: frozenset[int] = frozenset()
 
     def as_record(self) -> dict[str, Any]:
         """Return the values that identify the same command on the same files."""
@@ -98,7 +93,7 @@ def plan_build(
     base, dictionary, own = None, request.dictionary, request.glossary or ()
     if not request.rebuild and store.current() is not None:
         base = store.manifest()
-        store.check_files(base, every_byte=True)
+        store.check_files(base, names=DERIVED_FROM)
         dictionary = check_request(store, base, request, corpus)
         own = own or own_entries(store, base)
     fingerprint = lexical_fingerprint(request.analyzer, request.decompound, store.engine, dictionary)

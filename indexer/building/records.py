@@ -1,8 +1,8 @@
-"""Records of a corpus in a build: numbered, bounded, split into passages, counted; dead letters."""
+"""Records of a corpus in a build: bounded, split into passages, counted; dead letters."""
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Self, TextIO
@@ -13,12 +13,13 @@ from base.terminal.output import json_text
 from base.windows import windows
 from indexer.building.file_records import FileRecords
 from indexer.building.plan import BuildPlan
+from indexer.building.record_spool import RecordHead, Spooled, passages_in
 from indexer.corpora.chunking import cut_text
 from indexer.corpora.papers import Origin, Paper, Unit
 from indexer.corpora.readers import DeadLetter
-from indexer.corpora.readers.items import dead_letter
 from indexer.files.schema import StoredPassage
 from indexer.files.stored import key_field, stored_passages
+from indexer.files.sums import hash_of_text
 from indexer.versions.writers import Writer
 
 SHOWN = 10
@@ -78,61 +79,70 @@ BOUNDED_TEXTS = ("title", "title2", "abstract", "abstract2", "body")
 
 
 class Record(NamedTuple):
-    """A record of a corpus with its number, its place among the valid records."""
+    """A record to write: its number among the valid records of the corpus, and what it replaces."""
 
     number: int
-    id: str
-    passages: list[StoredPassage]
-    origin: Origin
-    cut: bool
+    head: RecordHead
+    body: str
+    replaced: Sequence[StoredPassage] = ()  # of the base version, with their rows
+
+    @property
+    def id(self) -> str:
+        """The id of the record."""
+        return self.head.id
+
+    @property
+    def origin(self) -> Origin:
+        """The source of the record."""
+        return self.head.origin
+
+    @property
+    def passage_ids(self) -> list[str]:
+        """The ids of its passages."""
+        return [self.head.id, *self.head.further]
+
+    @property
+    def passages(self) -> list[StoredPassage]:
+        """Its passages, read at each call."""
+        return passages_in(self.body)
 
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of a corpus during reading."""
+    """Counts of a corpus, and hashes of its ids."""
 
+    files: FileRecords
     counts: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(COUNTED, 0)))
-    ids: "array[int]" = field(default_factory=lambda: array("q"))  # hashes of ids by record number
-    derived: "array[int]" = field(
-        default_factory=lambda: array("q")
-    )  # hashes of further passage ids of papers,
-    owners: "array[int]" = field(default_factory=lambda: array("q"))  # and their record numbers
-    refused: set[int] = field(default_factory=set)  # numbers of records in conflict with the base
-    files: FileRecords = field(default_factory=lambda: FileRecords({}))
+    ids: "array[int]" = field(default_factory=lambda: array("q"))  # by record number
+    further: "array[int]" = field(default_factory=lambda: array("q"))  # of further passages of papers
+    superfluous: set[int] = field(default_factory=set)  # numbers of records that later ones replace
+
+    def add(self, head: RecordHead, plan: BuildPlan) -> None:
+        """Add the next record."""
+        place, hashed = self.files.add(head.origin.file, head.id)
+        if plan.skipped.has_later(hashed, place):
+            self.superfluous.add(len(self.ids))
+        self.ids.append(hashed)
+        self.further.extend(map(hash_of_text, head.further))
+
+    def finish(self) -> None:
+        """Find the records that later ones replace."""
+        self.superfluous.update(replaced_by_later(self.ids))
+        self.counts["duplicates"] = len(self.superfluous)
 
 
-def read_records(
-    plan: BuildPlan, tally: Tally, refuse: Callable[[DeadLetter], None], progress: Callable[[int, int], None]
-) -> Generator[tuple[int, Paper], None, None]:
-    """Yield the numbered papers of the corpus, without those excluded by the plan."""
+def read_corpus(plan: BuildPlan, progress: Callable[[int, int], None]) -> Generator[Spooled, None, None]:
+    """Yield the records of the corpus with their passages, and the dead letters."""
     for item in plan.corpus:
         progress(plan.corpus.bytes_read, plan.corpus.total_bytes)
         if isinstance(item, DeadLetter):
-            refuse(item)
+            yield item
             continue
-        number = len(tally.ids)
-        tally.ids.append(hash(item.id))
-        place = tally.files.add(item.origin.file, item.id)
-        if number in plan.superfluous or plan.skipped.has_later(item.id, place):
-            tally.counts["duplicates"] += 1
-        elif number in plan.contested:
-            refuse(contested_id(item.origin))
-        else:
-            yield number, item
-
-
-def contested_id(origin: Origin) -> DeadLetter:
-    """Make the dead letter of a paper with a passage id of another paper."""
-    reason = "id: a passage of it would have the id of another paper's (X gives X, X@en or X@ko, X#1 …)"
-    return dead_letter(origin.file, origin.line, reason, origin.head)
-
-
-def prepare_passages(records: Iterable[tuple[int, Paper]], plan: BuildPlan) -> Iterator[Record]:
-    """Yield each paper's passages, with bounded texts."""
-    for number, paper in records:
-        bounded = _bounded(paper)
+        bounded = _bounded(item)
         passages = stored_passages(bounded, plan.corpus.unit)
-        yield Record(number, paper.id, passages, paper.origin, bounded is not paper)
+        further = [passage.passage_id for passage in passages[1:]]
+        incomplete = passages[0].incomplete
+        yield RecordHead(item.id, item.origin, bounded is not item, incomplete, further), passages
 
 
 def changed_records(records: Iterator[Record], base: Writer, unit: Unit, tally: Tally) -> Iterator[Record]:
@@ -140,21 +150,18 @@ def changed_records(records: Iterator[Record], base: Writer, unit: Unit, tally: 
     for window in windows(records, RECORDS_PER_LOOKUP):
         stored = base.stored_records(key_field(unit), [record.id for record in window])
         for record in window:
-            if stored.get(record.id) == record.passages:
+            if (before := stored.get(record.id)) == record.passages:
                 tally.counts["unchanged"] += 1
             else:
-                yield record
+                yield record._replace(replaced=before or ())
 
 
 def counted_records(records: Iterable[Record], tally: Tally) -> Iterator[Record]:
-    """Count the indexed records, and collect the ids of their passages."""
+    """Count the indexed records."""
     for record in records:
         tally.counts["records"] += 1
-        tally.counts["cut"] += record.cut
-        tally.counts["incomplete"] += record.passages[0].incomplete
-        for passage in record.passages[1:]:
-            tally.derived.append(hash(passage.passage_id))
-            tally.owners.append(record.number)
+        tally.counts["cut"] += record.head.cut
+        tally.counts["incomplete"] += record.head.incomplete
         yield record
 
 

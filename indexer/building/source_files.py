@@ -20,14 +20,7 @@ from indexer.files.sums import sealed, unsealed
 from indexer.versions.manifest import Manifest
 
 State: TypeAlias = list[list[str | int]]  # of a file and the copies of its paper
-HASH_BYTES = 8
 MOST_HEADER = 256_000_000  # bytes
-
-
-def hash_of_id(record_id: str) -> int:
-    """Return a hash of an id that is the same in each process."""
-    digest = hashlib.blake2b(record_id.encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES).digest()
-    return int.from_bytes(digest, signed=True)
 
 
 def absolute(name: str) -> str:
@@ -149,11 +142,10 @@ class SkippedFiles:
     ids: "np.ndarray[Any, np.dtype[np.int64]]" = field(default_factory=lambda: np.empty(0, np.int64))
     places: "np.ndarray[Any, np.dtype[np.int64]]" = field(default_factory=lambda: np.empty(0, np.int64))
 
-    def has_later(self, record_id: str, place: int) -> bool:
-        """Check whether a skipped file after the place contains a record with the id."""
+    def has_later(self, wanted: int, place: int) -> bool:
+        """Check whether a skipped file after the place contains a record with the hash of an id."""
         if not self.ids.size:
             return False
-        wanted = hash_of_id(record_id)
         found = int(np.searchsorted(self.ids, wanted))
         return found < self.ids.size and self.ids[found] == wanted and self.places[found] > place
 

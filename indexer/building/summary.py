@@ -1,7 +1,11 @@
-"""Files and counts that complete a version: glossary, citation graph, lexicon, manifest."""
+"""The summary of a version's passages, and the files made of it: glossary, citation graph, lexicon, manifest.
 
-from array import array
-from collections.abc import Container
+All parts of a summary add up, so an update reads the summary of its base, and adds and subtracts the changed
+passages. The file is a NumPy archive (.npz) of the columns of `Gathered`, the token counts by term number,
+and the packed `Evidence`.
+"""
+
+from collections.abc import Container, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,8 +14,9 @@ import numpy as np
 
 from base.progress import Progress
 from indexer.analysis import Decompound, UserDictionary, make_analyzer
-from indexer.citation_graph.gathering import Gathered
+from indexer.citation_graph.gathering import Gathered, record_key
 from indexer.citation_graph.writing import write_citations
+from indexer.files.damage import map_damage_errors
 from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import TokenCounts, write_lexicon
 from indexer.glossary.given import GivenPairs
@@ -19,45 +24,82 @@ from indexer.glossary.mined import Evidence, Mentions, find_mentions, texts_of
 from indexer.glossary.pairs import Pair
 from indexer.glossary.storage import write_glossary
 from indexer.versions.manifest import Manifest
-from indexer.versions.store.build_folder import CITATIONS, GLOSSARY, LEXICON
+from indexer.versions.store.build_folder import CITATIONS, GLOSSARY, LEXICON, SUMMARY
 from indexer.versions.writers import Writer
 
 
 class CorpusSummary:
-    """The summary of a version's passages: glossary, references, token counts and number of papers."""
+    """The summary of a version's passages: terms, references, token counts and number of papers."""
 
     def __init__(
-        self, analyzer: str, decompound: Decompound, dictionary: UserDictionary | None = None
+        self,
+        analyzer: str,
+        decompound: Decompound,
+        dictionary: UserDictionary | None = None,
+        base: Path | None = None,
     ) -> None:
-        """Create a summary without passages, with the analysis of the index."""
+        """Start with the summary of a base version, or without passages, with the analysis of the index."""
         self._analyzer = make_analyzer(analyzer, decompound, dictionary)
-        self._papers = array("q")
-        self.terms = Evidence()
-        self.references = Gathered()
-        self.tokens = TokenCounts()
+        self._terms, self._tokens, self._added = Evidence(), TokenCounts(), Gathered()
+        self._base: dict[str, np.ndarray] = {}
+        self._removed: set[int] = set()
+        if base:
+            with map_damage_errors(base), np.load(base) as archive:
+                self._base = dict(archive)
+                self._terms = Evidence.unpacked(self._base.pop("evidence").tobytes())
+                passages, tokens = self._base.pop("totals").tolist()
+                columns = self._base.pop("frequency"), self._base.pop("named")
+                self._tokens = TokenCounts(passages, tokens, columns)
 
     def add(self, passage: StoredPassage, row: bytes, mentions: Mentions | None = None) -> None:
-        """Add a passage with its row, in corpus order; `mentions` if already found."""
-        self.terms.add(passage, mentions or find_mentions(texts_of(passage), self._analyzer))
-        self.references.add(passage, passage.paper)
-        self.tokens.add(row)
-        self._papers.append(hash(passage.doc_id))  # MIRACL's passages count by article
+        """Add a passage with its row; `mentions` if already found."""
+        self._terms.add(passage, mentions or find_mentions(texts_of(passage), self._analyzer))
+        self._added.add(passage, passage.paper)
+        self._tokens.add(row)
 
-    @property
-    def papers(self) -> int:
-        """The number of papers of the passages."""
-        return len(np.unique(np.frombuffer(self._papers, np.int64))) if self._papers else 0
+    def remove(self, passages: Iterable[StoredPassage]) -> None:
+        """Subtract passages of the base version, which have their rows."""
+        for passage in passages:
+            self._terms.remove(passage, find_mentions(texts_of(passage), self._analyzer))
+            self._tokens.remove(passage.row)
+            if passage.record:
+                self._removed.add(record_key(passage))
+
+    def references(self) -> Gathered:
+        """Return the records and their references."""
+        if not self._base:
+            return self._added
+        gathered = Gathered()
+        gathered.extend(self._base, self._removed)
+        gathered.extend(self._added.packed())
+        return gathered
 
     def write_glossary(self, path: Path, own: list[Pair], general: list[Pair]) -> int:
         """Write the given pairs, and the pairs, abbreviations and words of the passages.
 
         Returns the number of mined pairs.
         """
-        mined = self.terms.choose_pairs(self._analyzer)
-        forms = self.terms.choose_abbreviations(self._analyzer)
-        words = self.terms.choose_words(self._analyzer)
+        mined = self._terms.choose_pairs(self._analyzer)
+        forms = self._terms.choose_abbreviations(self._analyzer)
+        words = self._terms.choose_words(self._analyzer)
         write_glossary(path, [*own, *mined, *general], forms, words)
         return len(mined)
+
+    def write(self, folder: Path, terms: list[str]) -> tuple[int, dict[str, int]]:
+        """Write lexicon, citation graph and summary; return the number of papers and counts of references."""
+        references = self.references()
+        counts = write_citations(folder / CITATIONS, references)
+        write_lexicon(folder / LEXICON, terms, self._tokens)
+        frequency, named = self._tokens.columns(len(terms))
+        arrays = references.packed() | {
+            "frequency": frequency.astype(np.int32),
+            "named": named.astype(np.int32),
+            "totals": np.array([self._tokens.passages, self._tokens.tokens]),
+            "evidence": np.frombuffer(self._terms.packed(), np.uint8),
+        }
+        with (folder / SUMMARY).open("wb") as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]  # its other keyword is allow_pickle
+        return len(np.unique(arrays["hashes"])), counts  # MIRACL's passages count by article
 
 
 def publishing_time() -> str:
@@ -72,26 +114,17 @@ def complete_manifest(
     progress: Progress,
     dictionary: UserDictionary | None,
     given: GivenPairs,
-    summary: CorpusSummary | None = None,
+    summary: CorpusSummary,
 ) -> Manifest:
-    """Write glossary, citation graph and lexicon, and return the manifest with all counts.
-
-    Without a summary, all passages are read.
-    """
-    chain = draft.analyzer, draft.decompound, dictionary
+    """Write the files made of a summary, and return the manifest with all counts."""
     total = writer.passage_count
     progress("glossary", 0, total)
-    if summary is None:
-        summary = CorpusSummary(*chain)
-        for done, passage in enumerate(writer.stored(), 1):
-            progress("glossary", done, total)
-            summary.add(passage, passage.row)
-    own, general = given.pairs(*chain)
-    terms = set(writer.terms)
-    general = [pair for pair in general if _is_useful(pair, terms)]
+    own, general = given.pairs(draft.analyzer, draft.decompound, dictionary)
+    terms = writer.terms
+    known = set(terms)
+    general = [pair for pair in general if _is_useful(pair, known)]
     mined = summary.write_glossary(building / GLOSSARY, own, general)
-    citations = write_citations(building / CITATIONS, summary.references)
-    write_lexicon(building / LEXICON, writer.terms, summary.tokens)
+    papers, citations = summary.write(building, terms)
     progress("publishing", 0, 0)
     sizes = {
         "corpus": mined,
@@ -100,7 +133,7 @@ def complete_manifest(
     }
     return replace(
         draft,
-        papers=summary.papers,
+        papers=papers,
         passages=total,
         published=publishing_time(),
         glossary=sizes,

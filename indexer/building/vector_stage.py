@@ -1,14 +1,11 @@
 """The encoding stage of a build."""
 
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from base.errors import InvalidCall, Remedy
 from base.progress import Progress
 from indexer.encoders import Encoder
-from indexer.errors import IndexDamaged
-from indexer.vectors.adding import encode_missing
-from indexer.vectors.store import VectorStore
+from indexer.vectors.spool import VectorSpool, encode_missing
 from indexer.versions.manifest import Manifest
 from indexer.versions.store import LOCAL_ENGINES, IndexStore
 from indexer.versions.writers import Writer
@@ -56,35 +53,17 @@ class VectorStage:
         return not is_same or self.base.vector_count < self.base.passages
 
     def run(self, draft: Manifest, writer: Writer) -> Manifest:
-        """Encode passages without a vector, and store all vectors; return the updated manifest.
+        """Encode the passages without a vector, and store their vectors; return the updated manifest.
 
         Without an encoder, passages of the base version keep their vectors, and new passages have none.
         """
         built = self.base.vector_fingerprint if self.base else None
-        with ExitStack() as opened:
-            sources: list[VectorStore] = []
-            if self.encoder:
-                spool = VectorStore.writing(self.store.local.encoded, self.encoder.fingerprint)
-                sources.append(opened.enter_context(spool))
-            wanted = self.encoder.fingerprint if self.encoder else built
-            if wanted is None:
-                return replace(draft, vectors=None)
-            if self.base and built == wanted and (kept := self._vectors_of(self.base)):
-                sources.append(opened.enter_context(kept))
-            if self.encoder:
-                missing = writer.without_vector(wanted)
-                encode_missing(
-                    missing, sources[0], self.encoder, sources[1:], self.progress, writer.passage_count
-                )
-            return draft.with_vectors(wanted, writer.place_vectors(sources))
-
-    def _vectors_of(self, base: Manifest) -> VectorStore | None:
-        """Open the vectors of the base version, which cannot be pruned while the index is locked."""
-        try:
-            return self.store.vectors(base)
-        except FileNotFoundError as error:
-            raise IndexDamaged(
-                f"the vectors of index {base.name!r}, version {base.version} are missing",
-                remedy=Remedy.REBUILD,
-                index=base.name,
-            ) from error
+        wanted = self.encoder.fingerprint if self.encoder else built
+        if wanted is None:
+            return replace(draft, vectors=None)
+        missing = writer.start_vectors(wanted, keep=built == wanted)
+        if self.encoder:
+            spool = VectorSpool(self.store.local.encoded, wanted)
+            total = writer.passage_count
+            encode_missing(missing, spool, self.encoder, writer.put_vectors, self.progress, total)
+        return draft.with_vectors(wanted, writer.finish_vectors())

@@ -4,13 +4,13 @@ import sys
 from array import array
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Self
 
 from base.windows import windows
 from indexer.files.damage import map_damage_errors
 from indexer.files.sqlite_files import SQLiteFile
+from indexer.files.sums import hash_of_text
 
 VALUES_PER_QUERY = 10_000  # values per statement; SQLite's limit is 32,766
 NUMBER_BYTES = 4
@@ -93,7 +93,7 @@ class CitationGraph:
         `doi` is in the form of `whole_doi`. The list may contain a paper of another DOI with the same key.
         """
         with map_damage_errors(self._file.path):
-            return [doc_id for (doc_id,) in self._file.select(BY_DOI, doi_key(doi))]
+            return [doc_id for (doc_id,) in self._file.select(BY_DOI, hash_of_text(doi))]
 
     def close(self) -> None:
         """Close the file; later calls raise IndexClosed."""
@@ -110,11 +110,6 @@ class CitationGraph:
         for some in windows(dict.fromkeys(values), VALUES_PER_QUERY):
             marks = ", ".join("?" * len(some))
             yield from self._file.select(statement.format(marks), *before, *some)
-
-
-def doi_key(doi: str) -> int:
-    """Return the key of a DOI, a signed 64-bit hash; `doi` is in the form of `whole_doi`."""
-    return int.from_bytes(blake2b(doi.encode(), digest_size=8).digest(), "little", signed=True)
 
 
 def _numbers(packed: bytes | None) -> "array[int]":

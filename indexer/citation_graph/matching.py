@@ -67,7 +67,7 @@ def match_references(gathered: Gathered) -> Matched:
 
 
 def _match_by_doi(gathered: Gathered, paper_of: Numbers, cited: Numbers) -> None:
-    dois, owners = _pairs(gathered.dois, paper_of[_column(gathered.doi_owners)])
+    dois, owners = _pairs(gathered.doi_keys, paper_of[_column(gathered.doi_owners)])
     places, wanted = _column(gathered.cited_doi_places), _column(gathered.cited_dois)
     unmatched = cited[places] == UNMATCHED
     places, wanted = places[unmatched], wanted[unmatched]

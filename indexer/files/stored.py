@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -11,9 +10,11 @@ from typing import TYPE_CHECKING
 from unicodedata import normalize
 from zlib import DEFLATED, MAX_WBITS, Z_DEFAULT_COMPRESSION, compressobj, crc32, decompress
 
+import numpy as np
 import tantivy
 
 from indexer.analysis.packing import PassageTokens
+from indexer.files.parts import Column
 from indexer.files.schema import StoredPassage, tantivy_schema
 
 if TYPE_CHECKING:
@@ -93,10 +94,18 @@ def open_searcher(folder: Path) -> tantivy.Searcher:
         return tantivy.Index(tantivy_schema(), view).searcher()
 
 
-def read_stored(
-    searcher: tantivy.Searcher, rows: Callable[[list[int]], list[bytes]] | None = None
-) -> Iterator[StoredPassage]:
-    """Yield all stored passages in corpus order, in batches; `rows` returns the rows for numbers."""
+def read_stored(searcher: tantivy.Searcher) -> Iterator[StoredPassage]:
+    """Yield all stored passages in corpus order, in batches."""
+    return (passage for _, passage in read_numbered(searcher))
+
+
+def read_numbered(
+    searcher: tantivy.Searcher, wanted: Callable[[Column], Column] = np.ones_like
+) -> Iterator[tuple[int, StoredPassage]]:
+    """Yield the number and the passage of all stored passages in corpus order.
+
+    `wanted` returns for an array of numbers which of them are read.
+    """
     everything = tantivy.Query.all_query()
     newest = searcher.search(everything, 1, count=False, order_by_field="sequence").hits
     if not newest:
@@ -104,13 +113,12 @@ def read_stored(
     end = int(newest[0][0]) + 1
     step = max(1, end * PASSAGES_PER_BATCH // searcher.num_docs)
     for low in range(0, end, step):
-        for _, record in groupby(_addresses(searcher, low, low + step), key=itemgetter(0)):
-            addresses = [address for _, address in record]
-            passages = [read_passage(searcher, address) for address in addresses]
-            if rows:
-                found = rows(passage_numbers(searcher, addresses))
-                passages = [replace(passage, row=row) for passage, row in zip(passages, found, strict=True)]
-            yield from sorted(passages, key=place_in_paper)
+        found = _addresses(searcher, low, low + step)
+        numbers = np.array(passage_numbers(searcher, [address for _, address in found]), np.int64)
+        chosen = [(*found[place], int(numbers[place])) for place in np.flatnonzero(wanted(numbers))]
+        for _, record in groupby(chosen, key=itemgetter(0)):
+            passages = [(number, read_passage(searcher, address)) for _, address, number in record]
+            yield from sorted(passages, key=lambda one: place_in_paper(one[1]))
 
 
 def passage_numbers(searcher: tantivy.Searcher, addresses: list[tantivy.DocAddress]) -> list[int]:

@@ -14,6 +14,7 @@ from base.progress import Progress, no_progress
 Inode = tuple[int, int]
 # Bytes of the smallest files that are verified at each opening, which takes a hundredth of a second.
 READ_ON_OPENING = 8_000_000
+HASH_BYTES = 8
 SUM = "sha256"  # the checksum field of a record
 
 
@@ -104,6 +105,12 @@ def _unreadable(name: str, error: OSError) -> str:
 def added_files(folder: Path, sums: Mapping[str, FileSum], left_out: Collection[str] = ()) -> list[str]:
     """Return a line for each file in the folder that was not written by the build."""
     return [f"{name} was not written by the build" for name in _names(folder, left_out) if name not in sums]
+
+
+def hash_of_text(text: str) -> int:
+    """Return a signed 64-bit hash that is the same in each process."""
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES).digest()
+    return int.from_bytes(digest, signed=True)
 
 
 def sum_of(record: Mapping[str, Any]) -> str:

@@ -1,116 +1,108 @@
 """The forward index during a build: term numbers, and rows in parts.
 
-Each part contains the rows and the new terms since the previous part. It is on disk before the engine commits
-the same passages, so a resumed build finds the rows and the term numbers of all committed passages.
+New terms and rows are on disk before the engine commits the same passages, so a resumed build finds the rows
+and the term numbers of all committed passages.
 """
 
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
+
+from base.files.durable import write_durably
 from indexer.analysis.analysed import AnalysedPassage
 from indexer.analysis.packing import TERM_SEPARATOR
+from indexer.files.parts import Column, part_name, parts_in
 from indexer.files.schema import StoredPassage
-from indexer.forward.columns import ForwardColumns, ForwardPart, join_columns
-from indexer.forward.lexicon import Lexicon, LexiconBuilder
+from indexer.forward.columns import NewPart, Part, join_rows, read_removed, write_removed
+from indexer.forward.lexicon import LexiconBuilder
 from indexer.forward.rows import RowTokens, pack_row
 
-TERMS = "terms"
 PART_BYTES = 32_000_000  # of rows; a larger part is written to disk
 
 
-@dataclass(frozen=True, slots=True)
-class BaseForward:
-    """The forward index of the base version of a build; without columns in a cluster."""
+class TermNumbers:
+    """The term numbers of a build, continuing those of its base; new terms are files of a folder."""
 
-    lexicon: Path
-    columns: Path | None = None
+    def __init__(self, folder: Path, base: Iterable[str] = ()) -> None:
+        """Read the terms of an earlier run of the build."""
+        self._folder = folder
+        self.lexicon = LexiconBuilder(base)
+        for path in sorted(folder.glob("[0-9]*")):
+            self.lexicon.numbers(path.read_text(encoding="utf-8").split(TERM_SEPARATOR)[1:])
+        self._written = len(self.lexicon)
 
-
-class ForwardWriter:
-    """Numbers the terms of a build, and stores its rows.
-
-    Args:
-        folder: folder of the parts.
-        base: forward index of the base version.
-        committed: number of passages committed by the engine in a build from empty; later parts are dropped.
-            None if the engine stores the rows; all parts count then.
-    """
-
-    def __init__(self, folder: Path, base: BaseForward | None = None, committed: int | None = None) -> None:
-        """Read the parts of an earlier run of the build.
-
-        Raises:
-            ValueError: the parts do not match the committed passages, or files are missing.
-        """
-        self._folder, self._base = folder, base
-        self._lexicon = LexiconBuilder(Lexicon.open(base.lexicon) if base else ())
-        self._keeps_rows = committed is not None
-        self._parts: list[Path] = []
-        self._part, self._removed = ForwardPart(), set[int]()
-        self._next = self._first = 0
-        if base and base.columns:
-            columns = ForwardColumns(base.columns)
-            self._next = self._first = int(columns.numbers[-1]) + 1 if len(columns) else 0
-        self._read_parts(committed)
-        self._numbered = len(self._lexicon)  # terms that are on disk
-
-    def _read_parts(self, committed: int | None) -> None:
-        for path in sorted(self._folder.glob("[0-9]*")):
-            if committed is not None and self._next - self._first >= committed:
-                shutil.rmtree(path)
-                continue
-            try:
-                terms = (path / TERMS).read_text(encoding="utf-8").split(TERM_SEPARATOR)[1:]
-                rows = len(ForwardColumns(path))
-            except FileNotFoundError as error:
-                raise ValueError(f"{error.filename} is missing") from error
-            self._lexicon.numbers(terms)
-            self._parts.append(path)
-            if committed is not None:
-                self._next += rows
-        if committed is not None and self._base is None and self._next != committed:
-            raise ValueError(f"only {self._next:,} rows of {committed:,} passages exist")
+    def flush(self) -> None:
+        """Write the terms since the last call to disk."""
+        if new := self.lexicon.terms_from(self._written + 1):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            text = "".join(TERM_SEPARATOR + term for term in new)
+            write_durably(self._folder / part_name(self._written), text)
+            self._written = len(self.lexicon)
 
     @property
     def terms(self) -> list[str]:
         """The terms in the order of their numbers."""
-        return self._lexicon.terms_from(1)
+        return self.lexicon.terms_from(1)
 
-    def row(self, passage: StoredPassage, analysed: AnalysedPassage) -> bytes:
-        """Pack the row of a passage, numbering its new terms."""
-        return packed_row(passage, analysed, self._lexicon)
+
+class RowWriter:
+    """Adds rows to the parts in a folder, which are those of the base version or of an earlier run.
+
+    Args:
+        folder: folder of the parts.
+        committed: number of passages committed by the engine in a build from empty; later parts are dropped.
+            None in an update, which continues the numbers of its base.
+    """
+
+    def __init__(self, folder: Path, committed: int | None = None) -> None:
+        """Find the next number.
+
+        Raises:
+            ValueError: the parts do not match the committed passages.
+            FileNotFoundError: a file is missing.
+        """
+        self._folder, self._next = folder, 0
+        for path in parts_in(folder):
+            if committed is not None and self._next >= committed:
+                shutil.rmtree(path)
+            else:
+                self._next += len(Part(path))
+        if committed is not None and self._next != committed:
+            raise ValueError(f"only {self._next:,} rows of {committed:,} passages exist")
+        self._part, self._removed = NewPart(), set(read_removed(folder).tolist())
+
+    @property
+    def removed(self) -> Column:
+        """The numbers of removed passages, ascending."""
+        return np.array(sorted(self._removed), np.int64)
 
     def add(self, passage: StoredPassage, row: bytes) -> int:
-        """Add a row to the current part, and return the number of its passage."""
+        """Add a row, and return the number of its passage."""
         number = self._next
         self._next += 1
-        self._part.add(passage.passage_id, passage.doc_id, row, number)
+        self._part.add(passage.passage_id, passage.doc_id, row)
         if self._part.size > PART_BYTES:
             self.flush()
         return number
 
     def remove(self, numbers: Sequence[int]) -> None:
-        """Drop passages of the base."""
+        """Mark passages of the base as removed."""
         self._removed.update(numbers)
 
     def flush(self) -> None:
-        """Write the rows and terms since the last part to disk."""
-        new = self._lexicon.terms_from(self._numbered + 1)
-        if not new and not len(self._part):
-            return
-        path = self._folder / f"{len(self._parts):06}"
-        self._part.write(path, terms="".join(TERM_SEPARATOR + term for term in new).encode())
-        self._parts.append(path)
-        self._part, self._numbered = ForwardPart(), len(self._lexicon)
+        """Write the rows since the last part to disk."""
+        if len(self._part):
+            self._part.write(self._folder / part_name(self._next - len(self._part)))
+            self._part = NewPart()
 
-    def finish(self, target: Path) -> None:
-        """Join the rows of the base and of all parts in `target`; keep the parts for a resumed build."""
+    def finish(self) -> None:
+        """Write everything, and join small parts."""
         self.flush()
-        base = [self._base.columns] if self._base and self._base.columns else []
-        shutil.rmtree(target, ignore_errors=True)
-        join_columns([*base, *self._parts], self._removed, target)
+        self._folder.mkdir(exist_ok=True)
+        write_removed(self._folder, self._removed)
+        join_rows(self._folder, self.removed)
 
 
 def packed_row(passage: StoredPassage, analysed: AnalysedPassage, lexicon: LexiconBuilder) -> bytes:

@@ -1,46 +1,48 @@
 """The rows of a version in memory-mapped files, by the number of a passage.
 
-| file | content |
+The folder contains parts (`indexer/files/parts.py`), and `removed`, the numbers of removed passages (64-bit
+integers, ascending; missing if there are none). The parts cover all numbers from 0 on without a gap.
+
+| file of a part | content |
 |---|---|
-| rows | the rows of all passages, concatenated |
+| rows | the rows of its passages, concatenated |
 | row_lengths | words of each row |
-| runs | the numbers of the passages (field `number` of the engine), ascending: first and count of each run |
 | ids | the passage_ids, concatenated |
 | id_lengths | bytes of each passage_id |
 | doc_lengths | bytes of the doc_id at the start of each passage_id |
 
-A build writes parts in this format, and joins them at its end.
+A removed passage keeps its row until the part is joined with others, and is empty from then on.
 """
 
-import os
 import shutil
 from array import array
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Mapping
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from base.files.durable import sync
+from base.files.durable import write_durably
+from indexer.files.parts import Column, kept_runs, map_numbers, part_name, parts_in, small_parts, write_part
 from indexer.forward.rows import PassageRows, Places, Words
 
-ROWS, ROW_LENGTHS, RUNS = "rows", "row_lengths", "runs"
-IDS, ID_LENGTHS, DOC_LENGTHS = "ids", "id_lengths", "doc_lengths"
-Column: TypeAlias = NDArray[Any]
+ROWS, ROW_LENGTHS, IDS, ID_LENGTHS, DOC_LENGTHS = "rows", "row_lengths", "ids", "id_lengths", "doc_lengths"
+REMOVED = "removed"
 WORD, ROW_LENGTH, NUMBER, LENGTH = (np.dtype(name) for name in ("<u2", "<u4", "<i8", "<u2"))
 COLUMNS: Mapping[str, np.dtype[Any]] = {
     ROWS: WORD,
     ROW_LENGTHS: ROW_LENGTH,
-    RUNS: NUMBER,
     IDS: np.dtype("u1"),
     ID_LENGTHS: LENGTH,
     DOC_LENGTHS: LENGTH,
 }
 
 
-class ForwardColumns:
-    """The rows of a version, or of a part of one, memory-mapped; several threads may read them."""
+class Part:
+    """A part, memory-mapped; several threads may read it."""
 
     def __init__(self, folder: Path) -> None:
         """Map the files.
@@ -49,45 +51,20 @@ class ForwardColumns:
             FileNotFoundError: one is missing.
             ValueError: their sizes do not match.
         """
-        mapped = {name: _mapped(folder / name, dtype) for name, dtype in COLUMNS.items()}
-        self._words: Words = mapped[ROWS]
-        self._ids = mapped[IDS].data
-        self._ends: Places = np.cumsum(mapped[ROW_LENGTHS], dtype=np.int64)
-        id_ends = np.cumsum(mapped[ID_LENGTHS], dtype=np.int64)
-        self._id_ends, self._doc_lengths = id_ends.data, mapped[DOC_LENGTHS].data
-        if mapped[RUNS].size % 2:
-            raise ValueError(f"{folder.name} is damaged")
-        self._first, counts = mapped[RUNS].reshape(-1, 2).T
-        self._run_ends: Places = np.cumsum(counts)  # places
-        count = len(self._ends)
-        if not (len(id_ends) == len(self._doc_lengths) == count == counts.sum()) or (
-            count and (self._ends[-1] != len(self._words) or id_ends[-1] != len(self._ids))
+        self.columns = {name: map_numbers(folder / name, dtype) for name, dtype in COLUMNS.items()}
+        self.words: Words = self.columns[ROWS]
+        self.ends: Places = np.cumsum(self.columns[ROW_LENGTHS], dtype=np.int64)
+        self._ids, self._doc_lengths = self.columns[IDS].data, self.columns[DOC_LENGTHS].data
+        id_ends = np.cumsum(self.columns[ID_LENGTHS], dtype=np.int64)
+        self._id_ends = id_ends.data
+        count = len(self.ends)
+        if not len(id_ends) == len(self._doc_lengths) == count or (
+            count and (self.ends[-1] != len(self.words) or id_ends[-1] != len(self._ids))
         ):
             raise ValueError(f"{folder.name} is damaged")
-        self._dense = not count or (self._first[0] == 0 and counts[0] == count)  # each number is a place
 
     def __len__(self) -> int:
-        return len(self._ends)
-
-    @property
-    def numbers(self) -> Places:
-        """The number of each passage."""
-        counts = np.diff(self._run_ends, prepend=0)
-        return np.repeat(self._first - (self._run_ends - counts), counts) + np.arange(len(self))
-
-    def places(self, numbers: Sequence[int]) -> list[int]:
-        """Return the places of the passages of these numbers; ValueError if one is unknown."""
-        if self._dense:
-            places, known = list(numbers), not numbers or (min(numbers) >= 0 and max(numbers) < len(self))
-        else:
-            asked = np.array(numbers, np.int64)
-            run = np.searchsorted(self._first, asked, side="right") - 1
-            ends = np.append(self._first + np.diff(self._run_ends, prepend=0), 0)  # 0 without a run
-            known = bool(((run >= 0) & (asked < ends[run])).all())
-            places = (asked - ends[run] + np.append(self._run_ends, 0)[run]).tolist()
-        if not known:
-            raise ValueError("a passage of the index has no row")
-        return places
+        return len(self.ends)
 
     def names(self, place: int) -> tuple[str, str]:
         """Return passage_id and doc_id of the passage at a place."""
@@ -97,19 +74,60 @@ class ForwardColumns:
             self._ids[start : start + length], "utf-8"
         )
 
-    def rows(self, places: Places) -> PassageRows:
-        """Return the rows at these places."""
-        ends = self._ends[places]
-        starts = np.where(places > 0, self._ends[np.maximum(places - 1, 0)], 0)
-        return PassageRows.of_words(self._words, starts, ends)
-
-    def packed(self, place: int) -> bytes:
-        """Return the row at a place as it was packed."""
-        start = int(self._ends[place - 1]) if place else 0
-        return self._words[start : int(self._ends[place])].tobytes()
+    def row(self, place: int) -> Words:
+        """Return the row at a place."""
+        return self.words[int(self.ends[place - 1]) if place else 0 : int(self.ends[place])]
 
 
-class ForwardPart:
+class ForwardColumns:
+    """The rows of a version, memory-mapped; several threads may read them."""
+
+    def __init__(self, folder: Path) -> None:
+        """Map the parts in a folder; raises as `Part`, and ValueError if a part is missing."""
+        paths = parts_in(folder)
+        self._parts = list(map(Part, paths))
+        self._firsts, count = [], 0
+        for path, part in zip(paths, self._parts, strict=True):
+            if path.name != part_name(count):
+                raise ValueError(f"the rows before {path.name} are missing")
+            self._firsts.append(count)
+            count += len(part)
+        self._count = count
+
+    def __len__(self) -> int:
+        """Return the number after the highest one."""
+        return self._count
+
+    def _at(self, number: int) -> tuple[Part, int]:
+        """Return the part of a number, and its place there; ValueError for an unknown number."""
+        if not 0 <= number < self._count:
+            raise ValueError("a passage of the index has no row")
+        part = bisect_right(self._firsts, number) - 1
+        return self._parts[part], number - self._firsts[part]
+
+    def names(self, number: int) -> tuple[str, str]:
+        """Return passage_id and doc_id of a passage."""
+        part, place = self._at(number)
+        return part.names(place)
+
+    def packed(self, number: int) -> bytes:
+        """Return a row as it was packed."""
+        part, place = self._at(number)
+        return part.row(place).tobytes()
+
+    def rows(self, numbers: Places) -> PassageRows:
+        """Return the rows of these numbers."""
+        if len(self._parts) == 1:
+            ends = self._parts[0].ends
+            starts = np.where(numbers > 0, ends[np.maximum(numbers - 1, 0)], 0)
+            return PassageRows.of_words(self._parts[0].words, starts, ends[numbers])
+        found = [part.row(place) for part, place in map(self._at, numbers.tolist())]
+        ends = np.cumsum([len(row) for row in found], dtype=np.int64)
+        words = np.concatenate(found) if found else np.zeros(0, WORD)
+        return PassageRows.of_words(words, np.append(0, ends[:-1]) if found else ends, ends)
+
+
+class NewPart:
     """Rows of passages that are not on disk yet, in the order of their numbers."""
 
     def __init__(self) -> None:
@@ -117,90 +135,71 @@ class ForwardPart:
         self.size = 0  # bytes of rows
         self._rows: list[bytes] = []
         self._ids: list[bytes] = []
-        self._numbers, self._doc_lengths = array("q"), array("H")
+        self._doc_lengths = array("H")
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return len(self._rows)
 
-    def add(self, passage_id: str, doc_id: str, row: bytes, number: int) -> None:
-        """Add a passage; its number is higher than the previous one."""
+    def add(self, passage_id: str, doc_id: str, row: bytes) -> None:
+        """Add a passage."""
         self._rows.append(row)
         self._ids.append(passage_id.encode())
-        self._numbers.append(number)
         self._doc_lengths.append(len(doc_id.encode()))
         self.size += len(row)
 
-    def write(self, folder: Path, **more: bytes) -> None:
-        """Write the rows and the `more` files into a new folder, which appears only when it is complete."""
-        writing = folder.with_name(f".{folder.name}")
-        shutil.rmtree(writing, ignore_errors=True)
-        writing.mkdir(parents=True)
-        row_lengths = np.array([len(row) // WORD.itemsize for row in self._rows], ROW_LENGTH)
-        id_lengths = np.array([len(passage_id) for passage_id in self._ids], LENGTH)
-        columns: dict[str, Iterable[bytes]] = {
-            ROWS: self._rows,
-            ROW_LENGTHS: [row_lengths.tobytes()],
-            RUNS: [_runs(np.array(self._numbers, NUMBER)).tobytes()],
-            IDS: self._ids,
-            ID_LENGTHS: [id_lengths.tobytes()],
-            DOC_LENGTHS: [np.array(self._doc_lengths, LENGTH).tobytes()],
-            **{name: [content] for name, content in more.items()},
-        }
-        for name, pieces in columns.items():
-            with (writing / name).open("wb") as file:
-                file.writelines(pieces)
-                file.flush()
-                os.fsync(file.fileno())
-        writing.rename(folder)
-        sync(folder.parent)
+    def write(self, folder: Path) -> None:
+        """Write the rows into a new folder, which appears only when it is complete."""
+        write_part(
+            folder,
+            {
+                ROWS: self._rows,
+                ROW_LENGTHS: [np.array([len(row) // WORD.itemsize for row in self._rows], ROW_LENGTH)],
+                IDS: self._ids,
+                ID_LENGTHS: [np.array([len(passage_id) for passage_id in self._ids], LENGTH)],
+                DOC_LENGTHS: [np.array(self._doc_lengths, LENGTH)],
+            },
+        )
 
 
-def join_columns(sources: Sequence[Path], left_out: Collection[int], target: Path) -> None:
-    """Write the rows of several folders into one, without the passages of some numbers.
-
-    The numbers of each folder are higher than the numbers of the previous one.
-    """
-    target.mkdir()
-    removed = np.array(sorted(left_out), NUMBER)
-    joined: dict[str, list[Column]] = {name: [] for name in (ROW_LENGTHS, ID_LENGTHS, DOC_LENGTHS)}
-    numbers: list[Places] = []
-    with (target / ROWS).open("wb") as rows, (target / IDS).open("wb") as ids:
-        for folder in sources:
-            part = {name: _mapped(folder / name, dtype) for name, dtype in COLUMNS.items()}
-            own = ForwardColumns(folder).numbers
-            kept = ~np.isin(own, removed)
-            _copy(part[ROWS], part[ROW_LENGTHS], kept, rows)
-            _copy(part[IDS], part[ID_LENGTHS], kept, ids)
-            numbers.append(own[kept])
-            for name, columns in joined.items():
-                columns.append(part[name][kept])
-    for name, columns in joined.items():
-        _joined(columns, COLUMNS[name]).tofile(target / name)
-    _runs(_joined(numbers, NUMBER)).tofile(target / RUNS)
-
-
-def _runs(numbers: Places) -> Column:
-    """Return first and count of each run of ascending numbers."""
-    starts = np.flatnonzero(np.diff(numbers, prepend=-2) != 1)
-    counts = np.diff(starts, append=len(numbers))
-    return np.stack([numbers[starts], counts], axis=1).astype(NUMBER)
+def join_rows(folder: Path, removed: Column) -> None:
+    """Join the small parts in a folder, with empty rows for removed passages."""
+    paths = parts_in(folder)
+    parts = list(map(Part, paths))
+    place = small_parts(list(map(len, parts)))
+    if not (joined := parts[place:]):
+        return
+    first = int(paths[place].name)
+    kept = ~np.isin(np.arange(first, first + sum(map(len, joined))), removed)
+    edges = np.cumsum([0, *map(len, joined)])
+    masks = [kept[start:end] for start, end in pairwise(edges)]
+    each = list(zip((part.columns for part in joined), masks, strict=True))
+    columns: dict[str, list[Column]] = {
+        name: [np.where(mask, column[name], 0).astype(COLUMNS[name]) for column, mask in each]
+        for name in (ROW_LENGTHS, ID_LENGTHS, DOC_LENGTHS)
+    }
+    for name, lengths in ((ROWS, ROW_LENGTHS), (IDS, ID_LENGTHS)):
+        columns[name] = [
+            piece for column, mask in each for piece in _slices(column[name], column[lengths], mask)
+        ]
+    write_part(paths[place], columns)
+    for path in paths[place + 1 :]:
+        shutil.rmtree(path)
 
 
-def _copy(data: Column, lengths: Column, kept: NDArray[np.bool_], file: BinaryIO) -> None:
-    """Write the slices of `data` that are kept, adjacent ones in one call."""
+def _slices(data: Column, lengths: Column, kept: NDArray[np.bool_]) -> Iterable[Column]:
+    """Yield the slices of `data` that are kept, adjacent ones together."""
     ends = np.cumsum(lengths, dtype=np.int64)
-    edges = np.flatnonzero(np.diff(kept, prepend=False, append=False))
-    for first, stop in edges.reshape(-1, 2):
-        start = int(ends[first - 1]) if first else 0
-        data[start : int(ends[stop - 1])].tofile(file)
+    for first, stop in kept_runs(kept):
+        yield data[int(ends[first - 1]) if first else 0 : int(ends[stop - 1])]
 
 
-def _joined(parts: Sequence[Column], dtype: np.dtype[Any]) -> Column:
-    return np.concatenate([np.zeros(0, dtype), *parts]).astype(dtype)
+def read_removed(folder: Path) -> Column:
+    """Return the numbers of removed passages, ascending."""
+    path = folder / REMOVED
+    return np.fromfile(path, NUMBER) if path.exists() else np.zeros(0, NUMBER)
 
 
-def _mapped(path: Path, dtype: np.dtype[Any]) -> Column:
-    """Map a file of numbers; return an empty array for an empty file, which cannot be mapped."""
-    if path.stat().st_size == 0:
-        return np.zeros(0, dtype)
-    return np.asarray(np.memmap(path, dtype, "r"))
+def write_removed(folder: Path, numbers: Collection[int]) -> None:
+    """Write the numbers of removed passages."""
+    if numbers:
+        write_durably(folder / REMOVED, np.array(sorted(numbers), NUMBER).tobytes())

@@ -179,21 +179,29 @@ class _Numbers(dict[str, int]):
 class TokenCounts:
     """Counts of passages by term number, and of passages with the term in a name."""
 
-    def __init__(self) -> None:
-        """Start without passages."""
-        self.passages = self.tokens = 0
-        self._frequency, self._named = np.zeros(0, np.int64), np.zeros(0, np.int64)
-        self._rows: list[bytes] = []
+    def __init__(self, passages: int = 0, tokens: int = 0, columns: Sequence[Counts] | None = None) -> None:
+        """Start with the counts of other passages, or with none."""
+        self.passages, self.tokens = passages, tokens
+        self._frequency, self._named = columns or (np.zeros(0, np.int64), np.zeros(0, np.int64))
+        self._rows: dict[int, list[bytes]] = {1: [], -1: []}  # rows to add, and to subtract
 
     def add(self, row: bytes) -> None:
         """Count the row of a passage."""
-        self._rows.append(row)
-        if len(self._rows) == ROWS_AT_ONCE:
-            self._count()
+        self._keep(row, 1)
+
+    def remove(self, row: bytes) -> None:
+        """Subtract the row of a passage that was counted."""
+        self._keep(row, -1)
+
+    def _keep(self, row: bytes, sign: int) -> None:
+        self._rows[sign].append(row)
+        if len(self._rows[sign]) == ROWS_AT_ONCE:
+            self._count(sign)
 
     def columns(self, size: int) -> tuple[Counts, Counts]:
         """Return the document frequencies and the counts in names, by number from 0 to `size`."""
-        self._count()
+        self._count(1)
+        self._count(-1)
         found = []
         for counts in (self._frequency, self._named):
             column = np.zeros(size + 1, np.int64)
@@ -202,16 +210,16 @@ class TokenCounts:
             found.append(column)
         return found[0], found[1]
 
-    def _count(self) -> None:
-        if not self._rows:
+    def _count(self, sign: int) -> None:
+        if not self._rows[sign]:
             return
-        rows = PassageRows.of(self._rows)
-        self.passages += len(rows)
-        self.tokens += int(rows.length.sum())
-        self._rows = []
+        rows = PassageRows.of(self._rows[sign])
+        self.passages += sign * len(rows)
+        self.tokens += sign * int(rows.length.sum())
+        self._rows[sign] = []
         in_text = rows.in_text
-        self._frequency = _added(self._frequency, rows.body_row[in_text], rows.body[in_text])
-        self._named = _added(self._named, *_of_names(rows))
+        self._frequency = _added(self._frequency, rows.body_row[in_text], rows.body[in_text], sign)
+        self._named = _added(self._named, *_of_names(rows), sign)
 
 
 def _of_names(rows: PassageRows) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -223,14 +231,14 @@ def _of_names(rows: PassageRows) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
 
 
 def _added(
-    counts: NDArray[np.int64], rows: NDArray[np.int64], numbers: NDArray[np.int32]
+    counts: NDArray[np.int64], rows: NDArray[np.int64], numbers: NDArray[np.int32], sign: int
 ) -> NDArray[np.int64]:
-    """Add the distinct pairs of passage and number to counts by number."""
+    """Add the distinct pairs of passage and number to counts by number, or subtract them."""
     if not len(numbers):
         return counts
     size = int(numbers.max()) + 1
     distinct = np.unique(rows * size + numbers) % size
-    new = np.bincount(distinct, minlength=len(counts))
+    new = sign * np.bincount(distinct, minlength=len(counts))
     new[: len(counts)] += counts
     return new
 

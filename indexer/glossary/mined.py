@@ -4,11 +4,13 @@ The mentions of a passage are counted by pair and kind, and the counts of severa
 Pairs and abbreviations are chosen from the counts when a version is published.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, Self, TypeVar
+from zlib import compress, crc32, decompress
 
 from indexer.analysis.tokens import Analyzer
 from indexer.files.schema import StoredPassage
@@ -123,7 +125,7 @@ def _prune(counts: "Counter[Item]") -> None:
 
 
 class Evidence:
-    """The counted mentions of a corpus, or of a part of it, with its English words in small letters.
+    """The counted mentions of a corpus, with its English words in small letters.
 
     Words with a capital after the first letter (DNA, mRNA) are abbreviations, and not counted as words.
     """
@@ -133,19 +135,51 @@ class Evidence:
         self.pairs: Counter[Sighting] = Counter()
         self.abbreviations: Counter[Expanded] = Counter()
         self.words: Counter[str] = Counter()
-        self.titles: list[tuple[str, str]] = []
+        self.titles: Counter[tuple[str, str]] = Counter()
 
     def add(self, passage: StoredPassage, mentions: Mentions) -> None:
         """Count the mentions and the words of a passage."""
-        self.pairs.update(mentions.pairs)
-        self.abbreviations.update(mentions.abbreviations)
-        if mentions.titles and len(self.titles) < MOST_TITLES:
-            self.titles.append(mentions.titles)
+        for counts, items in self._items(passage, mentions):
+            counts.update(items)
+            _prune(counts)
+
+    def remove(self, passage: StoredPassage, mentions: Mentions) -> None:
+        """Subtract the mentions and the words of a passage that was counted."""
+        for counts, items in self._items(passage, mentions):
+            counts.subtract(items)
+            for item in items:
+                if counts[item] <= 0:
+                    del counts[item]
+
+    def _items(
+        self, passage: StoredPassage, mentions: Mentions
+    ) -> "list[tuple[Counter[Any], Sequence[Hashable]]]":
         words = WORD.findall(f"{passage.title} {passage.text} {passage.title2}")
-        self.words.update({word.lower() for word in words if word[1:].islower()})
-        _prune(self.pairs)
-        _prune(self.abbreviations)
-        _prune(self.words)
+        return [
+            (self.pairs, mentions.pairs),
+            (self.abbreviations, mentions.abbreviations),
+            (self.words, list({word.lower() for word in words if word[1:].islower()})),
+            (self.titles, [mentions.titles] if mentions.titles else []),
+        ]
+
+    def packed(self) -> bytes:
+        """Return the counts for a file."""
+        tables = [
+            [[*item, count] for item, count in counts.items()]
+            for counts in (self.pairs, self.abbreviations, self.titles)
+        ]
+        return compress(json.dumps([*tables, self.words], ensure_ascii=False).encode(), 1)
+
+    @classmethod
+    def unpacked(cls, data: bytes) -> Self:
+        """Read the counts of `packed`."""
+        evidence = cls()
+        pairs, abbreviations, titles, words = json.loads(decompress(data))
+        evidence.pairs.update({Sighting(*item): count for *item, count in pairs})
+        evidence.abbreviations.update({Expanded(*item): count for *item, count in abbreviations})
+        evidence.titles.update({(korean, english): count for korean, english, count in titles})
+        evidence.words.update(words)
+        return evidence
 
     def choose_pairs(self, analyzer: Analyzer) -> list[Pair]:
         """Return the pairs with enough evidence: most passages first, then by text.
@@ -153,7 +187,7 @@ class Evidence:
         Pairs with the same tokens are one pair, in its most frequent spelling.
         """
         counts = dict(self.pairs)
-        for korean, english, titles in title_links(self.titles, analyzer):
+        for korean, english, titles in title_links(self._some_titles(), analyzer):
             counts[Sighting(korean, english, "title")] = titles
         by_tokens: dict[tuple[Tokens, Tokens], list[Sighting]] = {}
         for seen in counts:
@@ -168,6 +202,11 @@ class Evidence:
             with_targets(pairs),
             key=lambda pair: (-pair.count, pair.korean, pair.english, pair.korean_tokens),
         )
+
+    def _some_titles(self) -> list[tuple[str, str]]:
+        """Return at most `MOST_TITLES` titles, chosen and ordered by their hashes."""
+        titles = sorted(self.titles, key=lambda pair: (crc32("\n".join(pair).encode()), pair))
+        return [title for title in titles for _ in range(self.titles[title])][:MOST_TITLES]
 
     def choose_abbreviations(self, analyzer: Analyzer) -> list[Abbreviation]:
         """Return the abbreviations with their most frequent long forms."""

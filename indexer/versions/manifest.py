@@ -18,7 +18,7 @@ from indexer.settings import EngineName
 from indexer.versions.fingerprint import Fingerprint, differences, lexical_fingerprint
 
 MANIFEST = "manifest.json"
-FORMAT = 8  # of a manifest and its files
+FORMAT = 9  # of a manifest and its files
 HARVESTS = "harvests"  # in `source`: mirror and generation of each harvested repository
 MOST_BYTES = 64_000_000  # limit of a manifest; real ones are smaller
 

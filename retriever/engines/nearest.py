@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from indexer.encoders import Stored
 from indexer.encoders.rounding import cosines
-from indexer.vectors.store import VectorStore
+from indexer.vectors.parts import VectorParts
 from retriever.engines import EngineHit
 from retriever.engines.ordering import MARGIN, by_score, rounded_cosine, surely_first
 
 if TYPE_CHECKING:
+    from retriever.engines.tantivy_passages import StoredPassages
     from retriever.engines.tantivy_search import Satisfying
 
 READ_AT_ONCE = 64_000_000  # bytes of the matrix that are compared in one step
@@ -21,37 +22,40 @@ READ_AT_ONCE = 64_000_000  # bytes of the matrix that are compared in one step
 class NearestPassages:
     """The vectors of one version, open for comparing."""
 
-    def __init__(self, store: VectorStore) -> None:
-        """Map the matrix."""
-        self._store = store
-        self._matrix = store.matrix()
+    def __init__(self, vectors: VectorParts, passages: "StoredPassages") -> None:
+        """Take the vectors, and the passages with their numbers."""
+        self._vectors, self._passages = vectors, passages
 
-    def close(self) -> None:
-        """Close the files."""
-        self._store.close()
+    def _rows(self, passage_ids: Sequence[str]) -> dict[str, int]:
+        """Return the row of each passage that has a vector."""
+        numbers = self._passages.numbers(passage_ids)
+        rows = self._vectors.rows(np.array(list(numbers.values()), np.int64))
+        return {name: row for name, row in zip(numbers, rows.tolist(), strict=True) if row >= 0}
 
     def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
         """Return the cosine of a vector with that of each passage that has one."""
-        rows = self._store.rows_of(passage_ids)
+        rows = self._rows(passage_ids)
         if not rows:
             return {}
-        values = cosines(self._matrix[list(rows.values())], vector)
+        values = cosines(self._vectors.vectors(np.array(list(rows.values()))), vector)
         return dict(zip(rows, map(rounded_cosine, values.tolist()), strict=True))
 
     def of(self, passage_ids: Sequence[str]) -> dict[str, Stored]:
         """Return the vectors of passages; skips passages without a vector."""
-        return {name: self._matrix[row].copy() for name, row in self._store.rows_of(passage_ids).items()}
+        rows = self._rows(passage_ids)
+        return dict(zip(rows, self._vectors.vectors(np.array(list(rows.values()), np.int64)), strict=True))
 
     def nearest(self, vector: Stored, k: int, allowed: "Satisfying | None") -> list[EngineHit]:
         """Return the k nearest of the `allowed` passages, by cosine, then passage_id."""
         if allowed and (few := allowed.all_if_few()) is not None:
-            rows = np.array(list(self._store.rows_of(few).values()), np.int64)
-            return self._hits(rows, cosines(self._matrix[rows], vector))[:k] if len(rows) else []
+            rows = np.array(list(self._rows(few).values()), np.int64)
+            return self._hits(rows, cosines(self._vectors.vectors(rows), vector))[:k] if len(rows) else []
         values = self._all_cosines(vector)
         limit = k + MARGIN
         while True:
             rows = _highest(values, limit)
-            whole = len(rows) == len(values)
+            rows = rows[~self._vectors.is_removed[rows]]
+            whole = limit >= len(values)
             kept = surely_first(self._hits(rows, values[rows]), whole=whole)
             if allowed:
                 wanted = allowed.among([hit.passage_id for hit in kept])
@@ -61,16 +65,16 @@ class NearestPassages:
             limit *= 4
 
     def _all_cosines(self, vector: Stored) -> NDArray[np.float32]:
-        step = max(1, READ_AT_ONCE // max(1, self._matrix.shape[1] * self._matrix.itemsize))
-        parts = [
-            cosines(self._matrix[start : start + step], vector) for start in range(0, len(self._matrix), step)
-        ]
-        return np.concatenate(parts) if parts else np.empty(0, np.float32)
+        """Return the cosines of all rows; that of a removed passage is −∞."""
+        parts = [cosines(block, vector) for block in self._vectors.blocks(READ_AT_ONCE)]
+        values: NDArray[np.float32] = np.concatenate([np.zeros(0, np.float32), *parts])
+        values[self._vectors.is_removed] = -np.inf
+        return values
 
     def _hits(self, rows: NDArray[np.int64], values: NDArray[np.float32]) -> list[EngineHit]:
-        named = self._store.named(rows.tolist())
+        names = self._passages.names(self._vectors.numbers[rows].tolist())
         scores = map(rounded_cosine, values.tolist())
-        return by_score([EngineHit(*names, score) for names, score in zip(named, scores, strict=True)])
+        return by_score([EngineHit(*name, score) for name, score in zip(names, scores, strict=True)])
 
 
 def _highest(values: NDArray[np.float32], limit: int) -> NDArray[np.int64]:

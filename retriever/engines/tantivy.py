@@ -25,7 +25,7 @@ from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
 
 if TYPE_CHECKING:
-    from indexer.vectors.store import VectorStore
+    from indexer.vectors.parts import VectorParts
     from retriever.engines.nearest import NearestPassages
 
 SEGMENT_FILES = ("term", "idx", "pos", "fast", "fieldnorm", "store")
@@ -37,12 +37,12 @@ class TantivyEngine(Engine):
     def __init__(
         self,
         folder: Path,
-        vectors: "VectorStore | None" = None,
+        vectors: "VectorParts | None" = None,
         *,
         name: str = "",
         check: Callable[[], None] | None = None,
     ) -> None:
-        """Open the index in `folder`, with its vectors if there are any, which are closed with it.
+        """Open the index in `folder`, with its vectors if there are any.
 
         `check` compares every byte, and raises IndexDamaged. It is called when a question fails, until it has
         succeeded once.
@@ -60,7 +60,7 @@ class TantivyEngine(Engine):
             self._lexicon = Lexicon.open(folder.with_name(LEXICON))
         self._passages = StoredPassages(self._searcher, columns, self._lexicon)
         self._hits = BestHits(self._searcher, self._passages, documents)
-        self._vectors = _nearest_passages(vectors) if vectors else None
+        self._vectors = _nearest_passages(vectors, self._passages) if vectors else None
         self._threads = WorkerThreads("engine")
 
     @property
@@ -145,10 +145,8 @@ class TantivyEngine(Engine):
         return await self._in_thread(self._vectors.nearest, vector, k, allowed)
 
     def close(self) -> None:
-        """Wait for running calls, and close the vectors."""
+        """Wait for running calls."""
         self._threads.close()
-        if self._vectors:
-            self._vectors.close()
 
     async def _in_thread(
         self, function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
@@ -165,10 +163,10 @@ class TantivyEngine(Engine):
         return map_damage_errors(self._what, self._name, check=self._check)
 
 
-def _nearest_passages(vectors: "VectorStore") -> "NearestPassages":
+def _nearest_passages(vectors: "VectorParts", passages: StoredPassages) -> "NearestPassages":
     from retriever.engines.nearest import NearestPassages
 
-    return NearestPassages(vectors)
+    return NearestPassages(vectors, passages)
 
 
 def _check_segments(folder: Path) -> int:

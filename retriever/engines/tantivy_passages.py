@@ -31,8 +31,8 @@ class StoredPassages:
         """Start with an empty cache."""
         self._searcher = searcher
         self._columns, self._lexicon = columns, lexicon
-        self._names: dict[int, tuple[str, str]] = {}  # passage_id and doc_id by place in the columns
-        self._places: dict[str, int] = {}
+        self._names: dict[int, tuple[str, str]] = {}  # passage_id and doc_id by number
+        self._numbers: dict[str, int] = {}
         self._passages: dict[str, StoredPassage] = {}
         self._kept = 0  # characters of the cached passages, tokens and records
         self._lock = Lock()
@@ -40,31 +40,38 @@ class StoredPassages:
     def hits(self, found: Sequence[Found]) -> list[EngineHit]:
         """Return hits by name, in the order given, with the scores given."""
         numbers = passage_numbers(self._searcher, [address for _, address in found])
-        places = self._columns.places(numbers)
-        known = self._names
-        missing = {place for place in places if place not in known}
-        if missing:
-            read = {place: self._columns.names(place) for place in missing}
-            with self._lock:
-                if len(known) + len(read) > REMEMBERED_IDS:
-                    self._names, self._places = {}, {}
-                self._names |= read
-                self._places |= {passage_id: place for place, (passage_id, _) in read.items()}
-            known = {**{place: known[place] for place in places if place in known}, **read}
-        names = map(known.__getitem__, places)
+        names = self.names(numbers)
         return [EngineHit(*name, score) for name, (score, _) in zip(names, found, strict=True)]
 
-    def rows(self, passage_ids: Sequence[str]) -> NumberedRows:
-        """Return the rows of passages in the order given; unknown ids are left out."""
-        known = self._places
+    def names(self, numbers: Sequence[int]) -> list[tuple[str, str]]:
+        """Return passage_id and doc_id of the passages of numbers."""
+        known = self._names
+        missing = {number for number in numbers if number not in known}
+        if missing:
+            read = {number: self._columns.names(number) for number in missing}
+            with self._lock:
+                if len(known) + len(read) > REMEMBERED_IDS:
+                    self._names, self._numbers = {}, {}
+                self._names |= read
+                self._numbers |= {passage_id: number for number, (passage_id, _) in read.items()}
+            known = {**{number: known[number] for number in numbers if number in known}, **read}
+        return [known[number] for number in numbers]
+
+    def numbers(self, passage_ids: Sequence[str]) -> dict[str, int]:
+        """Return the numbers of passages in the order given; unknown ids are left out."""
+        known = self._numbers
         missing = tuple(passage_id for passage_id in passage_ids if passage_id not in known)
         if missing:
             addresses = self._addresses(compiled(Exact("passage_id", missing)), len(missing))
-            places = self._columns.places(passage_numbers(self._searcher, addresses))
-            known = known | {self._columns.names(place)[0]: place for place in places}
-        ids = tuple(passage_id for passage_id in passage_ids if passage_id in known)
-        at = np.array([known[passage_id] for passage_id in ids], np.int64)
-        return numbered_rows(ids, self._columns.rows(at), self._lexicon)
+            numbers = passage_numbers(self._searcher, addresses)
+            known = known | {self._columns.names(number)[0]: number for number in numbers}
+        return {passage_id: known[passage_id] for passage_id in passage_ids if passage_id in known}
+
+    def rows(self, passage_ids: Sequence[str]) -> NumberedRows:
+        """Return the rows of passages in the order given; unknown ids are left out."""
+        found = self.numbers(passage_ids)
+        numbers = np.array(list(found.values()), np.int64)
+        return numbered_rows(tuple(found), self._columns.rows(numbers), self._lexicon)
 
     def kept(self, passage_ids: Sequence[str]) -> dict[str, StoredPassage]:
         """Return the cached passages among these ids."""
@@ -77,7 +84,7 @@ class StoredPassages:
         if missing:
             addresses = self._addresses(compiled(Exact("passage_id", missing)), len(missing))
             found |= {passage.passage_id: passage for passage in self._read(addresses)}
-            if lost := [name for name in missing if name not in found and name in self._places]:
+            if lost := [name for name in missing if name not in found and name in self._numbers]:
                 raise ValueError(f"{min(lost)!r} was found, and is not there")
         return found
 
@@ -107,10 +114,10 @@ class StoredPassages:
         return [address for _, address in hits]
 
     def _read(self, addresses: Sequence[tantivy.DocAddress]) -> Iterable[StoredPassage]:
-        places = self._columns.places(passage_numbers(self._searcher, list(addresses)))
-        for address, place in zip(addresses, places, strict=True):
+        numbers = passage_numbers(self._searcher, list(addresses))
+        for address, number in zip(addresses, numbers, strict=True):
             passage, layout = passage_of(self._searcher.doc(address))
-            tokens = tokens_of_row(self._columns.packed(place), layout, self._lexicon.terms)
+            tokens = tokens_of_row(self._columns.packed(number), layout, self._lexicon.terms)
             yield self._keep(replace(passage, tokens=tokens))
 
     def _keep(self, passage: StoredPassage) -> StoredPassage:

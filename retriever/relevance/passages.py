@@ -12,7 +12,7 @@ from functools import partial
 from statistics import fmean
 
 from base.logistic import likelihood
-from indexer.vectors.adding import text_to_encode
+from indexer.vectors.spool import text_to_encode
 from retriever.answerability import LEAST_SHARE, best_window, coverage
 from retriever.engines import NumberedRows
 from retriever.formula import TokenPlaces

@@ -17,7 +17,7 @@ from indexer.files.sums import sum_of
 from indexer.glossary.given import GENERAL, GivenPairs
 from indexer.glossary.storage import SCHEMA as GLOSSARY_SCHEMA
 from indexer.glossary.storage import write_glossary
-from indexer.vectors.store import DTYPES
+from indexer.vectors.spool import DTYPES
 from indexer.versions.fingerprint import lexical_fingerprint
 from retriever.sources import ANALYZER, DECOMPOUND
 

@@ -15,7 +15,7 @@ from indexer.analysis import Analyzer
 from indexer.encoders import Stored
 from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import LexiconBuilder
-from indexer.vectors.adding import row_of
+from indexer.vectors.spool import text_hash, text_to_encode
 from retriever.engines import Engine, EngineHit, NumberedRows, T
 from retriever.engines.term_statistics import TermStatistics
 from retriever.errors import SourceFailed
@@ -162,10 +162,9 @@ class SourcesEngine(Engine):
         passages = grown.passages[len(pool.passages) :]
         found, failure = await self._vectors.of(passages)
         self._notes |= dict.fromkeys([failure] if failure else [])
-        rows = [row for row in map(row_of, passages) if row.text_hash in found]
-        return replace(
-            grown, vectors={**pool.vectors, **{row.passage_id: found[row.text_hash] for row in rows}}
-        )
+        hashes = {passage.passage_id: text_hash(text_to_encode(passage)) for passage in passages}
+        new_vectors = {name: found[hashed] for name, hashed in hashes.items() if hashed in found}
+        return replace(grown, vectors={**pool.vectors, **new_vectors})
 
     async def document_frequencies(self, tokens: Iterable[str], texts: Iterable[str] = ()) -> dict[str, int]:
         """Return the document frequency of each token in the sources that count.

@@ -16,7 +16,7 @@ from base.versions import installed_version
 from indexer.console import as_record, describe_vectors
 from indexer.errors import UnknownIndex
 from indexer.settings import IndexerSettings
-from indexer.versions.store.build_folder import COMMITTED, PLAN, BuildFolder, unfinished_builds
+from indexer.versions.store.build_folder import COMMITTED, PLAN, TANTIVY_META, BuildFolder, unfinished_builds
 from indexer.versions.store.engines import index_names, open_store
 from server.api.schemas import Shaped
 from server.limits.gate import Admin
@@ -158,7 +158,7 @@ def _building(local: BuildFolder) -> dict[str, Any]:
     return {
         "being_indexed": is_building,
         "began": _changed(local.building / PLAN),
-        "committed": _changed(local.building / COMMITTED),
+        "committed": _changed(local.building / TANTIVY_META) or _changed(local.building / COMMITTED),
         "committed_passages": local.passages_committed() if is_building else None,
     }
 

@@ -19,8 +19,8 @@ from indexer.files.stored import read_stored
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
 from indexer.versions.manifest import Manifest
-from indexer.versions.store.build_folder import FORWARD, LEXICON
-from indexer.versions.store.folder import TANTIVY, FolderStore
+from indexer.versions.store.build_folder import FORWARD, LEXICON, TANTIVY
+from indexer.versions.store.folder import FolderStore
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
@@ -113,9 +113,8 @@ def forward_files(home, name="papers"):
     """Return the bytes of the lexicon and of the forward index of the version that answers, by file."""
     folder = FolderStore(home, name)
     version = folder.version_path(folder.require_current())
-    return {
-        path.name: path.read_bytes() for path in (version / LEXICON, *sorted((version / FORWARD).iterdir()))
-    }
+    paths = [version / LEXICON, *sorted(path for path in (version / FORWARD).rglob("*") if path.is_file())]
+    return {str(path.relative_to(version)): path.read_bytes() for path in paths}
 
 
 QUESTIONS = ("지식 그래프 검색", "question answer retrieval", "환각 근거 evidence ranking", "1700")

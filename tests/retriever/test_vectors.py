@@ -33,10 +33,10 @@ def test_another_encoder_encodes_all_passages_anew(settings, server, tmp_path):
 def test_a_damaged_matrix_is_told_with_its_cure(settings, tmp_path):
     build(settings, PAPERS, tmp_path)
     with open_store(settings, "papers") as folder:
-        matrix = folder.local.version_path(1) / "vectors" / "rows.bin"
+        matrix = folder.local.version_path(1) / "vectors" / "000000000000" / "vectors"
         matrix.write_bytes(matrix.read_bytes()[:-1])
 
-    with pytest.raises(IndexDamaged, match=r"rows.bin has \d+ bytes instead of \d+; build it again"):
+    with pytest.raises(IndexDamaged, match=r"vectors has \d+ bytes instead of \d+; build it again"):
         found(settings, "axolotl")
 
 
@@ -49,7 +49,7 @@ def test_a_build_killed_behind_its_vectors_ends_as_if_nothing_had_been(settings,
 
     assert manifest.vector_count == 6
     with open_store(settings, "papers") as folder:
-        rows = folder.local.version_path(1) / "vectors" / "rows.bin"
+        rows = folder.local.version_path(1) / "vectors" / "000000000000" / "vectors"
         assert rows.stat().st_size == 6 * 8 * 4
     assert nearest(settings, "pangolin", 2)[0] == ("PANGOLIN", 1.0)
 

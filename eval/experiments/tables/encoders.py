@@ -38,7 +38,7 @@ from eval.experiments.retrieving import (
 from eval.runs import Ranking
 from eval.statistics import mean_of_known
 from indexer.encoders import Encoder, open_encoder
-from indexer.vectors.adding import text_to_encode
+from indexer.vectors.spool import text_to_encode
 from retriever.request import SearchRequest
 
 FUSION, NEAREST = "fusion, no encoder", "nearest in the whole index"

@@ -1,6 +1,6 @@
 """Stores of index versions: one protocol and a module per engine; `engines.py` opens them."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from indexer.versions.manifest import Manifest
 from indexer.versions.store.build_folder import DICTIONARY, BuildFolder
 
 if TYPE_CHECKING:  # not needed for searching
-    from indexer.vectors.store import VectorStore
+    from indexer.vectors.parts import VectorParts
     from indexer.versions.writers import Writer
 
 
@@ -177,21 +177,24 @@ class IndexStore(Protocol):
             )
         return dictionary
 
-    def vectors(self, manifest: Manifest) -> "VectorStore | None":
+    def vectors(self, manifest: Manifest) -> "VectorParts | None":
         """Open the vectors of a version; None if it has none, or if the engine stores them."""
         del manifest
         return None
 
-    def check_files(self, manifest: Manifest, *, every_byte: bool = False) -> None:
-        """Compare the files with the manifest: all sizes, and the checksums of small files or of all.
+    def check_files(
+        self, manifest: Manifest, *, every_byte: bool = False, names: Collection[str] = ()
+    ) -> None:
+        """Compare the files with the manifest: all sizes, and the checksums of small files, or of all.
 
-        Partial checks suffice for reading. A version derived from this one needs a full check, as it gets new
-        checksums that would hide damage. The servers of a cluster check their own files.
+        `names`: large files that are compared, too. A version derived from this one needs that for the files
+        of which it makes others, whose new checksums would hide damage. The servers of a cluster check their
+        own files.
 
         Raises:
             IndexDamaged: a file is missing or differs.
         """
-        del manifest, every_byte
+        del manifest, every_byte, names
 
     def verify_files(self, version: int, progress: Progress = no_progress) -> list[str]:
         """Compare every byte of a version with its manifest; return one line per difference."""

@@ -4,8 +4,9 @@
 |---|---|
 | building/ | the version being built, or an unfinished build |
 | building/plan.json | the plan of the build |
-| building/committed.json | checksums of the index's files at its last commit |
-| building/parts/ | rows and terms of the written passages |
+| building/records.gz | the records of its corpus |
+| building/terms/ | new terms of the written passages |
+| building/committed.json | the last record that a cluster has |
 | building/dead-letters.jsonl | invalid records of its corpus |
 | encoded/ | vectors encoded for the version being built |
 | versions/000001/ | a published version, or local files of it |
@@ -23,7 +24,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -34,7 +35,7 @@ from base.files.durable import TEMPORARY, sync, write_durably
 from base.files.locks import lock_file
 from indexer.errors import IndexBusy, IndexNotWritten
 from indexer.files.damage import map_write_errors
-from indexer.files.sums import FileSum, sealed, unsealed
+from indexer.files.sums import sealed, unsealed
 from indexer.versions.manifest import MANIFEST
 
 DEAD_LETTERS = "dead-letters.jsonl"  # in the building folder
@@ -42,17 +43,21 @@ DICTIONARY = "dictionary.txt"
 GLOSSARY = "glossary.sqlite"
 CITATIONS = "citations.sqlite"
 LEXICON = "lexicon.bin"
+SUMMARY = "summary.npz"
 # Companion files of a version on every engine.
-COMPANIONS = {GLOSSARY: "glossary", CITATIONS: "citation graph", LEXICON: "lexicon"}
-FORWARD = "forward"  # rows of the passages, a folder next to the index's
-PARTS = "parts"  # rows and terms of a build, until it is published
+COMPANIONS = {GLOSSARY: "glossary", CITATIONS: "citation graph", LEXICON: "lexicon", SUMMARY: "summary"}
+DERIVED_FROM = (SUMMARY, LEXICON)  # files of a base version of which an update makes others
+TANTIVY, FORWARD, VECTORS = "tantivy", "forward", "vectors"  # folders: index, rows, vectors of the passages
+NEW_TERMS = "terms"
+SPOOL = "records.gz"
 PLAN = "plan.json"
 COMMITTED = "committed.json"
+# Files that tantivy rewrites by renaming; all other files of an index are immutable.
+CHANGING_FILES = ("meta.json", ".managed.json")
 TANTIVY_META = "tantivy/meta.json"  # committed state of the embedded engine's index
 CLEARING = "clearing.json"
-VECTORS = "vectors"  # vectors of the passages, a folder next to the index's
 # Files in the building folder that are not part of the version.
-NOT_PUBLISHED = (PLAN, COMMITTED, DEAD_LETTERS, MANIFEST, PARTS)
+NOT_PUBLISHED = (PLAN, COMMITTED, DEAD_LETTERS, MANIFEST, NEW_TERMS, SPOOL)
 
 NAME = re.compile(r"[A-Za-z0-9가-힣][A-Za-z0-9가-힣._-]{0,63}")
 # Own files below HOME/NAME, including temporary files of killed processes, and in versions/.
@@ -63,8 +68,8 @@ OURS = re.compile(
 VERSION = re.compile(r"[0-9]{6,}")
 CLEARED = re.compile(r"\.[0-9]{6,}")  # a version to be removed when no reader has it open
 OF_A_VERSION = re.compile(
-    rf"manifest\.json|tantivy|{VECTORS}|{FORWARD}|{DICTIONARY}|{PLAN}"
-    rf"|(.*-)?({GLOSSARY}|{CITATIONS}|{LEXICON}|{DICTIONARY})(\.[0-9a-f]+)?|{TEMPORARY.pattern}"
+    rf"manifest\.json|{TANTIVY}|{VECTORS}|{FORWARD}|{DICTIONARY}|{PLAN}"
+    rf"|(.*-)?({GLOSSARY}|{CITATIONS}|{LEXICON}|{SUMMARY}|{DICTIONARY})(\.[0-9a-f]+)?|{TEMPORARY.pattern}"
 )
 
 
@@ -209,27 +214,6 @@ class BuildFolder:
     def write_plan(self, plan: dict[str, Any]) -> None:
         """Store the plan of the build, so that it can be resumed."""
         write_durably(self.building / PLAN, sealed(plan))
-
-    def note_committed(self, sums: Mapping[str, FileSum]) -> None:
-        """Store the checksums of committed immutable files, by names below the building folder."""
-        record = {name: [found.bytes, found.sha256] for name, found in sums.items()}
-        write_durably(self.building / COMMITTED, sealed(record))
-
-    def committed(self) -> dict[str, FileSum]:
-        """Return the stored checksums of files that still exist."""
-        return self.read_committed() or {}
-
-    def read_committed(self) -> dict[str, FileSum] | None:
-        """Return the result of `committed`; None if the stored checksums are damaged."""
-        try:
-            record = unsealed((self.building / COMMITTED).read_bytes())
-        except FileNotFoundError:
-            return {}
-        except OSError:
-            return None
-        if record is None:
-            return None
-        return {name: FileSum(*found) for name, found in record.items() if (self.building / name).exists()}
 
     def move_dead_letters(self, version: int) -> None:
         """Move the dead letters of the build to the folder of all versions."""

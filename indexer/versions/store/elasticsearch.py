@@ -22,7 +22,6 @@ from indexer.errors import EngineRefused, IndexBusy, IndexDamaged, IndexMismatch
 from indexer.files.damage import map_write_errors
 from indexer.files.schema import StoredPassage
 from indexer.files.sums import sum_file
-from indexer.forward.building import BaseForward
 from indexer.settings import EngineName, IndexerSettings
 from indexer.versions.cluster import files, mapping
 from indexer.versions.cluster.claim import claim_of, hold_claim, holder_at
@@ -233,7 +232,7 @@ class ElasticsearchStore(IndexStore):
             base=self.index_of(base.version) if base else None,
             unit=unit,
             building=self.local.building,
-            lexicon=BaseForward(self.companion_path(base, LEXICON)) if base else None,
+            lexicon=self.companion_path(base, LEXICON) if base else None,
         )
 
     def publish(self, manifest: Manifest, *, keep: int) -> Manifest:

@@ -6,26 +6,29 @@
 | versions/000001/ | a published, immutable version |
 | versions/000001/manifest.json | its manifest |
 | versions/000001/tantivy/ | its index |
-| versions/000001/forward/ | the rows of its passages |
+| versions/000001/forward/ | the rows of its passages, in parts |
 | versions/000001/lexicon.bin | the numbers of its terms |
-| versions/000001/vectors/ | the vectors of its passages, if it has any |
+| versions/000001/vectors/ | the vectors of its passages, in parts, if it has any |
 | versions/000001/glossary.sqlite | its glossary |
 | versions/000001/citations.sqlite | its citation graph |
+| versions/000001/summary.npz | what glossary, citation graph and lexicon are made of |
 | versions/000001/dictionary.txt | the user dictionary of its analysis, if any |
 | versions/000001/plan.json | exists only between moving the folder and moving the pointer |
 | versions/.000001/ | a version to be removed when no reader has it open |
 
-Other files are foreign and never touched.
+An update adds files for what has changed, and shares all others with its base by hard links. Other files are
+foreign and never touched.
 """
 
 import fcntl
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from errno import ENOENT
+from itertools import chain
 from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING
@@ -38,6 +41,7 @@ from indexer.analysis import Decompound, UserDictionary
 from indexer.corpora.papers import Unit
 from indexer.errors import IndexDamaged, IndexMismatch, VersionGone
 from indexer.files.damage import map_damage_errors, map_write_errors
+from indexer.files.parts import link_files
 from indexer.files.schema import StoredPassage
 from indexer.files.stored import open_searcher, read_stored
 from indexer.files.sums import (
@@ -52,15 +56,17 @@ from indexer.settings import EngineName, IndexerSettings
 from indexer.versions.manifest import MANIFEST, Manifest
 from indexer.versions.store import Address, IndexStore, Pointer
 from indexer.versions.store.build_folder import (
+    CHANGING_FILES,
     CLEARED,
-    COMMITTED,
     DICTIONARY,
     FORWARD,
     LEXICON,
     NAME,
+    NEW_TERMS,
     NOT_PUBLISHED,
-    PARTS,
     PLAN,
+    SPOOL,
+    TANTIVY,
     VECTORS,
     VERSION,
     BuildFolder,
@@ -68,11 +74,9 @@ from indexer.versions.store.build_folder import (
 )
 
 if TYPE_CHECKING:
-    from indexer.forward.building import BaseForward
-    from indexer.vectors.store import VectorStore
+    from indexer.vectors.parts import VectorParts
     from indexer.versions.writers import Writer
 
-TANTIVY = "tantivy"  # the folder of a version's index
 POINTER = "CURRENT"
 LONGEST_POINTER = 32  # bytes that are read
 NUMBER = re.compile(r"[0-9]{1,18}")
@@ -215,25 +219,31 @@ class FolderStore(IndexStore):
         """Return the path of a companion file of a version."""
         return self.version_path(manifest.version) / name
 
-    def vectors(self, manifest: Manifest) -> "VectorStore | None":
+    def vectors(self, manifest: Manifest) -> "VectorParts | None":
         """Open the vectors of a version; None if it has none.
 
         Raises:
             FileNotFoundError: files are missing, possibly because the version was pruned.
             IndexDamaged: files are damaged.
         """
-        if not manifest.vectors:
+        if (fingerprint := manifest.vector_fingerprint) is None:
             return None
-        from indexer.vectors.store import VectorStore
+        from indexer.forward.columns import read_removed
+        from indexer.vectors.parts import VectorParts
 
-        folder = self.version_path(manifest.version) / VECTORS
-        with map_damage_errors(folder, self.name):
-            return VectorStore(folder)
+        folder = self.version_path(manifest.version)
+        with map_damage_errors(folder / VECTORS, self.name):
+            return VectorParts(folder / VECTORS, fingerprint, read_removed(folder / FORWARD))
 
-    def check_files(self, manifest: Manifest, *, every_byte: bool = False) -> None:
-        """Compare a version's files with its manifest: all sizes, and checksums of small files or of all."""
+    def check_files(
+        self, manifest: Manifest, *, every_byte: bool = False, names: Collection[str] = ()
+    ) -> None:
+        """Compare a version's files with its manifest: all sizes, and checksums of small or named files."""
         folder, most_bytes = self.version_path(manifest.version), None if every_byte else READ_ON_OPENING
-        for difference in differing_files(folder, manifest.files, most_bytes=most_bytes):
+        named = {name: manifest.files[name] for name in names if name in manifest.files}
+        for difference in chain(
+            differing_files(folder, manifest.files, most_bytes=most_bytes), differing_files(folder, named)
+        ):
             raise IndexDamaged(
                 f"index {self.name!r}, version {manifest.version}: {difference}",
                 remedy=(Remedy.REBUILD, Remedy.ROLL_BACK),
@@ -277,11 +287,8 @@ class FolderStore(IndexStore):
         self.local.finish_clearing(self.current, self.versions, self._prune)
 
     def can_resume(self) -> bool:
-        """Check whether the committed files of an unfinished build are intact, by every byte."""
-        if not self.local.building.is_dir():
-            return False
-        noted = self.local.read_committed()
-        return noted is not None and not any(differing_files(self.local.building, noted))
+        """Check whether an unfinished build is present."""
+        return self.local.building.is_dir()
 
     def start_building(
         self,
@@ -296,42 +303,19 @@ class FolderStore(IndexStore):
         if dictionary:
             (self.local.building / DICTIONARY).write_text(dictionary.text(), encoding="utf-8")
         if base:
-            from indexer.versions.writers.tantivy import link_index
-
-            link_index(Path(self.address(base).index), self.local.building / TANTIVY)
+            for folder in (TANTIVY, FORWARD, VECTORS):
+                source = self.version_path(base.version) / folder
+                link_files(source, self.local.building / folder, CHANGING_FILES)
 
     def writer(self, unit: Unit, base: Manifest | None) -> "Writer":
         """Open the build for writing."""
         from indexer.versions.writers.tantivy import TantivyWriter
 
         return TantivyWriter(
-            self.local.building / TANTIVY,
+            self.local.building,
             unit=unit,
             memory_mb=self._writer_memory_mb,
-            base=self.forward_of(base) if base else None,
-            committed=(lambda: None) if base else self._note_committed,  # updates are never resumed
-        )
-
-    def _note_committed(self) -> None:
-        """Store the checksums of immutable files of the index; known ones are not read again."""
-        from indexer.versions.writers.tantivy import CHANGING_FILES
-
-        building = self.local.building
-        known = sums_by_inode(building, self.local.committed())
-        self.local.note_committed(
-            {
-                f"{folder}/{name}": found
-                for folder in (TANTIVY, PARTS)
-                for name, found in sum_files(building / folder, CHANGING_FILES, known).items()
-            }
-        )
-
-    def forward_of(self, manifest: Manifest) -> "BaseForward":
-        """Return the forward index of a version."""
-        from indexer.forward.building import BaseForward
-
-        return BaseForward(
-            self.companion_path(manifest, LEXICON), self.version_path(manifest.version) / FORWARD
+            lexicon=self.companion_path(base, LEXICON) if base else None,
         )
 
     def publish(self, manifest: Manifest, *, keep: int) -> Manifest:
@@ -342,10 +326,10 @@ class FolderStore(IndexStore):
         before = self.current() or 0
         published = replace(manifest, files=sum_files(building, NOT_PUBLISHED, self._known_sums(before)))
         published.write(building)
-        (building / COMMITTED).unlink(missing_ok=True)
         for path in [*building.rglob("*"), building]:
             sync(path)
-        shutil.rmtree(building / PARTS, ignore_errors=True)
+        shutil.rmtree(building / NEW_TERMS, ignore_errors=True)
+        (building / SPOOL).unlink(missing_ok=True)
         building.rename(target)
         sync(self.local.versions)
         sync(self.local.path)
@@ -356,12 +340,11 @@ class FolderStore(IndexStore):
         return published
 
     def _known_sums(self, version: int) -> dict[tuple[int, int], FileSum]:
-        """Return the checksums of committed files, and of files shared with a version by hard links."""
-        known = sums_by_inode(self.local.building, self.local.committed())
+        """Return the checksums of files shared with a version by hard links, which are not read again."""
         try:
-            return known | sums_by_inode(self.version_path(version), self.manifest_of(version).files)
+            return sums_by_inode(self.version_path(version), self.manifest_of(version).files)
         except (IndexDamaged, IndexMismatch):
-            return known
+            return {}
 
     def _prune(self, version: int) -> None:
         """Remove a version atomically; while a reader has it open, only hide it."""

@@ -1,12 +1,13 @@
 """Writers of passages into an engine's index: one protocol and a module per engine."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol, Self
+from typing import Any, Protocol, Self, TypeAlias
 
 from indexer.analysis.analysed import AnalysedPassage
-from indexer.encoders import VectorFingerprint
+from indexer.encoders import Stored, VectorFingerprint
 from indexer.files.schema import StoredPassage
-from indexer.vectors.store import VectorStore
+
+VectorKey: TypeAlias = Any  # a passage in the engine: its number or its id
 
 
 class Writer(Protocol):
@@ -16,7 +17,7 @@ class Writer(Protocol):
     one record together.
     """
 
-    replaced: int  # records of the base version deleted by `replace`
+    replaced: int  # records of the base version deleted by `remove`
 
     def __enter__(self) -> Self:
         """Return the writer."""
@@ -33,8 +34,8 @@ class Writer(Protocol):
         """
         ...
 
-    def replace(self, field: str, value: str) -> None:
-        """Delete a record of the base version, before its passages are added."""
+    def remove(self, field: str, value: str) -> None:
+        """Delete a record of the base version, before the passages that replace it are added."""
         ...
 
     def held(self, field: str, values: Iterable[str]) -> set[str]:
@@ -42,7 +43,7 @@ class Writer(Protocol):
         ...
 
     def stored_records(self, field: str, values: Sequence[str]) -> dict[str, list[StoredPassage]]:
-        """Return the passages of records of the base by their values in an exact field, in order."""
+        """Return the passages, with rows, of records of the base by their values in an exact field."""
         ...
 
     def last_written(self) -> tuple[int, str | None]:
@@ -58,7 +59,7 @@ class Writer(Protocol):
         ...
 
     def stored(self) -> Iterator[StoredPassage]:
-        """Yield every stored passage in corpus order, with its row of the forward index."""
+        """Yield every committed passage in corpus order, with its row of the forward index."""
         ...
 
     @property
@@ -66,15 +67,18 @@ class Writer(Protocol):
         """The terms of the version's lexicon, in the order of their numbers."""
         ...
 
-    def without_vector(self, fingerprint: VectorFingerprint) -> Iterator[StoredPassage]:
-        """Yield the committed passages without a vector of this fingerprint in the engine."""
+    def start_vectors(
+        self, fingerprint: VectorFingerprint, *, keep: bool
+    ) -> Iterator[tuple[VectorKey, StoredPassage]]:
+        """Yield the committed passages without a vector; `keep` says whether vectors of the base are kept."""
         ...
 
-    def place_vectors(self, sources: Sequence[VectorStore]) -> int:
-        """Store the vectors of the committed passages, each from the first source that has it.
+    def put_vectors(self, keys: Sequence[VectorKey], vectors: Stored) -> None:
+        """Store the vectors of passages."""
+        ...
 
-        Return the number of passages with a vector.
-        """
+    def finish_vectors(self) -> int:
+        """Make the vectors durable; return the number of passages with one."""
         ...
 
     @property

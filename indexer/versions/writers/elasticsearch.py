@@ -18,14 +18,13 @@ from base.files.durable import write_durably
 from base.windows import windows
 from indexer.analysis.analysed import AnalysedPassage
 from indexer.corpora.papers import Unit
-from indexer.encoders import VectorFingerprint
+from indexer.encoders import Stored, VectorFingerprint
 from indexer.errors import EngineRefused
 from indexer.files.schema import StoredPassage
 from indexer.files.stored import key_of
-from indexer.forward.building import BaseForward, ForwardWriter
+from indexer.forward.building import TermNumbers, packed_row
+from indexer.forward.lexicon import Lexicon
 from indexer.settings import ElasticsearchSettings
-from indexer.vectors.adding import row_of
-from indexer.vectors.store import VectorStore
 from indexer.versions.cluster.connection import FIRST_PAUSE_S, LONGEST_PAUSE_S, NOT_FOUND, TRANSIENT, cause_in
 from indexer.versions.cluster.documents import (
     PAGE,
@@ -36,7 +35,7 @@ from indexer.versions.cluster.documents import (
     to_document,
 )
 from indexer.versions.cluster.mapping import vector_field
-from indexer.versions.store.build_folder import COMMITTED, PARTS
+from indexer.versions.store.build_folder import COMMITTED, NEW_TERMS
 
 MAX_TERMS = 10_000  # of a query
 SETTLING_S = 3.0  # pause between merges that drop deleted passages
@@ -58,9 +57,9 @@ class ElasticsearchWriter:
         base: str | None,
         unit: Unit,
         building: Path,
-        lexicon: BaseForward | None,
+        lexicon: Path | None,
     ) -> None:
-        """Write to `index`, which is a clone of `base` with this lexicon, or empty.
+        """Write to `index`, which is a clone of `base` with the lexicon in a file, or empty.
 
         Passages written by an interrupted build after its last commit are written again.
         """
@@ -68,7 +67,7 @@ class ElasticsearchWriter:
         self._client, self._settings, self._index, self._base = client, settings, index, base
         self._unit: Unit = unit
         self._note = building / COMMITTED
-        self._forward = ForwardWriter(building / PARTS, lexicon)
+        self._terms = TermNumbers(building / NEW_TERMS, Lexicon.open(lexicon) if lexicon else ())
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="bulk")
         self._sending: Future[int] | None = None
         self._newest: tuple[int, str | None] = (-1, None)
@@ -90,13 +89,13 @@ class ElasticsearchWriter:
     def add(self, passage: StoredPassage, analysed: AnalysedPassage, sequence: int) -> bytes:
         """Add a passage, and return its row; `sequence` is its record's place in the corpus."""
         self._newest = sequence, key_of(passage, self._unit)
-        row = self._forward.row(passage, analysed)
+        row = packed_row(passage, analysed, self._terms.lexicon)
         document = to_document(passage, analysed.tokens, row, sequence)
         self._actions.append(self._action(passage.passage_id, _source=document))
         self._grow(5 * (len(passage.title) + len(passage.text)) + 300)
         return row
 
-    def replace(self, field: str, value: str) -> None:
+    def remove(self, field: str, value: str) -> None:
         """Delete a record of the base, before its passages are added."""
         self._gone.setdefault(field, []).append(value)
         self._grow(len(value))
@@ -184,7 +183,7 @@ class ElasticsearchWriter:
 
     def commit(self) -> None:
         """Wait for the acknowledgement of all added passages, and store the progress."""
-        self._forward.flush()
+        self._terms.flush()
         self._send_batch()
         self._wait()
         self._client.indices.refresh(index=self._index)
@@ -216,26 +215,26 @@ class ElasticsearchWriter:
     @property
     def terms(self) -> list[str]:
         """The terms of the version's lexicon, in the order of their numbers."""
-        return self._forward.terms
+        return self._terms.terms
 
-    def without_vector(self, fingerprint: VectorFingerprint) -> Iterator[StoredPassage]:
-        """Yield the passages without a vector; passages of the base version may have one."""
+    def start_vectors(
+        self, fingerprint: VectorFingerprint, *, keep: bool
+    ) -> Iterator[tuple[str, StoredPassage]]:
+        """Yield the id of each passage without a vector, and the passage; a cluster keeps all vectors."""
+        del keep
         kind = self._settings.vector_index
         field = vector_field(fingerprint.dimensions, index=kind, storage=fingerprint.storage)
         self._client.indices.put_mapping(index=self._index, properties={VECTOR: field})
-        return passages_of_index(self._client, self._index, WITHOUT)
+        found = passages_of_index(self._client, self._index, WITHOUT)
+        return ((passage.passage_id, passage) for passage in found)
 
-    def place_vectors(self, sources: Sequence[VectorStore]) -> int:
-        """Send the missing vectors, each from the first source with it; return the number of all vectors."""
-        lacking = passages_of_index(self._client, self._index, WITHOUT)
-        for rows in windows(map(row_of, lacking), PAGE):
-            found: dict[str, list[float]] = {}
-            for source in reversed(sources):  # the first one wins
-                matrix, places = source.matrix(), zip(rows, source.known(rows), strict=True)
-                found |= {
-                    row.passage_id: matrix[place].tolist() for row, place in places if place is not None
-                }
-            self._bulk([self._action(name, _op_type="update", doc={VECTOR: found[name]}) for name in found])
+    def put_vectors(self, keys: Sequence[str], vectors: Stored) -> None:
+        """Send the vectors of passages."""
+        for some in windows(zip(keys, vectors.tolist(), strict=True), PAGE):
+            self._bulk([self._action(name, _op_type="update", doc={VECTOR: vector}) for name, vector in some])
+
+    def finish_vectors(self) -> int:
+        """Return the number of passages with a vector."""
         self._client.indices.refresh(index=self._index)
         return count(self._client, self._index, WITH)
 

@@ -1,10 +1,10 @@
 """Writer for the embedded engine: one thread and corpus order, so that builds are reproducible."""
 
 import errno
-import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Self
@@ -14,25 +14,23 @@ import tantivy
 from indexer.analysis.analysed import AnalysedPassage
 from indexer.analysis.packing import GAP, PackedTokens
 from indexer.corpora.papers import Unit
-from indexer.encoders import VectorFingerprint
+from indexer.encoders import Stored, VectorFingerprint
 from indexer.files.schema import AUTHORS, EXACT_FIELDS, TERMS, StoredPassage, tantivy_schema
 from indexer.files.stored import (
     add_stored,
     key_of,
     passage_numbers,
     place_in_paper,
+    read_numbered,
     read_passage,
-    read_stored,
     with_value,
 )
-from indexer.forward.building import BaseForward, ForwardWriter
+from indexer.forward.building import RowWriter, TermNumbers, packed_row
 from indexer.forward.columns import ForwardColumns
-from indexer.vectors.adding import copy_rows
-from indexer.vectors.store import VectorStore
-from indexer.versions.store.build_folder import FORWARD, PARTS, VECTORS
+from indexer.forward.lexicon import Lexicon
+from indexer.vectors.parts import VectorParts, VectorWriter
+from indexer.versions.store.build_folder import CHANGING_FILES, FORWARD, NEW_TERMS, TANTIVY, VECTORS
 
-# Files that tantivy rewrites by renaming; all other files of an index are immutable.
-CHANGING_FILES = ("meta.json", ".managed.json")
 # Less free space counts as a full disk, as the space of a failed write is released before the check.
 LITTLE_SPACE = 64_000_000
 PROBE_BYTES = 4_000_000
@@ -41,34 +39,28 @@ PROBE_BYTES = 4_000_000
 class TantivyWriter:
     """An index being written; a context manager that closes its files."""
 
-    def __init__(
-        self,
-        folder: Path,
-        *,
-        unit: Unit,
-        memory_mb: int,
-        base: BaseForward | None = None,
-        committed: Callable[[], None] = lambda: None,
-    ) -> None:
-        """Open or create the index in `folder`; its records are papers or passages.
+    def __init__(self, building: Path, *, unit: Unit, memory_mb: int, lexicon: Path | None = None) -> None:
+        """Open or create the index in a building folder; its records are papers or passages.
 
-        `base` is the forward index of the base version. `committed` is called after each commit, when the
-        files are stable.
+        `lexicon` is that of the base version, whose files are in the folder.
+
+        Raises:
+            ValueError: the rows do not match the committed passages, or files are damaged.
         """
-        folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
+        self._folder, self._rows_folder = building / TANTIVY, building / FORWARD
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._vectors_folder = building / VECTORS
         self._unit = unit
-        self._committed = committed
         self.replaced = 0
         self._memory = memory_mb * 1_000_000
         with _as_os_errors(self._folder):
-            self._index = tantivy.Index(tantivy_schema(), str(folder))
+            self._index = tantivy.Index(tantivy_schema(), str(self._folder))
             self._index.register_tokenizer(TERMS, _words_of_a_line())
             self._writer: tantivy.IndexWriter | None = self._index.writer(self._memory, 1)
         self._base = self._searcher()
-        committed_passages = 0 if base else int(self._base.num_docs)
-        self._forward = ForwardWriter(folder.with_name(PARTS), base, committed_passages)
-        self._finished = False
+        self._terms = TermNumbers(building / NEW_TERMS, Lexicon.open(lexicon) if lexicon else ())
+        self._rows = RowWriter(self._rows_folder, None if lexicon else int(self._base.num_docs))
+        self._base_rows = ForwardColumns(self._rows_folder)
 
     def __enter__(self) -> Self:
         """Return the writer."""
@@ -86,7 +78,7 @@ class TantivyWriter:
 
     def add(self, passage: StoredPassage, analysed: AnalysedPassage, sequence: int) -> bytes:
         """Add a passage, and return its row; `sequence` is its record's place in the corpus."""
-        tokens, row = analysed.tokens, self._forward.row(passage, analysed)
+        tokens, row = analysed.tokens, packed_row(passage, analysed, self._terms.lexicon)
         document = tantivy.Document()
         _add_tokens(document, "text", tokens.text)
         _add_tokens(document, "title", tokens.title)
@@ -100,17 +92,17 @@ class TantivyWriter:
         document.add_boolean("first", bool(passage.record))
         document.add_boolean("incomplete", passage.incomplete)
         document.add_unsigned("sequence", sequence)
-        document.add_unsigned("number", self._forward.add(passage, row))
+        document.add_unsigned("number", self._rows.add(passage, row))
         add_stored(document, passage, tokens)
         with _as_os_errors(self._folder):
             self._open.add_document(document)
         return row
 
-    def replace(self, field: str, value: str) -> None:
+    def remove(self, field: str, value: str) -> None:
         """Delete the passages of the base with a value in an exact field (doc_id or passage_id)."""
-        if replaced := with_value(self._base, field, value):
+        if removed := with_value(self._base, field, value):
             self.replaced += 1
-            self._forward.remove(passage_numbers(self._base, replaced))
+            self._rows.remove(passage_numbers(self._base, removed))
             with _as_os_errors(self._folder):
                 self._open.delete_documents_by_term(field, value)
 
@@ -119,13 +111,17 @@ class TantivyWriter:
         return {value for value in values if with_value(self._base, field, value)}
 
     def stored_records(self, field: str, values: Sequence[str]) -> dict[str, list[StoredPassage]]:
-        """Return the passages of records of the base by their values in an exact field, in order."""
+        """Return the passages, with rows, of records of the base by their values in an exact field."""
         found = ((value, with_value(self._base, field, value)) for value in values)
         return {
-            value: sorted((read_passage(self._base, each) for each in addresses), key=place_in_paper)
+            value: sorted(map(self._with_row, addresses), key=place_in_paper)
             for value, addresses in found
             if addresses
         }
+
+    def _with_row(self, address: tantivy.DocAddress) -> StoredPassage:
+        [number] = passage_numbers(self._base, [address])
+        return replace(read_passage(self._base, address), row=self._base_rows.packed(number))
 
     def commit(self) -> None:
         """Commit atomically, and wait for the merging of segments.
@@ -134,25 +130,23 @@ class TantivyWriter:
         concurrently with writing, the merged segments depend only on the written passages, not on the machine
         or on kills.
         """
-        self._forward.flush()
+        self._terms.flush()
+        self._rows.flush()
         with _as_os_errors(self._folder):
             self._open.commit()
             self._open.wait_merging_threads()
             self._writer = None  # waiting consumes it
-            self._committed()
             self._writer = self._index.writer(self._memory, 1)
 
     def finish(self) -> None:
-        """Commit, join the rows, remove unused files, and close."""
+        """Commit, join small parts of rows, remove unused files, and close."""
         self.commit()
-        self._forward.finish(self._folder.with_name(FORWARD))
-        self._finished = True
+        self._rows.finish()
         with _as_os_errors(self._folder):
             self._open.garbage_collect_files()
         self._writer = None
-        readable = (
-            self._folder.stat().st_mode & 0o666
-        )  # tantivy's rewritten files are readable by the owner only
+        # tantivy's rewritten files are readable by the owner only
+        readable = self._folder.stat().st_mode & 0o666
         for name in CHANGING_FILES:
             (self._folder / name).chmod(readable)
 
@@ -166,27 +160,34 @@ class TantivyWriter:
         return int(sequence), key_of(read_passage(searcher, address), self._unit)
 
     def stored(self) -> Iterator[StoredPassage]:
-        """Yield every stored passage in corpus order, with its row once the index is finished."""
-        if not self._finished:
-            return read_stored(self._searcher())
-        columns = ForwardColumns(self._folder.with_name(FORWARD))
-        return read_stored(
-            self._searcher(), lambda numbers: list(map(columns.packed, columns.places(numbers)))
-        )
+        """Yield every committed passage in corpus order, with its row."""
+        columns = ForwardColumns(self._rows_folder)
+        for number, passage in read_numbered(self._searcher()):
+            yield replace(passage, row=columns.packed(number))
 
     @property
     def terms(self) -> list[str]:
         """The terms of the version's lexicon, in the order of their numbers."""
-        return self._forward.terms
+        return self._terms.terms
 
-    def without_vector(self, fingerprint: VectorFingerprint) -> Iterator[StoredPassage]:
-        """Yield every stored passage, as the vectors of each version are written to a new file."""
-        del fingerprint
-        return self.stored()
+    def start_vectors(
+        self, fingerprint: VectorFingerprint, *, keep: bool
+    ) -> Iterator[tuple[int, StoredPassage]]:
+        """Yield the number of each passage without a vector, and the passage."""
+        if not keep:
+            shutil.rmtree(self._vectors_folder, ignore_errors=True)
+        self._vectors_folder.mkdir(exist_ok=True)
+        self._vectors = VectorWriter(self._vectors_folder, fingerprint)
+        held = VectorParts(self._vectors_folder, fingerprint, self._rows.removed)
+        return read_numbered(self._searcher(), lambda numbers: held.rows(numbers) < 0)
 
-    def place_vectors(self, sources: Sequence[VectorStore]) -> int:
-        """Write the matrix in corpus order next to the index; return the number of passages with a vector."""
-        return copy_rows(self.stored(), sources, self._folder.with_name(VECTORS))
+    def put_vectors(self, keys: Sequence[int], vectors: Stored) -> None:
+        """Write the vectors of the passages with some numbers."""
+        self._vectors.put(keys, vectors)
+
+    def finish_vectors(self) -> int:
+        """Join small parts; return the number of passages with a vector."""
+        return self._vectors.finish(self._rows.removed)
 
     @property
     def passage_count(self) -> int:
@@ -211,21 +212,6 @@ def _add_tokens(document: tantivy.Document, field: str, packed: PackedTokens) ->
         return
     tokens = [tantivy.Token(term, position, 0, 0) for term, position in packed.unpack()]
     document.add_pre_tokenized_text(field, tantivy.PreTokenizedString("", tokens))
-
-
-def link_index(source: Path, target: Path) -> None:
-    """Copy the files of `source` to `target` by hard links, or by copying if links are not supported."""
-    target.mkdir(parents=True, exist_ok=True)
-    for path in sorted(source.iterdir()):
-        if path.suffix == ".lock":
-            continue
-        if path.name in CHANGING_FILES:
-            shutil.copy2(path, target / path.name)
-            continue
-        try:
-            os.link(path, target / path.name)
-        except OSError:
-            shutil.copy2(path, target / path.name)
 
 
 @contextmanager

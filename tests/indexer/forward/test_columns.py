@@ -1,12 +1,13 @@
-"""The rows of a version in memory-mapped files: written in parts, joined, found by number."""
+"""The rows of a version in memory-mapped parts: written, joined, found by number."""
 
 import shutil
 
 import numpy as np
 import pytest
 
+from indexer.files.parts import part_name, parts_in, small_parts
 from indexer.files.schema import StoredPassage
-from indexer.forward.columns import COLUMNS, ForwardColumns, ForwardPart, join_columns
+from indexer.forward.columns import COLUMNS, ForwardColumns, NewPart, join_rows
 from indexer.forward.rows import GAPS, RowTokens, pack_row
 
 
@@ -14,142 +15,116 @@ def row(*body):
     return pack_row(StoredPassage("P", "P", "", "x", "en", "abstract"), RowTokens(body, [], [], []))
 
 
-PASSAGES = {  # number: (passage_id, doc_id, row)
-    0: ("A", "A", row(1, 2)),
-    1: ("A@en", "A", row()),
-    2: ("논문#1", "논문", row(3)),
-    3: ("B", "B", row(4, 5, 60_000)),
-}
+PASSAGES = [  # (passage_id, doc_id, row)
+    ("A", "A", row(1, 2)),
+    ("A@en", "A", row()),
+    ("논문#1", "논문", row(3)),
+    ("B", "B", row(4, 5, 60_000)),
+]
 
 
-def written(folder, *numbers, **more):
-    """Write a part of some of the passages."""
-    part = ForwardPart()
-    for number in numbers:
-        part.add(*PASSAGES[number], number)
-    part.write(folder, **more)
+def write(folder, *sizes):
+    """Write the passages in parts of some sizes."""
+    first = 0
+    for size in sizes:
+        part = NewPart()
+        for passage in PASSAGES[first : first + size]:
+            part.add(*passage)
+        part.write(folder / part_name(first))
+        first += size
     return folder
 
 
 def contents(folder):
-    """Return (number, passage_id, doc_id, row) of each passage in a folder."""
+    """Return (passage_id, doc_id, row) of each passage in a folder, None for one without a row."""
     columns = ForwardColumns(folder)
-    return [
-        (number, *columns.names(place), columns.packed(place))
-        for place, number in enumerate(columns.numbers.tolist())
-    ]
+    found = [(*columns.names(number), columns.packed(number)) for number in range(len(columns))]
+    return [passage if passage[2] else None for passage in found]
 
 
-def expected(*numbers):
-    return [(number, *PASSAGES[number]) for number in numbers]
-
-
-def test_a_part_comes_back_from_its_files(tmp_path):
-    folder = written(tmp_path / "parts" / "000000", 0, 1, 2, 3)
-
-    assert contents(folder) == expected(0, 1, 2, 3)
-    assert {path.name for path in folder.iterdir()} == set(COLUMNS)
-
-
-def test_rows_are_read_at_any_places_in_any_order(tmp_path):
-    columns = ForwardColumns(written(tmp_path / "part", 0, 1, 2, 3))
+@pytest.mark.parametrize("sizes", [(4,), (1, 3), (2, 1, 1), (1, 1, 1, 1)])
+def test_rows_are_read_at_any_numbers_in_any_order(tmp_path, sizes):
+    columns = ForwardColumns(write(tmp_path, *sizes))
 
     rows = columns.rows(np.array([3, 0, 1, 0]))
 
     assert [rows.body_of(at)[:-GAPS].tolist() for at in range(4)] == [[4, 5, 60_000], [1, 2], [], [1, 2]]
     assert len(columns.rows(np.zeros(0, np.int64))) == 0
+    assert contents(tmp_path) == PASSAGES
 
 
-@pytest.mark.parametrize("numbers", [(0, 1, 2, 3), (0, 2, 3), (1, 3), (3,)])
-def test_a_passage_is_found_by_its_number_also_where_numbers_have_holes(tmp_path, numbers):
-    columns = ForwardColumns(written(tmp_path / "part", *numbers))
-
-    assert columns.places(numbers) == list(range(len(numbers)))
-    assert columns.places(numbers[::-1]) == list(range(len(numbers)))[::-1]
-
-
-@pytest.mark.parametrize(("numbers", "asked"), [((0, 1), 2), ((0, 1), -1), ((0, 2), 1), ((1, 3), 4), ((), 0)])
-def test_a_number_that_is_not_there_is_an_error(tmp_path, numbers, asked):
-    columns = ForwardColumns(written(tmp_path / "part", *numbers))
+@pytest.mark.parametrize("asked", [-1, 4])
+def test_an_unknown_number_is_an_error(tmp_path, asked):
+    columns = ForwardColumns(write(tmp_path, 4))
 
     with pytest.raises(ValueError, match="no row"):
-        columns.places([*numbers, asked])
+        columns.packed(asked)
 
 
-def test_parts_are_joined_in_their_order(tmp_path):
-    parts = [written(tmp_path / "0", 0, 1), written(tmp_path / "1", 2), written(tmp_path / "2", 3)]
-
-    join_columns(parts, set(), tmp_path / "joined")
-
-    assert contents(tmp_path / "joined") == expected(0, 1, 2, 3)
-
-
-@pytest.mark.parametrize("removed", [{0}, {3}, {1, 2}, {0, 2}, {0, 1, 2, 3}, {0, 99}])
-def test_passages_that_were_removed_are_not_joined(tmp_path, removed):
-    parts = [written(tmp_path / "0", 0, 1, 2), written(tmp_path / "1", 3)]
-
-    join_columns(parts, removed, tmp_path / "joined")
-
-    assert contents(tmp_path / "joined") == expected(*({0, 1, 2, 3} - removed))
-
-
-def test_what_was_joined_is_joined_again_with_its_holes(tmp_path):
-    join_columns([written(tmp_path / "0", 0, 1, 2)], {1}, tmp_path / "first")
-
-    join_columns([tmp_path / "first", written(tmp_path / "1", 3)], {0}, tmp_path / "second")
-
-    assert contents(tmp_path / "second") == expected(2, 3)
+@pytest.mark.parametrize(
+    ("sizes", "first"),
+    [
+        ((), 0),
+        ((5,), 1),
+        ((100, 10), 2),
+        ((100, 60), 0),
+        ((100, 10, 6), 1),
+        ((1_000, 100, 40, 19, 10), 1),
+        ((1_000, 400, 10), 3),
+        ((7, 7, 7, 7), 0),
+    ],
+)
+def test_a_part_is_joined_with_later_ones_unless_it_is_twice_as_large(sizes, first):
+    assert small_parts(sizes) == first
 
 
-def test_of_nothing_empty_files_are_made(tmp_path):
-    join_columns([], set(), tmp_path / "joined")
-    written(tmp_path / "part")
+@pytest.mark.parametrize("removed", [set(), {0}, {3}, {1, 2}, {0, 1, 2, 3}, {0, 99}])
+def test_joined_parts_have_empty_rows_for_removed_passages(tmp_path, removed):
+    join_rows(write(tmp_path, 1, 1, 2), np.array(sorted(removed)))
 
-    assert contents(tmp_path / "joined") == contents(tmp_path / "part") == []
-
-
-def test_one_part_and_many_make_equal_files(tmp_path):
-    join_columns([written(tmp_path / "whole", 0, 1, 2, 3)], set(), tmp_path / "one")
-    parts = [written(tmp_path / str(number), number) for number in PASSAGES]
-    join_columns(parts, set(), tmp_path / "many")
-
-    for name in COLUMNS:
-        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "many" / name).read_bytes()
-        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    assert [path.name for path in parts_in(tmp_path)] == [part_name(0)]
+    assert contents(tmp_path) == [
+        None if number in removed else passage for number, passage in enumerate(PASSAGES)
+    ]
 
 
-def test_a_part_takes_other_files_along(tmp_path):
-    folder = written(tmp_path / "part", 0, terms=b"a")
+def test_a_large_part_is_shared_as_it_is(tmp_path):
+    write(tmp_path, 3, 1)
+    before = (tmp_path / part_name(0) / "rows").stat().st_ino
 
-    assert (folder / "terms").read_bytes() == b"a"
-    assert contents(folder) == expected(0)
+    join_rows(tmp_path, np.array([0]))
+
+    assert (tmp_path / part_name(0) / "rows").stat().st_ino == before
+    assert contents(tmp_path) == PASSAGES
 
 
-def test_what_a_killed_process_was_writing_is_written_anew(tmp_path):
-    (tmp_path / ".part").mkdir()
-    (tmp_path / ".part" / "rows").write_bytes(b"half of it")
+def test_an_unfinished_part_is_written_anew(tmp_path):
+    (tmp_path / f".{part_name(0)}").mkdir()
+    (tmp_path / f".{part_name(0)}" / "rows").write_bytes(b"half of it")
 
-    assert contents(written(tmp_path / "part", 0)) == expected(0)
-    assert [path.name for path in tmp_path.iterdir()] == ["part"]
+    assert contents(write(tmp_path, 4)) == PASSAGES
+    assert [path.name for path in tmp_path.iterdir()] == [part_name(0)]
 
 
 @pytest.mark.parametrize("name", COLUMNS)
-def test_a_file_that_is_gone_is_named(tmp_path, name):
-    (written(tmp_path / "part", 0, 1) / name).unlink()
-
-    with pytest.raises(FileNotFoundError, match=name):
-        ForwardColumns(tmp_path / "part")
-
-
-@pytest.mark.parametrize("name", COLUMNS)
-@pytest.mark.parametrize("how", ["empty", "shorter", "longer", "of another part"])
-def test_files_that_do_not_belong_together_are_an_error(tmp_path, name, how):
-    path = written(tmp_path / "part", 0, 1, 2) / name
-    if how == "of another part":
-        shutil.copy(written(tmp_path / "other", 3) / name, path)
+@pytest.mark.parametrize("how", ["removed", "empty", "shorter", "longer", "of another part"])
+def test_files_that_do_not_fit_are_an_error(tmp_path, name, how):
+    write(tmp_path / "other", 2)
+    path = write(tmp_path / "part", 3) / part_name(0) / name
+    if how == "removed":
+        path.unlink()
+    elif how == "of another part":
+        shutil.copy(tmp_path / "other" / part_name(0) / name, path)
     else:
         data, size = path.read_bytes(), COLUMNS[name].itemsize
         path.write_bytes({"empty": b"", "shorter": data[:-size], "longer": data + bytes(size)}[how])
 
-    with pytest.raises(ValueError, match="part is damaged"):
+    with pytest.raises((ValueError, FileNotFoundError), match=r"damaged|No such file"):
         ForwardColumns(tmp_path / "part")
+
+
+def test_a_missing_part_is_an_error(tmp_path):
+    shutil.rmtree(write(tmp_path, 2, 1, 1) / part_name(2))
+
+    with pytest.raises(ValueError, match="missing"):
+        ForwardColumns(tmp_path)

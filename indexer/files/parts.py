@@ -1,0 +1,86 @@
+"""Parts: immutable folders of numbers, which the versions of an index share by hard links.
+
+The name of a part is the number of its first element, so parts are read in the order of their names.
+"""
+
+import os
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from base.files.durable import sync
+
+PART = "[0-9]" * 12  # pattern of a part's name
+Column: TypeAlias = NDArray[Any]
+
+
+def part_name(first: int) -> str:
+    """Return the name of the part that starts with a number."""
+    return f"{first:012}"
+
+
+def parts_in(folder: Path) -> list[Path]:
+    """Return the parts in a folder, in order; none without the folder."""
+    return sorted(folder.glob(PART))
+
+
+def write_part(folder: Path, files: Mapping[str, Iterable[Any]]) -> None:
+    """Write the pieces of files into a new folder, which appears only when it is complete on disk."""
+    writing = folder.with_name(f".{folder.name}")
+    shutil.rmtree(writing, ignore_errors=True)
+    writing.mkdir(parents=True)
+    for name, pieces in files.items():
+        with (writing / name).open("wb") as file:
+            file.writelines(pieces)
+            file.flush()
+            os.fsync(file.fileno())
+    shutil.rmtree(folder, ignore_errors=True)
+    writing.rename(folder)
+    sync(folder.parent)
+
+
+def small_parts(sizes: Sequence[int]) -> int:
+    """Return the place of the first part to join with all later ones, or the number of parts.
+
+    Parts are joined while the part before them is less than twice as large, so a version has about as many
+    parts as the logarithm of its passages, and an update rewrites as much as it adds, on average some times.
+    """
+    first = len(sizes) - 1
+    while first > 0 and sizes[first - 1] < 2 * sum(sizes[first:]):
+        first -= 1
+    return first if first < len(sizes) - 1 else len(sizes)
+
+
+def kept_runs(kept: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return the start and the end of each run of True."""
+    edges = np.flatnonzero(np.diff(kept, prepend=False, append=False))
+    return [(int(first), int(stop)) for first, stop in edges.reshape(-1, 2)]
+
+
+def map_numbers(path: Path, dtype: np.dtype[Any]) -> Column:
+    """Map a file of numbers; return an empty array for an empty file, which cannot be mapped."""
+    if not path.stat().st_size:
+        return np.zeros(0, dtype)
+    return np.asarray(np.memmap(path, dtype, "r"))
+
+
+def link_files(source: Path, target: Path, copied: Sequence[str] = ()) -> None:
+    """Copy the files below a folder by hard links; by copying where links are not supported, and if named."""
+    for path in sorted(source.rglob("*")):
+        if path.is_file() and path.suffix != ".lock":
+            place = target / path.relative_to(source)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if path.name in copied or not _is_linked(path, place):
+                shutil.copy2(path, place)
+
+
+def _is_linked(path: Path, place: Path) -> bool:
+    try:
+        os.link(path, place)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,134 @@
+"""Encoding of a build's passages, with a spool that survives kills.
+
+Encoded vectors are written to a spool next to the build, one window of passages at a time, under a hash of
+their text. A build that is killed or restarted reuses them. It is removed when its version is published.
+
+| file | content |
+|---|---|
+| vectors | the vectors, one after another: little-endian float32, or int8 |
+| hashes | the hash of each vector's text; a vector counts when its hash is there |
+| fingerprint.json | dependencies of the vectors |
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from base.progress import Progress
+from base.windows import windows
+from indexer.encoders import Encoder, Stored, VectorFingerprint
+from indexer.encoders.rounding import to_storage
+from indexer.errors import EncoderUnusable
+from indexer.files.schema import StoredPassage
+
+WINDOW = 1_024  # passages encoded between two commits, sorted by length
+HASH_BYTES = 16
+DTYPES: dict[str, np.dtype[Any]] = {"float32": np.dtype("<f4"), "int8": np.dtype("i1")}
+Key = TypeVar("Key")
+
+
+def text_to_encode(passage: StoredPassage) -> str:
+    """Return the text to encode: title and text, composed (NFC); empty if there is neither."""
+    return unicodedata.normalize("NFC", f"{passage.title}\n{passage.text}".strip())
+
+
+def text_hash(text: str) -> bytes:
+    """Return the hash of a text to encode."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES).digest()
+
+
+class VectorSpool:
+    """Vectors by the hash of their text, in a folder."""
+
+    def __init__(self, folder: Path, fingerprint: VectorFingerprint) -> None:
+        """Open the folder, or create it; vectors of another fingerprint are removed."""
+        self._vectors, self._hashes = folder / "vectors", folder / "hashes"
+        about = folder / "fingerprint.json"
+        self._shape, self._dtype = (-1, fingerprint.dimensions), DTYPES[fingerprint.storage]
+        record = json.dumps(fingerprint.as_record())
+        if not about.exists() or about.read_text(encoding="utf-8") != record:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            self._vectors.touch()
+            self._hashes.touch()
+            about.write_text(record, encoding="utf-8")
+        held = self._hashes.read_bytes()
+        size = fingerprint.dimensions * self._dtype.itemsize
+        count = min(len(held) // HASH_BYTES, self._vectors.stat().st_size // size)
+        os.truncate(self._vectors, count * size)  # a killed process may have written more
+        os.truncate(self._hashes, count * HASH_BYTES)
+        self._rows = {held[row * HASH_BYTES :][:HASH_BYTES]: row for row in range(count)}
+
+    def missing(self, hashes: Sequence[bytes]) -> list[int]:
+        """Return the places of the hashes without a vector."""
+        return [place for place, wanted in enumerate(hashes) if wanted not in self._rows]
+
+    def append(self, hashes: Sequence[bytes], vectors: Stored) -> None:
+        """Add vectors; they are on disk afterwards."""
+        for path, content in ((self._vectors, vectors.tobytes()), (self._hashes, b"".join(hashes))):
+            with path.open("ab") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+        for one in hashes:
+            self._rows[one] = len(self._rows)
+
+    def read(self, hashes: Sequence[bytes]) -> Stored:
+        """Return the vectors of hashes, a row each."""
+        matrix = np.memmap(self._vectors, self._dtype, "r").reshape(self._shape)
+        return np.asarray(matrix[[self._rows[wanted] for wanted in hashes]])
+
+
+def encode_missing(
+    passages: Iterable[tuple[Key, StoredPassage]],
+    spool: VectorSpool,
+    encoder: Encoder,
+    put: Callable[[Sequence[Key], Stored], None],
+    progress: Progress,
+    total: int,
+) -> int:
+    """Encode passages that are not in the spool, and store the vectors of all; return the number of passages.
+
+    Args:
+        passages: each with its key; those without a text get no vector.
+        spool: vectors encoded before.
+        encoder: encoder of the passages.
+        put: stores the vectors of keys.
+        progress: called with the number of passages.
+        total: number of passages.
+
+    Raises:
+        EncoderUnusable: the encoder failed; earlier vectors remain in the spool.
+    """
+    done = 0
+    progress("encoding", 0, total)
+    texts = ((key, passage, text_to_encode(passage)) for key, passage in passages)
+    for window in windows((item for item in texts if item[2]), WINDOW):
+        hashes = [text_hash(text) for _, _, text in window]
+        by_hash = {hashes[place]: place for place in spool.missing(hashes)}
+        if missing := sorted(by_hash.values()):
+            before = done
+            try:
+                vectors = encoder.encode_passages(
+                    [window[place][2] for place in missing],
+                    lambda count, before=before: progress("encoding", before + count, total),  # type: ignore[misc]
+                )
+            except EncoderUnusable as error:
+                first, last = (window[missing[place]][1].passage_id for place in (0, -1))
+                raise EncoderUnusable(
+                    f"{error} (while {len(missing):,} passages from {first!r} to {last!r} were encoded). "
+                    "The vectors encoded before are kept: fix the cause and repeat the command"
+                ) from error
+            stored = to_storage(vectors, encoder.fingerprint.storage)
+            spool.append([hashes[place] for place in missing], stored)
+        put([key for key, *_ in window], spool.read(hashes))
+        done += len(window)
+        progress("encoding", done, total)
+    return done

@@ -1,0 +1,100 @@
+"""Vectors on disk: the parts of a version, and the spool of a build."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from indexer.encoders import VectorFingerprint
+from indexer.files.parts import parts_in
+from indexer.vectors.parts import VectorParts, VectorWriter
+from indexer.vectors.spool import VectorSpool
+
+
+def fingerprint(**changed):
+    given: dict[str, Any] = {
+        "model": "m",
+        "revision": "",
+        "query_prefix": "",
+        "passage_prefix": "",
+        "pooling": "mean",
+        "dimensions": 2,
+        "max_tokens": 0,
+        "storage": "float32",
+    }
+    return VectorFingerprint(**(given | changed))
+
+
+def matrix(*vectors, dtype=np.float32):
+    return np.array(vectors, dtype)
+
+
+NOTHING = np.zeros(0, np.int64)
+
+
+@pytest.mark.parametrize(("storage", "dtype"), [("float32", np.float32), ("int8", np.int8)])
+@pytest.mark.parametrize("joined", [False, True])
+def test_vectors_are_found_by_number(tmp_path, storage, dtype, joined):
+    about = fingerprint(storage=storage)
+    writer = VectorWriter(tmp_path, about)
+    writer.put([4, 0], matrix([1, 0], [0, 1], dtype=dtype))
+    writer.put([2], matrix([3, -4], dtype=dtype))
+    count = writer.finish(NOTHING) if joined else 3
+
+    vectors = VectorParts(tmp_path, about, NOTHING)
+
+    assert count == len(vectors) == 3
+    rows = vectors.rows(np.array([0, 1, 2, 4, 9]))
+    assert (rows >= 0).tolist() == [True, False, True, True, False]
+    assert vectors.vectors(rows[[0, 2, 3]]).tolist() == [[0, 1], [3, -4], [1, 0]]
+    assert np.concatenate(list(vectors.blocks(1))).tolist() == [[1, 0], [0, 1], [3, -4]]
+    assert vectors.numbers.tolist() == [4, 0, 2]
+
+
+def test_removed_passages_have_no_vector_and_vanish_with_their_part(tmp_path):
+    about, removed = fingerprint(), np.array([1, 3])
+    writer = VectorWriter(tmp_path, about)
+    for number in range(5):
+        writer.put([number], matrix([number, 0]))
+
+    assert writer.finish(removed) == 3
+    vectors = VectorParts(tmp_path, about, removed)
+    assert (vectors.numbers.tolist(), vectors.is_removed.tolist()) == ([0, 2, 4], [False] * 3)
+
+    VectorWriter(tmp_path, about).put([5], matrix([5, 0]))
+    vectors = VectorParts(tmp_path, about, np.array([1, 2, 3]))
+    assert len(parts_in(tmp_path)) == 2
+    assert (len(vectors), vectors.rows(np.array([0, 2, 5])).tolist()) == (3, [0, -1, 3])
+
+
+def test_there_may_be_no_vectors(tmp_path):
+    assert VectorWriter(tmp_path, fingerprint()).finish(NOTHING) == 0
+    assert VectorParts(tmp_path, fingerprint(), NOTHING).rows(np.array([0])).tolist() == [-1]
+
+
+def test_files_that_do_not_fit_are_an_error(tmp_path):
+    VectorWriter(tmp_path, fingerprint()).put([0, 1], matrix([1, 0], [0, 1]))
+    [part] = parts_in(tmp_path)
+    (part / "vectors").write_bytes((part / "vectors").read_bytes()[:8])
+
+    with pytest.raises(ValueError, match="damaged"):
+        VectorParts(tmp_path, fingerprint(), NOTHING)
+
+
+def test_a_spool_keeps_what_was_written_and_drops_the_rest(tmp_path):
+    spool = VectorSpool(tmp_path / "spool", fingerprint())
+    spool.append([b"a" * 16, b"b" * 16], matrix([1, 0], [0, 1]))
+    with (tmp_path / "spool" / "vectors").open("ab") as file:
+        file.write(b"half of a row")  # and here the process was killed
+
+    again = VectorSpool(tmp_path / "spool", fingerprint())
+    again.append([b"c" * 16], matrix([2, 2]))
+
+    assert again.missing([b"c" * 16, b"d" * 16, b"a" * 16]) == [1]
+    assert again.read([b"c" * 16, b"a" * 16]).tolist() == [[2, 2], [1, 0]]
+
+
+def test_vectors_of_another_fingerprint_are_no_beginning(tmp_path):
+    VectorSpool(tmp_path / "spool", fingerprint()).append([b"a" * 16], matrix([1, 0]))
+
+    assert VectorSpool(tmp_path / "spool", fingerprint(model="other")).missing([b"a" * 16]) == [0]
