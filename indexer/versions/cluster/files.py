@@ -19,7 +19,7 @@ from base.files.durable import replacing
 from indexer.errors import IndexDamaged, IndexNotWritten
 from indexer.files.sums import FileSum
 from indexer.versions.cluster.mapping import FILES_BODY
-from indexer.versions.store.build_folder import COMPANIONS, DICTIONARY, BuildFolder, is_version
+from indexer.versions.store.build_folder import COMPANIONS, DICTIONARY, BuildFolder, versions_in
 
 PIECE_BYTES = 4_000_000
 MAX_PIECES = 10_000  # of all files of a version
@@ -80,9 +80,9 @@ def _piece(version: str, name: str, number: int) -> str:
 
 def remove_old_copies(local: BuildFolder, there: Collection[int]) -> None:
     """Remove the copies of versions that are not in `there`, and their folders if they are empty then."""
-    for folder in local.versions.glob("[0-9]*"):
-        if is_version(folder) and int(folder.name) not in there:
+    for name, folder in versions_in(local.versions).items():
+        if name.isdecimal() and int(name) not in there:
             with suppress(OSError):
-                for copy in [copy for name in FILES for copy in folder.glob(f"*-{name}")]:
+                for copy in [copy for kind in FILES for copy in folder.glob(f"*-{kind}")]:
                     copy.unlink()
                 folder.rmdir()

@@ -13,27 +13,26 @@
 | dead-letters/000001.jsonl | invalid records of its corpus |
 | sources.bin | the files that the current version was made of |
 | harvest/ | harvested records of repositories (`indexer/harvesting/`) |
-| clearing.json | exists while a version is published and its predecessors are not all pruned |
 | writer.lock | locked while a version is built |
 | holder | the name of this folder in its claim on an index of a cluster |
 
-Other files are foreign: they are never removed, and prevent deleting the index.
+Other files are foreign and never removed; those in `versions` are removed with the index.
 """
 
 import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 from base.errors import InvalidCall
 from base.files.durable import TEMPORARY, sync, write_durably
 from base.files.locks import lock_file
-from indexer.errors import IndexBusy, IndexNotWritten
+from indexer.errors import IndexBusy
 from indexer.files.damage import map_write_errors
 from indexer.files.sums import sealed, unsealed
 from indexer.versions.manifest import MANIFEST
@@ -55,22 +54,13 @@ COMMITTED = "committed.json"
 # Files that tantivy rewrites by renaming; all other files of an index are immutable.
 CHANGING_FILES = ("meta.json", ".managed.json")
 TANTIVY_META = "tantivy/meta.json"  # committed state of the embedded engine's index
-CLEARING = "clearing.json"
 # Files in the building folder that are not part of the version.
 NOT_PUBLISHED = (PLAN, COMMITTED, DEAD_LETTERS, MANIFEST, NEW_TERMS, SPOOL)
 
+# The entries of an index's folder, in the order in which they are removed.
+OWN = ("CURRENT", "versions", "building", "encoded", "dead-letters", "harvest", "sources.bin", "holder")
 NAME = re.compile(r"[A-Za-z0-9가-힣][A-Za-z0-9가-힣._-]{0,63}")
-# Own files below HOME/NAME, including temporary files of killed processes, and in versions/.
-OURS = re.compile(
-    r"versions|building|encoded|dead-letters|harvest|writer\.lock|(CURRENT|clearing\.json|holder|sources\.bin)"
-    rf"|\.(CURRENT|clearing\.json|holder)\.[0-9a-f]+|{TEMPORARY.pattern}"
-)
-VERSION = re.compile(r"[0-9]{6,}")
-CLEARED = re.compile(r"\.[0-9]{6,}")  # a version to be removed when no reader has it open
-OF_A_VERSION = re.compile(
-    rf"manifest\.json|{TANTIVY}|{VECTORS}|{FORWARD}|{DICTIONARY}|{PLAN}"
-    rf"|(.*-)?({GLOSSARY}|{CITATIONS}|{LEXICON}|{SUMMARY}|{DICTIONARY})(\.[0-9a-f]+)?|{TEMPORARY.pattern}"
-)
+VERSION = re.compile(r"\.?[0-9]{6,}")  # with a dot: to be removed when no reader has it open
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,36 +147,24 @@ class BuildFolder:
     def discard(self, *, with_index: bool) -> None:
         """Remove the unfinished build, and the whole folder if it contains nothing else."""
         shutil.rmtree(self.building, ignore_errors=True)
-        if with_index and not (self.encoded.exists() or self.harvest.exists() or self.strays()):
+        if with_index and not (self.encoded.exists() or self.harvest.exists()):
             self.remove()
 
     def remove(self) -> None:
-        """Remove the folder under its lock; atomic for concurrent readers and builders.
+        """Remove the index; foreign files remain.
 
-        Raises:
-            IndexNotWritten: the folder contains foreign files; nothing is removed.
+        Its entries are moved out of the way first, the pointer before all others, so that a kill leaves an
+        index without a pointer, or none.
         """
-        self.refuse_strays()
-        self.path.rename(self.path.with_name(f".deleted-{self.name}-{os.urandom(4).hex()}"))
-        for left in self.path.parent.glob(".deleted-*"):  # also left by a killed deletion
-            if left.is_dir() and not replace(self, path=left).strays():
-                shutil.rmtree(left, ignore_errors=True)
-
-    def refuse_strays(self) -> None:
-        """Raise IndexNotWritten if the folder contains foreign files or links."""
-        if strays := self.strays():
-            raise IndexNotWritten(
-                f"index {self.name!r} is not deleted: {', '.join(map(str, strays[:3]))} is not part of it",
-                remedy="move that elsewhere, and repeat the command",
-                index=self.name,
-            )
-
-    def strays(self) -> list[Path]:
-        """Return foreign files in the folder and in the folder of versions, including links."""
-        if self.path.is_symlink():
-            return [self.path]
-        strays = [path for path in _entries(self.path) if path.is_symlink() or not OURS.fullmatch(path.name)]
-        return strays + [path for path in _entries(self.versions) if not is_version(path)]
+        gone = self.path.with_name(f".deleted-{self.name}-{os.urandom(4).hex()}")
+        gone.mkdir()
+        for entry in map(self.path.joinpath, (*OWN, "writer.lock")):
+            if os.path.lexists(entry):
+                entry.rename(gone / entry.name)
+        for left in self.path.parent.glob(f".deleted-{self.name}-*"):  # also left by a killed deletion
+            shutil.rmtree(left, ignore_errors=True)
+        with suppress(OSError):  # it contains foreign files
+            self.path.rmdir()
 
     def is_unfinished(self) -> bool:
         """Check whether there is an interrupted or running build."""
@@ -229,43 +207,19 @@ class BuildFolder:
         """Remove the vectors encoded for a version that is published now."""
         shutil.rmtree(self.encoded, ignore_errors=True)
 
-    def plan_clearing(self, version: int, before: int, keep: int) -> None:
-        """Store the pruning to do after `version` is published, in case this process is killed."""
-        plan = {"version": version, "before": before, "keep": keep}
-        write_durably(self.path / CLEARING, sealed(plan))
-
-    def finish_clearing(
-        self,
-        current: Callable[[], int | None],
-        versions: Callable[[], list[int]],
-        clear: Callable[[int], None],
-    ) -> None:
-        """Prune the versions replaced by the current one, if that is still pending."""
-        path = self.path / CLEARING
-        try:
-            plan = unsealed(path.read_bytes())
-        except FileNotFoundError:
-            return
-        if plan and plan["version"] == current():  # otherwise it was not published, or the note is damaged
-            for version in superseded(versions(), **plan):
-                clear(version)
-        path.unlink()
-
 
 def _deleted(deletes: dict[str, int] | None) -> int:
     return deletes["num_deleted_docs"] if deletes else 0
 
 
-def _entries(folder: Path) -> list[Path]:
-    return sorted(folder.iterdir()) if folder.is_dir() and not folder.is_symlink() else []
-
-
-def is_version(path: Path) -> bool:
-    """Check whether a folder is that of a version: complete, damaged or empty."""
-    if path.is_symlink() or not path.is_dir() or not VERSION.fullmatch(path.name.removeprefix(".")):
-        return False
-    held = _entries(path)
-    return not held or any(OF_A_VERSION.fullmatch(entry.name) for entry in held)
+def versions_in(folder: Path) -> dict[str, Path]:
+    """Return the folders of versions in a folder by name; links and files are foreign."""
+    found = sorted(folder.iterdir()) if folder.is_dir() else []
+    return {
+        path.name: path
+        for path in found
+        if VERSION.fullmatch(path.name) and path.is_dir() and not path.is_symlink()
+    }
 
 
 def superseded(versions: list[int], version: int, before: int, keep: int) -> list[int]:

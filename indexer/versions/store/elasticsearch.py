@@ -286,7 +286,6 @@ class ElasticsearchStore(IndexStore):
         """Remove the index with all of its versions, or an unfinished first build."""
         if not self.local.is_begun() and not self._indexes():
             self.require_current()
-        self.local.refuse_strays()
         with self.held(), map_write_errors(self.name):
             pointer = self.pointer()
             current = pointer.version if pointer else None

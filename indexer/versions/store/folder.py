@@ -17,7 +17,7 @@
 | versions/.000001/ | a version to be removed when no reader has it open |
 
 An update adds files for what has changed, and shares all others with its base by hard links. Other files are
-foreign and never touched.
+foreign.
 """
 
 import fcntl
@@ -57,7 +57,6 @@ from indexer.versions.manifest import MANIFEST, Manifest
 from indexer.versions.store import Address, IndexStore, Pointer
 from indexer.versions.store.build_folder import (
     CHANGING_FILES,
-    CLEARED,
     DICTIONARY,
     FORWARD,
     LEXICON,
@@ -68,9 +67,9 @@ from indexer.versions.store.build_folder import (
     SPOOL,
     TANTIVY,
     VECTORS,
-    VERSION,
     BuildFolder,
-    is_version,
+    superseded,
+    versions_in,
 )
 
 if TYPE_CHECKING:
@@ -152,23 +151,11 @@ class FolderStore(IndexStore):
         return [
             version
             for version in self._numbered()
-            if version == current or self._is_published(self.version_path(version))
+            if version == current or not (self.version_path(version) / PLAN).exists()
         ]
 
-    @staticmethod
-    def _is_published(path: Path) -> bool:
-        """Check for a published version, even without its manifest or index."""
-        held = is_version(path) and any((path / name).exists() for name in (MANIFEST, TANTIVY))
-        return held and not (path / PLAN).exists()
-
     def _numbered(self) -> list[int]:
-        """List the numbers in the names of folders and files, including foreign ones."""
-        return sorted(int(path.name) for path in self._called(VERSION))
-
-    def _called(self, pattern: re.Pattern[str]) -> list[Path]:
-        if not self.local.versions.is_dir():
-            return []
-        return [path for path in self.local.versions.iterdir() if pattern.fullmatch(path.name)]
+        return sorted(int(name) for name in versions_in(self.local.versions) if name.isdecimal())
 
     def next_version(self) -> int:
         """Return the number after the highest published one."""
@@ -271,20 +258,21 @@ class FolderStore(IndexStore):
         return self.local.lock()
 
     def recover(self) -> None:
-        """Finish or undo `publish` or `_prune` of a killed process."""
-        current = self.current()
+        """Complete the publication of a killed process, and remove hidden versions that no reader has open.
+
+        Raises:
+            IndexDamaged: there is no record of the current version.
+        """
         for version in self._numbered():
-            path = self.version_path(version)
-            if not is_version(path):  # links are foreign too
-                continue
-            if version == current:
-                (path / PLAN).unlink(missing_ok=True)
-            elif (path / PLAN).exists():
-                shutil.rmtree(self.local.building, ignore_errors=True)
-                path.rename(self.local.building)
-        for path in filter(is_version, self._called(CLEARED)):
-            _remove_unless_read(path)
-        self.local.finish_clearing(self.current, self.versions, self._prune)
+            plan = self.version_path(version) / PLAN
+            if plan.exists():
+                if version > (_version_in(self._pointer_text()) or 0):
+                    self.point_to(version)
+                plan.unlink()
+        self.current()
+        for name, path in versions_in(self.local.versions).items():
+            if not name.isdecimal():
+                _remove_unless_read(path)
 
     def can_resume(self) -> bool:
         """Check whether an unfinished build is present."""
@@ -333,10 +321,10 @@ class FolderStore(IndexStore):
         building.rename(target)
         sync(self.local.versions)
         sync(self.local.path)
-        self.local.plan_clearing(manifest.version, before, keep)
         self.point_to(manifest.version)
         (target / PLAN).unlink(missing_ok=True)
-        self.local.finish_clearing(self.current, self.versions, self._prune)
+        for version in superseded(self.versions(), manifest.version, before, keep):
+            self._prune(version)
         return published
 
     def _known_sums(self, version: int) -> dict[tuple[int, int], FileSum]:
@@ -356,7 +344,7 @@ class FolderStore(IndexStore):
 
     def discard_building(self) -> None:
         """Remove the unfinished build, and the folder if the index was never published."""
-        self.local.discard(with_index=self.current() is None and not self._numbered())
+        self.local.discard(with_index=self.current() is None)
 
     def point_to(self, version: int) -> None:
         """Make a version the current one."""

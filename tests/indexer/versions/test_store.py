@@ -128,17 +128,19 @@ def test_dead_letters_move_beside_their_version_and_go_with_it(store):
     assert not store.local.dead_letter_path(1).exists()
 
 
-def test_a_version_whose_pointer_was_never_moved_is_a_build_that_broke_off(store):
-    publish(store)
+@pytest.mark.parametrize("versions", [0, 1])
+def test_a_version_whose_pointer_was_not_moved_is_published_by_the_next_writer(store, versions):
+    for _ in range(versions):
+        publish(store)
     with store.writing():
         version = prepare(store)
+        store.local.versions.mkdir(exist_ok=True)
         store.local.building.rename(store.version_path(version))  # and here the process was killed
 
-    assert (store.current(), store.versions()) == (1, [1])
-    with pytest.raises(InvalidCall):
-        store.rollback()
+    assert (store.current(), store.versions()) == ((1, [1]) if versions else (None, []))
     with store.writing():
-        assert (store.local.is_unfinished(), store.next_version()) == (True, 2)
+        assert (store.current(), answering(store)) == (version, version)
+    assert not (store.version_path(version) / "plan.json").exists()
 
 
 def test_a_process_killed_after_the_pointer_was_moved_has_published(store):
@@ -153,19 +155,17 @@ def test_a_process_killed_after_the_pointer_was_moved_has_published(store):
     assert not (store.version_path(2) / "plan.json").exists()
 
 
-def test_what_a_killed_process_did_not_clear_away_goes_with_the_next_writer(store, monkeypatch):
+def test_versions_that_a_killed_process_did_not_prune_are_pruned_by_the_next(store, monkeypatch):
     for _ in range(4):
         publish(store)
-    store.rollback()  # to 3
     with monkeypatch.context() as killed:
         killed.setattr(FolderStore, "_prune", lambda *_: sys.exit("killed"))
         with pytest.raises(SystemExit):
             publish(store)
 
     assert (store.current(), store.versions()) == (5, [2, 3, 4, 5])
-    with store.writing():
-        assert store.versions() == [2, 3, 5]
-    assert not (store.local.path / "clearing.json").exists()
+    publish(store)
+    assert store.versions() == [4, 5, 6]
 
 
 def test_a_version_half_cleared_away_is_none(store):
@@ -436,17 +436,6 @@ def test_any_version_that_is_there_may_answer(store):
         publish(store)
 
     assert [store.rollback(1), store.rollback(3), store.rollback()] == [1, 3, 2]
-
-
-@pytest.mark.parametrize("note", ["", "{", "[" * 100_000, '{"version": 4, "before": 1, "keep": 1}'])
-def test_a_damaged_note_of_what_is_to_be_cleared_clears_nothing(store, note):
-    for _ in range(4):
-        publish(store, keep=9)
-    (store.local.path / "clearing.json").write_text(note)
-
-    with store.writing():
-        assert store.versions() == [1, 2, 3, 4]
-    assert not (store.local.path / "clearing.json").exists()
 
 
 FORGED: dict[str, Any] = {

@@ -114,7 +114,7 @@ def test_a_leftover_goes_with_the_next_output_and_what_a_process_still_writes_st
     assert (left.exists(), being_written.exists()) == (False, True)
 
 
-@pytest.mark.parametrize("name", ["CURRENT", "clearing.json", "holder"])
+@pytest.mark.parametrize("name", ["CURRENT", "holder"])
 def test_an_index_that_a_process_was_killed_in_is_deleted(home, corpus, name):
     build(home, corpus)
     killed_writing(home / "papers" / name)
