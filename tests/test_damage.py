@@ -1,234 +1,147 @@
-"""Every file of an index damaged in every way: `verify` names it, each command answers as before or says so.
-
-What is compared on opening is every byte of an index as small as this one. Of a larger one it is the sizes
-and the smaller files: the second process below reads none, and shows that what is then met is told, too.
-"""
+"""Every file of an index damaged: `verify` names it, and each command answers as before or tells it."""
 
 import json
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+import os
+import shutil
 
 import pytest
 
 from indexer.forward.columns import COLUMNS
 from indexer.ingest import IngestRequest, build_index
-from indexer.options import dictionary_of
 from indexer.settings import EncoderSettings, IndexerSettings
 from indexer.versions.store.folder import FolderStore
-from tests.conftest import BY_NIGHT
-from tests.damaging import DAMAGES
+from tests.generator.sample_index import called
 from tests.indexer.embedding_server import embedding_server
-from tests.indexer.made_corpora import ROOT, environment_of, paper, write_jsonl
-from tests.needs import mostly_slow
+from tests.indexer.made_corpora import paper, write_jsonl
 
-QUESTION, EXPRESSION = "지식 그래프 retrieval evidence", "지식 AND 그래프"
-METHODS = {"or": QUESTION, "paper": QUESTION, "shrag": QUESTION, "dense": QUESTION, "boolean": EXPRESSION}
-VOLATILE = ("milliseconds", "seconds", "published")  # and the seconds that a run took, at the end of its line
-SEARCHES = {
-    f"search {method}": ["search", asked, "--name", "papers", "--json", "--method", method]
-    for method, asked in METHODS.items()
+
+def flip(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def make_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+DAMAGES = {
+    "flip": flip,
+    "cut": lambda path: os.truncate(path, path.stat().st_size // 2),
+    "remove": os.unlink,
+    "folder": make_folder,
 }
-READING = {
-    "show": ["indexes", "show", "papers", "--json"],
-    **SEARCHES,
-    "explain": ["explain", QUESTION, "P00003", "--name", "papers", "--json"],
-    "citations": ["citations", "P00003", "--name", "papers", "--json"],
-    "ask": ["ask", QUESTION, "--name", "papers", "--json"],
-    "export": ["indexes", "export", "papers"],
-    "run": ["eval", "run", "HOME/topics.tsv", "--name", "papers", "--out", "HOME/run.txt"],
-}
-VERIFY = ["indexes", "verify", "papers", "--json"]
-LIST = ["indexes", "list", "--json"]
-INDEX = ["index", "HOME/more.jsonl", "--name", "papers", "--json"]
-REMOVE = ["indexes", "remove", "papers", "P00003", "--json"]
-ROLLBACK = ["indexes", "rollback", "papers", "--json"]
-VERSION_FILES = (
-    *("manifest.json", "dictionary.txt", "glossary.sqlite", "citations.sqlite"),
-    *("lexicon.bin", *(f"forward/{name}" for name in COLUMNS)),
-    *("vectors/rows.bin", "vectors/passages.sqlite", "vectors/fingerprint.json"),
-    *("tantivy/meta.json", "tantivy/.managed.json", "tantivy/*.del"),
+FILES = (
+    *("manifest.json", "glossary.sqlite", "citations.sqlite", "lexicon.bin", "summary.npz"),
+    *(f"forward/*/{name}" for name in COLUMNS),
+    *(
+        "vectors/*/numbers",
+        "vectors/*/vectors",
+        "tantivy/meta.json",
+        "tantivy/.managed.json",
+        "tantivy/*.del",
+    ),
     *(f"tantivy/*.{suffix}" for suffix in ("term", "idx", "pos", "fast", "fieldnorm", "store")),
 )
-FLIPS = [how for how in DAMAGES if how.startswith("flip")]
-WAYS = [how for how in DAMAGES if how != "none"]
-# By day each file is damaged in every eighth way.
-STEP = 1 if BY_NIGHT else 8
-
-
-@dataclass(frozen=True)
-class Damager:
-    """A process that damages copies of a home and tries commands on them."""
-
-    home: Path
-    process: "subprocess.Popen[str]"
-
-    def outcomes(self, path, how, commands):
-        """Return (exit code, what was printed, what was said) of each command."""
-        assert self.process.stdin
-        assert self.process.stdout
-        request = {"path": path, "how": how, "commands": list(commands)}
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
-        answer = json.loads(self.process.stdout.readline())
-        assert isinstance(answer, list), f"{path}, {how}: the process ended ({answer})"
-        return [(code, stable(out), err) for code, out, err in answer]
-
-    def file(self, pattern):
-        """Return the first file of the version that answers which is called so, as a path below the home."""
-        return min(self.home.glob(f"papers/versions/000002/{pattern}")).relative_to(self.home).as_posix()
-
-
-def stable(printed):
-    """Return what a command printed without times."""
-    try:
-        record = json.loads(printed)
-    except ValueError:
-        return printed.partition(", in ")[0] if printed.startswith("HOME/run") else printed
-    return {name: value for name, value in record.items() if name not in VOLATILE}
+QUESTION = "지식 그래프 retrieval evidence"
+SEARCHES = [
+    ["search", QUESTION, "--name", "papers", "--json", "--method", method] for method in ("shrag", "dense")
+]
+OTHERS = [
+    ["explain", QUESTION, "P00003", "--name", "papers", "--json"],
+    ["citations", "P00003", "--name", "papers", "--json"],
+    ["indexes", "export", "papers"],
+]
+REMOVE = ["indexes", "remove", "papers", "P00003"]
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory) -> Iterator[tuple[Path, dict[str, object]]]:
-    """Return a home with an index of two versions, the second an update of the first; and its settings."""
+def home(tmp_path_factory):
+    """Return a home with an index of two versions, the second an update of the first."""
     home = tmp_path_factory.mktemp("damage")
-    first = write_jsonl(home / "first.jsonl", [*(paper(number) for number in range(12)), '{"id": "no end'])
-    more = write_jsonl(home / "more.jsonl", [paper(number, version=1) for number in range(10, 16)])
-    (home / "topics.tsv").write_text("1\t지식 그래프 검색\n", encoding="utf-8")
-    (home / "terms.txt").write_text("질의응답\n", encoding="utf-8")
-    with embedding_server() as server:
+    first = write_jsonl(home / "first.jsonl", [paper(number) for number in range(12)])
+    more = write_jsonl(home / "more.jsonl", [paper(number, version=1) for number in range(10, 14)])
+    with embedding_server() as server, pytest.MonkeyPatch.context() as patch:
         given = server.settings()
         settings = IndexerSettings(home=home, workers=1, encoder=EncoderSettings.model_validate(given))
-        dictionary = dictionary_of(home / "terms.txt")
-        build_index(IngestRequest("papers", [str(first)], dictionary=dictionary), settings)
-        build_index(IngestRequest("papers", [str(more)]), settings)
-        yield home, {f"encoder__{name}": value for name, value in given.items()}
+        for corpus in (first, more):
+            build_index(IngestRequest("papers", [str(corpus)]), settings)
+        for name, value in given.items():
+            patch.setenv(f"SHRAG_ENCODER__{name.upper()}", str(value))
+        yield home
 
 
-@contextmanager
-def damager(home, *arguments):
-    folder, encoder = home
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.damaging", str(folder), *arguments],
-        env=environment_of(folder, workers=1, **encoder) | {"RUST_BACKTRACE": "0"},
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    with process:
-        assert process.stdout
-        assert process.stdout.readline() == "ready\n"
-        yield Damager(folder, process)
-        assert process.stdin
-        process.stdin.close()
+@pytest.fixture
+def copy(home, tmp_path, monkeypatch):
+    monkeypatch.setenv("SHRAG_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("SHRAG_WORKERS", "1")
+    shutil.copytree(home, tmp_path / "home")
+    return tmp_path / "home"
 
 
-@pytest.fixture(scope="module")
-def small(home):
-    with damager(home) as process:
-        yield process
+def outcome(arguments):
+    """Return how a command ends, without its times."""
+    done = called(*arguments)
+    try:
+        record = json.loads(done.stdout)
+        printed = {name: record[name] for name in record.keys() - {"milliseconds", "seconds", "published"}}
+    except ValueError:
+        printed = done.stdout
+    return done.returncode, printed, done.stderr
 
 
-@pytest.fixture(scope="module")
-def large(home):
-    with damager(home, "0") as process:
-        yield process
+def is_told(ended):
+    code, _, said = ended
+    return code == 1 and said.count("\n") == 1 and said.startswith("IndexDamaged: ")
 
 
-@pytest.fixture(scope="module")
-def undamaged(small):
-    """Return how each command ends on the undamaged index."""
-    commands = [VERIFY, LIST, *READING.values(), INDEX, REMOVE]
-    found = small.outcomes("papers/CURRENT", "none", commands)
-    assert [code for code, _, _ in found] == [0] * len(commands)
-    return dict(zip(map(tuple, commands), found, strict=True))
+@pytest.mark.parametrize("how", DAMAGES)
+@pytest.mark.parametrize("pattern", FILES)
+def test_damage_is_verified_and_told_by_every_command(copy, pattern, how):
+    commands = [*SEARCHES, *(OTHERS if how == "flip" else ())]
+    whole = [outcome(command) for command in commands]
+    path = min((copy / "papers" / "versions" / "000002").glob(pattern))
+    DAMAGES[how](path)
+
+    code, verified, _ = outcome(["indexes", "verify", "papers", "--json"])
+    [differs] = [one["differs"] for one in verified["versions"] if one["version"] == 2]
+    assert code == 1
+    assert any(path.name in line or "manifest" in line for line in differs)
+    for command, before in zip(commands, whole, strict=True):
+        found = outcome(command)
+        assert found == before or is_told(found), f"{command}: {found}"
+    assert is_told(outcome(REMOVE)) or outcome(["indexes", "verify", "papers"])[0] == 1
+    assert outcome(["indexes", "rollback", "papers"])[0] == 0
+    assert outcome(SEARCHES[0])[0] == 0
 
 
-def is_told(outcome):
-    """Tell whether a command ended with one line that says what is damaged, or could not be written."""
-    code, _, said = outcome
-    return code == 1 and said.count("\n") == 1 and said.startswith(("IndexDamaged: ", "IndexNotWritten: "))
+@pytest.mark.parametrize("pattern", FILES[1:])
+def test_damage_that_is_met_while_searching_is_told(copy, monkeypatch, pattern):
+    """Of a large index not every byte is read when it is opened."""
+    monkeypatch.setattr("indexer.versions.store.folder.READ_ON_OPENING", 0)
+    flip(min((copy / "papers" / "versions" / "000002").glob(pattern)))
+
+    for command in (*SEARCHES, OTHERS[0]):
+        code, _, said = outcome(command)
+        assert code == 0 or (code == 1 and said.splitlines()[-1].startswith("IndexDamaged: ")), said
+        assert "Traceback" not in said
 
 
-# A file of each kind; the others are slow.
-QUICK = {"manifest.json", "glossary.sqlite", "lexicon.bin", "vectors/rows.bin", "tantivy/*.term", "CURRENT"}
+@pytest.mark.parametrize("how", DAMAGES)
+def test_a_damaged_pointer_is_set_again(copy, how):
+    before = outcome(SEARCHES[0])
+    DAMAGES[how](copy / "papers" / "CURRENT")
+
+    assert is_told(outcome(SEARCHES[0]))
+    assert outcome(["indexes", "rollback", "papers", "2"])[0] == 0
+    assert outcome(SEARCHES[0]) == before
 
 
-@pytest.mark.parametrize("pattern", mostly_slow(VERSION_FILES, quick=QUICK))
-def test_damage_of_a_version_is_verified_and_told_by_every_command(small, undamaged, pattern, tried):
-    path = small.file(pattern)
-    ways = WAYS[VERSION_FILES.index(pattern) % STEP :: STEP]
-    name = path.partition("000002/")[2]
-    commands = [*READING.values(), INDEX, REMOVE]
-    for how in ways:
-        verified, listed, *rest, back = small.outcomes(path, how, [VERIFY, LIST, *commands, ROLLBACK])
-
-        assert verified[0] == 1
-        second = next(one["differs"] for one in verified[1]["versions"] if one["version"] == 2)
-        assert any(name in line or "manifest" in line for line in second), f"{path}, {how}: {second}"
-        assert listed[0] == 0
-        assert "error" in listed[1]["indexes"][0] or listed[1] == undamaged[tuple(LIST)][1]
-        for command, outcome in zip(commands, rest, strict=True):
-            same = outcome[:2] == undamaged[tuple(command)][:2]
-            assert same or is_told(outcome), f"{path}, {how}: {command} → {outcome}"
-        assert (back[0], back[1]) == (0, {"name": "papers", "version": 1}), f"{path}, {how}: {back}"
-    tried("damages", len(ways))
-
-
-UNREAD = (
-    "glossary.sqlite",
-    "lexicon.bin",
-    *(f"forward/{name}" for name in COLUMNS),
-    "vectors/rows.bin",
-    "vectors/passages.sqlite",
-    "tantivy/*.del",
-    "tantivy/meta.json",
-)
-
-
-@pytest.mark.parametrize(
-    "pattern",
-    mostly_slow([*UNREAD, *(one for one in VERSION_FILES if one.startswith("tantivy/*."))], quick=QUICK),
-)
-def test_damage_that_is_met_while_searching_is_told(large, pattern, tried):
-    """What is met of it ends in an error that says so; an order may change, which `verify` tells."""
-    path = large.file(pattern)
-    commands = [SEARCHES["search shrag"], READING["explain"]]
-    for how in FLIPS:
-        for code, _, said in large.outcomes(path, how, commands):
-            last = said.splitlines()[-1] if said else ""
-            assert code == 0 or (code == 1 and last.startswith("IndexDamaged: ")), f"{path}, {how}: {said}"
-            assert "Traceback" not in said
-    tried("damages", len(FLIPS))
-
-
-@pytest.mark.parametrize(
-    "name", mostly_slow(["CURRENT", "writer.lock", "dead-letters/000001.jsonl"], quick=QUICK)
-)
-def test_damage_beside_the_versions_loses_none(small, undamaged, name, tried):
-    search = SEARCHES["search or"]
-    ways = WAYS if name == "CURRENT" else ("flip middle", "empty", "remove", "folder")
-    for how in ways:
-        searched, _, back, again, _ = small.outcomes(
-            f"papers/{name}", how, [search, INDEX, [*ROLLBACK, "2"], search, VERIFY]
-        )
-
-        expected = undamaged[tuple(search)][:2]
-        assert searched[:2] == expected or is_told(searched), f"{name}, {how}: {searched}"
-        assert is_told(back) if (name, how) == ("writer.lock", "folder") else back[0] == 0, f"{how}: {back}"
-        assert again[:2] == expected
-    tried("damages", len(ways))
-
-
-def test_a_damaged_note_is_none(home, tmp_path, tried):
-    """The plan of a build tells what is left out; what is to be cleared away is noted alike."""
+def test_a_damaged_plan_is_none(tmp_path):
     local = FolderStore(tmp_path, "papers").local
     local.building.mkdir(parents=True)
-    local.write_plan({"files": [["a", 1]], "superfluous": [3, 17], "version": 1})
+    local.write_plan({"files": [["a", 1]], "version": 1})
     path = local.building / "plan.json"
     written = path.read_bytes()
     for place in range(len(written)):
@@ -236,4 +149,3 @@ def test_a_damaged_note_is_none(home, tmp_path, tried):
         assert local.read_plan() is None
         path.write_bytes(written[:place])
         assert local.read_plan() is None
-    tried("damages", 2 * len(written))

@@ -14,7 +14,6 @@ from indexer.errors import IndexBusy, IndexNotWritten
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
 from indexer.versions.store.folder import FolderStore
-from tests.damaging import DAMAGES
 from tests.indexer.made_corpora import (
     ROOT,
     answers,
@@ -26,6 +25,7 @@ from tests.indexer.made_corpora import (
     write_jsonl,
 )
 from tests.interrupts import interrupts_heeded
+from tests.test_damage import DAMAGES
 
 STAGES = ["reading", "indexing", "merging", "glossary", "publishing"]
 
