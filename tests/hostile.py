@@ -25,52 +25,12 @@ TEXTS = st.lists(st.sampled_from((*SIGNS, *CHARACTERS, *WORDS)), min_size=1, max
 RUNS = tuple(sign * 3_000 for sign in (*'!("-a가ㄱ', "\u0301", "🇰🇷", "가(a)", "있다.", "a AND "))
 
 # Of any type, as a field of a record may hold them.
-VALUES: tuple[object, ...] = (
-    *(
-        None,
-        True,
-        0,
-        -1,
-        2020,
-        2101,
-        1 << 70,
-        1.5,
-        1e308,
-        [],
-        [[]],
-        ["a"],
-        [""],
-        [None],
-        [1],
-        ["a", ["b"]],
-        {},
-    ),
-    *(
-        {"a": {}},
-        {"id": 1},
-        "",
-        " ",
-        "x",
-        "2020",
-        "가" * 600,
-        "a\x00b",
-        "a\nb",
-        "\ud800",
-        "\u202e",
-        "e\u0301",
-    ),
-    *(
-        unicodedata.normalize("NFD", "논문"),
-        "<b>x</b>",
-        "&amp;lt;",
-        "[[",
-        "((((",
-        "X@en",
-        "X#1",
-        "../x",
-        "x" * 5_000,
-    ),
+JSON_VALUES = (
+    '[null, true, 0, -1, 2020, 2101, 1180591620717411303424, 1.5, 1e308, [], [[]], ["a"], [""], [null], [1],'
+    '["a", ["b"]], {}, {"a": {}}, {"id": 1}, "", " ", "x", "2020", "a\\u0000b", "a\\nb", "\\ud800",'
+    '"\\u202e", "e\\u0301", "<b>x</b>", "&amp;lt;", "[[", "((((", "X@en", "X#1", "../x"]'
 )
+VALUES = (*json.loads(JSON_VALUES), "가" * 600, unicodedata.normalize("NFD", "논문"), "x" * 5_000)
 
 
 class Ended(NamedTuple):

@@ -21,21 +21,9 @@ PAPERS = (
 )
 METHODS = ("or", "paper", "shrag", "boolean")
 FIELDS = (
-    *(
-        "id",
-        "title",
-        "abstract",
-        "title2",
-        "abstract2",
-        "lang",
-        "authors",
-        "year",
-        "journal",
-        "keywords",
-        "doi",
-    ),
-    *("references", "cited_by_count", "body", "other"),
-)
+    "id title abstract title2 abstract2 lang authors year journal keywords doi references cited_by_count "
+    "body other"
+).split()
 
 drawn = lambda number: settings(  # noqa: E731
     max_examples=number,
@@ -71,17 +59,9 @@ def indexed(path, lines, tried, *options):
 
 def records(format_):
     names = {"miracl": {"id": "docid", "abstract": "text"}, "beir": {"id": "_id", "abstract": "text"}}
-    sciences = {
-        "id": "CN",
-        "title": "Title",
-        "abstract": "Abstract",
-        "title2": "Title2",
-        "authors": "Author",
-        "year": "Pubyear",
-        "lang": "Lang",
-        "keywords": "Keyword",
-        "doi": "DOI",
-    }
+    keys = "CN Title Abstract Title2 Author Pubyear Lang Keyword DOI".split()
+    own = "id title abstract title2 authors year lang keywords doi".split()
+    sciences = dict(zip(own, keys, strict=True))
     renamed = names.get(format_, sciences if format_ == "scienceon" else {})
     fields = FIELDS if format_ == "jsonl" else ("id", "title", "abstract", "year", "keywords")
     for number, (field, value) in enumerate(product(fields, VALUES)):
@@ -129,18 +109,12 @@ def test_rows_of_a_table_are_indexed_or_set_aside(tmp_path, tried):
     cells = [
         "",
         " ",
-        "x",
-        "가",
-        '"a,b"',
-        '"a""b"',
-        "2020",
-        "-1",
-        "9" * 5_000,
-        "ko",
-        "xx",
         "a;b|c",
         "\0",
         "\ud800",
+        "9" * 5_000,
+        '"a""b"',
+        *'x 가 "a,b" 2020 -1 ko xx'.split(),
         *SIGNS,
     ]
     rows = [f"R{number},t,{cell},{cell}" for number, cell in enumerate(cell for cell in cells if cell != '"')]
@@ -311,61 +285,15 @@ def test_synonyms_and_dictionaries_are_read_or_refused(published, tmp_path, trie
 
 
 SETTINGS = (
-    *(
-        "HOME",
-        "ENGINE",
-        "WORKERS",
-        "WRITER_MEMORY_MB",
-        "KEEP_VERSIONS",
-        "COMMIT_EVERY",
-        "READABLE_BY",
-        "TITLE_WEIGHT",
-    ),
-    *(
-        "KEYWORDS",
-        "HITS_PER_QUERY",
-        "CANDIDATES",
-        "RERANK_DEPTH",
-        "RANKING",
-        "SYNONYMS",
-        "DROP_INCOMPLETE",
-        "ENCODER",
-    ),
-    *(
-        "ENCODER__PROVIDER",
-        "ENCODER__BASE_URL",
-        "ENCODER__STORAGE",
-        "LLM__BASE_URL",
-        "LLM",
-        "EVIDENCE",
-        "ASK_METHOD",
-    ),
-    *(
-        "ELASTICSEARCH__URL",
-        "ELASTICSEARCH__CA_CERTS",
-        "ELASTICSEARCH__PREFIX",
-        "ELASTICSEARCH",
-        "RERANKER__PROVIDER",
-    ),
-)
+    "HOME ENGINE WORKERS WRITER_MEMORY_MB KEEP_VERSIONS COMMIT_EVERY READABLE_BY TITLE_WEIGHT KEYWORDS "
+    "ENCODER LLM HITS_PER_QUERY CANDIDATES RERANK_DEPTH RANKING SYNONYMS DROP_INCOMPLETE "
+    "ENCODER__PROVIDER ENCODER__BASE_URL ENCODER__STORAGE LLM__BASE_URL EVIDENCE ASK_METHOD "
+    "ELASTICSEARCH__URL ELASTICSEARCH__CA_CERTS ELASTICSEARCH ELASTICSEARCH__PREFIX RERANKER__PROVIDER"
+).split()
 
 
 def test_settings_are_used_or_refused(published, tried, monkeypatch):
-    values = (
-        "",
-        " ",
-        "-1",
-        "x",
-        "가",
-        "nan",
-        "1e999",
-        "{}",
-        "[",
-        '{"a": 1}',
-        "http://[",
-        "9" * 5_000,
-        "/dev/null",
-    )
+    values = ("", " ", "9" * 5_000, '{"a": 1}', *"-1 x 가 nan 1e999 {} [ http://[ /dev/null".split())
     for name, value in islice(product(SETTINGS, values), 0, None, 1 if BY_NIGHT else 3):
         with monkeypatch.context() as patch:
             patch.setenv(f"SHRAG_{name}", value)
