@@ -27,6 +27,7 @@ class Remedy(Enum):
 
     CREATE = "make it first"
     REBUILD = "build it again"
+    UPGRADE = "upgrade it"
     REBUILD_WITH_DICTIONARY = "build it again with its dictionary"
     ROLL_BACK = "roll back to the previous version"
     POINT_TO = "name the version to use"

@@ -8,6 +8,7 @@ INDEX_CALLED_FOR = "shrag.index"  # key of the named index in click's shared con
 COMMANDS: dict[Remedy, str] = {
     Remedy.CREATE: "shrag index PATH --name {index}",
     Remedy.REBUILD: "shrag index PATH --name {index} --rebuild",
+    Remedy.UPGRADE: "shrag indexes upgrade {index}",
     Remedy.REBUILD_WITH_DICTIONARY: "shrag index PATH --name {index} --rebuild --dictionary FILE",
     Remedy.ROLL_BACK: "shrag indexes rollback {index}",
     Remedy.POINT_TO: "shrag indexes rollback {index} VERSION",

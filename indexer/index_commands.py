@@ -193,6 +193,25 @@ def rollback(name: str, version: int | None, as_json: bool) -> None:
 
 
 @indexes.command()
+@name_argument
+@json_option
+def upgrade(name: str, as_json: bool) -> None:
+    """Rewrite NAME for the installed analysis and libraries, from its stored passages.
+
+    The corpus is not needed. If NAME is up to date, nothing is published.
+    """
+    from base.terminal.progress_bar import progress_bar
+    from indexer.upgrade import upgrade_index
+
+    with progress_bar() as progress, interruptible():
+        manifest, is_new = upgrade_index(name, IndexerSettings(), progress)
+    if as_json:
+        echo_json({"name": name, "version": manifest.version, "is_published": is_new})
+        return
+    echo(f"index {name!r}: version {manifest.version} {'is published' if is_new else 'is up to date'}")
+
+
+@indexes.command()
 @optional_name_argument
 @click.option("--all", "every", is_flag=True, help="Verify all indexes.")
 @json_option

@@ -94,7 +94,7 @@ def index_records(
 ) -> IngestReport:
     """Index records, remove `request.removed`, and publish the result; raises as `build_index`."""
     started = time.perf_counter()
-    with _writable(settings, request.name) as store:
+    with writable_store(settings, request.name) as store:
         # Invalid requests are refused before a model is loaded.
         plan = plan_build(store, request, corpus, general_glossary=settings.general_glossary)
         options, states = _reading_options(request, settings), states_of(corpus)
@@ -181,7 +181,7 @@ def encode_passages(
         EncoderNotConfigured: no encoder is configured.
         InvalidCall: the engine cannot change to the configured encoder.
     """
-    with _writable(settings, name, published=True) as store:
+    with writable_store(settings, name, published=True) as store:
         base, dictionary = _checked_base(store)
         if (encoder := open_encoder(settings.encoder)) is None:
             raise EncoderNotConfigured(
@@ -219,7 +219,7 @@ def remove_records(
         InvalidCall: none of the ids is in the index; nothing is published.
     """
     asked = list(dict.fromkeys(unicodedata.normalize("NFC", record_id) for record_id in ids))
-    with _writable(settings, name, published=True) as store:
+    with writable_store(settings, name, published=True) as store:
         base, dictionary = _checked_base(store)
         key = key_field(base.unit)
         given = GivenPairs(own_entries(store, base), general=bool(base.glossary.get("general")))
@@ -245,20 +245,20 @@ def create_folder(name: str, settings: IndexerSettings) -> Path:
     """Return the folder of an index on this machine; create it, with its permissions, if it is missing."""
     folder = BuildFolder.of(settings.home, name).path
     if not folder.exists():
-        with _writable(settings, name):
+        with writable_store(settings, name):
             pass
     return folder
 
 
 def discard_folder(name: str, settings: IndexerSettings) -> None:
     """Remove the folder of an index that was never published, unless a build of it can be resumed."""
-    with _writable(settings, name) as store:
+    with writable_store(settings, name) as store:
         if not store.local.is_unfinished():
             store.discard_building()
 
 
 @contextmanager
-def _writable(settings: IndexerSettings, name: str, *, published: bool = False) -> Iterator[IndexStore]:
+def writable_store(settings: IndexerSettings, name: str, *, published: bool = False) -> Iterator[IndexStore]:
     """Open an index for writing; with `published` it must already exist.
 
     The settings determine the readers of a new index; the mode of its folder applies to all of its content.

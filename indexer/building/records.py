@@ -135,7 +135,7 @@ def read_corpus(plan: BuildPlan, progress: Callable[[int, int], None]) -> Genera
     """Yield the records of the corpus with their passages, and the dead letters."""
     for item in plan.corpus:
         progress(plan.corpus.bytes_read, plan.corpus.total_bytes)
-        if isinstance(item, DeadLetter):
+        if not isinstance(item, Paper):  # a dead letter, or a record of another version
             yield item
             continue
         bounded = _bounded(item)

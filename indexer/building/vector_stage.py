@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from base.errors import InvalidCall, Remedy
 from base.progress import Progress
-from indexer.encoders import Encoder
+from indexer.encoders import Encoder, VectorFingerprint
 from indexer.vectors.spool import VectorSpool, encode_missing
 from indexer.versions.manifest import Manifest
 from indexer.versions.store import LOCAL_ENGINES, IndexStore
@@ -19,6 +19,7 @@ class VectorStage:
     encoder: Encoder | None
     base: Manifest | None
     progress: Progress
+    spooled: VectorFingerprint | None = None  # of vectors that are in the spool, and need no encoder
 
     def check(self, *, reencode: bool = False) -> None:
         """Raise InvalidCall if the configured encoder differs from the base version's.
@@ -58,11 +59,11 @@ class VectorStage:
         Without an encoder, passages of the base version keep their vectors, and new passages have none.
         """
         built = self.base.vector_fingerprint if self.base else None
-        wanted = self.encoder.fingerprint if self.encoder else built
+        wanted = self.encoder.fingerprint if self.encoder else self.spooled or built
         if wanted is None:
             return replace(draft, vectors=None)
         missing = writer.start_vectors(wanted, keep=built == wanted)
-        if self.encoder:
+        if self.encoder or self.spooled:
             spool = VectorSpool(self.store.local.encoded, wanted)
             total = writer.passage_count
             encode_missing(missing, spool, self.encoder, writer.put_vectors, self.progress, total)

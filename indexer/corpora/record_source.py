@@ -1,11 +1,10 @@
 """The protocol of a corpus: records that a build reads, from files or harvested from a repository."""
 
 from collections.abc import Collection, Generator, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from indexer.corpora.papers import Unit
 from indexer.corpora.readers.corpus_files import LeftOut
-from indexer.corpora.readers.items import Item
 
 
 class RecordSource(Protocol):
@@ -50,5 +49,5 @@ class RecordSource(Protocol):
     def skip(self, names: Collection[str]) -> None:
         """Leave out some files in further iterations."""
 
-    def __iter__(self) -> Generator[Item, None, None]:
-        """Yield papers and dead letters."""
+    def __iter__(self) -> Generator[Any, None, None]:
+        """Yield papers and dead letters; of another version records with their passages (`Spooled`)."""

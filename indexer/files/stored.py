@@ -30,8 +30,8 @@ def stored_passages(paper: "Paper", unit: "Unit") -> list[StoredPassage]:
 
     passages = passages_of(paper, unit)
     incomplete = not any(passage.text.strip() for passage in passages)
-    authors = _exact_values(paper.authors)
-    kind = "".join(_exact_values([(paper.model_extra or {}).get("type")]))
+    authors = exact_values(paper.authors)
+    kind = "".join(exact_values([(paper.model_extra or {}).get("type")]))
     return [
         StoredPassage(
             passage_id=passage.passage_id,
@@ -53,7 +53,7 @@ def stored_passages(paper: "Paper", unit: "Unit") -> list[StoredPassage]:
     ]
 
 
-def _exact_values(texts: Iterable[object]) -> tuple[str, ...]:
+def exact_values(texts: Iterable[object]) -> tuple[str, ...]:
     """Return the texts that can be filtered by, each once, without surrounding white space."""
     values = (normalize("NFC", text).strip() for text in texts if isinstance(text, str))
     return tuple(dict.fromkeys(value for value in values if 0 < len(value) <= LONGEST_VALUE))
@@ -83,7 +83,7 @@ def open_searcher(folder: Path) -> tantivy.Searcher:
     Raises ValueError if it cannot be read.
     """
     try:
-        return tantivy.Index(tantivy_schema(), str(folder)).searcher()
+        return tantivy.Index.open(str(folder)).searcher()
     except ValueError as error:
         if "Failed to acquire Lockfile" not in str(error):
             raise
@@ -91,7 +91,7 @@ def open_searcher(folder: Path) -> tantivy.Searcher:
         for path in folder.iterdir():
             if path.suffix != ".lock":
                 (Path(view) / path.name).symlink_to(path.resolve())
-        return tantivy.Index(tantivy_schema(), view).searcher()
+        return tantivy.Index.open(view).searcher()
 
 
 def read_stored(searcher: tantivy.Searcher) -> Iterator[StoredPassage]:

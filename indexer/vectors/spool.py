@@ -89,7 +89,7 @@ class VectorSpool:
 def encode_missing(
     passages: Iterable[tuple[Key, StoredPassage]],
     spool: VectorSpool,
-    encoder: Encoder,
+    encoder: Encoder | None,
     put: Callable[[Sequence[Key], Stored], None],
     progress: Progress,
     total: int,
@@ -99,7 +99,7 @@ def encode_missing(
     Args:
         passages: each with its key; those without a text get no vector.
         spool: vectors encoded before.
-        encoder: encoder of the passages.
+        encoder: encoder of the passages; without one only those in the spool get a vector.
         put: stores the vectors of keys.
         progress: called with the number of passages.
         total: number of passages.
@@ -110,10 +110,14 @@ def encode_missing(
     done = 0
     progress("encoding", 0, total)
     texts = ((key, passage, text_to_encode(passage)) for key, passage in passages)
-    for window in windows((item for item in texts if item[2]), WINDOW):
+    for found in windows((item for item in texts if item[2]), WINDOW):
+        window = list(found)
         hashes = [text_hash(text) for _, _, text in window]
         by_hash = {hashes[place]: place for place in spool.missing(hashes)}
-        if missing := sorted(by_hash.values()):
+        if encoder is None:
+            held = [place for place, hashed in enumerate(hashes) if hashed not in by_hash]
+            window, hashes = [window[place] for place in held], [hashes[place] for place in held]
+        elif missing := sorted(by_hash.values()):
             before = done
             try:
                 vectors = encoder.encode_passages(

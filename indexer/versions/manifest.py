@@ -164,6 +164,6 @@ def check_analysis(manifest: Manifest, dictionary: UserDictionary | None) -> Non
     if changed := differences(manifest.fingerprint, current):
         raise IndexMismatch(
             f"index {manifest.name!r} was built with other settings or versions ({'; '.join(changed)})",
-            remedy=Remedy.REBUILD,
+            remedy=(Remedy.UPGRADE, Remedy.REBUILD),
             index=manifest.name,
         )

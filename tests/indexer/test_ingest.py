@@ -227,7 +227,7 @@ def test_a_version_of_another_analysis_is_refused(home, corpus):
     build(home, corpus)
     edit_manifest(FolderStore(home, "papers").version_path(1), fingerprint={"tantivy": "0.1"})
 
-    with refusal(IndexMismatch, "tantivy: 0.1, now 0.27", remedies=Remedy.REBUILD):
+    with refusal(IndexMismatch, "tantivy: 0.1, now 0.27", remedies=(Remedy.UPGRADE, Remedy.REBUILD)):
         build(home, corpus)
     with pytest.raises(IndexMismatch):
         remove_records("papers", ["P00001"], IndexerSettings(home=home))

@@ -1,0 +1,148 @@
+"""Rewriting an index for the installed analysis and libraries, from its stored passages."""
+
+from collections.abc import Collection, Generator, Iterator, Mapping
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+
+from base.errors import Remedy
+from base.progress import Progress, no_progress
+from base.windows import windows
+from indexer.building import build_version
+from indexer.building.plan import BuildPlan, IngestRequest, own_entries
+from indexer.building.record_spool import RecordHead, Spooled
+from indexer.building.source_files import keep_sources
+from indexer.building.vector_stage import VectorStage
+from indexer.corpora.papers import Origin, Unit
+from indexer.corpora.readers import LeftOut
+from indexer.encoders import open_encoder
+from indexer.errors import EncoderNotConfigured, IndexMismatch
+from indexer.files.schema import StoredPassage
+from indexer.files.stored import exact_values, key_of, open_searcher, read_numbered
+from indexer.glossary.given import GivenPairs
+from indexer.ingest import writable_store
+from indexer.settings import IndexerSettings
+from indexer.vectors.parts import VectorParts
+from indexer.vectors.spool import VectorSpool, text_hash, text_to_encode
+from indexer.versions.fingerprint import lexical_fingerprint
+from indexer.versions.manifest import HARVESTS, Manifest
+from indexer.versions.store import IndexStore
+
+VECTORS_AT_ONCE = 4_096
+
+
+@dataclass
+class StoredRecords:
+    """The records of a version as a corpus (`RecordSource`)."""
+
+    store: IndexStore
+    manifest: Manifest
+    total_bytes: int = 0
+    bytes_read: int = 0
+    left_out: LeftOut = field(default_factory=LeftOut)
+    formats: Mapping[str, int] = field(default_factory=dict)
+    sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    skipped: frozenset[str] = frozenset()
+
+    @property
+    def files(self) -> list[str]:
+        """A name of the version, which no file has."""
+        return [f"{self.manifest.name}@{self.manifest.version} {self.manifest.published}"]
+
+    @property
+    def format(self) -> str:
+        """The formats of the corpus of the version."""
+        return str(self.manifest.source.get("format", ""))
+
+    @property
+    def unit(self) -> Unit:
+        """The kind of a record."""
+        return self.manifest.unit
+
+    def skip(self, names: Collection[str]) -> None:
+        """Leave out some files, of which there are none."""
+
+    def __iter__(self) -> Generator[Spooled, None, None]:
+        """Yield the records with their passages."""
+        passages = self.store.stored_passages(self.manifest)
+        for record_id, found in groupby(passages, key=lambda passage: key_of(passage, self.unit)):
+            first, *more = found
+            record = first.paper or {}
+            authors = exact_values(record.get("authors") or ())
+            kind = "".join(exact_values([record.get("type")]))
+            head = RecordHead(
+                record_id,
+                Origin(),
+                cut=False,
+                incomplete=first.incomplete,
+                further=[p.passage_id for p in more],
+            )
+            yield head, [replace(passage, authors=authors, type=kind) for passage in (first, *more)]
+
+
+def upgrade_index(
+    name: str, settings: IndexerSettings, progress: Progress = no_progress
+) -> tuple[Manifest, bool]:
+    """Publish a version with the current analysis; return its manifest, and whether one was published.
+
+    After a kill the next call resumes. Vectors are kept; a cluster needs the encoder for them.
+
+    Raises:
+        IndexMismatch: papers are cut into passages in another way now, so that the corpus is needed.
+        EncoderNotConfigured: the vectors are in a cluster, and no encoder is configured.
+    """
+    with writable_store(settings, name, published=True) as store:
+        base = store.manifest()
+        dictionary = store.dictionary(base)
+        current = lexical_fingerprint(base.analyzer, base.decompound, base.engine, dictionary)
+        if base.fingerprint == current:
+            return base, False
+        if base.fingerprint.get("chunking") != current["chunking"]:
+            raise IndexMismatch(
+                f"index {name!r} was cut into passages in another way", remedy=Remedy.REBUILD, index=name
+            )
+        encoder, kept = open_encoder(settings.encoder), base.vector_fingerprint
+        own = own_entries(store, base)
+        request = IngestRequest(
+            name,
+            base.source.get("paths", ()),
+            analyzer=base.analyzer,
+            decompound=base.decompound,
+            rebuild=True,
+            dictionary=dictionary,
+            glossary=own,
+            harvests=base.source.get(HARVESTS),
+        )
+        given = GivenPairs(own, general=bool(base.glossary.get("general")))
+        corpus = StoredRecords(store, base)
+        plan = BuildPlan(request, corpus, store.next_version(), None, dictionary, current, given)
+        with closing(encoder) if encoder else nullcontext():
+            if kept and (vectors := store.vectors(base)):
+                _fill(VectorSpool(store.local.encoded, kept), vectors, Path(store.address(base).index))
+            elif kept and encoder is None:
+                raise EncoderNotConfigured(
+                    f"the vectors of index {name!r} must be encoded again",
+                    remedy="set SHRAG_ENCODER__PROVIDER to local or endpoint",
+                )
+            stage = VectorStage(store, encoder, None, progress, kept)
+            built = build_version(store, plan, settings, stage, progress)
+        manifest = store.publish(built.manifest, keep=settings.keep_versions)
+        keep_sources(store.local.sources, base, manifest)
+        store.local.forget_encoded()
+    return manifest, True
+
+
+def _fill(spool: VectorSpool, vectors: VectorParts, index: Path) -> None:
+    """Add the vectors of a version to the spool of the build."""
+    passages = read_numbered(open_searcher(index), lambda numbers: vectors.rows(numbers) >= 0)
+    for window in windows(_hashed(passages), VECTORS_AT_ONCE):
+        new = [window[place] for place in spool.missing([hashed for _, hashed in window])]
+        rows = vectors.rows(np.array([number for number, _ in new], np.int64))
+        spool.append([hashed for _, hashed in new], vectors.vectors(rows))
+
+
+def _hashed(passages: Iterator[tuple[int, StoredPassage]]) -> Iterator[tuple[int, bytes]]:
+    return ((number, text_hash(text_to_encode(passage))) for number, passage in passages)
