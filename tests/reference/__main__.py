@@ -9,4 +9,5 @@ os.environ["SHRAG_CONFIG"] = ""  # pages depend on the code alone
 from tests.reference.pages import BUILT, FOLDER  # noqa: E402 - settings are read when their modules load
 
 for page, make in BUILT.items():
+    (FOLDER / page).parent.mkdir(exist_ok=True)
     (FOLDER / page).write_text(make(), encoding="utf-8")

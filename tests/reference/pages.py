@@ -20,4 +20,4 @@ def results() -> str:
 
 
 PAGES = {"cli.md": commands.page, "settings.md": settings.page, "../results.md": results}
-BUILT = PAGES | {"api.md": api.page}  # the page of the API is not committed
+BUILT = PAGES | {"../../build/api.md": api.page}  # the page of the API is not committed

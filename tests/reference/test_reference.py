@@ -15,4 +15,4 @@ def test_every_page_lists_what_there_is():
     pages = {name: page() for name, page in BUILT.items()}
     assert "\n## shrag indexes rollback\n" in pages["cli.md"]
     assert "| `llm.model` | `SHRAG_LLM__MODEL` | text |" in pages["settings.md"]
-    assert "\n### GET, POST /api/v1/search\n" in pages["api.md"]
+    assert "\n### GET, POST /api/v1/search\n" in pages["../../build/api.md"]
