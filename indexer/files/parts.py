@@ -44,15 +44,13 @@ def write_part(folder: Path, files: Mapping[str, Iterable[Any]]) -> None:
 
 
 def small_parts(sizes: Sequence[int]) -> int:
-    """Return the place of the first part to join with all later ones, or the number of parts.
+    """Return the place of the first part to join with all later ones; the number of parts if there is none.
 
-    Parts are joined while the part before them is less than twice as large, so a version has about as many
-    parts as the logarithm of its passages, and an update rewrites as much as it adds, on average some times.
+    It is less than twice as large as the later parts together. So a version has about as many parts as the
+    logarithm of its passages, and a passage is rewritten as often.
     """
-    first = len(sizes) - 1
-    while first > 0 and sizes[first - 1] < 2 * sum(sizes[first:]):
-        first -= 1
-    return first if first < len(sizes) - 1 else len(sizes)
+    places = range(len(sizes) - 1)
+    return next((place for place in places if sizes[place] < 2 * sum(sizes[place + 1 :])), len(sizes))
 
 
 def kept_runs(kept: NDArray[np.bool_]) -> list[tuple[int, int]]:

@@ -63,7 +63,7 @@ class RowWriter:
             ValueError: the parts do not match the committed passages.
             FileNotFoundError: a file is missing.
         """
-        self._folder, self._next = folder, 0
+        self._folder, self._next, self._is_new = folder, 0, committed is not None
         for path in parts_in(folder):
             if committed is not None and self._next >= committed:
                 shutil.rmtree(path)
@@ -98,11 +98,11 @@ class RowWriter:
             self._part = NewPart()
 
     def finish(self) -> None:
-        """Write everything, and join small parts."""
+        """Write everything, and join small parts; in a build from empty all of them."""
         self.flush()
         self._folder.mkdir(exist_ok=True)
         write_removed(self._folder, self._removed)
-        join_rows(self._folder, self.removed)
+        join_rows(self._folder, self.removed, every=self._is_new)
 
 
 def packed_row(passage: StoredPassage, analysed: AnalysedPassage, lexicon: LexiconBuilder) -> bytes:

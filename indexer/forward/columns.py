@@ -161,12 +161,12 @@ class NewPart:
         )
 
 
-def join_rows(folder: Path, removed: Column) -> None:
-    """Join the small parts in a folder, with empty rows for removed passages."""
+def join_rows(folder: Path, removed: Column, *, every: bool = False) -> None:
+    """Join the small parts in a folder, or every part, with empty rows for removed passages."""
     paths = parts_in(folder)
     parts = list(map(Part, paths))
-    place = small_parts(list(map(len, parts)))
-    if not (joined := parts[place:]):
+    place = 0 if every else small_parts(list(map(len, parts)))
+    if len(joined := parts[place:]) < 2:  # noqa: PLR2004
         return
     first = int(paths[place].name)
     kept = ~np.isin(np.arange(first, first + sum(map(len, joined))), removed)

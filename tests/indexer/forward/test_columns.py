@@ -69,12 +69,13 @@ def test_an_unknown_number_is_an_error(tmp_path, asked):
         ((100, 10), 2),
         ((100, 60), 0),
         ((100, 10, 6), 1),
-        ((1_000, 100, 40, 19, 10), 1),
+        ((1_000, 100, 40, 20, 10), 1),
+        ((9, 9, 9, 1), 0),
         ((1_000, 400, 10), 3),
         ((7, 7, 7, 7), 0),
     ],
 )
-def test_a_part_is_joined_with_later_ones_unless_it_is_twice_as_large(sizes, first):
+def test_parts_are_joined_until_each_is_twice_as_large_as_the_later_ones(sizes, first):
     assert small_parts(sizes) == first
 
 

@@ -338,7 +338,9 @@ def test_an_unknown_style_is_refused_with_the_known_ones():
 
 
 @settings(max_examples=40)
-@given(st.sampled_from(style_names()), st.lists(RECORD, max_size=4, unique_by=lambda record: str(record["id"])))
+@given(
+    st.sampled_from(style_names()), st.lists(RECORD, max_size=4, unique_by=lambda record: str(record["id"]))
+)
 def test_each_paper_has_one_entry_whatever_its_record_holds(style, records):
     references = list(map(reference_of, records))
     made = reference_list(style, references, [[reference.id] for reference in references])
