@@ -75,7 +75,7 @@ def build_version(
     try:
         if _can_resume(store, plan):
             try:
-                return _build(store, plan, settings, vectors, progress)
+                return _build(store, plan, settings, vectors, progress, resumed=True)
             except _Unusable as error:
                 log.warning(
                     "unfinished build is damaged and started over", index=store.name, reason=str(error)
@@ -130,24 +130,25 @@ def _read_records(
 def _open(opened: ExitStack, store: IndexStore, plan: BuildPlan) -> tuple[Writer, CorpusSummary, int]:
     """Open the build for writing; return it with its summary so far, and the number of its next record."""
     base = store.companion_path(plan.base, SUMMARY) if plan.base else None
-    try:
-        with map_damage_errors(store.local.building, store.name):
-            writer = opened.enter_context(store.writer(plan.corpus.unit, plan.base))
-            last, _ = writer.last_written()
-            summary = CorpusSummary(plan.request.analyzer, plan.request.decompound, plan.dictionary, base)
-            if last >= 0 and plan.base is None:
-                writer.commit()  # complete interrupted merges
-                for passage in writer.stored():
-                    summary.add(passage, passage.row)
-    except (IndexDamaged, OSError) as error:
-        if isinstance(error, OSError) and error.errno != EIO:  # raised by the engine for unreadable files
-            raise
-        raise _Unusable(str(error)) from error
+    with map_damage_errors(store.local.building, store.name):
+        writer = opened.enter_context(store.writer(plan.corpus.unit, plan.base))
+        last, _ = writer.last_written()
+        summary = CorpusSummary(plan.request.analyzer, plan.request.decompound, plan.dictionary, base)
+        if last >= 0 and plan.base is None:
+            writer.commit()  # complete interrupted merges
+            for passage in writer.stored():
+                summary.add(passage, passage.row)
     return writer, summary, last + 1
 
 
 def _build(
-    store: IndexStore, plan: BuildPlan, settings: IndexerSettings, vectors: VectorStage, progress: Progress
+    store: IndexStore,
+    plan: BuildPlan,
+    settings: IndexerSettings,
+    vectors: VectorStage,
+    progress: Progress,
+    *,
+    resumed: bool = False,
 ) -> Built:
     tally, building = Tally(FileRecords.of(plan.corpus)), store.local.building
     spool = RecordSpool(building / SPOOL)
@@ -163,7 +164,13 @@ def _build(
 
     with DeadLetterFile(building / DEAD_LETTERS) as letters, ExitStack() as opened:
         _read_records(plan, spool, tally, refuse, progress)
-        writer, summary, written = _open(opened, store, plan)
+        try:
+            writer, summary, written = _open(opened, store, plan)
+        except (IndexDamaged, OSError) as error:
+            # The engine raises EIO for files that it cannot read.
+            if not resumed or (isinstance(error, OSError) and error.errno != EIO):
+                raise
+            raise _Unusable(str(error)) from error
         records = _records_to_write(spool, plan, writer, tally, refuse, progress)
         first = written if plan.base else 0  # an update continues the numbers of its base
         new = (record for record in records if first + record.number >= written)

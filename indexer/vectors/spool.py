@@ -132,7 +132,8 @@ def encode_missing(
                 ) from error
             stored = to_storage(vectors, encoder.fingerprint.storage)
             spool.append([hashes[place] for place in missing], stored)
-        put([key for key, *_ in window], spool.read(hashes))
+        if window:
+            put([key for key, *_ in window], spool.read(hashes))
         done += len(window)
         progress("encoding", done, total)
     return done
