@@ -1,6 +1,5 @@
 """Indexing a corpus, encoding passages and removing records; called by the front ends."""
 
-import shutil
 import time
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,6 +32,7 @@ from indexer.corpora.record_source import RecordSource
 from indexer.encoders import open_encoder
 from indexer.errors import EmptyCorpus, EncoderNotConfigured, StrictRefusal
 from indexer.files.damage import map_write_errors
+from indexer.files.parts import link_file
 from indexer.files.stored import key_field
 from indexer.glossary.given import GivenPairs
 from indexer.settings import IndexerSettings
@@ -100,7 +100,7 @@ def index_records(
         options, states = _reading_options(request, settings), states_of(corpus)
         base = version_key(plan.base) if plan.base else ""
         known = SourceFiles.read(store.local.sources, base, options)
-        plan = replace(plan, skipped=choose_skipped(known, states, request.paths))
+        plan = replace(plan, options=options, skipped=choose_skipped(known, states, request.paths))
         corpus.skip({name for name in corpus.sources if absolute(name) in plan.skipped.names})
         encoder = open_encoder(settings.encoder)
         with closing(encoder) if encoder else nullcontext():
@@ -192,7 +192,7 @@ def encode_passages(
             stage.check(reencode=True)
             held = base.vector_count if base.vector_fingerprint == encoder.fingerprint else 0
             draft = _start_from(store, base, dictionary)
-            with store.writer(base.unit, base) as writer:
+            with store.writer(base) as writer:
                 draft = stage.run(draft, writer)
                 if draft.vector_count > held:
                     writer.finish()
@@ -202,7 +202,7 @@ def encode_passages(
             store.local.forget_encoded()
             return base, 0
         for companion in COMPANIONS.keys() & base.files.keys():
-            shutil.copyfile(store.companion_path(base, companion), store.local.building / companion)
+            link_file(store.companion_path(base, companion), store.local.building / companion)
         draft = replace(draft, counts={"encoded": added}, published=publishing_time())
         manifest = store.publish(draft, keep=settings.keep_versions)
         keep_sources(store.local.sources, base, manifest)
@@ -224,12 +224,12 @@ def remove_records(
         key = key_field(base.unit)
         given = GivenPairs(own_entries(store, base), general=bool(base.glossary.get("general")))
         draft = _start_from(store, base, dictionary)
-        with store.writer(base.unit, base) as writer:
+        with store.writer(base) as writer:
             if not (present := writer.held(key, asked)):
                 store.discard_building()
                 raise InvalidCall(f"index {name!r} contains none of these ids: {', '.join(asked[:5])}")
-            chain = base.analyzer, base.decompound, dictionary
-            summary = CorpusSummary(*chain, store.companion_path(base, SUMMARY))
+            path = store.companion_path(base, SUMMARY)
+            summary = CorpusSummary(base.analyzer, base.decompound, dictionary, path)
             draft = replace(draft, counts={"removed": remove_from(writer, summary, key, present)})
             writer.commit()
             draft = VectorStage(store, None, base, progress).run(draft, writer)

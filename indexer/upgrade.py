@@ -1,6 +1,6 @@
 """Rewriting an index for the installed analysis and libraries, from its stored passages."""
 
-from collections.abc import Collection, Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -19,14 +19,13 @@ from indexer.building.vector_stage import VectorStage
 from indexer.corpora.papers import Origin, Unit
 from indexer.corpora.readers import LeftOut
 from indexer.encoders import open_encoder
-from indexer.errors import EncoderNotConfigured, IndexMismatch
-from indexer.files.schema import StoredPassage
+from indexer.errors import EmptyCorpus, EncoderNotConfigured, IndexMismatch
 from indexer.files.stored import exact_values, key_of, open_searcher, read_numbered
 from indexer.glossary.given import GivenPairs
 from indexer.ingest import writable_store
 from indexer.settings import IndexerSettings
 from indexer.vectors.parts import VectorParts
-from indexer.vectors.spool import VectorSpool, text_hash, text_to_encode
+from indexer.vectors.spool import VectorSpool, text_to_encode, vector_key
 from indexer.versions.fingerprint import lexical_fingerprint
 from indexer.versions.manifest import HARVESTS, Manifest
 from indexer.versions.store import IndexStore
@@ -93,6 +92,7 @@ def upgrade_index(
     Raises:
         IndexMismatch: papers are cut into passages in another way now, so that the corpus is needed.
         EncoderNotConfigured: the vectors are in a cluster, and no encoder is configured.
+        InvalidCall: the configured encoder is another one than that of the vectors.
     """
     with writable_store(settings, name, published=True) as store:
         base = store.manifest()
@@ -104,7 +104,9 @@ def upgrade_index(
             raise IndexMismatch(
                 f"index {name!r} was cut into passages in another way", remedy=Remedy.REBUILD, index=name
             )
-        encoder, kept = open_encoder(settings.encoder), base.vector_fingerprint
+        store.check_files(base, every_byte=True)
+        kept = base.vector_fingerprint
+        encoder = open_encoder(settings.encoder) if kept else None
         own = own_entries(store, base)
         request = IngestRequest(
             name,
@@ -120,6 +122,7 @@ def upgrade_index(
         corpus = StoredRecords(store, base)
         plan = BuildPlan(request, corpus, store.next_version(), None, dictionary, current, given)
         with closing(encoder) if encoder else nullcontext():
+            VectorStage(store, encoder, base, progress).check()
             if kept and (vectors := store.vectors(base)):
                 _fill(VectorSpool(store.local.encoded, kept), vectors, Path(store.address(base).index))
             elif kept and encoder is None:
@@ -128,7 +131,11 @@ def upgrade_index(
                     remedy="set SHRAG_ENCODER__PROVIDER to local or endpoint",
                 )
             stage = VectorStage(store, encoder, None, progress, kept)
-            built = build_version(store, plan, settings, stage, progress)
+            try:
+                built = build_version(store, plan, settings, stage, progress)
+            except EmptyCorpus:
+                store.discard_building()
+                raise
         manifest = store.publish(built.manifest, keep=settings.keep_versions)
         keep_sources(store.local.sources, base, manifest)
         store.local.forget_encoded()
@@ -137,12 +144,9 @@ def upgrade_index(
 
 def _fill(spool: VectorSpool, vectors: VectorParts, index: Path) -> None:
     """Add the vectors of a version to the spool of the build."""
-    passages = read_numbered(open_searcher(index), lambda numbers: vectors.rows(numbers) >= 0)
-    for window in windows(_hashed(passages), VECTORS_AT_ONCE):
-        new = [window[place] for place in spool.missing([hashed for _, hashed in window])]
-        rows = vectors.rows(np.array([number for number, _ in new], np.int64))
-        spool.append([hashed for _, hashed in new], vectors.vectors(rows))
-
-
-def _hashed(passages: Iterator[tuple[int, StoredPassage]]) -> Iterator[tuple[int, bytes]]:
-    return ((number, text_hash(text_to_encode(passage))) for number, passage in passages)
+    passages = read_numbered(open_searcher(index), lambda numbers: vectors.places(numbers) >= 0)
+    keyed = ((vector_key(text_to_encode(passage)), number) for number, passage in passages)
+    for window in windows(keyed, VECTORS_AT_ONCE):
+        numbers = dict(window)
+        new = [key for key in numbers if not spool.has(key)]
+        spool.append(new, vectors.vectors(vectors.places(np.array([numbers[key] for key in new], np.int64))))

@@ -72,7 +72,7 @@ def build(settings: IndexerSettings, name: str, count: int, progress: Progress) 
     with open_store(settings, name) as store, store.writing():
         store.start_building(None, ANALYZER, "discard")
         spent, counts = 0.0, TokenCounts()
-        with store.writer("paper", None) as writer:
+        with store.writer(None) as writer:
             for document in documents(count):
                 passage, tokens = passage_of(document), tokens_of(document)
                 started = time.perf_counter()

@@ -1,8 +1,8 @@
 """One run of `shrag index`, from the plan to a publishable build.
 
-A version is built next to the published ones. A killed build can resume (`resuming.py`): records are numbered
-by their place in the corpus and committed in this order, and a resumed build analyses only the records after
-the last commit.
+A version is built next to the published ones. Records are numbered by their place in the corpus and committed
+in this order, so a killed build can resume: it summarises the committed passages, and analyses and writes the
+records after the last commit.
 
 The corpus is read first, into a file of its records (`record_spool.py`), so that records which later ones
 replace are never written: BM25 statistics include deleted passages until the engine merges them away. An
@@ -20,7 +20,7 @@ from base.progress import Progress
 from indexer.analysis.pool import WorkerEnded
 from indexer.building.contested_ids import without_claimed
 from indexer.building.file_records import FileRecords
-from indexer.building.passages import analyse_passages, remove_from_base, write_passages
+from indexer.building.passages import analyse_passages, remove_records, write_passages
 from indexer.building.plan import BuildPlan
 from indexer.building.record_spool import RecordSpool
 from indexer.building.records import (
@@ -37,6 +37,7 @@ from indexer.corpora.readers import DeadLetter
 from indexer.corpora.readers.folders import ENDINGS
 from indexer.errors import EmptyCorpus, IndexDamaged, IndexNotWritten, StrictRefusal
 from indexer.files.damage import map_damage_errors
+from indexer.files.stored import key_field
 from indexer.settings import IndexerSettings
 from indexer.versions.manifest import Manifest
 from indexer.versions.store import IndexStore
@@ -131,8 +132,8 @@ def _open(opened: ExitStack, store: IndexStore, plan: BuildPlan) -> tuple[Writer
     """Open the build for writing; return it with its summary so far, and the number of its next record."""
     base = store.companion_path(plan.base, SUMMARY) if plan.base else None
     with map_damage_errors(store.local.building, store.name):
-        writer = opened.enter_context(store.writer(plan.corpus.unit, plan.base))
-        last, _ = writer.last_written()
+        writer = opened.enter_context(store.writer(plan.base))
+        last = writer.last_written()
         summary = CorpusSummary(plan.request.analyzer, plan.request.decompound, plan.dictionary, base)
         if last >= 0 and plan.base is None:
             writer.commit()  # complete interrupted merges
@@ -163,8 +164,8 @@ def _build(
         tally.counts["dead_letters"] += 1
 
     with DeadLetterFile(building / DEAD_LETTERS) as letters, ExitStack() as opened:
-        _read_records(plan, spool, tally, refuse, progress)
         try:
+            _read_records(plan, spool, tally, refuse, progress)
             writer, summary, written = _open(opened, store, plan)
         except (IndexDamaged, OSError) as error:
             # The engine raises EIO for files that it cannot read.
@@ -176,7 +177,9 @@ def _build(
         new = (record for record in records if first + record.number >= written)
         prepared = analyse_passages(new, plan, workers=settings.workers)
         write_passages(writer, prepared, plan, first, settings.commit_every, summary, progress)
-        remove_from_base(writer, plan, tally, summary)
+        if plan.base and plan.request.removed:
+            key = key_field(plan.corpus.unit)
+            tally.counts["removed"] = remove_records(writer, summary, key, plan.request.removed)
         if tally.counts["records"] + tally.counts["removed"] == 0 and (
             same := _without_changes(plan, tally, letters)
         ):

@@ -7,7 +7,7 @@ from base.progress import Progress
 from indexer.analysis.analysed import AnalysedPassage
 from indexer.analysis.pool import analyse_in_order
 from indexer.building.plan import BuildPlan
-from indexer.building.records import Record, Tally
+from indexer.building.records import Record
 from indexer.building.summary import CorpusSummary
 from indexer.files.schema import StoredPassage
 from indexer.files.stored import key_field
@@ -59,14 +59,6 @@ def write_passages(
                     writer.remove(key, record.id)
                     summary.remove(record.replaced)
             summary.add(passage, writer.add(passage, analysed, first + record.number), mentions)
-
-
-def remove_from_base(writer: Writer, plan: BuildPlan, tally: Tally, summary: CorpusSummary) -> None:
-    """Remove the records of the base version that the request names, and count them."""
-    if plan.base and plan.request.removed:
-        tally.counts["removed"] = remove_records(
-            writer, summary, key_field(plan.corpus.unit), plan.request.removed
-        )
 
 
 def remove_records(writer: Writer, summary: CorpusSummary, key: str, ids: Iterable[str]) -> int:

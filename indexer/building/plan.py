@@ -46,6 +46,7 @@ class BuildPlan:
     dictionary: UserDictionary | None
     fingerprint: Fingerprint
     given: GivenPairs  # for the glossary, which is written last; a resumed build uses the current pairs
+    options: Mapping[str, Any] = field(default_factory=dict)  # with which files are read
     publishes_anyway: bool = False  # an update without changed records is published, too
     skipped: SkippedFiles = field(default_factory=SkippedFiles)
 
@@ -54,7 +55,7 @@ class BuildPlan:
         return {
             "files": [state_of(name) for name in self.corpus.files],
             "format": self.corpus.format,
-            "columns": dict(self.request.columns or {}),
+            "options": self.options,
             "fingerprint": self.fingerprint,
             "base": self.base.version if self.base else None,
             "version": self.version,

@@ -12,6 +12,7 @@ instead of the corpus. It contains two lines of JSON for each record or dead let
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import Any, NamedTuple, TextIO, TypeAlias
 from base.files.durable import sync
 from indexer.corpora.papers import Origin
 from indexer.corpora.readers import DeadLetter
+from indexer.errors import IndexDamaged
 from indexer.files.schema import StoredPassage
 
 FIELDS = (
@@ -80,14 +82,17 @@ class RecordSpool:
         return ((head, body) for head, body in self._lines() if isinstance(head, RecordHead))
 
     def _lines(self) -> Iterator[tuple[RecordHead | DeadLetter, str]]:
-        with gzip.open(self._path, "rt", encoding="utf-8", newline="\n") as file:
-            for line, body in zip(file, file, strict=True):
-                values = json.loads(line)
-                if body == "\n":
-                    yield DeadLetter(*values), ""
-                else:
-                    record_id, name, number, raw, *more = values
-                    yield RecordHead(record_id, Origin(name, number, raw.encode("latin-1")), *more), body
+        try:
+            with gzip.open(self._path, "rt", encoding="utf-8", newline="\n") as file:
+                for line, body in zip(file, file, strict=True):
+                    values = json.loads(line)
+                    if body == "\n":
+                        yield DeadLetter(*values), ""
+                    else:
+                        record_id, name, number, raw, *more = values
+                        yield RecordHead(record_id, Origin(name, number, raw.encode("latin-1")), *more), body
+        except (EOFError, zlib.error, gzip.BadGzipFile, ValueError, TypeError) as error:
+            raise IndexDamaged(f"{self._path} cannot be read ({error})") from error
 
 
 def _write(file: TextIO, head: list[Any], body: str) -> None:

@@ -1,8 +1,8 @@
 """The summary of a version's passages, and the files made of it: glossary, citation graph, lexicon, manifest.
 
-All parts of a summary add up, so an update reads the summary of its base, and adds and subtracts the changed
-passages. The file is a NumPy archive (.npz) of the columns of `Gathered`, the token counts by term number,
-and the packed `Evidence`.
+All parts of a summary add up, the evidence of terms up to a million of a kind. So an update reads the summary
+of its base, and adds and subtracts the changed passages. The file is a NumPy archive (.npz) of the columns of
+`Gathered`, the token counts by term number, and the packed `Evidence`.
 """
 
 from collections.abc import Container, Iterable
@@ -54,7 +54,7 @@ class CorpusSummary:
     def add(self, passage: StoredPassage, row: bytes, mentions: Mentions | None = None) -> None:
         """Add a passage with its row; `mentions` if already found."""
         self._terms.add(passage, mentions or find_mentions(texts_of(passage), self._analyzer))
-        self._added.add(passage, passage.paper)
+        self._added.add(passage)
         self._tokens.add(row)
 
     def remove(self, passages: Iterable[StoredPassage]) -> None:
@@ -65,14 +65,10 @@ class CorpusSummary:
             if passage.record:
                 self._removed.add(record_key(passage))
 
-    def references(self) -> Gathered:
-        """Return the records and their references."""
-        if not self._base:
-            return self._added
-        gathered = Gathered()
-        gathered.extend(self._base, self._removed)
-        gathered.extend(self._added.packed())
-        return gathered
+    def used(self, terms: list[str]) -> set[str]:
+        """Return the terms that a passage contains, of all terms in the order of their numbers."""
+        frequency, _ = self._tokens.columns(len(terms))
+        return {term for term, count in zip(terms, frequency[1:].tolist(), strict=True) if count}
 
     def write_glossary(self, path: Path, own: list[Pair], general: list[Pair]) -> int:
         """Write the given pairs, and the pairs, abbreviations and words of the passages.
@@ -87,7 +83,11 @@ class CorpusSummary:
 
     def write(self, folder: Path, terms: list[str]) -> tuple[int, dict[str, int]]:
         """Write lexicon, citation graph and summary; return the number of papers and counts of references."""
-        references = self.references()
+        references = Gathered()
+        if self._base:
+            references.extend(self._base, self._removed)
+            self._base = {}
+        references.extend(self._added.packed())
         counts = write_citations(folder / CITATIONS, references)
         write_lexicon(folder / LEXICON, terms, self._tokens)
         frequency, named = self._tokens.columns(len(terms))
@@ -121,7 +121,7 @@ def complete_manifest(
     progress("glossary", 0, total)
     own, general = given.pairs(draft.analyzer, draft.decompound, dictionary)
     terms = writer.terms
-    known = set(terms)
+    known = summary.used(terms)
     general = [pair for pair in general if _is_useful(pair, known)]
     mined = summary.write_glossary(building / GLOSSARY, own, general)
     papers, citations = summary.write(building, terms)

@@ -7,13 +7,12 @@ below 10⁹ papers.
 
 from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indexer.citation_graph.references import entries, reference_ids
 from indexer.corpora.normal_forms import SHORTEST_TITLE, normal_title, whole_doi
+from indexer.files.parts import Column
 from indexer.files.schema import StoredPassage
 from indexer.files.sums import hash_of_text
 
@@ -22,7 +21,6 @@ MOST_AUTHORS, LONGEST_NAMES = 30, 2_000  # characters of all names
 AUTHOR_SEPARATOR = "\x1f"
 DOI_MARK = "10."  # texts without it are skipped quickly
 NONE = 0  # the hash of a missing value
-Column = NDArray[Any]
 
 
 class Texts:
@@ -141,9 +139,9 @@ class Gathered:
                 column = places[target][column] if name == pointer else column
                 getattr(self, name).frombytes(column.astype(code).tobytes())
 
-    def add(self, passage: StoredPassage, record: Mapping[str, Any] | None) -> None:
-        """Add the record stored with a passage, if any: `passage.paper`."""
-        if record is None:
+    def add(self, passage: StoredPassage) -> None:
+        """Add the record stored with a passage, if any."""
+        if (record := passage.paper) is None:
             return
         owner = len(self.hashes)
         self.doc_ids.append(passage.doc_id)

@@ -43,7 +43,7 @@ def write_part(folder: Path, files: Mapping[str, Iterable[Any]]) -> None:
     sync(folder.parent)
 
 
-def small_parts(sizes: Sequence[int]) -> int:
+def first_small_part(sizes: Sequence[int]) -> int:
     """Return the place of the first part to join with all later ones; the number of parts if there is none.
 
     It is less than twice as large as the later parts together. So a version has about as many parts as the
@@ -66,19 +66,22 @@ def map_numbers(path: Path, dtype: np.dtype[Any]) -> Column:
     return np.asarray(np.memmap(path, dtype, "r"))
 
 
+def link_file(path: Path, target: Path) -> None:
+    """Copy a file by a hard link, or its content where links are not supported."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(path, target)
+    except OSError:
+        shutil.copy2(path, target)
+
+
 def link_files(source: Path, target: Path, copied: Sequence[str] = ()) -> None:
-    """Copy the files below a folder by hard links; by copying where links are not supported, and if named."""
+    """Copy the files below a folder as `link_file` does; files with some names are copied by content."""
     for path in sorted(source.rglob("*")):
         if path.is_file() and path.suffix != ".lock":
             place = target / path.relative_to(source)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            if path.name in copied or not _is_linked(path, place):
+            if path.name in copied:
+                place.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(path, place)
-
-
-def _is_linked(path: Path, place: Path) -> bool:
-    try:
-        os.link(path, place)
-    except OSError:
-        return False
-    return True
+            else:
+                link_file(path, place)

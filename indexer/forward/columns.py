@@ -1,7 +1,7 @@
 """The rows of a version in memory-mapped files, by the number of a passage.
 
-The folder contains parts (`indexer/files/parts.py`), and `removed`, the numbers of removed passages (64-bit
-integers, ascending; missing if there are none). The parts cover all numbers from 0 on without a gap.
+The folder contains parts (`indexer/files/parts.py`), which cover all numbers from 0 on without a gap. No
+number is used again.
 
 | file of a part | content |
 |---|---|
@@ -11,13 +11,14 @@ integers, ascending; missing if there are none). The parts cover all numbers fro
 | id_lengths | bytes of each passage_id |
 | doc_lengths | bytes of the doc_id at the start of each passage_id |
 
-A removed passage keeps its row until the part is joined with others, and is empty from then on.
+A removed passage has an empty row after its part was joined with others. Until then its number is in the file
+`removed` beside the parts (64-bit integers, ascending).
 """
 
 import shutil
 from array import array
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,11 +27,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from base.files.durable import write_durably
-from indexer.files.parts import Column, kept_runs, map_numbers, part_name, parts_in, small_parts, write_part
+from indexer.files.parts import (
+    Column,
+    first_small_part,
+    kept_runs,
+    map_numbers,
+    part_name,
+    parts_in,
+    write_part,
+)
 from indexer.forward.rows import PassageRows, Places, Words
 
 ROWS, ROW_LENGTHS, IDS, ID_LENGTHS, DOC_LENGTHS = "rows", "row_lengths", "ids", "id_lengths", "doc_lengths"
 REMOVED = "removed"
+LENGTHS = {ROWS: ROW_LENGTHS, IDS: ID_LENGTHS}  # the columns with the sizes of their pieces
 WORD, ROW_LENGTH, NUMBER, LENGTH = (np.dtype(name) for name in ("<u2", "<u4", "<i8", "<u2"))
 COLUMNS: Mapping[str, np.dtype[Any]] = {
     ROWS: WORD,
@@ -164,42 +174,44 @@ class NewPart:
 def join_rows(folder: Path, removed: Column, *, every: bool = False) -> None:
     """Join the small parts in a folder, or every part, with empty rows for removed passages."""
     paths = parts_in(folder)
-    parts = list(map(Part, paths))
-    place = 0 if every else small_parts(list(map(len, parts)))
-    if len(joined := parts[place:]) < 2:  # noqa: PLR2004
+    sizes = [(path / ID_LENGTHS).stat().st_size // LENGTH.itemsize for path in paths]
+    place = 0 if every else first_small_part(sizes)
+    if len(joined := paths[place:]) < 2:  # noqa: PLR2004
         return
-    first = int(paths[place].name)
-    kept = ~np.isin(np.arange(first, first + sum(map(len, joined))), removed)
-    edges = np.cumsum([0, *map(len, joined)])
-    masks = [kept[start:end] for start, end in pairwise(edges)]
-    each = list(zip((part.columns for part in joined), masks, strict=True))
-    columns: dict[str, list[Column]] = {
-        name: [np.where(mask, column[name], 0).astype(COLUMNS[name]) for column, mask in each]
-        for name in (ROW_LENGTHS, ID_LENGTHS, DOC_LENGTHS)
-    }
-    for name, lengths in ((ROWS, ROW_LENGTHS), (IDS, ID_LENGTHS)):
-        columns[name] = [
-            piece for column, mask in each for piece in _slices(column[name], column[lengths], mask)
-        ]
-    write_part(paths[place], columns)
-    for path in paths[place + 1 :]:
+    edges = np.cumsum([int(joined[0].name), *sizes[place:]])
+    masks = [~np.isin(np.arange(start, end), removed) for start, end in pairwise(edges)]
+    write_part(joined[0], {name: _kept(joined, masks, name) for name in COLUMNS})
+    for path in joined[1:]:
         shutil.rmtree(path)
 
 
-def _slices(data: Column, lengths: Column, kept: NDArray[np.bool_]) -> Iterable[Column]:
-    """Yield the slices of `data` that are kept, adjacent ones together."""
-    ends = np.cumsum(lengths, dtype=np.int64)
-    for first, stop in kept_runs(kept):
-        yield data[int(ends[first - 1]) if first else 0 : int(ends[stop - 1])]
+def _kept(paths: Sequence[Path], masks: Sequence[NDArray[np.bool_]], name: str) -> Iterator[Column]:
+    """Yield a column of several parts; a passage that is not kept has length 0."""
+    for path, mask in zip(paths, masks, strict=True):
+        column = map_numbers(path / name, COLUMNS[name])
+        if name not in LENGTHS:
+            yield np.where(mask, column, 0).astype(COLUMNS[name])
+            continue
+        ends = np.cumsum(map_numbers(path / LENGTHS[name], COLUMNS[LENGTHS[name]]), dtype=np.int64)
+        for first, stop in kept_runs(mask):
+            yield column[int(ends[first - 1]) if first else 0 : int(ends[stop - 1])]
 
 
 def read_removed(folder: Path) -> Column:
-    """Return the numbers of removed passages, ascending."""
+    """Return the numbers of removed passages, ascending: those in the file, and those with empty rows."""
     path = folder / REMOVED
-    return np.fromfile(path, NUMBER) if path.exists() else np.zeros(0, NUMBER)
+    noted = np.fromfile(path, NUMBER) if path.exists() else np.zeros(0, NUMBER)
+    return np.union1d(noted, _empty_rows(folder))
 
 
-def write_removed(folder: Path, numbers: Collection[int]) -> None:
-    """Write the numbers of removed passages."""
-    if numbers:
-        write_durably(folder / REMOVED, np.array(sorted(numbers), NUMBER).tobytes())
+def write_removed(folder: Path, numbers: Column) -> None:
+    """Write the numbers of removed passages whose rows are not empty yet."""
+    left = np.setdiff1d(numbers, _empty_rows(folder)).astype(NUMBER)
+    write_durably(folder / REMOVED, left.tobytes())
+
+
+def _empty_rows(folder: Path) -> Column:
+    lengths = [(int(path.name), map_numbers(path / ID_LENGTHS, LENGTH)) for path in parts_in(folder)]
+    return np.concatenate(
+        [np.zeros(0, NUMBER), *(first + np.flatnonzero(column == 0) for first, column in lengths)]
+    )

@@ -6,24 +6,32 @@ others.
 """
 
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from indexer.encoders import Stored, VectorFingerprint
-from indexer.files.parts import Column, kept_runs, map_numbers, part_name, parts_in, small_parts, write_part
+from indexer.files.parts import (
+    Column,
+    first_small_part,
+    kept_runs,
+    map_numbers,
+    part_name,
+    parts_in,
+    write_part,
+)
 from indexer.vectors.spool import DTYPES
 
 NUMBERS, VECTORS = "numbers", "vectors"
 NUMBER = np.dtype("<i8")
+PART_BYTES = 32_000_000  # of vectors; more are written to disk
 
 
 class VectorParts:
     """The vectors in a folder, memory-mapped; several threads may read them.
 
-    A row is the place of a vector among those of all parts.
+    A place is that of a vector among those of all parts.
     """
 
     def __init__(self, folder: Path, fingerprint: VectorFingerprint, removed: Column) -> None:
@@ -50,25 +58,25 @@ class VectorParts:
         """Return the number of passages with a vector."""
         return len(self.numbers) - int(self.is_removed.sum())
 
-    def rows(self, numbers: Column) -> Column:
-        """Return the row of each passage, −1 without a vector."""
+    def places(self, numbers: Column) -> Column:
+        """Return the place of each passage's vector, −1 without one."""
         if not len(self._ordered):
             return np.full(len(numbers), -1)
-        places = np.minimum(np.searchsorted(self._ordered, numbers), len(self._ordered) - 1)
-        rows = self._order[places]
-        return np.where((self._ordered[places] == numbers) & ~self.is_removed[rows], rows, -1)
+        found = np.minimum(np.searchsorted(self._ordered, numbers), len(self._ordered) - 1)
+        places = self._order[found]
+        return np.where((self._ordered[found] == numbers) & ~self.is_removed[places], places, -1)
 
-    def vectors(self, rows: Column) -> Stored:
-        """Return the vectors of rows, in the storage type."""
-        found = np.empty((len(rows), self._dimensions), self._dtype)
-        part_of = np.searchsorted(self._starts, rows, side="right") - 1
+    def vectors(self, places: Column) -> Stored:
+        """Return the vectors at some places, in the storage type."""
+        found = np.empty((len(places), self._dimensions), self._dtype)
+        part_of = np.searchsorted(self._starts, places, side="right") - 1
         for part, matrix in enumerate(self._matrices):
             mine = part_of == part
-            found[mine] = matrix[rows[mine] - self._starts[part]]
+            found[mine] = matrix[places[mine] - self._starts[part]]
         return found
 
     def blocks(self, size: int) -> Iterator[Stored]:
-        """Yield all vectors in the order of rows, at most `size` bytes at once."""
+        """Yield all vectors in order, at most `size` bytes at once."""
         step = max(1, size // (self._dimensions * self._dtype.itemsize))
         for matrix in self._matrices:
             for start in range(0, len(matrix), step):
@@ -81,37 +89,48 @@ class VectorWriter:
     def __init__(self, folder: Path, fingerprint: VectorFingerprint) -> None:
         """Continue after the parts of the base version."""
         self._folder, self._fingerprint = folder, fingerprint
-        self._next = sum(map_numbers(path / NUMBERS, NUMBER).size for path in parts_in(folder))
+        self._next = sum(_size(path) for path in parts_in(folder))
+        self._numbers: list[int] = []
+        self._vectors: list[Stored] = []  # not on disk yet
 
     def put(self, numbers: Sequence[int], vectors: Stored) -> None:
-        """Write the vectors of passages, in any order."""
-        files: dict[str, list[Any]] = {
-            NUMBERS: [np.array(numbers, NUMBER)],
-            VECTORS: [np.ascontiguousarray(vectors)],
-        }
-        write_part(self._folder / part_name(self._next), files)
-        self._next += len(numbers)
+        """Add the vectors of passages, in any order."""
+        self._numbers += numbers
+        self._vectors.append(vectors)
+        if sum(some.nbytes for some in self._vectors) > PART_BYTES:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._numbers:
+            files = {
+                NUMBERS: [np.array(self._numbers, NUMBER)],
+                VECTORS: map(np.ascontiguousarray, self._vectors),
+            }
+            write_part(self._folder / part_name(self._next), files)
+            self._next += len(self._numbers)
+            self._numbers, self._vectors = [], []
 
     def finish(self, removed: Column) -> int:
-        """Join small parts, without the vectors of removed passages; return the number of vectors."""
+        """Write everything, join small parts without removed passages; return the number of vectors."""
+        self._flush()
         paths = parts_in(self._folder)
-        parts = [map_numbers(path / NUMBERS, NUMBER) for path in paths]
-        place = small_parts(list(map(len, parts)))
-        if joined := paths[place:]:
-            kept = [~np.isin(numbers, removed) for numbers in parts[place:]]
-            pieces = (
-                matrix[first:stop]
-                for matrix, mask in zip(
-                    (_matrix(path, self._fingerprint) for path in joined), kept, strict=True
-                )
+        if joined := paths[first_small_part(list(map(_size, paths))) :]:
+            numbers = [np.fromfile(path / NUMBERS, NUMBER) for path in joined]
+            kept = [~np.isin(column, removed) for column in numbers]
+            vectors = (
+                _matrix(path, self._fingerprint)[first:stop]
+                for path, mask in zip(joined, kept, strict=True)
                 for first, stop in kept_runs(mask)
             )
-            numbers = (one[mask] for one, mask in zip(parts[place:], kept, strict=True))
-            files: dict[str, Iterable[Any]] = {NUMBERS: numbers, VECTORS: pieces}
-            write_part(joined[0], files)
+            left = [column[mask] for column, mask in zip(numbers, kept, strict=True)]
+            write_part(joined[0], {NUMBERS: left, VECTORS: vectors})
             for path in joined[1:]:
                 shutil.rmtree(path)
         return len(VectorParts(self._folder, self._fingerprint, removed))
+
+
+def _size(path: Path) -> int:
+    return (path / NUMBERS).stat().st_size // NUMBER.itemsize
 
 
 def _matrix(path: Path, fingerprint: VectorFingerprint) -> Stored:

@@ -29,7 +29,7 @@ from indexer.errors import EncoderUnusable
 from indexer.files.schema import StoredPassage
 
 WINDOW = 1_024  # passages encoded between two commits, sorted by length
-HASH_BYTES = 16
+KEY_BYTES = 16
 DTYPES: dict[str, np.dtype[Any]] = {"float32": np.dtype("<f4"), "int8": np.dtype("i1")}
 Key = TypeVar("Key")
 
@@ -39,9 +39,9 @@ def text_to_encode(passage: StoredPassage) -> str:
     return unicodedata.normalize("NFC", f"{passage.title}\n{passage.text}".strip())
 
 
-def text_hash(text: str) -> bytes:
-    """Return the hash of a text to encode."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES).digest()
+def vector_key(text: str) -> bytes:
+    """Return the key of a text's vector, a hash."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES).digest()
 
 
 class VectorSpool:
@@ -61,14 +61,15 @@ class VectorSpool:
             about.write_text(record, encoding="utf-8")
         held = self._hashes.read_bytes()
         size = fingerprint.dimensions * self._dtype.itemsize
-        count = min(len(held) // HASH_BYTES, self._vectors.stat().st_size // size)
+        count = min(len(held) // KEY_BYTES, self._vectors.stat().st_size // size)
         os.truncate(self._vectors, count * size)  # a killed process may have written more
-        os.truncate(self._hashes, count * HASH_BYTES)
-        self._rows = {held[row * HASH_BYTES :][:HASH_BYTES]: row for row in range(count)}
+        os.truncate(self._hashes, count * KEY_BYTES)
+        self._count = count  # of vectors in the file
+        self._rows = {held[row * KEY_BYTES : (row + 1) * KEY_BYTES]: row for row in range(count)}
 
-    def missing(self, hashes: Sequence[bytes]) -> list[int]:
-        """Return the places of the hashes without a vector."""
-        return [place for place, wanted in enumerate(hashes) if wanted not in self._rows]
+    def has(self, key: bytes) -> bool:
+        """Check whether there is a vector."""
+        return key in self._rows
 
     def append(self, hashes: Sequence[bytes], vectors: Stored) -> None:
         """Add vectors; they are on disk afterwards."""
@@ -77,8 +78,8 @@ class VectorSpool:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-        for one in hashes:
-            self._rows[one] = len(self._rows)
+        self._rows |= {hashed: self._count + place for place, hashed in enumerate(hashes)}
+        self._count += len(hashes)
 
     def read(self, hashes: Sequence[bytes]) -> Stored:
         """Return the vectors of hashes, a row each."""
@@ -93,8 +94,8 @@ def encode_missing(
     put: Callable[[Sequence[Key], Stored], None],
     progress: Progress,
     total: int,
-) -> int:
-    """Encode passages that are not in the spool, and store the vectors of all; return the number of passages.
+) -> None:
+    """Encode passages that are not in the spool, and store the vectors of all.
 
     Args:
         passages: each with its key; those without a text get no vector.
@@ -112,12 +113,13 @@ def encode_missing(
     texts = ((key, passage, text_to_encode(passage)) for key, passage in passages)
     for found in windows((item for item in texts if item[2]), WINDOW):
         window = list(found)
-        hashes = [text_hash(text) for _, _, text in window]
-        by_hash = {hashes[place]: place for place in spool.missing(hashes)}
+        hashes = [vector_key(text) for _, _, text in window]
         if encoder is None:
-            held = [place for place, hashed in enumerate(hashes) if hashed not in by_hash]
-            window, hashes = [window[place] for place in held], [hashes[place] for place in held]
-        elif missing := sorted(by_hash.values()):
+            window = [item for item, hashed in zip(window, hashes, strict=True) if spool.has(hashed)]
+            hashes = [hashed for hashed in hashes if spool.has(hashed)]
+        elif missing := sorted(
+            {hashed: place for place, hashed in enumerate(hashes) if not spool.has(hashed)}.values()
+        ):
             before = done
             try:
                 vectors = encoder.encode_passages(
@@ -136,4 +138,3 @@ def encode_missing(
             put([key for key, *_ in window], spool.read(hashes))
         done += len(window)
         progress("encoding", done, total)
-    return done

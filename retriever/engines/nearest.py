@@ -1,4 +1,4 @@
-"""Vectors of the embedded index, mapped into memory: exact cosines, and the nearest of all rows."""
+"""Vectors of the embedded index, mapped into memory: exact cosines, and the nearest of all places."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -26,37 +26,41 @@ class NearestPassages:
         """Take the vectors, and the passages with their numbers."""
         self._vectors, self._passages = vectors, passages
 
-    def _rows(self, passage_ids: Sequence[str]) -> dict[str, int]:
-        """Return the row of each passage that has a vector."""
+    def _places(self, passage_ids: Sequence[str]) -> dict[str, int]:
+        """Return the place of the vector of each passage that has one."""
         numbers = self._passages.numbers(passage_ids)
-        rows = self._vectors.rows(np.array(list(numbers.values()), np.int64))
-        return {name: row for name, row in zip(numbers, rows.tolist(), strict=True) if row >= 0}
+        places = self._vectors.places(np.array(list(numbers.values()), np.int64))
+        return {name: place for name, place in zip(numbers, places.tolist(), strict=True) if place >= 0}
 
     def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
         """Return the cosine of a vector with that of each passage that has one."""
-        rows = self._rows(passage_ids)
-        if not rows:
+        places = self._places(passage_ids)
+        if not places:
             return {}
-        values = cosines(self._vectors.vectors(np.array(list(rows.values()))), vector)
-        return dict(zip(rows, map(rounded_cosine, values.tolist()), strict=True))
+        values = cosines(self._vectors.vectors(np.array(list(places.values()))), vector)
+        return dict(zip(places, map(rounded_cosine, values.tolist()), strict=True))
 
     def of(self, passage_ids: Sequence[str]) -> dict[str, Stored]:
         """Return the vectors of passages; skips passages without a vector."""
-        rows = self._rows(passage_ids)
-        return dict(zip(rows, self._vectors.vectors(np.array(list(rows.values()), np.int64)), strict=True))
+        places = self._places(passage_ids)
+        return dict(
+            zip(places, self._vectors.vectors(np.array(list(places.values()), np.int64)), strict=True)
+        )
 
     def nearest(self, vector: Stored, k: int, allowed: "Satisfying | None") -> list[EngineHit]:
         """Return the k nearest of the `allowed` passages, by cosine, then passage_id."""
         if allowed and (few := allowed.all_if_few()) is not None:
-            rows = np.array(list(self._rows(few).values()), np.int64)
-            return self._hits(rows, cosines(self._vectors.vectors(rows), vector))[:k] if len(rows) else []
+            places = np.array(list(self._places(few).values()), np.int64)
+            return (
+                self._hits(places, cosines(self._vectors.vectors(places), vector))[:k] if len(places) else []
+            )
         values = self._all_cosines(vector)
         limit = k + MARGIN
         while True:
-            rows = _highest(values, limit)
-            rows = rows[~self._vectors.is_removed[rows]]
+            places = _highest(values, limit)
+            places = places[~self._vectors.is_removed[places]]
             whole = limit >= len(values)
-            kept = surely_first(self._hits(rows, values[rows]), whole=whole)
+            kept = surely_first(self._hits(places, values[places]), whole=whole)
             if allowed:
                 wanted = allowed.among([hit.passage_id for hit in kept])
                 kept = [hit for hit in kept if hit.passage_id in wanted]
@@ -65,14 +69,14 @@ class NearestPassages:
             limit *= 4
 
     def _all_cosines(self, vector: Stored) -> NDArray[np.float32]:
-        """Return the cosines of all rows; that of a removed passage is −∞."""
+        """Return the cosines of all vectors; that of a removed passage is −∞."""
         parts = [cosines(block, vector) for block in self._vectors.blocks(READ_AT_ONCE)]
         values: NDArray[np.float32] = np.concatenate([np.zeros(0, np.float32), *parts])
         values[self._vectors.is_removed] = -np.inf
         return values
 
-    def _hits(self, rows: NDArray[np.int64], values: NDArray[np.float32]) -> list[EngineHit]:
-        names = self._passages.names(self._vectors.numbers[rows].tolist())
+    def _hits(self, places: NDArray[np.int64], values: NDArray[np.float32]) -> list[EngineHit]:
+        names = self._passages.names(self._vectors.numbers[places].tolist())
         scores = map(rounded_cosine, values.tolist())
         return by_score([EngineHit(*name, score) for name, score in zip(names, scores, strict=True)])
 

@@ -59,13 +59,14 @@ class StoredPassages:
 
     def numbers(self, passage_ids: Sequence[str]) -> dict[str, int]:
         """Return the numbers of passages in the order given; unknown ids are left out."""
-        known = self._numbers
+        known, read = self._numbers, dict[str, int]()
         missing = tuple(passage_id for passage_id in passage_ids if passage_id not in known)
         if missing:
             addresses = self._addresses(compiled(Exact("passage_id", missing)), len(missing))
             numbers = passage_numbers(self._searcher, addresses)
-            known = known | {self._columns.names(number)[0]: number for number in numbers}
-        return {passage_id: known[passage_id] for passage_id in passage_ids if passage_id in known}
+            read = {self._columns.names(number)[0]: number for number in numbers}
+        found = ((name, known.get(name, read.get(name))) for name in passage_ids)
+        return {name: number for name, number in found if number is not None}
 
     def rows(self, passage_ids: Sequence[str]) -> NumberedRows:
         """Return the rows of passages in the order given; unknown ids are left out."""

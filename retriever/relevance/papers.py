@@ -20,7 +20,7 @@ from indexer.encoders import Stored
 from indexer.files.schema import StoredPassage
 from indexer.glossary.storage import Glossary
 from indexer.settings import IndexerSettings
-from indexer.vectors.spool import text_hash, text_to_encode
+from indexer.vectors.spool import text_to_encode, vector_key
 from retriever.exclusions import Excluded, analyse_exclusions, loss_of_text
 from retriever.opening.worker_threads import WorkerThreads
 from retriever.relevance.asked_words import AskedWord, asked_words
@@ -136,7 +136,7 @@ class PaperRelevance:
         vectors, failure = await encoder.of(passages)
         if failure:
             raise ResourceError(failure)
-        found = [vectors.get(text_hash(text_to_encode(passage))) for passage in passages]
+        found = [vectors.get(vector_key(text_to_encode(passage))) for passage in passages]
         cosines = [None if vector is None else _cosine(asked, vector) for vector in found]
         return leads_of(cosines[: len(papers)], fmean(cosine or 0.0 for cosine in cosines[len(papers) :]))
 

@@ -15,7 +15,7 @@ from indexer.analysis import Analyzer
 from indexer.encoders import Stored
 from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import LexiconBuilder
-from indexer.vectors.spool import text_hash, text_to_encode
+from indexer.vectors.spool import text_to_encode, vector_key
 from retriever.engines import Engine, EngineHit, NumberedRows, T
 from retriever.engines.term_statistics import TermStatistics
 from retriever.errors import SourceFailed
@@ -162,7 +162,7 @@ class SourcesEngine(Engine):
         passages = grown.passages[len(pool.passages) :]
         found, failure = await self._vectors.of(passages)
         self._notes |= dict.fromkeys([failure] if failure else [])
-        hashes = {passage.passage_id: text_hash(text_to_encode(passage)) for passage in passages}
+        hashes = {passage.passage_id: vector_key(text_to_encode(passage)) for passage in passages}
         new_vectors = {name: found[hashed] for name, hashed in hashes.items() if hashed in found}
         return replace(grown, vectors={**pool.vectors, **new_vectors})
 

@@ -13,7 +13,7 @@ from indexer.encoders import Encoder, Stored, VectorFingerprint
 from indexer.encoders.rounding import to_storage
 from indexer.files.schema import StoredPassage
 from indexer.settings import IndexerSettings
-from indexer.vectors.spool import text_hash, text_to_encode
+from indexer.vectors.spool import text_to_encode, vector_key
 from retriever.opening.models import Models, QuestionVectors, TextEncoder
 from retriever.sources.cache import VectorCache
 
@@ -52,9 +52,9 @@ class PassageVectors:
 
     def _known(self, passages: Sequence[StoredPassage]) -> tuple[dict[bytes, Stored], dict[bytes, str]]:
         """Return the cached vectors, and the texts without one, by the hash of the text."""
-        texts = {text_hash(text): text for passage in passages if (text := text_to_encode(passage))}
+        texts = {vector_key(text): text for passage in passages if (text := text_to_encode(passage))}
         known = self._cache.known(list(texts))
-        return known, {text_hash: text for text_hash, text in texts.items() if text_hash not in known}
+        return known, {vector_key: text for vector_key, text in texts.items() if vector_key not in known}
 
 
 def _not_encoded(error: ResourceError) -> str:

@@ -25,7 +25,7 @@ OLD = {
 
 def add(gathered, record, unit="paper"):
     for passage in stored_passages(Paper.model_validate(record), unit):
-        gathered.add(passage, passage.paper)
+        gathered.add(passage)
 
 
 @pytest.fixture

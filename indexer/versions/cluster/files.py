@@ -1,4 +1,4 @@
-"""Companion files of versions in a cluster (glossary, citation graph, lexicon, dictionary), and local copies.
+"""Companion files of versions in a cluster, such as glossary and lexicon, and local copies.
 
 The index PREFIX.files contains each file in pieces; the manifest has its size and its checksum. A machine
 that searches downloads a file once, into the folder of the version in its SHRAG_HOME.

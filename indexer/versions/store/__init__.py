@@ -10,7 +10,6 @@ from base.errors import InvalidCall, Remedy, ResourceError
 from base.progress import Progress, no_progress
 from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.user_dictionary import parse_user_dictionary
-from indexer.corpora.papers import Unit
 from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.files.damage import map_write_errors
 from indexer.files.schema import StoredPassage
@@ -230,7 +229,7 @@ class IndexStore(Protocol):
     ) -> None:
         """Start a new build: from the passages of a version, or empty with an analysis."""
 
-    def writer(self, unit: Unit, base: Manifest | None) -> "Writer":
+    def writer(self, base: Manifest | None) -> "Writer":
         """Open the build for writing."""
 
     def publish(self, manifest: Manifest, *, keep: int) -> Manifest:

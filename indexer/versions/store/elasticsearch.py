@@ -17,7 +17,6 @@ from elasticsearch import Elasticsearch
 
 from base.progress import Progress, no_progress
 from indexer.analysis import Decompound, UserDictionary
-from indexer.corpora.papers import Unit
 from indexer.errors import EngineRefused, IndexBusy, IndexDamaged, IndexMismatch
 from indexer.files.damage import map_write_errors
 from indexer.files.schema import StoredPassage
@@ -223,14 +222,13 @@ class ElasticsearchStore(IndexStore):
         if version in self._indexes():
             self._client.options(ignore_status=404).indices.delete(index=self.index_of(version))
 
-    def writer(self, unit: Unit, base: Manifest | None) -> Writer:
+    def writer(self, base: Manifest | None) -> Writer:
         """Open the build for writing."""
         return ElasticsearchWriter(
             self._client,
             self._settings,
             self.index_of(self.next_version()),
             base=self.index_of(base.version) if base else None,
-            unit=unit,
             building=self.local.building,
             lexicon=self.companion_path(base, LEXICON) if base else None,
         )

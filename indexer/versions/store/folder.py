@@ -38,7 +38,6 @@ from base.errors import Remedy
 from base.files.durable import SHORTAGES, cause_of, sync, write_durably
 from base.progress import Progress, no_progress
 from indexer.analysis import Decompound, UserDictionary
-from indexer.corpora.papers import Unit
 from indexer.errors import IndexDamaged, IndexMismatch, VersionGone
 from indexer.files.damage import map_damage_errors, map_write_errors
 from indexer.files.parts import link_files
@@ -210,7 +209,6 @@ class FolderStore(IndexStore):
         """Open the vectors of a version; None if it has none.
 
         Raises:
-            FileNotFoundError: files are missing, possibly because the version was pruned.
             IndexDamaged: files are damaged.
         """
         if (fingerprint := manifest.vector_fingerprint) is None:
@@ -231,11 +229,7 @@ class FolderStore(IndexStore):
         for difference in chain(
             differing_files(folder, manifest.files, most_bytes=most_bytes), differing_files(folder, named)
         ):
-            raise IndexDamaged(
-                f"index {self.name!r}, version {manifest.version}: {difference}",
-                remedy=(Remedy.REBUILD, Remedy.ROLL_BACK),
-                index=self.name,
-            )
+            raise self._differs(manifest.version, difference)
 
     def verify_files(self, version: int, progress: Progress = no_progress) -> list[str]:
         """Compare every byte of a version with its manifest; return one line per difference."""
@@ -295,13 +289,12 @@ class FolderStore(IndexStore):
                 source = self.version_path(base.version) / folder
                 link_files(source, self.local.building / folder, CHANGING_FILES)
 
-    def writer(self, unit: Unit, base: Manifest | None) -> "Writer":
+    def writer(self, base: Manifest | None) -> "Writer":
         """Open the build for writing."""
         from indexer.versions.writers.tantivy import TantivyWriter
 
         return TantivyWriter(
             self.local.building,
-            unit=unit,
             memory_mb=self._writer_memory_mb,
             lexicon=self.companion_path(base, LEXICON) if base else None,
         )
@@ -312,7 +305,9 @@ class FolderStore(IndexStore):
         self.local.versions.mkdir(exist_ok=True)
         self.local.move_dead_letters(manifest.version)
         before = self.current() or 0
-        published = replace(manifest, files=sum_files(building, NOT_PUBLISHED, self._known_sums(before)))
+        known = self._known_sums(before)
+        published = replace(manifest, files=sum_files(building, NOT_PUBLISHED, known))
+        self._check_rewritten(published)
         published.write(building)
         for path in [*building.rglob("*"), building]:
             sync(path)
@@ -333,6 +328,27 @@ class FolderStore(IndexStore):
             return sums_by_inode(self.version_path(version), self.manifest_of(version).files)
         except (IndexDamaged, IndexMismatch):
             return {}
+
+    def _check_rewritten(self, published: Manifest) -> None:
+        """Compare the files of the base that an update has joined or merged, as new checksums hide damage."""
+        version = (self.local.read_plan() or {}).get("base")
+        if version is None:
+            return
+        base = self.manifest_of(version)
+        rewritten = {
+            name: found
+            for name, found in base.files.items()
+            if name.startswith((TANTIVY, FORWARD, VECTORS)) and published.files.get(name) != found
+        }
+        for difference in differing_files(self.version_path(version), rewritten):
+            raise self._differs(version, difference)
+
+    def _differs(self, version: int, difference: str) -> IndexDamaged:
+        return IndexDamaged(
+            f"index {self.name!r}, version {version}: {difference}",
+            remedy=(Remedy.REBUILD, Remedy.ROLL_BACK),
+            index=self.name,
+        )
 
     def _prune(self, version: int) -> None:
         """Remove a version atomically; while a reader has it open, only hide it."""

@@ -46,8 +46,8 @@ class Writer(Protocol):
         """Return the passages, with rows, of records of the base by their values in an exact field."""
         ...
 
-    def last_written(self) -> tuple[int, str | None]:
-        """Return the highest committed sequence and the key of its record; (-1, None) in an empty index."""
+    def last_written(self) -> int:
+        """Return the highest committed sequence; −1 in an empty index."""
         ...
 
     def commit(self) -> None:

@@ -17,11 +17,9 @@ from elasticsearch.helpers import streaming_bulk
 from base.files.durable import write_durably
 from base.windows import windows
 from indexer.analysis.analysed import AnalysedPassage
-from indexer.corpora.papers import Unit
 from indexer.encoders import Stored, VectorFingerprint
 from indexer.errors import EngineRefused
 from indexer.files.schema import StoredPassage
-from indexer.files.stored import key_of
 from indexer.forward.building import TermNumbers, packed_row
 from indexer.forward.lexicon import Lexicon
 from indexer.settings import ElasticsearchSettings
@@ -55,7 +53,6 @@ class ElasticsearchWriter:
         index: str,
         *,
         base: str | None,
-        unit: Unit,
         building: Path,
         lexicon: Path | None,
     ) -> None:
@@ -65,12 +62,11 @@ class ElasticsearchWriter:
         """
         self.replaced = 0
         self._client, self._settings, self._index, self._base = client, settings, index, base
-        self._unit: Unit = unit
         self._note = building / COMMITTED
         self._terms = TermNumbers(building / NEW_TERMS, Lexicon.open(lexicon) if lexicon else ())
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="bulk")
         self._sending: Future[int] | None = None
-        self._newest: tuple[int, str | None] = (-1, None)
+        self._newest = -1  # sequence of the last added passage
         self._new_batch()
 
     def _new_batch(self) -> None:
@@ -88,7 +84,7 @@ class ElasticsearchWriter:
 
     def add(self, passage: StoredPassage, analysed: AnalysedPassage, sequence: int) -> bytes:
         """Add a passage, and return its row; `sequence` is its record's place in the corpus."""
-        self._newest = sequence, key_of(passage, self._unit)
+        self._newest = sequence
         row = packed_row(passage, analysed, self._terms.lexicon)
         document = to_document(passage, analysed.tokens, row, sequence)
         self._actions.append(self._action(passage.passage_id, _source=document))
@@ -167,19 +163,18 @@ class ElasticsearchWriter:
             records.setdefault(str(getattr(passage, field)), []).append(passage)
         return records
 
-    def last_written(self) -> tuple[int, str | None]:
-        """Return the highest committed sequence and the key of its record; (-1, None) in an empty index."""
+    def last_written(self) -> int:
+        """Return the highest committed sequence; −1 in an empty index."""
         if self._note.exists():
-            sequence, key = json.loads(self._note.read_text(encoding="utf-8"))
-            return sequence, key
+            return int(json.loads(self._note.read_text(encoding="utf-8"))["sequence"])
         if self._base is None:
-            return -1, None
+            return -1
         highest = {"highest": {"max": {"field": "sequence"}}}
         found = self._client.search(
             index=self._base, size=0, aggs=highest, allow_partial_search_results=False
         )
         value = found["aggregations"]["highest"]["value"]
-        return (-1 if value is None else int(value)), None
+        return -1 if value is None else int(value)
 
     def commit(self) -> None:
         """Wait for the acknowledgement of all added passages, and store the progress."""
@@ -187,8 +182,8 @@ class ElasticsearchWriter:
         self._send_batch()
         self._wait()
         self._client.indices.refresh(index=self._index)
-        if self._newest[0] >= 0:
-            write_durably(self._note, json.dumps(self._newest, ensure_ascii=False))
+        if self._newest >= 0:
+            write_durably(self._note, json.dumps({"sequence": self._newest}))
 
     def finish(self) -> None:
         """Commit, and merge each shard to one segment, so that BM25 statistics exclude deleted passages.
@@ -209,8 +204,9 @@ class ElasticsearchWriter:
             time.sleep(SETTLING_S)
 
     def stored(self) -> Iterator[StoredPassage]:
-        """Yield every stored passage in corpus order."""
-        return passages_of_index(self._client, self._index)
+        """Yield every committed passage in corpus order."""
+        committed = {"range": {"sequence": {"lte": self.last_written()}}}
+        return passages_of_index(self._client, self._index, committed)
 
     @property
     def terms(self) -> list[str]:

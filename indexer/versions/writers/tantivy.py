@@ -13,12 +13,10 @@ import tantivy
 
 from indexer.analysis.analysed import AnalysedPassage
 from indexer.analysis.packing import GAP, PackedTokens
-from indexer.corpora.papers import Unit
 from indexer.encoders import Stored, VectorFingerprint
 from indexer.files.schema import AUTHORS, EXACT_FIELDS, TERMS, StoredPassage, tantivy_schema
 from indexer.files.stored import (
     add_stored,
-    key_of,
     passage_numbers,
     place_in_paper,
     read_numbered,
@@ -39,8 +37,8 @@ PROBE_BYTES = 4_000_000
 class TantivyWriter:
     """An index being written; a context manager that closes its files."""
 
-    def __init__(self, building: Path, *, unit: Unit, memory_mb: int, lexicon: Path | None = None) -> None:
-        """Open or create the index in a building folder; its records are papers or passages.
+    def __init__(self, building: Path, *, memory_mb: int, lexicon: Path | None = None) -> None:
+        """Open or create the index in a building folder.
 
         `lexicon` is that of the base version, whose files are in the folder.
 
@@ -50,7 +48,6 @@ class TantivyWriter:
         self._folder, self._rows_folder = building / TANTIVY, building / FORWARD
         self._folder.mkdir(parents=True, exist_ok=True)
         self._vectors_folder = building / VECTORS
-        self._unit = unit
         self.replaced = 0
         self._memory = memory_mb * 1_000_000
         with _as_os_errors(self._folder):
@@ -60,7 +57,7 @@ class TantivyWriter:
         self._base = self._searcher()
         self._terms = TermNumbers(building / NEW_TERMS, Lexicon.open(lexicon) if lexicon else ())
         self._rows = RowWriter(self._rows_folder, None if lexicon else int(self._base.num_docs))
-        self._base_rows = ForwardColumns(self._rows_folder)
+        self._base_rows = ForwardColumns(self._rows_folder) if lexicon else None
 
     def __enter__(self) -> Self:
         """Return the writer."""
@@ -121,7 +118,8 @@ class TantivyWriter:
 
     def _with_row(self, address: tantivy.DocAddress) -> StoredPassage:
         [number] = passage_numbers(self._base, [address])
-        return replace(read_passage(self._base, address), row=self._base_rows.packed(number))
+        row = self._base_rows.packed(number) if self._base_rows else b""
+        return replace(read_passage(self._base, address), row=row)
 
     def commit(self) -> None:
         """Commit atomically, and wait for the merging of segments.
@@ -150,14 +148,10 @@ class TantivyWriter:
         for name in CHANGING_FILES:
             (self._folder / name).chmod(readable)
 
-    def last_written(self) -> tuple[int, str | None]:
-        """Return the highest committed sequence and the key of its record; (-1, None) in an empty index."""
-        searcher = self._searcher()
-        hits = searcher.search(tantivy.Query.all_query(), 1, count=False, order_by_field="sequence").hits
-        if not hits:
-            return -1, None
-        sequence, address = hits[0]
-        return int(sequence), key_of(read_passage(searcher, address), self._unit)
+    def last_written(self) -> int:
+        """Return the highest committed sequence; −1 in an empty index."""
+        found = self._searcher().search(tantivy.Query.all_query(), 1, count=False, order_by_field="sequence")
+        return int(found.hits[0][0]) if found.hits else -1
 
     def stored(self) -> Iterator[StoredPassage]:
         """Yield every committed passage in corpus order, with its row."""
@@ -179,7 +173,7 @@ class TantivyWriter:
         self._vectors_folder.mkdir(exist_ok=True)
         self._vectors = VectorWriter(self._vectors_folder, fingerprint)
         held = VectorParts(self._vectors_folder, fingerprint, self._rows.removed)
-        return read_numbered(self._searcher(), lambda numbers: held.rows(numbers) < 0)
+        return read_numbered(self._searcher(), lambda numbers: held.places(numbers) < 0)
 
     def put_vectors(self, keys: Sequence[int], vectors: Stored) -> None:
         """Write the vectors of the passages with some numbers."""

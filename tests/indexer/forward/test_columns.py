@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
-from indexer.files.parts import part_name, parts_in, small_parts
+from indexer.files.parts import first_small_part, part_name, parts_in
 from indexer.files.schema import StoredPassage
 from indexer.forward.columns import COLUMNS, ForwardColumns, NewPart, join_rows
 from indexer.forward.rows import GAPS, RowTokens, pack_row
@@ -76,7 +76,7 @@ def test_an_unknown_number_is_an_error(tmp_path, asked):
     ],
 )
 def test_parts_are_joined_until_each_is_twice_as_large_as_the_later_ones(sizes, first):
-    assert small_parts(sizes) == first
+    assert first_small_part(sizes) == first
 
 
 @pytest.mark.parametrize("removed", [set(), {0}, {3}, {1, 2}, {0, 1, 2, 3}, {0, 99}])

@@ -38,42 +38,50 @@ def test_vectors_are_found_by_number(tmp_path, storage, dtype, joined):
     about = fingerprint(storage=storage)
     writer = VectorWriter(tmp_path, about)
     writer.put([4, 0], matrix([1, 0], [0, 1], dtype=dtype))
+    if not joined:
+        assert writer.finish(NOTHING) == 2
+        writer = VectorWriter(tmp_path, about)
     writer.put([2], matrix([3, -4], dtype=dtype))
-    count = writer.finish(NOTHING) if joined else 3
+    count = writer.finish(NOTHING)
 
     vectors = VectorParts(tmp_path, about, NOTHING)
 
     assert count == len(vectors) == 3
-    rows = vectors.rows(np.array([0, 1, 2, 4, 9]))
-    assert (rows >= 0).tolist() == [True, False, True, True, False]
-    assert vectors.vectors(rows[[0, 2, 3]]).tolist() == [[0, 1], [3, -4], [1, 0]]
+    places = vectors.places(np.array([0, 1, 2, 4, 9]))
+    assert (places >= 0).tolist() == [True, False, True, True, False]
+    assert vectors.vectors(places[[0, 2, 3]]).tolist() == [[0, 1], [3, -4], [1, 0]]
     assert np.concatenate(list(vectors.blocks(1))).tolist() == [[1, 0], [0, 1], [3, -4]]
     assert vectors.numbers.tolist() == [4, 0, 2]
 
 
 def test_removed_passages_have_no_vector_and_vanish_with_their_part(tmp_path):
     about, removed = fingerprint(), np.array([1, 3])
-    writer = VectorWriter(tmp_path, about)
-    for number in range(5):
-        writer.put([number], matrix([number, 0]))
+    for numbers in ([0, 1, 2], [3, 4]):
+        writer = VectorWriter(tmp_path, about)
+        writer.put(numbers, matrix(*([number, 0] for number in numbers)))
+        count = writer.finish(removed)
 
-    assert writer.finish(removed) == 3
+    assert count == 3
     vectors = VectorParts(tmp_path, about, removed)
     assert (vectors.numbers.tolist(), vectors.is_removed.tolist()) == ([0, 2, 4], [False] * 3)
 
-    VectorWriter(tmp_path, about).put([5], matrix([5, 0]))
+    writer = VectorWriter(tmp_path, about)
+    writer.put([5], matrix([5, 0]))
+    writer.finish(np.array([1, 2, 3]))
     vectors = VectorParts(tmp_path, about, np.array([1, 2, 3]))
     assert len(parts_in(tmp_path)) == 2
-    assert (len(vectors), vectors.rows(np.array([0, 2, 5])).tolist()) == (3, [0, -1, 3])
+    assert (len(vectors), vectors.places(np.array([0, 2, 5])).tolist()) == (3, [0, -1, 3])
 
 
 def test_there_may_be_no_vectors(tmp_path):
     assert VectorWriter(tmp_path, fingerprint()).finish(NOTHING) == 0
-    assert VectorParts(tmp_path, fingerprint(), NOTHING).rows(np.array([0])).tolist() == [-1]
+    assert VectorParts(tmp_path, fingerprint(), NOTHING).places(np.array([0])).tolist() == [-1]
 
 
 def test_files_that_do_not_fit_are_an_error(tmp_path):
-    VectorWriter(tmp_path, fingerprint()).put([0, 1], matrix([1, 0], [0, 1]))
+    writer = VectorWriter(tmp_path, fingerprint())
+    writer.put([0, 1], matrix([1, 0], [0, 1]))
+    writer.finish(NOTHING)
     [part] = parts_in(tmp_path)
     (part / "vectors").write_bytes((part / "vectors").read_bytes()[:8])
 
@@ -90,11 +98,11 @@ def test_a_spool_keeps_what_was_written_and_drops_the_rest(tmp_path):
     again = VectorSpool(tmp_path / "spool", fingerprint())
     again.append([b"c" * 16], matrix([2, 2]))
 
-    assert again.missing([b"c" * 16, b"d" * 16, b"a" * 16]) == [1]
+    assert [again.has(key * 16) for key in (b"c", b"d", b"a")] == [True, False, True]
     assert again.read([b"c" * 16, b"a" * 16]).tolist() == [[2, 2], [1, 0]]
 
 
 def test_vectors_of_another_fingerprint_are_no_beginning(tmp_path):
     VectorSpool(tmp_path / "spool", fingerprint()).append([b"a" * 16], matrix([1, 0]))
 
-    assert VectorSpool(tmp_path / "spool", fingerprint(model="other")).missing([b"a" * 16]) == [0]
+    assert VectorSpool(tmp_path / "spool", fingerprint(model="other")).has(b"a" * 16) is False
