@@ -105,29 +105,10 @@ def _belongs(name: str, endings: Collection[str]) -> bool:
 class Walk:
     """The files below a folder, and the skipped entries, as paths."""
 
-    files: dict[str, int] = field(default_factory=dict)  # sizes
-    linked: set[str] = field(default_factory=set)  # of the files, those reached through links
+    files: dict[str, int] = field(default_factory=dict)  # sizes; those reached through links are last
     links: list[str] = field(default_factory=list)  # links out of the folder, or broken ones
     special: list[str] = field(default_factory=list)  # FIFOs, sockets and devices
     unreadable: dict[str, str] = field(default_factory=dict)  # reasons
-
-    def add(self, path: Path, *, linked: bool) -> None:
-        """Add a file."""
-        try:
-            status = path.stat()
-        except OSError as error:
-            self.unreadable[str(path)] = f"the file cannot be read: {error.strerror}"
-            return
-        if not stat.S_ISREG(status.st_mode):
-            self.special.append(str(path))
-            return
-        self.files[str(path)] = status.st_size
-        if linked:
-            self.linked.add(str(path))
-
-    def refuse(self, error: OSError) -> None:
-        """Note a folder that cannot be listed."""
-        self.unreadable[str(error.filename)] = f"the folder cannot be read: {error.strerror}"
 
 
 def walk(folder: Path, *, follow_links: bool = False) -> Walk:
@@ -135,20 +116,34 @@ def walk(folder: Path, *, follow_links: bool = False) -> Walk:
 
     A folder is entered once, by its own name rather than through a link.
     """
-    found, root, entered = Walk(), folder.resolve(), set[str]()
-    starts = [folder]  # the folder, then folders behind links
+    found, root, seen = Walk(), folder.resolve(), set[str]()
+
+    def refuse(error: OSError) -> None:
+        found.unreadable[str(error.filename)] = f"the folder cannot be read: {error.strerror}"
+
+    def add(path: Path) -> None:
+        try:
+            status = path.stat()
+        except OSError as error:
+            found.unreadable[str(path)] = f"the file cannot be read: {error.strerror}"
+            return
+        if not stat.S_ISREG(status.st_mode):
+            found.special.append(str(path))
+        else:
+            found.files[str(path)] = status.st_size
+
+    starts, linked = [folder], list[Path]()  # the folder and folders behind links; links to files
     for start in starts:
         links: list[Path] = []
-        for place, folders, names in os.walk(start, onerror=found.refuse):
-            real = os.path.realpath(place)
-            folders[:] = [] if real in entered else sorted(name for name in folders if not is_hidden(name))
-            for name in [] if real in entered else sorted((*names, *folders)):
-                path = Path(place, name)
-                if path.is_symlink():
-                    links += [] if is_hidden(name) else [path]
-                elif name not in folders and not is_hidden(name):
-                    found.add(path, linked=start != folder)
-            entered.add(real)
+        for place, folders, names in os.walk(start, onerror=refuse):
+            entries = [] if (real := os.path.realpath(place)) in seen else sorted((*names, *folders))
+            seen.add(real)
+            paths = [Path(place, name) for name in entries if not is_hidden(name)]
+            links += filter(Path.is_symlink, paths)
+            folders[:] = [path.name for path in paths if path.name in folders]
+            for path in paths:
+                if not (path.name in folders or path.is_symlink()):
+                    add(path)
         for link in links:
             target = Path(os.path.realpath(link))
             if not target.exists() or not (follow_links or target.is_relative_to(root)):
@@ -156,5 +151,7 @@ def walk(folder: Path, *, follow_links: bool = False) -> Walk:
             elif target.is_dir():
                 starts.append(link)
             else:
-                found.add(link, linked=True)
+                linked.append(link)
+    for link in linked:
+        add(link)
     return found

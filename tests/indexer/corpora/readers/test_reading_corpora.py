@@ -288,3 +288,14 @@ def test_the_shared_corpora_are_read_whole(shared_data, folder, format_, unit, p
 
     assert (found.format, found.unit) == (format_, unit)
     assert sum(isinstance(item, Paper) for item in found) == sum(1 for _ in found) == papers
+
+
+def test_the_example_of_the_api_is_read(shared_data):
+    first, second = items_of(read_corpus([shared_data / "scienceon-example.xml"]))
+
+    assert (first.keywords, first.authors) == (["예시", "형식", "format"], ["가나다", "라마바"])
+    assert second.record() == {
+        "id": "NART00000002",
+        "title": "A record with a title and nothing else",
+        "lang": "en",
+    }
