@@ -18,9 +18,8 @@ from indexer.corpora.readers.streams import Damaged, Stream
 from indexer.corpora.readers.tagged import Layout, TaggedRecord, tagged_records
 from indexer.corpora.readers.xml_records import elements_named, start_of, text_in, texts_in
 
-
-# The tags of each key of `reference_record`, by format. Of alternatives, separated by |, the first with a value
-# counts; the values of several tags, separated by commas, are joined.
+# The tags of each key of `reference_record`, by format. Of alternatives, separated by |, the first with a
+# value counts; the values of several tags, separated by commas, are joined.
 TAGS = """
 key                   ris                  endnote    medline  wos    refworks
 id                    -                    -          PMID     -      -

@@ -363,31 +363,6 @@ def test_a_failing_repository_keeps_records_and_token_for_the_next_call(fault, f
     assert published(tmp_path) == expected(served)
 
 
-def test_a_record_skipped_by_an_offset_is_found_by_another_pass(tmp_path):
-    served = filled(35)
-
-    def change(number):
-        if number == 3:  # all later records move up by one place
-            served.pass_(hours=1)
-            put(served, 4, "again")
-
-    served.before_answer = change
-    with repository(served) as path:
-        first_harvest(tmp_path, path)
-
-    assert published(tmp_path) == expected(served)
-
-
-def test_a_repository_that_announces_too_many_records_is_checked_once(tmp_path):
-    served = filled(15, exaggeration=7)
-    with repository(served) as path:
-        first = first_harvest(tmp_path, path)
-        second = next_harvest(tmp_path, path, complete=True)
-
-    assert (first.listed.pages, second.listed.pages, len(first.listed.notes)) == (4, 2, 1)
-    assert published(tmp_path) == expected(served)
-
-
 def with_token(token, arguments=None):
     """Return a fault that adds a token to a last page, by default the requested one."""
 
