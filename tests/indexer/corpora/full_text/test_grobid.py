@@ -112,17 +112,6 @@ def test_what_is_no_tei_or_brings_a_document_type_is_refused(content):
         record_of_tei(content)
 
 
-def test_inline_elements_stand_within_words_and_blocks_apart():
-    inline = b"<p>CO<hi>2</hi> rose <ref>(Kim, 2010)</ref>, then fell.</p><p>It rained.</p>"
-    blocks = b"<head>Aims</head><list><item>Water</item><item>Rice</item></list>"
-
-    text = record_of_tei(TEI.replace(b"<p>Four fields were drained.</p>", inline))["body"]
-    abstract = record_of_tei(TEI.replace(b"<p>Drained paddies emit less.</p>", blocks))["abstract"]
-
-    assert "CO2 rose (Kim, 2010), then fell.\n\nIt rained." in text
-    assert abstract == "Aims Water Rice"
-
-
 def test_a_pdf_is_sent_whole_and_the_fields_of_the_answer_win():
     handler = answering()
     with serving(handler) as url:
