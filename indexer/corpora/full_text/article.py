@@ -15,7 +15,6 @@ from indexer.corpora.full_text.headings import (
     is_front_heading,
     is_keyword_heading,
     is_known,
-    is_summary_heading,
     number_of,
     together,
 )
@@ -44,10 +43,6 @@ INLINE_HEADING = re.compile(
     rf"|[\]>】〕)]\s*[-–—:：.]*)\s*(?P<text>\S.*)",
     re.IGNORECASE,
 )
-# An abstract on the line of its heading, without a separator.
-RUN_IN_ABSTRACT = re.compile(
-    r"(?P<name>Abstract|ABSTRACT|(?:[국영]문\s*)?(?:초\s*록|요\s*약))\s+(?P<text>[A-Z가-힣“\"].{30,})"
-)
 ABSTRACT_END = re.compile(
     rf"\W*(?:{KEYWORD_WORDS})(?:\W|$)|categories and subject|general terms|c\.?r\.? categor|paper type"
     rf"|ccs concepts|acm (?:ref|class)"
@@ -68,13 +63,13 @@ AFTER_LIST = re.compile(
 class Section:
     """A heading ('' before the first one), its level from 1, and the lines below it.
 
-    `kind` is "abstract", "summary" for a final part, or ''.
+    `is_abstract`: the lines are an abstract.
     """
 
     heading: str = ""
     level: int = 1
     lines: list[Line] = field(default_factory=list)
-    kind: str = ""
+    is_abstract: bool = False
 
 
 def article_of(pages: Sequence[Page], metadata: Mapping[str, str]) -> dict[str, Any]:
@@ -109,8 +104,6 @@ def _sections_of(lines: Sequence[Line], usual: float, usage: Usage) -> list[Sect
         if index <= last:
             continue
         found = INLINE_HEADING.fullmatch(line.text)
-        if line.page < lines[0].page + 3 and not any(is_abstract_heading(part.heading) for part in sections):
-            found = found or RUN_IN_ABSTRACT.fullmatch(line.text)
         if found:
             line.part.text = found["text"]
             sections.append(Section(together(found["name"]), 1, [replace(line, text=found["text"])]))
@@ -126,25 +119,14 @@ def _sections_of(lines: Sequence[Line], usual: float, usage: Usage) -> list[Sect
 
 
 def _with_abstracts(sections: Sequence[Section], language: str) -> list[Section]:
-    """Mark the abstracts; lines around an abstract become sections without a heading.
-
-    A summary in the title's language after a main part belongs to the text.
-    """
+    """Mark the abstracts; lines around an abstract become sections without a heading."""
     marked: list[Section] = []
     for section in sections:
         chosen = _abstract_lines(section.lines) if is_abstract_heading(section.heading) else []
-        text = " ".join(line.text for line in chosen)
-        final = (
-            is_summary_heading(section.heading)
-            and any(map(_is_main_part, marked))
-            and language_of(text) == language
-        )
-        if final or not chosen:
-            marked.append(replace(section, kind="summary" if chosen else ""))
-            continue
-        marked.append(replace(section, lines=chosen, kind="abstract"))
-        marked.append(Section(lines=[line for line in section.lines if line not in chosen]))
-    if any(section.kind == "abstract" for section in marked):
+        marked.append(replace(section, lines=chosen, is_abstract=True) if chosen else section)
+        if chosen:
+            marked.append(Section(lines=[line for line in section.lines if line not in chosen]))
+    if any(section.is_abstract for section in marked):
         return marked
     for number, section in enumerate(marked):
         if number and (is_known(section.heading) or number_of(section.heading)[0]):
@@ -153,7 +135,7 @@ def _with_abstracts(sections: Sequence[Section], language: str) -> list[Section]
             section.lines, HEADLESS_LETTERS // 2 if language == "ko" else HEADLESS_LETTERS
         ):
             begin, end = section.lines.index(found[0]), section.lines.index(found[-1]) + 1
-            parts = [replace(section, lines=section.lines[:begin]), Section(lines=found, kind="abstract")]
+            parts = [replace(section, lines=section.lines[:begin]), Section(lines=found, is_abstract=True)]
             return [*marked[:number], *parts, Section(lines=section.lines[end:]), *marked[number + 1 :]]
     return marked
 
@@ -210,9 +192,7 @@ def _letters(lines: Sequence[Line]) -> int:
 
 def _texts(sections: Sequence[Section], usage: Usage, language: str) -> dict[str, Any]:
     """Return abstracts, keywords, body and references, without cover pages."""
-    abstracts = {
-        n: _paragraphs(part.lines, usage) for n, part in enumerate(sections) if part.kind == "abstract"
-    }
+    abstracts = {n: _paragraphs(part.lines, usage) for n, part in enumerate(sections) if part.is_abstract}
     chosen: dict[str, int] = {}  # the first abstract of each language
     for number, texts in abstracts.items():
         chosen.setdefault(language_of(" ".join(texts)), number)
@@ -240,11 +220,7 @@ def _texts(sections: Sequence[Section], usage: Usage, language: str) -> dict[str
         elif number >= first:
             body += [f"{'#' * (section.level + 1)} {section.heading}"] if section.heading else []
             body += _paragraphs(section.lines, usage)
-    headings = [
-        part
-        for part in sections
-        if part.heading and (part.kind == "summary" or not is_front_heading(part.heading))
-    ]
+    headings = [part for part in sections if part.heading and not is_front_heading(part.heading)]
     return fields | {
         "sections": [{"title": section.heading, "level": section.level} for section in headings],
         "keywords": keywords,
@@ -257,7 +233,7 @@ def _first_of_text(sections: Sequence[Section]) -> int:
     """Return the index of the first abstract or opening part, 0 without one or after a main part."""
     for number, section in enumerate(sections):
         _, value, name = number_of(section.heading)
-        if section.kind == "abstract" or (
+        if section.is_abstract or (
             _is_main_part(section) and (value == 1 or OPENING.fullmatch("".join(name.split())))
         ):
             return number

@@ -26,7 +26,6 @@ ABSTRACT_WORDS = (
 )
 KEYWORDS = re.compile(KEYWORD_WORDS, re.IGNORECASE)
 ABSTRACT = re.compile(rf"(?:{ABSTRACT_WORDS})(?:\(?abstract\)?)?", re.IGNORECASE)
-SUMMARY = re.compile(r"summary|(?:논문)?(?:요약|요지|개요)", re.IGNORECASE)
 CONTENTS = re.compile(
     r"(?:table\s*of\s*)?contents|list\s*of\s*(?:tables|figures)|(?:표|그림)?\s*목\s*차", re.IGNORECASE
 )
@@ -114,11 +113,6 @@ def number_of(text: str) -> tuple[str, int, str]:
 def is_abstract_heading(text: str) -> bool:
     """Check whether a heading introduces an abstract: 요 약, 국문초록, ‹국문초록 ›."""
     return ABSTRACT.fullmatch(SIGNS.sub("", text)) is not None
-
-
-def is_summary_heading(text: str) -> bool:
-    """Check whether the heading of an abstract may also be that of a final part: Summary, 요 약."""
-    return SUMMARY.fullmatch(SIGNS.sub("", text)) is not None
 
 
 def is_keyword_heading(text: str) -> bool:

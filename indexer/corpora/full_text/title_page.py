@@ -236,17 +236,10 @@ def authors_of(fragments: Sequence[Fragment], language: str, metadata: str, page
 
     `metadata` contains the document's author field, used if no row contains names and each is on the page.
     """
-    rows = [(max(row, key=lambda part: part.size), *_names_of_row(row)) for row in rows_of(fragments)]
+    rows = [(names, alone) for names, alone in map(_names_of_row, rows_of(fragments)) if names]
     for korean in (language == "ko", language != "ko"):
-        found = [row for row in rows if row[1] and ("가" <= row[1][0][0] <= "힣") == korean]
-        first, _, alone = found[0] if found else (None, [], False)
-        names = [
-            name
-            for part, names, only in found
-            if only == alone and _is_same_style(part, first)
-            for name in names
-        ]
-        if names:
+        found = [(names, alone) for names, alone in rows if ("가" <= names[0][0] <= "힣") == korean]
+        if names := [name for names, alone in found if alone == found[0][1] for name in names]:
             return list(dict.fromkeys(names))[:MOST_AUTHORS]
     listed = [part for part in re.split(r"\s*[;,·]\s*(?:and\s+)?|\s+and\s+", readable(metadata)) if part]
     printed = letters_of("".join(part.text for part in page.fragments))
@@ -254,14 +247,6 @@ def authors_of(fragments: Sequence[Fragment], language: str, metadata: str, page
         listed[:MOST_AUTHORS]
         if all(names_in(part) and letters_of(part) in printed for part in listed)
         else []
-    )
-
-
-def _is_same_style(part: Fragment, first: Fragment | None) -> bool:
-    return (
-        first is not None
-        and part.weight == first.weight
-        and abs(part.size - first.size) <= SAME_SIZE * first.size
     )
 
 
