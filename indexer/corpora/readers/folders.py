@@ -110,48 +110,52 @@ class Walk:
     special: list[str] = field(default_factory=list)  # FIFOs, sockets and devices
     unreadable: dict[str, str] = field(default_factory=dict)  # reasons
 
+    def add(self, path: Path) -> None:
+        """Add a file."""
+        try:
+            status = path.stat()
+        except OSError as error:
+            self.unreadable[str(path)] = f"the file cannot be read: {error.strerror}"
+            return
+        if stat.S_ISREG(status.st_mode):
+            self.files[str(path)] = status.st_size
+        else:
+            self.special.append(str(path))
+
+    def refuse(self, error: OSError) -> None:
+        """Note a folder that cannot be listed."""
+        self.unreadable[str(error.filename)] = f"the folder cannot be read: {error.strerror}"
+
 
 def walk(folder: Path, *, follow_links: bool = False) -> Walk:
     """List the non-hidden files below a folder.
 
     A folder is entered once, by its own name rather than through a link.
     """
-    found, root, seen = Walk(), folder.resolve(), set[str]()
-
-    def refuse(error: OSError) -> None:
-        found.unreadable[str(error.filename)] = f"the folder cannot be read: {error.strerror}"
-
-    def add(path: Path) -> None:
-        try:
-            status = path.stat()
-        except OSError as error:
-            found.unreadable[str(path)] = f"the file cannot be read: {error.strerror}"
-            return
-        if not stat.S_ISREG(status.st_mode):
-            found.special.append(str(path))
-        else:
-            found.files[str(path)] = status.st_size
-
+    found, root, entered = Walk(), folder.resolve(), set[str]()
     starts, linked = [folder], list[Path]()  # the folder and folders behind links; links to files
     for start in starts:
-        links: list[Path] = []
-        for place, folders, names in os.walk(start, onerror=refuse):
-            entries = [] if (real := os.path.realpath(place)) in seen else sorted((*names, *folders))
-            seen.add(real)
-            paths = [Path(place, name) for name in entries if not is_hidden(name)]
-            links += filter(Path.is_symlink, paths)
-            folders[:] = [path.name for path in paths if path.name in folders]
-            for path in paths:
-                if not (path.name in folders or path.is_symlink()):
-                    add(path)
-        for link in links:
+        for link in _add_files(start, found, entered):
             target = Path(os.path.realpath(link))
             if not target.exists() or not (follow_links or target.is_relative_to(root)):
                 found.links.append(str(link))
-            elif target.is_dir():
-                starts.append(link)
             else:
-                linked.append(link)
+                (starts if target.is_dir() else linked).append(link)
     for link in linked:
-        add(link)
+        found.add(link)
     return found
+
+
+def _add_files(start: Path, found: Walk, entered: set[str]) -> list[Path]:
+    """Add the files below a folder to `found`; return the links."""
+    links: list[Path] = []
+    for place, folders, names in os.walk(start, onerror=found.refuse):
+        is_new = (real := os.path.realpath(place)) not in entered
+        entered.add(real)
+        visible = [Path(place, name) for name in sorted((*names, *folders)) if is_new and not is_hidden(name)]
+        links += filter(Path.is_symlink, visible)
+        folders[:] = [path.name for path in visible if path.name in folders]
+        for path in visible:
+            if path.name not in folders and not path.is_symlink():
+                found.add(path)
+    return links
