@@ -129,7 +129,7 @@ def _with_abstracts(sections: Sequence[Section], language: str) -> list[Section]
     if any(section.is_abstract for section in marked):
         return marked
     for number, section in enumerate(marked):
-        if number and (is_known(section.heading) or number_of(section.heading)[0]):
+        if number:
             break
         if found := _headless_abstract(
             section.lines, HEADLESS_LETTERS // 2 if language == "ko" else HEADLESS_LETTERS
@@ -163,19 +163,17 @@ def _headless_abstract(lines: Sequence[Line], letters: int) -> list[Line]:
             and _letters(block) >= letters
             and not ABSTRACT_END.match(block[0].text)
         ):
-            near = block[0].page <= lines[0].page + 1
-            return block if near and SENTENCE_END.search(re.sub(r"\s*\d*$", "", block[-1].text)) else []
+            return block if SENTENCE_END.search(re.sub(r"\s*\d*$", "", block[-1].text)) else []
     return []
 
 
 def _blocks(lines: Sequence[Line]) -> list[list[Line]]:
-    """Split lines into blocks at gaps, changes of size, and changes of weight for two lines."""
+    """Split lines into blocks at gaps and changes of size."""
     blocks: list[list[Line]] = []
     last = None
-    for line, after in zip(lines, [*lines[1:], *lines[-1:]], strict=True):
+    for line in lines:
         far = last is not None and line.above is last.part and line.gap > FAR
-        weight = last is not None and line.part.weight == after.part.weight != last.part.weight
-        if last is None or far or weight or not _is_same_size(line, last):
+        if last is None or far or not _is_same_size(line, last):
             blocks.append([])
         blocks[-1].append(line)
         last = line

@@ -152,14 +152,13 @@ def front_matter(
     doi_lines = [
         *top,
         *(line.text for line in above_list if re.search(r"doi\b", line.text, re.IGNORECASE)),
-        *margins,
     ]
     arxiv = ARXIV.search(stamps) or next(filter(None, (ARXIV.match(text) for text in [*top, *margins])), None)
     notes = [line.text for line in above_list if COPYRIGHT.search(line.text)]
     return {
         "title": title,
         "title2": _once(join_lines(second[:TITLE_LINES], usage)),
-        "authors": authors_of(names, language_of(title), metadata.get("Author", ""), page),
+        "authors": authors_of(names, language_of(title)),
         "doi": next((found for text in [*doi_lines, stamps] if (found := doi_in(text))), ""),
         "arxiv": arxiv["id"] if arxiv else "",
         "year": year_of([*top, *margins, *notes], stamps),
@@ -206,9 +205,8 @@ def _title_lines(lines: Sequence[Line], usual: float, expected: str) -> list[Lin
 
 
 def _is_continued(last: Line, line: Line) -> bool:
-    near = line.part.top - last.part.top < 2.6 * last.part.size
     same = abs(line.part.size - last.part.size) <= SAME_SIZE * last.part.size
-    return near and same and not is_known(together(line.text))
+    return same and not is_known(together(line.text))
 
 
 def _may_be_title(line: Line) -> bool:
@@ -231,23 +229,14 @@ def _once(title: str) -> str:
     return title.strip(" *†‡∗")
 
 
-def authors_of(fragments: Sequence[Fragment], language: str, metadata: str, page: Page) -> list[str]:
-    """Return the author names in fragments below a title, in its language if there are any.
-
-    `metadata` contains the document's author field, used if no row contains names and each is on the page.
-    """
+def authors_of(fragments: Sequence[Fragment], language: str) -> list[str]:
+    """Return the author names in fragments below a title, in its language if there are any."""
     rows = [(names, alone) for names, alone in map(_names_of_row, rows_of(fragments)) if names]
     for korean in (language == "ko", language != "ko"):
         found = [(names, alone) for names, alone in rows if ("가" <= names[0][0] <= "힣") == korean]
         if names := [name for names, alone in found if alone == found[0][1] for name in names]:
             return list(dict.fromkeys(names))[:MOST_AUTHORS]
-    listed = [part for part in re.split(r"\s*[;,·]\s*(?:and\s+)?|\s+and\s+", readable(metadata)) if part]
-    printed = letters_of("".join(part.text for part in page.fragments))
-    return (
-        listed[:MOST_AUTHORS]
-        if all(names_in(part) and letters_of(part) in printed for part in listed)
-        else []
-    )
+    return []
 
 
 def _names_of_row(row: Sequence[Fragment]) -> tuple[list[str], bool]:
