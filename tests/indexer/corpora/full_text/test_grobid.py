@@ -1,12 +1,15 @@
 """GROBID, played by a local server: its fields are taken, its faults leave the own reader's record."""
 
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from indexer.building.plan import IngestRequest
 from indexer.corpora.full_text import grobid
 from indexer.corpora.full_text.grobid import FAILURES_IN_A_ROW, GrobidServer
+from indexer.corpora.full_text.parsing import ParserPool
 from indexer.corpora.full_text.tei import record_of_tei
 from indexer.ingest import build_index
 from indexer.settings import IndexerSettings
@@ -204,3 +207,27 @@ def test_a_korean_paper_is_not_sent():
 
     assert handler.sent == []
     assert record == {"title": "논의 물 관리와 메탄"}
+
+
+def test_closing_the_pool_cancels_the_request():
+    asked, stopped = threading.Event(), threading.Event()
+
+    class Silent(Handler):
+        def post(self) -> None:
+            asked.set()
+            stopped.wait(60)
+
+    with serving(Silent) as url:
+        try:
+            with (
+                ParserPool(1, complete=GrobidServer(url, 60).completed) as pool,
+                ThreadPoolExecutor(1) as reader,
+            ):
+                reader.submit(next, pool.parse_in_order([("a.pdf", PDF)]))
+                assert asked.wait(30)
+                begun = time.monotonic()
+                pool.__exit__(None, None, None)
+        finally:
+            stopped.set()
+
+    assert time.monotonic() - begun < 10
