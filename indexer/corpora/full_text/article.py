@@ -33,7 +33,7 @@ WIDE = 1.35  # line distance at the start of a paragraph, relative to the usual 
 INDENTED = 0.6  # in line heights
 SAME_SIZE = 0.12  # sizes of lines after OCR vary slightly
 RUNNING_LETTERS = 120  # of a block of running text
-HEADLESS_LETTERS = 240  # of an English abstract without a heading
+HEADLESS_LETTERS = 240  # of an abstract without a heading
 OPENING = re.compile(
     r"introduction|background|motivation|overview|서론|머리말|들어가(?:며|는말)|(?:연구의?|이론적)?배경",
     re.IGNORECASE,
@@ -84,7 +84,7 @@ def article_of(pages: Sequence[Page], metadata: Mapping[str, str]) -> dict[str, 
     taken = {(line.part.text, line.part.top) for line in title}
     lines = [line for line in lines if line.page > first or (line.part.text, line.part.top) not in taken]
     language = language_of(fields["title"])
-    sections = _with_abstracts(_sections_of(lines, usual, usage), language)
+    sections = _with_abstracts(_sections_of(lines, usual, usage))
     record = fields | _texts(sections, usage, language)
     return {key: value for key, value in record.items() if value}
 
@@ -118,7 +118,7 @@ def _sections_of(lines: Sequence[Line], usual: float, usage: Usage) -> list[Sect
     return sections
 
 
-def _with_abstracts(sections: Sequence[Section], language: str) -> list[Section]:
+def _with_abstracts(sections: Sequence[Section]) -> list[Section]:
     """Mark the abstracts; lines around an abstract become sections without a heading."""
     marked: list[Section] = []
     for section in sections:
@@ -131,9 +131,7 @@ def _with_abstracts(sections: Sequence[Section], language: str) -> list[Section]
     for number, section in enumerate(marked):
         if number:
             break
-        if found := _headless_abstract(
-            section.lines, HEADLESS_LETTERS // 2 if language == "ko" else HEADLESS_LETTERS
-        ):
+        if found := _headless_abstract(section.lines):
             begin, end = section.lines.index(found[0]), section.lines.index(found[-1]) + 1
             parts = [replace(section, lines=section.lines[:begin]), Section(lines=found, is_abstract=True)]
             return [*marked[:number], *parts, Section(lines=section.lines[end:]), *marked[number + 1 :]]
@@ -149,10 +147,10 @@ def _abstract_lines(lines: Sequence[Line]) -> list[Line]:
     blocks = _blocks(lines)
     running = (n for n, block in enumerate(blocks) if len(block) > 1 and _letters(block) >= RUNNING_LETTERS)
     blocks = blocks[next(running, 0) :]
-    return [line for block in blocks for line in block if _is_same_size(block[0], blocks[0][0])]
+    return [line for block in blocks for line in block]
 
 
-def _headless_abstract(lines: Sequence[Line], letters: int) -> list[Line]:
+def _headless_abstract(lines: Sequence[Line]) -> list[Line]:
     """Return the first block of running text on the title page."""
     for block in _blocks(lines):
         wide = max(line.part.right for line in block) - min(line.part.left for line in block)
@@ -160,7 +158,7 @@ def _headless_abstract(lines: Sequence[Line], letters: int) -> list[Line]:
         if (
             len(block) > 1
             and 2 * full >= len(block)
-            and _letters(block) >= letters
+            and _letters(block) >= HEADLESS_LETTERS
             and not ABSTRACT_END.match(block[0].text)
         ):
             return block if SENTENCE_END.search(re.sub(r"\s*\d*$", "", block[-1].text)) else []
@@ -274,8 +272,6 @@ def _entries_of(lines: Sequence[Line]) -> list[Sequence[Line]]:
             line.text,
             indented=line.indent > INDENTED,
             apart=line.above is not None and line.part.top - line.above.top > WIDE * usual,
-            after_short=line.above is not None
-            and line.above.right < line.column.right - 2.5 * line.part.size,
             first=line.above is None,
         )
         for line in lines

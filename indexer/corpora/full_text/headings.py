@@ -183,7 +183,7 @@ def _candidates(lines: Sequence[Line], usual: float) -> list[_Candidate]:
     return found
 
 
-def _main_sequence(candidates: Sequence[_Candidate], lines: int) -> list[_Candidate]:
+def _main_sequence(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     """Return the numbered headings of main parts: the heaviest sequence 1, 2, 3 … of one kind and style."""
     groups: dict[tuple[str, object], list[_Candidate]] = defaultdict(list)
     for candidate in candidates:
@@ -194,8 +194,7 @@ def _main_sequence(candidates: Sequence[_Candidate], lines: int) -> list[_Candid
     for (kind, style), members in groups.items():
         sequence = _heaviest(members)
         span, weight = sequence[-1].index - sequence[0].index, _weight(sequence)
-        fewest = FEWEST_ALIKE - all(member.distinct for member in sequence)
-        if len(sequence) >= fewest and span > lines / 10:
+        if len(sequence) >= FEWEST_ALIKE:
             weight *= span * (0.5 if style is None else 1)
             best[kind] = max(best.get(kind, (0.0, [])), (weight, sequence), key=lambda found: found[0])
     spans = {kind: sequence[-1].index - sequence[0].index for kind, (_, sequence) in best.items()}
@@ -230,7 +229,7 @@ def _heaviest(members: Sequence[_Candidate]) -> list[_Candidate]:
 
 def _levels(candidates: Sequence[_Candidate], lines: Sequence[Line]) -> dict[int, int]:
     """Return the level of each line that is a heading: 1 for main parts, 2 for others."""
-    sequence = _main_sequence(candidates, len(lines))
+    sequence = _main_sequence(candidates)
     main = {member.index for member in sequence}
     if sequence:
         styles = {member.style for member in sequence if member.distinct}
@@ -241,15 +240,13 @@ def _levels(candidates: Sequence[_Candidate], lines: Sequence[Line]) -> dict[int
         }
     levels: dict[int, int] = {}
     seen: set[str] = set()
-    in_list = False
     for candidate in candidates:
         if candidate.text in seen and not candidate.known and lines[candidate.index].above is None:
             continue  # a running header
         level = 1 if candidate.index in main else _level(candidate, styles, main, lines[candidate.index])
-        if level == 1 or (level and not in_list):  # no lesser headings within a reference list
+        if level:
             levels[candidate.index] = level
             seen.add(candidate.text)
-            in_list = is_reference_heading(candidate.text)
     return levels
 
 
@@ -275,13 +272,12 @@ def _last_line(lines: Sequence[Line], first: int, levels: Mapping[int, int]) -> 
     for index in range(first + 1, min(first + MOST_LINES, len(lines))):
         line, above = lines[index], lines[index - 1]
         part, other, text = line.part, above.part, together(line.text)
-        centred = line.is_short and abs(part.left + part.right - other.left - other.right) < part.size
         hanging = line.is_short and part.size < part.left - other.left < 4 * part.size
         after = lines[index + 1] if index + 1 < len(lines) else None
         ends = index in levels or after is None or after.above is not part or after.gap > line.gap * 1.1
         same = line.above is other and style_of(line)[:2] == style_of(above)[:2] and line.gap < 2 * APART
         whole = is_known(together(above.text)) or is_known(text) or number_of(text)[0]
-        if not same or not ends or whole or not (centred or hanging or not above.is_short):
+        if not same or not ends or whole or not (hanging or not above.is_short):
             break
         last = index
     return last

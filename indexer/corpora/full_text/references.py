@@ -85,7 +85,6 @@ class EntryLine:
     text: str
     indented: bool  # relative to the edge of the list
     apart: bool  # far from the line above
-    after_short: bool  # the line above ends well before the edge
     first: bool = False  # first line of its column
 
 
@@ -97,7 +96,7 @@ def entries_in(lines: Iterable[str]) -> list[str]:
         if line.strip():
             indented = line[0].isspace() and not BULLET.match(line)
             text = line.strip()[:REFERENCE_CHARACTERS]
-            seen.append(EntryLine(text, indented=indented, apart=blank, after_short=not indented))
+            seen.append(EntryLine(text, indented=indented, apart=blank))
         blank = not line.strip()
     joined = (" ".join(line.text for line in seen[begin:end]) for begin, end in entry_spans(seen))
     return [entry[found.end() :] if (found := BULLET.match(entry)) else entry for entry in joined]
@@ -138,9 +137,7 @@ def _beginnings(lines: Sequence[EntryLine]) -> list[bool]:
         # Hanging indentation, or otherwise an indented first line.
         hanging = not edge or sum(edge) / len(edge) >= sum(inner) / len(inner)
         return [line.indented != hanging for line in lines]
-    return [
-        author and (line.after_short or end) for line, author, end in zip(lines, authors, ended, strict=False)
-    ]
+    return authors
 
 
 def _numbered(lines: Sequence[EntryLine]) -> list[bool]:
