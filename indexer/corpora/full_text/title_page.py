@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import Any
 
 from base.patterns import lazy_regex
-from indexer.corpora.cleaning import heading_kind, is_reference_heading
+from indexer.corpora.cleaning import is_reference_heading
 from indexer.corpora.full_text.headings import is_known, together
 from indexer.corpora.full_text.joining import Usage, join_lines, letters_of, readable
 from indexer.corpora.full_text.layout import LARGER, Line, is_outer, lines_of, rows_of
@@ -168,12 +168,8 @@ def front_matter(
 def _begins_text(line: Line) -> bool:
     """Check for a heading or a line of a paragraph."""
     text, words = together(line.text), line.text.split()
-    front = re.match(r"(?:abstract|초\s*록|요\s*약)\s*[.:—–-]", text, re.IGNORECASE)
-    return (
-        is_known(text)
-        or front is not None
-        or (len(text) > TEXT_CHARACTERS and sum(map(str.islower, words)) > len(words) / 2)
-    )
+    is_running = len(text) > TEXT_CHARACTERS and sum(map(str.islower, words)) > len(words) / 2
+    return is_known(text) or is_running
 
 
 def _title_lines(lines: Sequence[Line], usual: float, expected: str) -> list[Line]:
@@ -212,12 +208,7 @@ def _is_continued(last: Line, line: Line) -> bool:
 def _may_be_title(line: Line) -> bool:
     text = together(line.text)
     letters = sum(map(str.isalpha, text))
-    return (
-        "@" not in text
-        and letters >= TITLE_LETTERS
-        and not heading_kind(text)
-        and not NO_TITLE.fullmatch(text)
-    )
+    return "@" not in text and letters >= TITLE_LETTERS and not NO_TITLE.fullmatch(text)
 
 
 def _once(title: str) -> str:
