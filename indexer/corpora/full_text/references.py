@@ -75,7 +75,6 @@ AUTHOR = lazy_regex(
     r"|(?:[A-Z]\.[\s-]?){1,3}\s?[A-Z][\w'’-]+"
     r"|[가-힣]{2,4}\s?(?:[,·ㆍ(.]|외\b|and\b)|[가-힣]{3,15}\s?\(\s?(?:19|20)\d\d"
 )
-ENTRY_END = lazy_regex(r"[.)\]”\"」』]$|10\.\d{4,9}/\S+$|https?://\S+$|\d$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +124,8 @@ def _beginnings(lines: Sequence[EntryLine]) -> list[bool]:
     if sum(bulleted) > 1:
         return bulleted
     authors = [AUTHOR.match(line.text) is not None for line in lines]
-    ended = [True, *(ENTRY_END.search(line.text) is not None for line in lines)]
     if sum(line.apart for line in lines) > max(1, len(lines) / 8):
-        return [
-            line.apart or (line.first and author and end)
-            for line, author, end in zip(lines, authors, ended, strict=False)
-        ]
+        return [line.apart or (line.first and author) for line, author in zip(lines, authors, strict=True)]
     inner = [author for line, author in zip(lines, authors, strict=True) if line.indented]
     edge = [author for line, author in zip(lines, authors, strict=True) if not line.indented]
     if inner and len(inner) >= len(edge) / 4:
