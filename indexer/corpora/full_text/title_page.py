@@ -152,6 +152,7 @@ def front_matter(
     doi_lines = [
         *top,
         *(line.text for line in above_list if re.search(r"doi\b", line.text, re.IGNORECASE)),
+        *margins,
     ]
     arxiv = ARXIV.search(stamps) or next(filter(None, (ARXIV.match(text) for text in [*top, *margins])), None)
     notes = [line.text for line in above_list if COPYRIGHT.search(line.text)]

@@ -342,3 +342,10 @@ def test_drawn_spaces_alone_separate_words_where_a_document_draws_them():
     assert join_lines([*set_lines("정보", spaced=True), *set_lines("검색")], usage) == "정보 검색"
     assert join_lines(set_lines("정보", "검색"), usage) == "정보검색"
     assert readable("e\ufb03cient \u1112\u1161\u11ab\u200b") == "efficient 한"
+
+
+def test_a_doi_in_the_margin_of_the_first_page_is_the_papers():
+    page = set_page(TITLE, *TEXT)
+    footer = line("https://doi.org/10.5555/water.9", HEIGHT - 20)
+
+    assert record_of(replace(page, fragments=[*page.fragments, footer]))["doi"] == "10.5555/water.9"
