@@ -1,18 +1,15 @@
 """The command `harvest`, for cron: updates of the indexes of repositories."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import click
 
 from base.errors import InvalidCall, RemediableError
-from base.remedies import describe_error
-from base.terminal.output import echo_json, echo_lines
-from indexer.options import interruptible, json_option, optional_name_argument, partial_option
+from base.terminal.output import echo_json
+from indexer.options import interruptible, json_option, optional_name_argument, partial_option, raise_last
 from indexer.settings import IndexerSettings
-
-if TYPE_CHECKING:
-    from indexer.harvesting.repository import Repository
 
 
 @click.command()
@@ -32,7 +29,7 @@ def harvest(name: str | None, full: bool, remove_missing: bool, partial: bool, a
     are indexed, deleted ones are removed. Without changes nothing is published.
     """
     from base.terminal.progress_bar import progress_bar
-    from indexer.harvest import harvested_indexes, update
+    from indexer.harvest import harvested_indexes, harvested_repositories, update
     from indexer.harvesting.listing import HarvestOptions
     from indexer.report_output import harvest_record, show_harvest
 
@@ -47,34 +44,25 @@ def harvest(name: str | None, full: bool, remove_missing: bool, partial: bool, a
     records: list[dict[str, Any]] = []
     errors: list[RemediableError] = []
     for index in names:
-        for repository in _repositories(settings, index, errors):
-            try:
-                with progress_bar() as progress, interruptible():
-                    report = update(repository, index, settings, options, progress)
-            except RemediableError as error:  # the others are harvested
-                error.index = error.index or index
-                errors.append(error)
-                continue
-            errors += [report.failure] if report.failure else []
-            records.append(harvest_record(index, report))
-            if not as_json:
-                show_harvest(index, report)
+        with _collected(errors, index):
+            for repository in harvested_repositories(settings, index):
+                with _collected(errors, index):
+                    with progress_bar() as progress, interruptible():
+                        report = update(repository, index, settings, options, progress)
+                    errors += [report.failure] if report.failure else []
+                    records.append(harvest_record(index, report))
+                    if not as_json:
+                        show_harvest(index, report)
     if as_json:
         echo_json({"harvests": records})
-    echo_lines((f"{type(error).__name__}: {describe_error(error)}" for error in errors[:-1]), err=True)
-    if errors:
-        raise errors[-1]
+    raise_last(errors)
 
 
-def _repositories(
-    settings: IndexerSettings, index: str, errors: list[RemediableError]
-) -> "Sequence[Repository]":
-    """Return the repositories of an index; an error is added to `errors`."""
-    from indexer.harvest import harvested_repositories
-
+@contextmanager
+def _collected(errors: list[RemediableError], index: str) -> Iterator[None]:
+    """Add an error to `errors`, so that the other repositories are harvested."""
     try:
-        return harvested_repositories(settings, index)
+        yield
     except RemediableError as error:
         error.index = error.index or index
         errors.append(error)
-        return ()

@@ -31,6 +31,7 @@ from indexer.options import (
     json_option,
     name_argument,
     optional_name_argument,
+    raise_last,
 )
 from indexer.settings import IndexerSettings, named_paths
 
@@ -241,10 +242,7 @@ def verify(name: str | None, every: bool, as_json: bool) -> None:
             damaged.append(lost or _damage_of(each, found))
     if as_json:
         echo_json({"indexes": records} if every else records[0])
-    for error in damaged[:-1]:
-        echo(f"{type(error).__name__}: {describe_error(error)}", err=True)
-    if damaged:
-        raise damaged[-1]
+    raise_last(damaged)
 
 
 def _verified(

@@ -1,15 +1,15 @@
 """Options shared by commands, and their handling of Ctrl-C."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from base.errors import InvalidCall, Remedy, first_names
-from base.remedies import INDEX_CALLED_FOR
-from base.terminal.output import echo
+from base.errors import InvalidCall, RemediableError, Remedy, first_names
+from base.remedies import INDEX_CALLED_FOR, describe_error
+from base.terminal.output import echo, echo_lines
 from base.terminal.parameters import PathParameter, completing
 from indexer.analysis import ANALYZERS, DECOMPOUND_MODES, UserDictionary
 from indexer.analysis.user_dictionary import read_user_dictionary
@@ -161,3 +161,10 @@ def interruptible() -> Iterator[None]:
     except KeyboardInterrupt:
         echo("interrupted; repeat the command to resume", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
+
+
+def raise_last(errors: Sequence[RemediableError]) -> None:
+    """Print all errors but the last one, which is raised."""
+    echo_lines((f"{type(error).__name__}: {describe_error(error)}" for error in errors[:-1]), err=True)
+    if errors:
+        raise errors[-1]

@@ -219,11 +219,41 @@ class ElasticsearchSettings(ElasticsearchServer):
         return replicas
 
 
-class EncoderSettings(BaseModel):
+class LocalModelSettings(BaseModel):
+    """A model in this process; one that reads two texts together, unless a subclass says otherwise."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    revision: str = Field(default="", description="commit of the model on the hub")
+    cache: OptionalPath = Field(
+        default=None, description="folder of downloaded models; default is the folder of the hub's client"
+    )
+    download: bool = Field(default=False, description="download a model that is missing on this machine")
+    device: str = Field(
+        default="auto", description="auto (the first GPU, else the CPU), cpu, cuda, cuda:1, …"
+    )
+    precision: Precision = Field(
+        default="auto", description="auto is bfloat16 or float16 on a GPU and float32 elsewhere"
+    )
+    max_tokens: int | None = Field(
+        default=None,
+        ge=8,
+        le=131_072,
+        description="tokens of question and text together; default is the model's limit",
+    )
+    batch_tokens: int = Field(
+        default=16_384,
+        ge=128,
+        description="tokens of a batch, padding included; a batch that exceeds the memory of the "
+        "GPU is halved",
+    )
+
+
+class EncoderSettings(LocalModelSettings):
     """The encoder of texts, and the storage of vectors."""
 
     # A complaint never shows the value: it may be a key.
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(hide_input_in_errors=True)
 
     provider: Literal["none", "local", "endpoint"] = Field(
         default="none",
@@ -238,10 +268,6 @@ class EncoderSettings(BaseModel):
         default="",
         description="commit of the model on the hub; for an endpoint, a name that you choose for its weights",
     )
-    cache: OptionalPath = Field(
-        default=None, description="folder of downloaded models; default is the folder of the hub's client"
-    )
-    download: bool = Field(default=False, description="download a model that is missing on this machine")
     base_url: BaseUrl | None = Field(
         default=None, description="base URL of the endpoint, like http://localhost:8001/v1"
     )
@@ -267,18 +293,6 @@ class EncoderSettings(BaseModel):
     )
     storage: StorageType = Field(
         default="float32", description="number type of stored vectors; int8 takes a quarter of the space"
-    )
-    device: str = Field(
-        default="auto", description="auto (the first GPU, else the CPU), cpu, cuda, cuda:1, …"
-    )
-    precision: Precision = Field(
-        default="auto", description="auto is bfloat16 or float16 on a GPU and float32 elsewhere"
-    )
-    batch_tokens: int = Field(
-        default=16_384,
-        ge=128,
-        description="tokens of a batch, padding included; a batch that exceeds the memory of the "
-        "GPU is halved",
     )
     timeout_s: float = Field(
         default=60,
@@ -310,37 +324,7 @@ class EncoderSettings(BaseModel):
         return self
 
 
-class CrossEncoderSettings(BaseModel):
-    """A model in this process that reads two texts together."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    revision: str = Field(default="", description="commit of the model on the hub")
-    cache: OptionalPath = Field(
-        default=None, description="folder of downloaded models; default is the folder of the hub's client"
-    )
-    download: bool = Field(default=False, description="download a model that is missing on this machine")
-    device: str = Field(
-        default="auto", description="auto (the first GPU, else the CPU), cpu, cuda, cuda:1, …"
-    )
-    precision: Precision = Field(
-        default="auto", description="auto is bfloat16 or float16 on a GPU and float32 elsewhere"
-    )
-    max_tokens: int | None = Field(
-        default=None,
-        ge=8,
-        le=131_072,
-        description="tokens of question and text together; default is the model's limit",
-    )
-    batch_tokens: int = Field(
-        default=16_384,
-        ge=128,
-        description="tokens of a batch, padding included; a batch that exceeds the memory of the "
-        "GPU is halved",
-    )
-
-
-class RerankerSettings(CrossEncoderSettings):
+class RerankerSettings(LocalModelSettings):
     """The re-ranker, which scores question and text together."""
 
     provider: Literal["none", "local"] = Field(
@@ -354,7 +338,7 @@ class RerankerSettings(CrossEncoderSettings):
     )
 
 
-class CheckSettings(CrossEncoderSettings):
+class CheckSettings(LocalModelSettings):
     """The judge of whether the cited passages say what a sentence of a written answer says."""
 
     judge: Literal["none", "local", "model"] = Field(

@@ -3,7 +3,6 @@
 The module and the dictionary of an analyzer are loaded when the analyzer is made.
 """
 
-from collections.abc import Callable
 from typing import Literal, get_args
 
 from base.errors import InvalidCall
@@ -11,6 +10,7 @@ from indexer.analysis.tokens import Analyzer, Token, lowercase
 from indexer.analysis.user_dictionary import UserDictionary
 
 Decompound = Literal["discard", "mixed", "none"]
+ANALYZERS = ("bilingual", "korean", "english")
 DECOMPOUND_MODES: tuple[Decompound, ...] = get_args(Decompound)
 
 
@@ -28,33 +28,14 @@ def make_analyzer(
         raise InvalidCall(f"no decompound mode {decompound!r}; there are {', '.join(DECOMPOUND_MODES)}")
     if dictionary and name == "english":
         raise InvalidCall("the english analyzer takes no user dictionary; bilingual and korean do")
-    return ANALYZERS[name](decompound, dictionary)
+    from indexer.analysis.english import EnglishAnalyzer, english_term
 
-
-def _bilingual(decompound: Decompound, dictionary: UserDictionary | None) -> Analyzer:
-    from indexer.analysis.english import english_term
+    if name == "english":
+        return EnglishAnalyzer()
     from indexer.analysis.korean import KoreanAnalyzer
 
-    return KoreanAnalyzer("bilingual", decompound, dictionary, english_term)
+    return KoreanAnalyzer(name, decompound, dictionary, english_term if name == "bilingual" else lowercase)
 
-
-def _korean(decompound: Decompound, dictionary: UserDictionary | None) -> Analyzer:
-    from indexer.analysis.korean import KoreanAnalyzer
-
-    return KoreanAnalyzer("korean", decompound, dictionary, lowercase)
-
-
-def _english(_decompound: Decompound, _dictionary: UserDictionary | None) -> Analyzer:
-    from indexer.analysis.english import EnglishAnalyzer
-
-    return EnglishAnalyzer()
-
-
-ANALYZERS: dict[str, Callable[[Decompound, UserDictionary | None], Analyzer]] = {
-    "bilingual": _bilingual,
-    "korean": _korean,
-    "english": _english,
-}
 
 __all__ = [
     "ANALYZERS",

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from itertools import chain, islice
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from indexer.analysis import Analyzer, Decompound, UserDictionary, make_analyzer
 from indexer.analysis.analysed import AnalysedPassage
@@ -47,18 +47,11 @@ Beside = TypeVar("Beside")
 RunBeside = Callable[[Texts, Analyzer], Beside]
 
 
-class PassageAnalyzer(Generic[Texts, Beside]):
-    """Analyses passages, and calls `beside` for each."""
-
-    def __init__(self, analyzer: Analyzer, beside: RunBeside[Texts, Beside]) -> None:
-        """Keep the analyzer and the further function."""
-        self._analyzer = analyzer
-        self._beside = beside
-
-    def analyse(self, texts: Texts) -> tuple[AnalysedPassage, Beside]:
-        """Return the analysis of a passage and the result of `beside`."""
-        analysed = AnalysedPassage.of(texts.title, texts.text, texts.title2, self._analyzer)
-        return analysed, self._beside(texts, self._analyzer)
+def _analyse(
+    texts: Texts, analyzer: Analyzer, beside: RunBeside[Texts, Beside]
+) -> tuple[AnalysedPassage, Beside]:
+    analysed = AnalysedPassage.of(texts.title, texts.text, texts.title2, analyzer)
+    return analysed, beside(texts, analyzer)
 
 
 def analyse_in_order(
@@ -85,10 +78,9 @@ def analyse_in_order(
     second = next(batches, [])
     batches = chain([first, second] if second else [first], batches)
     if workers < 2 or not second:  # noqa: PLR2004
-        local = PassageAnalyzer(make_analyzer(analyzer, decompound, dictionary), beside)
-        for batch in batches:
-            for item in batch:
-                yield item, *local.analyse(texts(item))
+        made = make_analyzer(analyzer, decompound, dictionary)
+        for item in chain.from_iterable(batches):
+            yield item, *_analyse(texts(item), made, beside)
         return
 
     context = multiprocessing.get_context("spawn")
@@ -167,7 +159,7 @@ def _interrupts_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-_worker: PassageAnalyzer[Any, Any]
+_worker: tuple[Analyzer, RunBeside[Any, Any]]
 
 
 def _start_worker(
@@ -175,7 +167,7 @@ def _start_worker(
 ) -> None:
     global _worker  # noqa: PLW0603 - one analyzer per worker process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _worker = PassageAnalyzer(make_analyzer(analyzer, decompound, dictionary), beside)
+    _worker = make_analyzer(analyzer, decompound, dictionary), beside
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -187,4 +179,4 @@ def _end_with_parent() -> None:
 
 
 def _analyse_batch(passages: list[Any]) -> list[tuple[AnalysedPassage, Any]]:
-    return [_worker.analyse(texts) for texts in passages]
+    return [_analyse(texts, *_worker) for texts in passages]

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+import regex
+
 from base.patterns import lazy_regex
 from indexer.corpora.papers import INDEXED_CHARACTERS, Language, Paper, Unit, language_of
 
@@ -47,8 +49,7 @@ WORD = lazy_regex(r"\S+")
 NO_SPACE = lazy_regex(r"\S")
 # Search limit for the start of an indivisible character sequence.
 SEQUENCE_CHARACTERS = 64
-JAMO_AFTER_INITIAL = lazy_regex("[\u1160-\u11ff\ud7b0-\ud7fb]")
-JOINERS = "\u200c\u200d"
+GRAPHEME = regex.compile(r"\X")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +119,11 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
         seen = max(seen, found.end())
         if has_word and _ends_sentence(text, begin, found):
             end = found.start("gap") if found["stop"] else found.start()
-            spans.append((begin, _last_word_before(text, end)))
+            spans.append((begin, begin + len(text[begin:end].rstrip())))
             begin = seen = _next_word(text, found.end())
             has_word = False
     if begin < len(text):
-        end = _last_word_before(text, len(text))
+        end = begin + len(text[begin:].rstrip())
         if spans and not (has_word or WORD_CHARACTER.search(text, seen)):
             spans[-1] = (spans[-1][0], end)
         else:
@@ -170,12 +171,6 @@ def _is_abbreviated(text: str, begin: int, stop: int, after: int) -> bool:
     ):
         return True
     return ENUMERATOR.fullmatch(text, begin, stop) is not None
-
-
-def _last_word_before(text: str, end: int) -> int:
-    while end > 0 and text[end - 1].isspace():
-        end -= 1
-    return end
 
 
 def cut_text(text: str) -> tuple[str, bool]:
@@ -290,17 +285,5 @@ def _is_punctuation(character: str) -> bool:
 def _sequence_start(text: str, position: int) -> int:
     """Return the last place up to `position` that separates no letter from marks and no Hangul syllable."""
     earliest = max(position - SEQUENCE_CHARACTERS, 0)
-    for place in range(position, earliest, -1):
-        if place >= len(text) or not (_continues(text[place]) or text[place - 1] == "\u200d"):
-            return place
-    return position
-
-
-def _continues(character: str) -> bool:
-    if character.isascii():
-        return False
-    return (
-        character in JOINERS
-        or JAMO_AFTER_INITIAL.match(character) is not None
-        or unicodedata.category(character).startswith("M")
-    )
+    ends = (found.end() for found in GRAPHEME.finditer(text, earliest, position + 1))
+    return max((end for end in ends if end <= position), default=position)

@@ -2,10 +2,6 @@
 
 Every page is stored with the token of the next one before that is requested. If a token has expired or is
 refused, another pass through the same list starts; records of earlier passes are kept and updated.
-
-A repository that counts pages by offset skips a record if an earlier one leaves the list during the harvest.
-While the announced size of the list exceeds the number of listed records, and a further pass finds more,
-another pass looks for such records.
 """
 
 import time
@@ -89,9 +85,6 @@ class Listing:
                 self.mirror.save(replace(self.mirror.state, passes=number, list=list_))
             self.report.from_ = list_.from_
             self._read_pages()
-            while self._is_short():
-                self._restart(checked=self._list.listed)
-                self._read_pages()
             self._complete()
         except RequestFailed as failure:
             raise self._stopped(str(failure)) from None
@@ -220,17 +213,6 @@ class Listing:
             raise UnknownFormat(
                 f"{name} in the metadata format {prefix!r}: no record can be read ({letters[0].reason})"
             )
-
-    def _is_short(self) -> bool:
-        """Check whether the list needs another pass, because it has fewer records than announced."""
-        list_, state = self._list, self.mirror.state
-        if not state.sizes_are_exact or list_.listed >= list_.size:
-            return False
-        if list_.listed > list_.checked:
-            return True
-        self.mirror.save(replace(state, sizes_are_exact=False))
-        self.report.notes.append("it announces more records than it lists")
-        return False
 
     def _complete(self) -> None:
         """End the list; of a complete one, mark the records that it lacks as deleted."""

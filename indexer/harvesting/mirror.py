@@ -61,7 +61,6 @@ class ListState:
     pages: int = 0  # of this pass
     size: int = 0  # as announced, 0 if it is not
     listed: int = 0  # records in all passes of this list, each once
-    checked: int = 0  # of them before the pass that looks for skipped records
 
     @property
     def ended(self) -> bool:
@@ -80,7 +79,6 @@ class MirrorState:
     list: ListState | None = None  # the list in progress
     listed_at: str = ""  # start of the last list that was read to its end
     complete_at: str = ""  # start of the last complete list that was read to its end
-    sizes_are_exact: bool = True  # announced sizes of lists have not been wrong
 
     def as_record(self) -> dict[str, Any]:
         """Return the repository and the times of its lists as JSON."""

@@ -5,7 +5,6 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from base.errors import InvalidCall
 from indexer.commands import analyze, index
 from indexer.errors import UnknownIndex
 from indexer.index_commands import indexes
@@ -29,12 +28,6 @@ def call(monkeypatch):
 @pytest.fixture
 def corpus(tmp_path):
     return write_jsonl(tmp_path / "corpus.jsonl", [paper(number) for number in range(1, 5)])
-
-
-def test_index_says_what_it_read(call, corpus):
-    result = call(index, corpus, "--name", "x")
-
-    assert result.output.startswith("index 'x', version 1: 4 passages of 4 papers, 4 records read in ")
 
 
 @pytest.mark.parametrize(("with_abstract", "is_noted"), [(1, True), (2, False), (4, False)])
@@ -150,24 +143,6 @@ def test_show_tells_what_an_index_is_made_of(call, corpus):
     assert "4 passages of 4 papers" in shown
     assert "4 records replaced" in shown
     assert (record["versions"], record["analyzer"], record["unfinished"]) == ([1, 2], "bilingual", False)
-
-
-def test_remove_tells_what_was_not_there(call, corpus):
-    call(index, corpus, "--name", "x")
-
-    result = call(indexes, "remove", "x", "P00001", "none")
-
-    assert result.stdout.startswith("index 'x', version 2: 1 record removed")
-    assert result.stderr.endswith(": none\n")
-
-
-def test_rollback_answers_from_the_version_before(call, corpus):
-    call(index, corpus, "--name", "x")
-    with pytest.raises(InvalidCall):
-        call(indexes, "rollback", "x")
-    call(indexes, "remove", "x", "P00001")
-
-    assert "version 1" in call(indexes, "rollback", "x").output
 
 
 def test_delete_asks_first(call, corpus):

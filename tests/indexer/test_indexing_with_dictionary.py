@@ -9,13 +9,13 @@ from click.testing import CliRunner
 from base.errors import InvalidCall, Remedy
 from indexer.analysis.user_dictionary import parse_user_dictionary
 from indexer.commands import analyze, index
-from indexer.errors import IndexDamaged, IndexMismatch
+from indexer.errors import IndexDamaged
 from indexer.index_commands import indexes
 from indexer.ingest import remove_records
 from indexer.settings import IndexerSettings
 from indexer.versions.store.folder import FolderStore
 from retriever.index import open_index
-from tests.indexer.made_corpora import build, edit_manifest, write_jsonl
+from tests.indexer.made_corpora import build, write_jsonl
 from tests.refusals import ANEW_OR_BACK, refusal
 
 TERMS = parse_user_dictionary("지식그래프연구회 지식그래프 연구회\n".encode(), "terms.txt")
@@ -66,19 +66,6 @@ def test_several_processes_analyse_with_it(home, tmp_path):
     assert frequencies == {"지식그래프": 200, "연구회": 200}
 
 
-def test_removing_keeps_it(home, corpus):
-    build(home, corpus, dictionary=TERMS)
-    remove_records("papers", ["B"], IndexerSettings(home=home))
-
-    assert tokens(home, "지식그래프연구회") == ["지식그래프", "연구회"]
-
-
-def test_the_same_dictionary_may_be_given_again(home, corpus):
-    build(home, corpus, dictionary=TERMS)
-
-    assert not build(home, corpus, dictionary=TERMS).is_published
-
-
 def test_another_dictionary_needs_a_rebuild(home, corpus):
     build(home, corpus, dictionary=TERMS)
 
@@ -88,35 +75,11 @@ def test_another_dictionary_needs_a_rebuild(home, corpus):
     assert tokens(home, "지식그래프연구회") == ["지식그래프연구회"]
 
 
-def test_an_index_without_a_dictionary_takes_none_later(home, corpus):
-    build(home, corpus)
-
-    with refusal(InvalidCall, "dictionary", remedies=Remedy.REBUILD):
-        build(home, corpus, dictionary=TERMS)
-
-
 def test_an_index_whose_dictionary_is_gone_is_damaged(home, corpus):
     build(home, corpus, dictionary=TERMS)
     (FolderStore(home, "papers").version_path(1) / "dictionary.txt").unlink()
 
     with refusal(IndexDamaged, "dictionary.txt", remedies=ANEW_OR_BACK):
-        tokens(home, "지식")
-
-
-def test_an_index_whose_dictionary_was_changed_is_damaged(home, corpus):
-    build(home, corpus, dictionary=TERMS)
-    path = FolderStore(home, "papers").version_path(1) / "dictionary.txt"
-    path.write_text(path.read_text(encoding="utf-8").replace("연", "언"), encoding="utf-8")
-
-    with refusal(IndexDamaged, "dictionary.txt", remedies=ANEW_OR_BACK):
-        tokens(home, "지식")
-
-
-def test_a_manifest_that_names_no_dictionary_does_not_fit_one(home, corpus):
-    build(home, corpus, dictionary=TERMS)
-    edit_manifest(FolderStore(home, "papers").version_path(1), dictionary="")
-
-    with pytest.raises(IndexMismatch, match=f"dictionary: {TERMS.hash}, now none"):
         tokens(home, "지식")
 
 
@@ -144,3 +107,10 @@ def test_a_file_that_cannot_be_read_is_one_line(corpus, tmp_path):
 
     assert isinstance(outcome.exception, InvalidCall)
     assert str(outcome.exception).startswith(f"{file}, line 1: ")
+
+
+def test_removing_keeps_it(home, corpus):
+    build(home, corpus, dictionary=TERMS)
+    remove_records("papers", ["B"], IndexerSettings(home=home))
+
+    assert tokens(home, "지식그래프연구회") == ["지식그래프", "연구회"]

@@ -15,7 +15,6 @@ from indexer.corpora.full_text.headings import (
     is_front_heading,
     is_keyword_heading,
     is_known,
-    is_summary_heading,
     number_of,
     together,
 )
@@ -34,7 +33,7 @@ WIDE = 1.35  # line distance at the start of a paragraph, relative to the usual 
 INDENTED = 0.6  # in line heights
 SAME_SIZE = 0.12  # sizes of lines after OCR vary slightly
 RUNNING_LETTERS = 120  # of a block of running text
-HEADLESS_LETTERS = 240  # of an English abstract without a heading
+HEADLESS_LETTERS = 240  # of an abstract without a heading
 OPENING = re.compile(
     r"introduction|background|motivation|overview|서론|머리말|들어가(?:며|는말)|(?:연구의?|이론적)?배경",
     re.IGNORECASE,
@@ -43,10 +42,6 @@ INLINE_HEADING = re.compile(
     rf"[\[<【〔(]?\s*(?P<name>{ABSTRACT_WORDS}|{KEYWORD_WORDS})\s*(?:[-–—:：.]+"
     rf"|[\]>】〕)]\s*[-–—:：.]*)\s*(?P<text>\S.*)",
     re.IGNORECASE,
-)
-# An abstract on the line of its heading, without a separator.
-RUN_IN_ABSTRACT = re.compile(
-    r"(?P<name>Abstract|ABSTRACT|(?:[국영]문\s*)?(?:초\s*록|요\s*약))\s+(?P<text>[A-Z가-힣“\"].{30,})"
 )
 ABSTRACT_END = re.compile(
     rf"\W*(?:{KEYWORD_WORDS})(?:\W|$)|categories and subject|general terms|c\.?r\.? categor|paper type"
@@ -68,13 +63,13 @@ AFTER_LIST = re.compile(
 class Section:
     """A heading ('' before the first one), its level from 1, and the lines below it.
 
-    `kind` is "abstract", "summary" for a final part, or ''.
+    `is_abstract`: the lines are an abstract.
     """
 
     heading: str = ""
     level: int = 1
     lines: list[Line] = field(default_factory=list)
-    kind: str = ""
+    is_abstract: bool = False
 
 
 def article_of(pages: Sequence[Page], metadata: Mapping[str, str]) -> dict[str, Any]:
@@ -89,7 +84,7 @@ def article_of(pages: Sequence[Page], metadata: Mapping[str, str]) -> dict[str, 
     taken = {(line.part.text, line.part.top) for line in title}
     lines = [line for line in lines if line.page > first or (line.part.text, line.part.top) not in taken]
     language = language_of(fields["title"])
-    sections = _with_abstracts(_sections_of(lines, usual, usage), language)
+    sections = _with_abstracts(_sections_of(lines, usual, usage))
     record = fields | _texts(sections, usage, language)
     return {key: value for key, value in record.items() if value}
 
@@ -109,8 +104,6 @@ def _sections_of(lines: Sequence[Line], usual: float, usage: Usage) -> list[Sect
         if index <= last:
             continue
         found = INLINE_HEADING.fullmatch(line.text)
-        if line.page < lines[0].page + 3 and not any(is_abstract_heading(part.heading) for part in sections):
-            found = found or RUN_IN_ABSTRACT.fullmatch(line.text)
         if found:
             line.part.text = found["text"]
             sections.append(Section(together(found["name"]), 1, [replace(line, text=found["text"])]))
@@ -125,35 +118,22 @@ def _sections_of(lines: Sequence[Line], usual: float, usage: Usage) -> list[Sect
     return sections
 
 
-def _with_abstracts(sections: Sequence[Section], language: str) -> list[Section]:
-    """Mark the abstracts; lines around an abstract become sections without a heading.
-
-    A summary in the title's language after a main part belongs to the text.
-    """
+def _with_abstracts(sections: Sequence[Section]) -> list[Section]:
+    """Mark the abstracts; lines around an abstract become sections without a heading."""
     marked: list[Section] = []
     for section in sections:
         chosen = _abstract_lines(section.lines) if is_abstract_heading(section.heading) else []
-        text = " ".join(line.text for line in chosen)
-        final = (
-            is_summary_heading(section.heading)
-            and any(map(_is_main_part, marked))
-            and language_of(text) == language
-        )
-        if final or not chosen:
-            marked.append(replace(section, kind="summary" if chosen else ""))
-            continue
-        marked.append(replace(section, lines=chosen, kind="abstract"))
-        marked.append(Section(lines=[line for line in section.lines if line not in chosen]))
-    if any(section.kind == "abstract" for section in marked):
+        marked.append(replace(section, lines=chosen, is_abstract=True) if chosen else section)
+        if chosen:
+            marked.append(Section(lines=[line for line in section.lines if line not in chosen]))
+    if any(section.is_abstract for section in marked):
         return marked
     for number, section in enumerate(marked):
-        if number and (is_known(section.heading) or number_of(section.heading)[0]):
+        if number:
             break
-        if found := _headless_abstract(
-            section.lines, HEADLESS_LETTERS // 2 if language == "ko" else HEADLESS_LETTERS
-        ):
+        if found := _headless_abstract(section.lines):
             begin, end = section.lines.index(found[0]), section.lines.index(found[-1]) + 1
-            parts = [replace(section, lines=section.lines[:begin]), Section(lines=found, kind="abstract")]
+            parts = [replace(section, lines=section.lines[:begin]), Section(lines=found, is_abstract=True)]
             return [*marked[:number], *parts, Section(lines=section.lines[end:]), *marked[number + 1 :]]
     return marked
 
@@ -167,10 +147,10 @@ def _abstract_lines(lines: Sequence[Line]) -> list[Line]:
     blocks = _blocks(lines)
     running = (n for n, block in enumerate(blocks) if len(block) > 1 and _letters(block) >= RUNNING_LETTERS)
     blocks = blocks[next(running, 0) :]
-    return [line for block in blocks for line in block if _is_same_size(block[0], blocks[0][0])]
+    return [line for block in blocks for line in block]
 
 
-def _headless_abstract(lines: Sequence[Line], letters: int) -> list[Line]:
+def _headless_abstract(lines: Sequence[Line]) -> list[Line]:
     """Return the first block of running text on the title page."""
     for block in _blocks(lines):
         wide = max(line.part.right for line in block) - min(line.part.left for line in block)
@@ -178,22 +158,20 @@ def _headless_abstract(lines: Sequence[Line], letters: int) -> list[Line]:
         if (
             len(block) > 1
             and 2 * full >= len(block)
-            and _letters(block) >= letters
+            and _letters(block) >= HEADLESS_LETTERS
             and not ABSTRACT_END.match(block[0].text)
         ):
-            near = block[0].page <= lines[0].page + 1
-            return block if near and SENTENCE_END.search(re.sub(r"\s*\d*$", "", block[-1].text)) else []
+            return block if SENTENCE_END.search(re.sub(r"\s*\d*$", "", block[-1].text)) else []
     return []
 
 
 def _blocks(lines: Sequence[Line]) -> list[list[Line]]:
-    """Split lines into blocks at gaps, changes of size, and changes of weight for two lines."""
+    """Split lines into blocks at gaps and changes of size."""
     blocks: list[list[Line]] = []
     last = None
-    for line, after in zip(lines, [*lines[1:], *lines[-1:]], strict=True):
+    for line in lines:
         far = last is not None and line.above is last.part and line.gap > FAR
-        weight = last is not None and line.part.weight == after.part.weight != last.part.weight
-        if last is None or far or weight or not _is_same_size(line, last):
+        if last is None or far or not _is_same_size(line, last):
             blocks.append([])
         blocks[-1].append(line)
         last = line
@@ -210,9 +188,7 @@ def _letters(lines: Sequence[Line]) -> int:
 
 def _texts(sections: Sequence[Section], usage: Usage, language: str) -> dict[str, Any]:
     """Return abstracts, keywords, body and references, without cover pages."""
-    abstracts = {
-        n: _paragraphs(part.lines, usage) for n, part in enumerate(sections) if part.kind == "abstract"
-    }
+    abstracts = {n: _paragraphs(part.lines, usage) for n, part in enumerate(sections) if part.is_abstract}
     chosen: dict[str, int] = {}  # the first abstract of each language
     for number, texts in abstracts.items():
         chosen.setdefault(language_of(" ".join(texts)), number)
@@ -240,11 +216,7 @@ def _texts(sections: Sequence[Section], usage: Usage, language: str) -> dict[str
         elif number >= first:
             body += [f"{'#' * (section.level + 1)} {section.heading}"] if section.heading else []
             body += _paragraphs(section.lines, usage)
-    headings = [
-        part
-        for part in sections
-        if part.heading and (part.kind == "summary" or not is_front_heading(part.heading))
-    ]
+    headings = [part for part in sections if part.heading and not is_front_heading(part.heading)]
     return fields | {
         "sections": [{"title": section.heading, "level": section.level} for section in headings],
         "keywords": keywords,
@@ -257,7 +229,7 @@ def _first_of_text(sections: Sequence[Section]) -> int:
     """Return the index of the first abstract or opening part, 0 without one or after a main part."""
     for number, section in enumerate(sections):
         _, value, name = number_of(section.heading)
-        if section.kind == "abstract" or (
+        if section.is_abstract or (
             _is_main_part(section) and (value == 1 or OPENING.fullmatch("".join(name.split())))
         ):
             return number
@@ -300,8 +272,6 @@ def _entries_of(lines: Sequence[Line]) -> list[Sequence[Line]]:
             line.text,
             indented=line.indent > INDENTED,
             apart=line.above is not None and line.part.top - line.above.top > WIDE * usual,
-            after_short=line.above is not None
-            and line.above.right < line.column.right - 2.5 * line.part.size,
             first=line.above is None,
         )
         for line in lines

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from base.patterns import lazy_regex
-from indexer.corpora.cleaning import APPENDIX_WORDS, is_reference_heading, kind_by_words
+from indexer.corpora.cleaning import is_reference_heading, kind_by_words
 from indexer.corpora.full_text.layout import LARGER, Line
 
 HEADING_CHARACTERS = 130
@@ -26,14 +26,12 @@ ABSTRACT_WORDS = (
 )
 KEYWORDS = re.compile(KEYWORD_WORDS, re.IGNORECASE)
 ABSTRACT = re.compile(rf"(?:{ABSTRACT_WORDS})(?:\(?abstract\)?)?", re.IGNORECASE)
-SUMMARY = re.compile(r"summary|(?:논문)?(?:요약|요지|개요)", re.IGNORECASE)
 CONTENTS = re.compile(
     r"(?:table\s*of\s*)?contents|list\s*of\s*(?:tables|figures)|(?:표|그림)?\s*목\s*차", re.IGNORECASE
 )
 OTHERS = re.compile(
     r"notes?|약\s*력|사\s*사|author information|biograph(?:y|ies)|curriculum vitae", re.IGNORECASE
 )
-APPENDIX = lazy_regex(rf"(?:{APPENDIX_WORDS})(?:\s*[.:–-].*|\s+\S.*)?", re.IGNORECASE)
 CAPTION = lazy_regex(
     r"\W*(?:fig(?:ure)?\.?|table|algorithm|listing|theorem|lemma|definition|proof|example|corollary"
     r"|proposition|remark"
@@ -60,7 +58,6 @@ NUMBERS = {  # the kinds of numbers of headings; a kind that spans the document 
 LETTERS_APART = re.compile(
     r"((?:제?\s*[\dIVXⅠ-Ⅻ]{1,4}\s*[.)장절]\s*)?)((?:[가-힣]\s+){1,6}[가-힣]|(?:[A-Z]\s+){4,20}[A-Z])"
 )
-PAGE_BEHIND = re.compile(r"[\s.·…]+(?:\d{1,3}|[ivxl]{1,5})$")
 SENTENCE_END = re.compile(r"[.?!:;。다]['\"”’)\]]*$")
 SIGNS = re.compile(r"[\s‹›<>〈〉《》\[\]【】〔〕:.·|-]+")
 
@@ -116,11 +113,6 @@ def is_abstract_heading(text: str) -> bool:
     return ABSTRACT.fullmatch(SIGNS.sub("", text)) is not None
 
 
-def is_summary_heading(text: str) -> bool:
-    """Check whether the heading of an abstract may also be that of a final part: Summary, 요 약."""
-    return SUMMARY.fullmatch(SIGNS.sub("", text)) is not None
-
-
 def is_keyword_heading(text: str) -> bool:
     """Check whether a heading introduces keywords."""
     return KEYWORDS.fullmatch(text.strip(" :[]<>【】")) is not None
@@ -142,13 +134,8 @@ def is_known(text: str) -> bool:
 def is_wordy(text: str) -> bool:
     """Check for words, rather than a formula, a caption or a table row."""
     name = number_of(text)[2]
-    tokens = name.split()
-    single = sum(len(token.strip(".,:()")) <= 1 for token in tokens)
-    signs = len(re.sub(r"[\w .,:;()–—/&'’‘\"“”?!*+-]", "", text))
-    words = (
-        re.search(r"[^\W\d_]{3,}|[가-힣]{2,}", name) and single <= len(tokens) / 2 and signs <= len(text) / 10
-    )
-    return bool(words) and not FORMULA.search(text) and not CAPTION.match(text)
+    has_word = re.search(r"[^\W\d_]{3,}|[가-힣]{2,}", name) is not None
+    return has_word and not FORMULA.search(text) and not CAPTION.match(text)
 
 
 def headings_of(lines: Sequence[Line], usual: float) -> list[Heading]:
@@ -173,7 +160,6 @@ def style_of(line: Line) -> Style:
 
 def _candidates(lines: Sequence[Line], usual: float) -> list[_Candidate]:
     usual_weight = Counter(line.part.weight for line in lines).most_common(1)[0][0] if lines else 0
-    texts = {"".join(together(line.text).split()).casefold() for line in lines}
     found = []
     in_list = False
     for index, line in enumerate(lines):
@@ -189,11 +175,6 @@ def _candidates(lines: Sequence[Line], usual: float) -> list[_Candidate]:
         distinct = style[0] > LARGER * usual or style[1] > usual_weight or style[2]
         if not known and not ((distinct or kind) and is_wordy(text) and (kind or text[-1] not in ".,;:-–")):
             continue
-        page = PAGE_BEHIND.search(text)  # of a table of contents, if the text occurs elsewhere without it
-        if page and (
-            "".join(text[: page.start()].split()).casefold() in texts or re.search(r"(?:[.·…]\s?){4}", text)
-        ):
-            continue
         if known or (distinct and kind):
             in_list = is_reference_heading(text)
         if known or distinct or not in_list:  # unless it is a numbered entry
@@ -202,7 +183,7 @@ def _candidates(lines: Sequence[Line], usual: float) -> list[_Candidate]:
     return found
 
 
-def _main_sequence(candidates: Sequence[_Candidate], lines: int) -> list[_Candidate]:
+def _main_sequence(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     """Return the numbered headings of main parts: the heaviest sequence 1, 2, 3 … of one kind and style."""
     groups: dict[tuple[str, object], list[_Candidate]] = defaultdict(list)
     for candidate in candidates:
@@ -213,8 +194,7 @@ def _main_sequence(candidates: Sequence[_Candidate], lines: int) -> list[_Candid
     for (kind, style), members in groups.items():
         sequence = _heaviest(members)
         span, weight = sequence[-1].index - sequence[0].index, _weight(sequence)
-        fewest = FEWEST_ALIKE - all(member.distinct for member in sequence)
-        if len(sequence) >= fewest and span > lines / 10 and weight > 1.2 * len(sequence):
+        if len(sequence) >= FEWEST_ALIKE:
             weight *= span * (0.5 if style is None else 1)
             best[kind] = max(best.get(kind, (0.0, [])), (weight, sequence), key=lambda found: found[0])
     spans = {kind: sequence[-1].index - sequence[0].index for kind, (_, sequence) in best.items()}
@@ -249,27 +229,24 @@ def _heaviest(members: Sequence[_Candidate]) -> list[_Candidate]:
 
 def _levels(candidates: Sequence[_Candidate], lines: Sequence[Line]) -> dict[int, int]:
     """Return the level of each line that is a heading: 1 for main parts, 2 for others."""
-    sequence = _main_sequence(candidates, len(lines))
+    sequence = _main_sequence(candidates)
     main = {member.index for member in sequence}
-    distinct = [candidate for candidate in candidates if candidate.distinct]
     if sequence:
         styles = {member.style for member in sequence if member.distinct}
-    else:  # the style of known words, or else the largest of several headings
-        counted = Counter(candidate.style for candidate in distinct)
-        known = [candidate.style for candidate in distinct if kind_by_words(candidate.text) is not None]
-        known = known or [style for style, count in counted.items() if count >= FEWEST_ALIKE]
-        styles = {max(known)} if known else set()
+    else:  # the largest style of several headings
+        counted = Counter(candidate.style for candidate in candidates if candidate.distinct)
+        styles = {
+            max((style for style, count in counted.items() if count >= FEWEST_ALIKE), default=(0.0, 0, False))
+        }
     levels: dict[int, int] = {}
     seen: set[str] = set()
-    in_list = False
     for candidate in candidates:
         if candidate.text in seen and not candidate.known and lines[candidate.index].above is None:
             continue  # a running header
         level = 1 if candidate.index in main else _level(candidate, styles, main, lines[candidate.index])
-        if level == 1 or (level and not in_list):  # no lesser headings within a reference list
+        if level:
             levels[candidate.index] = level
             seen.add(candidate.text)
-            in_list = is_reference_heading(candidate.text)
     return levels
 
 
@@ -280,8 +257,6 @@ def _level(candidate: _Candidate, styles: set[Style], main: set[int], line: Line
     known = candidate.known and (alone or is_abstract_heading(text) or is_reference_heading(text))
     if text[0].islower() or (not known and candidate.index < min(main, default=0)):
         return 0  # titles and names
-    if APPENDIX.fullmatch(text) and (candidate.distinct or line.gap > 1):
-        return 1
     if known and kind not in ("deep", "letter") and (closing or not main):
         return 1
     if not candidate.distinct:
@@ -297,13 +272,12 @@ def _last_line(lines: Sequence[Line], first: int, levels: Mapping[int, int]) -> 
     for index in range(first + 1, min(first + MOST_LINES, len(lines))):
         line, above = lines[index], lines[index - 1]
         part, other, text = line.part, above.part, together(line.text)
-        centred = line.is_short and abs(part.left + part.right - other.left - other.right) < part.size
         hanging = line.is_short and part.size < part.left - other.left < 4 * part.size
         after = lines[index + 1] if index + 1 < len(lines) else None
         ends = index in levels or after is None or after.above is not part or after.gap > line.gap * 1.1
         same = line.above is other and style_of(line)[:2] == style_of(above)[:2] and line.gap < 2 * APART
         whole = is_known(together(above.text)) or is_known(text) or number_of(text)[0]
-        if not same or not ends or whole or not (centred or hanging or not above.is_short):
+        if not same or not ends or whole or not (hanging or not above.is_short):
             break
         last = index
     return last

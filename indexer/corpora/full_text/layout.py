@@ -22,7 +22,6 @@ LARGER = 1.12  # ratio of the size of a title or heading to that of the text
 PAGE_NUMBER = re.compile(
     r"\W*(?:page|pp?\.)?\s*(?:\d{1,5}|[ivxl]{1,6})(?:\s*(?:/|of)\s*\d+)?\W*[쪽면]?\W*", re.IGNORECASE
 )
-LABEL = re.compile(r".{1,6}")  # of a list or heading
 
 Row = list[Fragment]  # fragments on one baseline, from the left
 
@@ -170,7 +169,7 @@ def _joined(row: Sequence[Fragment]) -> Fragment:
             right=max(whole.right, part.right),
             weight=min(whole.weight, part.weight),
             spaced=part.spaced,
-            broken=whole.broken or part.broken or (gap > 2.2 * size and not LABEL.fullmatch(whole.text)),
+            broken=whole.broken or part.broken or gap > 2.2 * size,
         )
     return whole
 
@@ -236,7 +235,4 @@ def _are_columns(halves: Sequence[Sequence[Row]], *widths: float) -> bool:
     for half, width in zip(halves, widths, strict=True):
         if sorted(row[-1].right - row[0].left for row in half)[len(half) // 2] < FILLED * width:
             return False
-    narrow, wide = halves if widths[0] < widths[1] else halves[::-1]
-    baselines = {round(part.bottom) for row in wide for part in row}  # notes in a margin have their own
-    level = sum(round(row[0].bottom) in baselines for row in narrow)
-    return min(widths) > 0.3 * sum(widths) or 2 * level <= len(narrow)
+    return True

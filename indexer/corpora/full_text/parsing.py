@@ -178,15 +178,12 @@ def parse(data: bytes) -> Answer:
 
 
 def main(cpu_seconds: int, memory_bytes: int) -> None:
-    """Parse documents until the end of input, and exit when the parent process exits."""
+    """Parse documents until the end of input, when the parent process has closed it or exited."""
     _limit(resource.RLIMIT_CORE, 0)
     _limit(resource.RLIMIT_AS, memory_bytes)
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # output of libraries is not a result
-    documents: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    threading.Thread(target=_receive, args=(documents,), daemon=True).start()
-    while True:
-        data = documents.get()
+    while (data := _read(sys.stdin.buffer)) is not None:
         used = resource.getrusage(resource.RUSAGE_SELF)
         _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + cpu_seconds)
         _write(answers, json.dumps(parse(data), ensure_ascii=False).encode("utf-8", "replace"))
@@ -196,12 +193,6 @@ def _limit(which: int, limit: int) -> None:
     """Set a limit, within the inherited one."""
     _, hard = resource.getrlimit(which)
     resource.setrlimit(which, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
-
-
-def _receive(documents: "queue.SimpleQueue[bytes]") -> None:
-    while (data := _read(sys.stdin.buffer)) is not None:
-        documents.put(data)
-    os._exit(0)
 
 
 if __name__ == "__main__":

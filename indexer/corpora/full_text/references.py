@@ -75,7 +75,6 @@ AUTHOR = lazy_regex(
     r"|(?:[A-Z]\.[\s-]?){1,3}\s?[A-Z][\w'’-]+"
     r"|[가-힣]{2,4}\s?(?:[,·ㆍ(.]|외\b|and\b)|[가-힣]{3,15}\s?\(\s?(?:19|20)\d\d"
 )
-ENTRY_END = lazy_regex(r"[.)\]”\"」』]$|10\.\d{4,9}/\S+$|https?://\S+$|\d$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,6 @@ class EntryLine:
     text: str
     indented: bool  # relative to the edge of the list
     apart: bool  # far from the line above
-    after_short: bool  # the line above ends well before the edge
     first: bool = False  # first line of its column
 
 
@@ -97,7 +95,7 @@ def entries_in(lines: Iterable[str]) -> list[str]:
         if line.strip():
             indented = line[0].isspace() and not BULLET.match(line)
             text = line.strip()[:REFERENCE_CHARACTERS]
-            seen.append(EntryLine(text, indented=indented, apart=blank, after_short=not indented))
+            seen.append(EntryLine(text, indented=indented, apart=blank))
         blank = not line.strip()
     joined = (" ".join(line.text for line in seen[begin:end]) for begin, end in entry_spans(seen))
     return [entry[found.end() :] if (found := BULLET.match(entry)) else entry for entry in joined]
@@ -126,21 +124,15 @@ def _beginnings(lines: Sequence[EntryLine]) -> list[bool]:
     if sum(bulleted) > 1:
         return bulleted
     authors = [AUTHOR.match(line.text) is not None for line in lines]
-    ended = [True, *(ENTRY_END.search(line.text) is not None for line in lines)]
     if sum(line.apart for line in lines) > max(1, len(lines) / 8):
-        return [
-            line.apart or (line.first and author and end)
-            for line, author, end in zip(lines, authors, ended, strict=False)
-        ]
+        return [line.apart or (line.first and author) for line, author in zip(lines, authors, strict=True)]
     inner = [author for line, author in zip(lines, authors, strict=True) if line.indented]
     edge = [author for line, author in zip(lines, authors, strict=True) if not line.indented]
     if inner and len(inner) >= len(edge) / 4:
         # Hanging indentation, or otherwise an indented first line.
         hanging = not edge or sum(edge) / len(edge) >= sum(inner) / len(inner)
         return [line.indented != hanging for line in lines]
-    return [
-        author and (line.after_short or end) for line, author, end in zip(lines, authors, ended, strict=False)
-    ]
+    return authors
 
 
 def _numbered(lines: Sequence[EntryLine]) -> list[bool]:

@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import Any
 
 from base.patterns import lazy_regex
-from indexer.corpora.cleaning import heading_kind, is_reference_heading
+from indexer.corpora.cleaning import is_reference_heading
 from indexer.corpora.full_text.headings import is_known, together
 from indexer.corpora.full_text.joining import Usage, join_lines, letters_of, readable
 from indexer.corpora.full_text.layout import LARGER, Line, is_outer, lines_of, rows_of
@@ -159,7 +159,7 @@ def front_matter(
     return {
         "title": title,
         "title2": _once(join_lines(second[:TITLE_LINES], usage)),
-        "authors": authors_of(names, language_of(title), metadata.get("Author", ""), page),
+        "authors": authors_of(names, language_of(title)),
         "doi": next((found for text in [*doi_lines, stamps] if (found := doi_in(text))), ""),
         "arxiv": arxiv["id"] if arxiv else "",
         "year": year_of([*top, *margins, *notes], stamps),
@@ -169,12 +169,8 @@ def front_matter(
 def _begins_text(line: Line) -> bool:
     """Check for a heading or a line of a paragraph."""
     text, words = together(line.text), line.text.split()
-    front = re.match(r"(?:abstract|초\s*록|요\s*약)\s*[.:—–-]", text, re.IGNORECASE)
-    return (
-        is_known(text)
-        or front is not None
-        or (len(text) > TEXT_CHARACTERS and sum(map(str.islower, words)) > len(words) / 2)
-    )
+    is_running = len(text) > TEXT_CHARACTERS and sum(map(str.islower, words)) > len(words) / 2
+    return is_known(text) or is_running
 
 
 def _title_lines(lines: Sequence[Line], usual: float, expected: str) -> list[Line]:
@@ -206,20 +202,14 @@ def _title_lines(lines: Sequence[Line], usual: float, expected: str) -> list[Lin
 
 
 def _is_continued(last: Line, line: Line) -> bool:
-    near = line.part.top - last.part.top < 2.6 * last.part.size
     same = abs(line.part.size - last.part.size) <= SAME_SIZE * last.part.size
-    return near and same and not is_known(together(line.text))
+    return same and not is_known(together(line.text))
 
 
 def _may_be_title(line: Line) -> bool:
     text = together(line.text)
     letters = sum(map(str.isalpha, text))
-    return (
-        "@" not in text
-        and letters >= TITLE_LETTERS
-        and not heading_kind(text)
-        and not NO_TITLE.fullmatch(text)
-    )
+    return "@" not in text and letters >= TITLE_LETTERS and not NO_TITLE.fullmatch(text)
 
 
 def _once(title: str) -> str:
@@ -231,38 +221,14 @@ def _once(title: str) -> str:
     return title.strip(" *†‡∗")
 
 
-def authors_of(fragments: Sequence[Fragment], language: str, metadata: str, page: Page) -> list[str]:
-    """Return the author names in fragments below a title, in its language if there are any.
-
-    `metadata` contains the document's author field, used if no row contains names and each is on the page.
-    """
-    rows = [(max(row, key=lambda part: part.size), *_names_of_row(row)) for row in rows_of(fragments)]
+def authors_of(fragments: Sequence[Fragment], language: str) -> list[str]:
+    """Return the author names in fragments below a title, in its language if there are any."""
+    rows = [(names, alone) for names, alone in map(_names_of_row, rows_of(fragments)) if names]
     for korean in (language == "ko", language != "ko"):
-        found = [row for row in rows if row[1] and ("가" <= row[1][0][0] <= "힣") == korean]
-        first, _, alone = found[0] if found else (None, [], False)
-        names = [
-            name
-            for part, names, only in found
-            if only == alone and _is_same_style(part, first)
-            for name in names
-        ]
-        if names:
+        found = [(names, alone) for names, alone in rows if ("가" <= names[0][0] <= "힣") == korean]
+        if names := [name for names, alone in found if alone == found[0][1] for name in names]:
             return list(dict.fromkeys(names))[:MOST_AUTHORS]
-    listed = [part for part in re.split(r"\s*[;,·]\s*(?:and\s+)?|\s+and\s+", readable(metadata)) if part]
-    printed = letters_of("".join(part.text for part in page.fragments))
-    return (
-        listed[:MOST_AUTHORS]
-        if all(names_in(part) and letters_of(part) in printed for part in listed)
-        else []
-    )
-
-
-def _is_same_style(part: Fragment, first: Fragment | None) -> bool:
-    return (
-        first is not None
-        and part.weight == first.weight
-        and abs(part.size - first.size) <= SAME_SIZE * first.size
-    )
+    return []
 
 
 def _names_of_row(row: Sequence[Fragment]) -> tuple[list[str], bool]:

@@ -147,31 +147,21 @@ def _with_comma(name: str, parts: list[str]) -> AuthorName:
     if len(others) != MOST_PARTS - 1 or others[0] != parts[0] or len(suffixes) > 1:
         return AuthorName(name)
     family, given = others
-    particle, family = _leading_particle(family)
-    given, behind = _trailing_particle(given)
-    suffix = next(iter(suffixes), "")
-    head, _, last = family.rpartition(" ")
-    if head and last in SUFFIXES and not suffix:
-        family, suffix = head, last
-    return AuthorName(family, given, particle or behind, suffix)
+    particles, families = _split_particle(family.split())
+    behind, names = _split_particle(given.split()[::-1])  # Beethoven, Ludwig van
+    if len(families) > 1 and families[-1] in SUFFIXES and not suffixes:
+        suffixes = [families.pop()]
+    if behind:
+        given = " ".join(names[::-1])
+    return AuthorName(
+        " ".join(families), given, " ".join(particles or behind[::-1]), next(iter(suffixes), "")
+    )
 
 
-def _leading_particle(family: str) -> tuple[str, str]:
-    """Split "van der Berg" into "van der" and "Berg"."""
-    words = family.split()
-    count = next((place for place, word in enumerate(words) if word not in PARTICLES), len(words))
-    if not 0 < count < len(words):
-        return "", family
-    return " ".join(words[:count]), " ".join(words[count:])
-
-
-def _trailing_particle(given: str) -> tuple[str, str]:
-    """Split "Ludwig van" into "Ludwig" and "van"."""
-    words = given.split()
-    count = next((place for place, word in enumerate(reversed(words)) if word not in PARTICLES), len(words))
-    if not 0 < count < len(words):
-        return given, ""
-    return " ".join(words[:-count]), " ".join(words[-count:])
+def _split_particle(words: list[str]) -> tuple[list[str], list[str]]:
+    """Split ["van", "der", "Berg"] after its particles; without other words nothing is split."""
+    count = next((place for place, word in enumerate(words) if word not in PARTICLES), 0)
+    return words[:count], words[count:]
 
 
 def split_korean(name: str) -> AuthorName | None:
@@ -228,10 +218,8 @@ def split_western(name: str) -> AuthorName | None:
     else:
         begin = _begin_of_family(words)
         given, family = words[:begin], words[begin:]
-    particles = next((place for place, word in enumerate(family) if word not in PARTICLES), len(family))
-    if particles == len(family):
-        return None
-    return AuthorName(" ".join(family[particles:]), " ".join(given), " ".join(family[:particles]), suffix)
+    particles, family = _split_particle(family)
+    return AuthorName(" ".join(family), " ".join(given), " ".join(particles), suffix)
 
 
 def _is_name_word(word: str) -> bool:

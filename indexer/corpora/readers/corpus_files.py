@@ -105,7 +105,7 @@ def _files_below(
     below = {str(Path(path).relative_to(folder)): path for path in walked.files}
     names = corpus_names(below, endings)
     once: dict[Path, str] = {}
-    for name in sorted(names, key=lambda name: below[name] in walked.linked):
+    for name in filter(names.__contains__, below):
         once.setdefault(Path(below[name]).resolve(), name)
     wanted = set(once.values())
 
@@ -118,10 +118,9 @@ def _files_below(
         for name, copies in names.items()
         if name in wanted
     ]
-    copies = sorted(chain.from_iterable(names.values()))
-    others = sorted(below.keys() - names.keys() - {*copies})
-    left_out = (others, copies, sorted(walked.links), sorted(walked.special))
-    return found, LeftOut(*(tuple(below.get(name, name) for name in group) for group in left_out))
+    copies = sorted(below[name] for name in chain.from_iterable(names.values()))
+    others = sorted(below[name] for name in below.keys() - names.keys() - {*chain(*names.values())})
+    return found, LeftOut(*map(tuple, (others, copies, sorted(walked.links), sorted(walked.special))))
 
 
 def recognise(files: Sequence[CorpusFile]) -> list[CorpusFile]:

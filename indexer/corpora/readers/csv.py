@@ -29,6 +29,7 @@ NUMBERS = frozenset({"year", "cited_by_count", "score"})
 BETWEEN_PARTS = re.compile(r"[;|]")
 # Suffix of a column whose field is already given by another column.
 SECOND_COLUMN = "csv:"
+SURROGATE = re.compile("[\ud800-\udfff]")  # from a byte that is no UTF-8
 EXCEL_DELIMITER = re.compile(
     rb"\s*\"?sep=([^\w\s\"]|\t)\"?[,;\t]*\s*", re.IGNORECASE
 )  # a line before the header
@@ -213,17 +214,9 @@ def _why_refused(cells: Sequence[str], raw: bytes, header: Sequence[str] | None 
         return "the header names a column twice"
     if any("\0" in cell for cell in cells):
         return "a NUL byte"
-    if not all(cell.isascii() or _is_utf8(cell) for cell in cells):
+    if SURROGATE.search("".join(cells)):
         return f"invalid UTF-8: {conversion(raw)}"
     return ""
-
-
-def _is_utf8(cell: str) -> bool:
-    try:
-        cell.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _fields_of(header: Sequence[str], columns: Mapping[str, str]) -> dict[int, str]:

@@ -2,7 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from importlib.util import find_spec
 from pathlib import PurePosixPath
 from typing import Any
@@ -52,26 +53,20 @@ def document_id(stream: Stream) -> str:
     return FORBIDDEN_IN_IDENTIFIERS.sub("_", stem)
 
 
-def read_text(stream: Stream) -> Iterator[Item]:
-    """Read one paper, whose title is the first line."""
+def _read(stream: Stream, record_of: Callable[[str], dict[str, Any]]) -> Iterator[Item]:
+    """Read one paper from the text of a file."""
     try:
         text = _decoded(stream)
     except NoDocument as error:
         yield dead_letter(stream.name, 0, str(error))
-        return
+    else:
+        yield make_item({"id": document_id(stream)} | record_of(text), stream.name, 0, text[:200].encode())
+
+
+def _titled_record(text: str) -> dict[str, Any]:
+    """Return a record whose title is the first line."""
     title, _, rest = text.strip().partition("\n")
-    record = {"id": document_id(stream), "title": " ".join(title.split()), **record_of_text(rest)}
-    yield make_item(record, stream.name, 0, text[:200].encode())
-
-
-def read_markdown(stream: Stream) -> Iterator[Item]:
-    """Read one paper, with fields in its front matter; the first heading is the default title."""
-    try:
-        text = _decoded(stream)
-    except NoDocument as error:
-        yield dead_letter(stream.name, 0, str(error))
-        return
-    yield make_item({"id": document_id(stream)} | markdown_record(text), stream.name, 0, text[:200].encode())
+    return {"title": " ".join(title.split()), **record_of_text(rest)}
 
 
 def check_pdf_library() -> None:
@@ -227,3 +222,8 @@ def _value(key: str, values: list[str], *, listed: bool) -> Any:
 
 def _unquoted(value: str) -> str:
     return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
+
+
+read_text = partial(_read, record_of=_titled_record)
+# Fields are in the front matter; the first heading is the default title.
+read_markdown = partial(_read, record_of=markdown_record)

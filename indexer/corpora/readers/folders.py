@@ -105,25 +105,22 @@ def _belongs(name: str, endings: Collection[str]) -> bool:
 class Walk:
     """The files below a folder, and the skipped entries, as paths."""
 
-    files: dict[str, int] = field(default_factory=dict)  # sizes
-    linked: set[str] = field(default_factory=set)  # of the files, those reached through links
+    files: dict[str, int] = field(default_factory=dict)  # sizes; those reached through links are last
     links: list[str] = field(default_factory=list)  # links out of the folder, or broken ones
     special: list[str] = field(default_factory=list)  # FIFOs, sockets and devices
     unreadable: dict[str, str] = field(default_factory=dict)  # reasons
 
-    def add(self, path: Path, *, linked: bool) -> None:
+    def add(self, path: Path) -> None:
         """Add a file."""
         try:
             status = path.stat()
         except OSError as error:
             self.unreadable[str(path)] = f"the file cannot be read: {error.strerror}"
             return
-        if not stat.S_ISREG(status.st_mode):
+        if stat.S_ISREG(status.st_mode):
+            self.files[str(path)] = status.st_size
+        else:
             self.special.append(str(path))
-            return
-        self.files[str(path)] = status.st_size
-        if linked:
-            self.linked.add(str(path))
 
     def refuse(self, error: OSError) -> None:
         """Note a folder that cannot be listed."""
@@ -136,25 +133,29 @@ def walk(folder: Path, *, follow_links: bool = False) -> Walk:
     A folder is entered once, by its own name rather than through a link.
     """
     found, root, entered = Walk(), folder.resolve(), set[str]()
-    starts = [folder]  # the folder, then folders behind links
+    starts, linked = [folder], list[Path]()  # the folder and folders behind links; links to files
     for start in starts:
-        links: list[Path] = []
-        for place, folders, names in os.walk(start, onerror=found.refuse):
-            real = os.path.realpath(place)
-            folders[:] = [] if real in entered else sorted(name for name in folders if not is_hidden(name))
-            for name in [] if real in entered else sorted((*names, *folders)):
-                path = Path(place, name)
-                if path.is_symlink():
-                    links += [] if is_hidden(name) else [path]
-                elif name not in folders and not is_hidden(name):
-                    found.add(path, linked=start != folder)
-            entered.add(real)
-        for link in links:
+        for link in _add_files(start, found, entered):
             target = Path(os.path.realpath(link))
             if not target.exists() or not (follow_links or target.is_relative_to(root)):
                 found.links.append(str(link))
-            elif target.is_dir():
-                starts.append(link)
             else:
-                found.add(link, linked=True)
+                (starts if target.is_dir() else linked).append(link)
+    for link in linked:
+        found.add(link)
     return found
+
+
+def _add_files(start: Path, found: Walk, entered: set[str]) -> list[Path]:
+    """Add the files below a folder to `found`; return the links."""
+    links: list[Path] = []
+    for place, folders, names in os.walk(start, onerror=found.refuse):
+        is_new = (real := os.path.realpath(place)) not in entered
+        entered.add(real)
+        visible = [Path(place, name) for name in sorted((*names, *folders)) if is_new and not is_hidden(name)]
+        links += filter(Path.is_symlink, visible)
+        folders[:] = [path.name for path in visible if path.name in folders]
+        for path in visible:
+            if path.name not in folders and not path.is_symlink():
+                found.add(path)
+    return links

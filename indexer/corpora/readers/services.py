@@ -28,26 +28,6 @@ LONGEST_ABSTRACT = 1_000_000  # characters; an inverted index may repeat a long 
 NAME_PARTS = 3  # family, given, suffix; further ones are affiliations
 
 
-def read_miracl(stream: Stream) -> Iterator[Item]:
-    """Read passages: `docid` is the id, `text` the abstract."""
-    return read_records(stream, partial(_with_id, key="docid"))
-
-
-def read_beir(stream: Stream) -> Iterator[Item]:
-    """Read passages: `_id` is the id, `text` the abstract; `metadata` is kept."""
-    return read_records(stream, partial(_with_id, key="_id"))
-
-
-def read_crossref(stream: Stream) -> Iterator[Item]:
-    """Read works: the items of a response, or one per line. The id is the DOI."""
-    return read_records(stream, _crossref_paper)
-
-
-def read_openalex(stream: Stream) -> Iterator[Item]:
-    """Read works: the results of a response, or one per line. The id is `W…`, as in the references."""
-    return read_records(stream, partial(paper_record, table=OPENALEX))
-
-
 def read_arxiv(stream: Stream) -> Iterator[Item]:
     """Read one record per line, or the records of OAI-PMH responses. The id is arXiv's (2101.00001)."""
     if not stream.is_xml:
@@ -221,3 +201,10 @@ ARXIV: Table = {
     "msc_class": "msc-class",
 }
 ARXIV_XML: Table = {**ARXIV, "authors": _arxiv_xml_names, "year": "version/date|created|updated"}
+
+# Passages: the id is `docid` or `_id`, the abstract `text`; `metadata` is kept.
+read_miracl = partial(read_records, renamed=partial(_with_id, key="docid"))
+read_beir = partial(read_records, renamed=partial(_with_id, key="_id"))
+# Works: the array of a response, or one per line. The id is the DOI; `W…`, as in the references.
+read_crossref = partial(read_records, renamed=_crossref_paper)
+read_openalex = partial(read_records, renamed=partial(paper_record, table=OPENALEX))

@@ -10,7 +10,7 @@ from typing import Any
 
 from indexer.corpora.readers.bibliography import reference_record, split_keywords
 from indexer.corpora.readers.markup import without_markup
-from indexer.corpora.readers.references import WOS
+from indexer.corpora.readers.references import TAGS_OF_FORMAT, columns_of
 from indexer.corpora.readers.streams import Stream
 
 # Headings without spaces, in lower case, by the keys of `reference_record`; | separates alternatives.
@@ -42,58 +42,38 @@ KOREAN = {
     "thesis": "학위논문사항",
     "type": "유형 자료유형",
 }
-SCOPUS = {
-    "title": "title",
-    "abstract": "abstract",
-    "authors": "authors",
-    "dates": "year",
-    "journal": "sourcetitle",
-    "publisher": "publisher",
-    "keywords": "authorkeywords indexkeywords",
-    "doi": "doi",
-    "url": "link",
-    "volume": "volume",
-    "issue": "issue",
-    "first_page": "pagestart",
-    "last_page": "pageend",
-    "issn": "issn",
-    "isbn": "isbn",
-    "accession": "eid",
-    "language": "languageoforiginaldocument",
-    "cited_by_count": "citedby",
-    "type": "documenttype",
-}
-ZOTERO = {
-    "title": "title",
-    "abstract": "abstractnote",
-    "authors": "author",
-    "dates": "publicationyear",
-    "journal": "publicationtitle",
-    "publisher": "publisher",
-    "keywords": "manualtags automatictags",
-    "doi": "doi",
-    "url": "url",
-    "volume": "volume",
-    "issue": "issue",
-    "pages": "pages",
-    "issn": "issn",
-    "isbn": "isbn",
-    "series": "series",
-    "place": "place",
-    "citation_key": "key",
-    "language": "language",
-    "note": "notes",
-    "type": "itemtype",
-}
-PUBMED = {
-    "id": "pmid",
-    "title": "title",
-    "authors": "authors",
-    "journal": "journal/book",
-    "pmcid": "pmcid",
-    "dates": "publicationyear",
-    "doi": "doi",
-}
+EXPORTS = """
+key             scopus                      zotero                    pubmed
+id              -                           -                         pmid
+pmcid           -                           -                         pmcid
+title           title                       title                     title
+abstract        abstract                    abstractnote              -
+authors         authors                     author                    authors
+dates           year                        publicationyear           publicationyear
+journal         sourcetitle                 publicationtitle          journal/book
+publisher       publisher                   publisher                 -
+keywords        authorkeywords,indexkeywords manualtags,automatictags -
+doi             doi                         doi                       doi
+url             link                        url                       -
+volume          volume                      volume                    -
+issue           issue                       issue                     -
+first_page      pagestart                   -                         -
+last_page       pageend                     -                         -
+pages           -                           pages                     -
+issn            issn                        issn                      -
+isbn            isbn                        isbn                      -
+series          -                           series                    -
+place           -                           place                     -
+accession       eid                         -                         -
+citation_key    -                           key                       -
+language        languageoforiginaldocument  language                  -
+note            -                           notes                     -
+cited_by_count  citedby                     -                         -
+type            documenttype                itemtype                  -
+"""
+SCOPUS, ZOTERO, PUBMED = (
+    {key: names.replace(",", " ") for key, names in keys.items()} for keys in columns_of(EXPORTS).values()
+)
 OPENALEX = {
     "id": "id",
     "title": "title",
@@ -109,7 +89,7 @@ OPENALEX = {
     "language": "language",
     "url": "primary_location.landing_page_url",
 }
-WEB_OF_SCIENCE = {key: tags.lower() for key, tags in WOS.tags.items()}
+WEB_OF_SCIENCE = {key: tags.replace(",", " ").lower() for key, tags in TAGS_OF_FORMAT["wos"].items()}
 # The layouts, with headings that a table must have, at least one of each group.
 LAYOUTS: tuple[tuple[Mapping[str, str], tuple[str, ...]], ...] = (
     (SCOPUS, ("eid", "sourcetitle", "title")),

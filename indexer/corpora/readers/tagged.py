@@ -1,7 +1,7 @@
 """Records of tagged lines, as in RIS: a tag and a value, and lines that continue it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from indexer.corpora.readers.encodings import conversion
@@ -14,13 +14,15 @@ from indexer.corpora.readers.streams import Stream
 class Layout:
     """The lines of a format: the tag and value of a line, the tags that start and end a record.
 
-    Without `last`, only the next record ends a record. Lines `outside` of records are skipped.
+    Without `last`, only the next record ends a record. Lines `outside` of records are skipped. The values of
+    the tags `by_line` are lines, of others the lines are joined.
     """
 
     line: re.Pattern[str]  # groups: tag, value
     first: str
     last: str = ""
-    outside: frozenset[str] = frozenset()
+    by_line: Collection[str] = ()
+    outside: Collection[str] = ()
 
 
 @dataclass(slots=True)
@@ -30,18 +32,15 @@ class TaggedRecord:
     line: int
     head: bytes = b""
     values: dict[str, list[list[str]]] = field(default_factory=dict)
+    by_line: Collection[str] = ()
     size: int = 0  # bytes
     problem: str = ""
-    _last: list[str] = field(default_factory=list)  # the lines of the last value
+    last: list[str] = field(default_factory=list)  # the lines of the last value
 
     def put(self, tag: str, text: str) -> None:
         """Add a value."""
-        self._last = [text]
-        self.values.setdefault(tag, []).append(self._last)
-
-    def continue_value(self, text: str) -> None:
-        """Add a line to the last value."""
-        self._last.append(text)
+        self.last = [text]
+        self.values.setdefault(tag, []).append(self.last)
 
     def add(self, line: bytes) -> None:
         """Count a line, and keep the start of the record."""
@@ -49,21 +48,15 @@ class TaggedRecord:
         if len(self.head) < HEAD_BYTES:
             self.head += line + b"\n"
         if self.size > LINE_BYTES:
-            self.problem, self.values = f"a record of more than {LINE_BYTES} bytes", {}
-            self._last = []
+            self.problem, self.values, self.last = f"a record of more than {LINE_BYTES} bytes", {}, []
 
     def all(self, *tags: str) -> list[str]:
-        """Return the values of some tags, in the order of the tags; continued lines are joined."""
-        found = (lines for tag in tags for lines in self.values.get(tag, ()))
-        return list(filter(None, (" ".join(filter(None, lines)) for lines in found)))
-
-    def lines(self, *tags: str) -> list[str]:
-        """Return the lines of all values of some tags."""
-        return [line for tag in tags for lines in self.values.get(tag, ()) for line in lines if line]
-
-    def first(self, *tags: str) -> str:
-        """Return the first value of the first tag that has one, otherwise ""."""
-        return next((value for tag in tags for value in self.all(tag)), "")
+        """Return the values of some tags, in the order of the tags."""
+        texts: list[str] = []
+        for tag in tags:
+            for lines in self.values.get(tag, ()):
+                texts += lines if tag in self.by_line else [" ".join(filter(None, lines))]
+        return list(filter(None, texts))
 
 
 def tagged_records(stream: Stream, layout: Layout) -> Iterator[TaggedRecord | DeadLetter]:
@@ -77,7 +70,7 @@ def tagged_records(stream: Stream, layout: Layout) -> Iterator[TaggedRecord | De
             yield _finished(record, stream.name)
             record = None
         if tag == layout.first:
-            record = TaggedRecord(number)
+            record = TaggedRecord(number, by_line=layout.by_line)
         elif record is None:
             if problem or (tag and tag not in layout.outside):
                 reason = problem or f"{tag} before {layout.first}, which starts a record"
@@ -91,7 +84,7 @@ def tagged_records(stream: Stream, layout: Layout) -> Iterator[TaggedRecord | De
         elif found and not record.problem:
             record.put(tag, (found[2] or "").strip())
         elif text and record.values:
-            record.continue_value(text.strip())
+            record.last.append(text.strip())
     if record:
         if layout.last:
             record.problem = record.problem or f"no {layout.last} at its end: the file may be truncated"

@@ -1,7 +1,5 @@
 """A passage after its analysis: its tokens, and the names in its beginning."""
 
-import unicodedata
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,11 +36,6 @@ def test_the_tokens_are_those_of_title_and_text_of_the_title_and_of_the_other_ti
     assert found.tokens == PassageTokens.of("공기업경영평가", text, "Public enterprises", analyzer.analyze)
 
 
-@pytest.mark.parametrize("title", ["최적화 ", "최적화\xa0", "Rice "])
-def test_a_title_that_ends_in_a_space_has_its_own_tokens(title):
-    assert analysed("", title).tokens == PassageTokens.of(title, "", "", ANALYZER.analyze)
-
-
 def test_a_name_is_known_by_the_place_of_its_first_token():
     passage = analysed("It was the map of Marta Quillon.", "Maps")
 
@@ -59,14 +52,6 @@ def test_where_compounds_stand_beside_their_parts_a_place_is_the_tokens_index():
     assert passage.names == ((5, 1),)
 
 
-def test_decomposed_text_is_analysed_as_it_is_indexed():
-    text, title = "박지원은 한라산에 있다.", "천문대"
-
-    assert analysed(unicodedata.normalize("NFD", text), unicodedata.normalize("NFD", title)) == analysed(
-        text, title
-    )
-
-
 @pytest.mark.parametrize(
     "filling", [FILLING, "여러 낱말로 된 글이 이어진다 ", "그 글은 some plain words of it "]
 )
@@ -76,23 +61,6 @@ def test_of_a_long_text_only_the_beginning_is_searched_for_names(filling):
 
     assert named(passage) == ["marta quillon"]
     assert "kim" in passage.tokens.text.words()
-
-
-@pytest.mark.parametrize("hangul", ["", "글 "])
-def test_a_name_that_begins_before_the_end_of_what_is_read_is_found(hangul):
-    filling = (FILLING * LONGEST_READ)[: LONGEST_READ - 100] + " "
-    passage = analysed(f"{hangul}{filling}and Marta Quillon went on. {FILLING * 20}")
-
-    assert named(passage) == ["marta quillon"]
-
-
-@pytest.mark.parametrize("hangul", ["", "글 "])
-def test_a_word_that_is_cut_is_no_name(hangul):
-    filling = (FILLING * LONGEST_READ)[: LONGEST_READ - len(hangul) - 9] + " and "
-    passage = analysed(f"{hangul}{filling}Quillonberg went on. {FILLING * 20}")
-
-    assert named(passage) == []
-    assert "quillonberg" in passage.tokens.text.words()
 
 
 ENGLISH = st.lists(

@@ -3,7 +3,7 @@
 import pytest
 
 from indexer.analysis import make_analyzer
-from indexer.analysis.names import find_names, names_in
+from indexer.analysis.names import names_in
 
 ANALYZER = make_analyzer("bilingual")
 
@@ -30,15 +30,6 @@ def names(text, title=""):
     return list(names_in(whole, ANALYZER.tagged_tokens(whole), title_end=len(title)).values())
 
 
-def test_a_name_is_the_index_of_its_first_token_and_its_length():
-    text = "In it Marta Quillon met 박지원."
-
-    tagged = ANALYZER.tagged_tokens(text)
-
-    assert [token[0] for token, _ in tagged] == ["marta", "quillon", "met", "박지원"]
-    assert find_names(text, tagged) == [(0, 2), (3, 1)]
-
-
 @pytest.mark.parametrize(
     ("title", "text", "found"),
     [
@@ -51,7 +42,3 @@ def test_a_name_is_the_index_of_its_first_token_and_its_length():
 )
 def test_a_title_is_a_sentence_of_its_own(title, text, found):
     assert names(text, title) == found
-
-
-def test_without_a_title_names_may_stand_anywhere():
-    assert names("A map of Basel Minster") == ["Basel Minster"]

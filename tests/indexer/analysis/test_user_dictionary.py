@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from base.errors import InvalidCall
 from indexer.analysis import make_analyzer
-from indexer.analysis.user_dictionary import Entry, parse_user_dictionary, read_user_dictionary
+from indexer.analysis.user_dictionary import Entry, parse_user_dictionary
 
 
 def dictionary(text):
@@ -25,11 +25,6 @@ def test_a_term_that_a_text_does_not_hold_changes_nothing_in_it(text):
     assert WITHOUT.analyze(text) == WITH_OTHER.analyze(text)
 
 
-@pytest.mark.parametrize("letters", ["a" * 1024, "B" * 3000, "1" * 2048, "a1" * 1024, "word " * 5000])
-def test_nor_in_a_long_one(letters):
-    assert WITHOUT.analyze(f"{letters} b") == WITH_OTHER.analyze(f"{letters} b")
-
-
 def test_a_line_is_a_term_and_optionally_its_parts():
     found = dictionary("\ufeff# names\n\n세종시 세종 시  # a city\r\n\tKISTI\n한국 한국\n")
 
@@ -44,12 +39,6 @@ def test_order_comments_and_decomposed_hangul_make_no_difference():
     assert one == other
     assert one.hash == other.hash
     assert dictionary(one.text()) == one
-
-
-def test_another_term_or_cut_makes_another_hash():
-    texts = ("세종시 세종 시", "세종시", "세종시 세 종시", "세종시 세종 시\nKISTI")
-
-    assert len({dictionary(text).hash for text in texts}) == 4
 
 
 @pytest.mark.parametrize(
@@ -73,18 +62,6 @@ def test_what_cannot_be_an_entry_is_told_with_its_line(text, fact):
 def test_a_line_that_is_not_utf_8_is_told_with_its_number():
     with pytest.raises(InvalidCall, match=r"terms.txt, line 2: not UTF-8 \(byte 4\)"):
         parse_user_dictionary("가\n나".encode() + b"\xff\n", "terms.txt")
-
-
-def test_more_terms_than_allowed_are_refused(monkeypatch):
-    monkeypatch.setattr("indexer.analysis.user_dictionary.MOST_ENTRIES", 2)
-
-    with pytest.raises(InvalidCall, match="line 3: more than 2 terms"):
-        dictionary("가\n나\n다")
-
-
-def test_a_file_that_is_not_there_is_told(tmp_path):
-    with pytest.raises(InvalidCall, match="No such file"):
-        read_user_dictionary(tmp_path / "terms.txt")
 
 
 @pytest.mark.parametrize(
@@ -112,14 +89,3 @@ def test_a_compound_is_cut_as_told_in_each_mode():
 
     assert terms(text, sentence, "mixed") == ["딥러닝모델", "딥러닝", "모델"]
     assert terms(text, sentence, "none") == ["딥러닝모델"]
-
-
-def test_the_english_analyzer_takes_no_dictionary():
-    with pytest.raises(InvalidCall, match="dictionary"):
-        make_analyzer("english", dictionary=dictionary("KISTI"))
-
-
-def test_a_users_word_and_its_parts_are_common_nouns():
-    analyzer = make_analyzer("bilingual", dictionary=dictionary("세종시 세종 시"))
-    tagged = analyzer.tagged_tokens("세종시에서")
-    assert [(token[0], tag) for token, tag in tagged] == [("세종", "NNG"), ("시", "NNG")]

@@ -58,52 +58,29 @@ def test_sentence_spans_cover_all_that_is_not_blank_in_order(text):
     assert "".join(covered.split()) == "".join(text.split())
 
 
-def test_a_chunk_ends_with_a_sentence_and_the_next_repeats_the_last_whole_one():
-    first, second, third = "A" * 299 + ".", "B" * 99 + ".", "C" * 199 + "."
-
-    assert chunk_text(f"{first} {second} {third}") == [f"{first} {second}", f"{second} {third}"]
-
-
-def test_a_sentence_of_more_than_120_characters_is_not_repeated():
-    first, second = "A" * 399 + ".", "B" * 399 + "."
-
-    assert chunk_text(f"{first} {second}") == [first, second]
-
-
-def test_nothing_is_repeated_where_the_next_sentence_fits_only_without_it():
-    first, second, third = "A" * 99 + ".", "B" * 99 + ".", "C" * 449 + "."
-
-    assert chunk_text(f"{first} {second} {third}") == [f"{first} {second}", third]
-
-
-def test_a_long_sentence_is_cut_at_a_space_and_its_last_words_are_repeated():
-    # 125 words of 8 characters and a space; 55 of them make 494 characters, 13 make 116.
-    words = [f"word{number:04}" for number in range(125)]
-
-    chunks = chunk_text(" ".join(words))
-
-    assert chunks[0] == " ".join(words[:55])
-    assert chunks[1] == " ".join(words[42:97])
+A, B, C = "A" * 299 + ".", "B" * 99 + ".", "C" * 199 + "."
+LONG_A, LONG_B, LONG_C = "A" * 399 + ".", "B" * 399 + ".", "C" * 449 + "."
+# 125 words of 8 characters and a space; 55 of them make 494 characters, 13 make 116.
+WORDS = [f"word{number:04}" for number in range(125)]
+CHUNKS = {
+    "the last whole sentence is repeated": (f"{A} {B} {C}", [f"{A} {B}", f"{B} {C}"]),
+    "a sentence of more than 120 characters is not": (f"{LONG_A} {LONG_B}", [LONG_A, LONG_B]),
+    "nor one without which the next fits": (f"{B} {B} {LONG_C}", [f"{B} {B}", LONG_C]),
+    "a long sentence is cut at a space": (
+        " ".join(WORDS),
+        [" ".join(WORDS[:55]), " ".join(WORDS[42:97]), " ".join(WORDS[84:])],
+    ),
+    "a long word is cut hard": ("x" * 1200, ["x" * 500, "x" * 500, "x" * 200]),
+    "an accent stays with its letter": ("x" * 499 + "e\u0301" + "x" * 10, ["x" * 499, "e\u0301" + "x" * 10]),
+    "no punctuation begins a chunk": (" ... , (and so on).", ["and so on)."]),
+    "but the sign of a number": ("-5 °C was measured.", ["-5 °C was measured."]),
+    "punctuation alone is no chunk": ("... !!", []),
+}
 
 
-def test_a_word_of_more_than_500_characters_is_cut_hard():
-    assert chunk_text("x" * 1200) == ["x" * 500, "x" * 500, "x" * 200]
-
-
-def test_a_hard_cut_leaves_an_accent_with_its_letter():
-    assert chunk_text("x" * 499 + "e\u0301" + "x" * 10) == ["x" * 499, "e\u0301" + "x" * 10]
-
-
-def test_a_chunk_does_not_begin_with_punctuation():
-    assert chunk_text(" ... , (and so on).") == ["and so on)."]
-
-
-def test_the_sign_of_a_number_is_kept_at_the_beginning_of_a_chunk():
-    assert chunk_text("-5 °C was measured.") == ["-5 °C was measured."]
-
-
-def test_a_text_of_punctuation_alone_has_no_chunks():
-    assert chunk_text("... !!") == []
+@pytest.mark.parametrize(("text", "chunks"), CHUNKS.values(), ids=CHUNKS)
+def test_a_text_is_split_into_chunks(text, chunks):
+    assert chunk_text(text) == chunks
 
 
 @given(TEXTS | st.text(alphabet="ab .", min_size=600, max_size=1500))
@@ -126,20 +103,16 @@ def test_only_space_and_punctuation_lie_between_chunks_and_overlaps_stay_in_boun
     assert ends == sorted(set(ends) | {0})
 
 
-def test_a_text_of_a_million_characters_is_not_cut():
-    assert cut_text("가" * 1_000_000) == ("가" * 1_000_000, False)
-
-
-def test_a_longer_text_is_cut_before_the_letter_that_an_accent_belongs_to():
-    text = "a" * 999_999 + "e\u0301" + "b"
-
-    assert cut_text(text) == ("a" * 999_999, True)
-
-
-def test_a_longer_text_is_cut_before_a_decomposed_hangul_syllable():
-    text = "a" * 999_998 + unicodedata.normalize("NFD", "한")
-
-    assert cut_text(text) == ("a" * 999_998, True)
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("가" * 1_000_000, 1_000_000),
+        ("a" * 999_999 + "e\u0301" + "b", 999_999),
+        ("a" * 999_998 + unicodedata.normalize("NFD", "한"), 999_998),
+    ],
+)
+def test_a_text_is_cut_at_a_million_characters_and_never_within_one(text, kept):
+    assert cut_text(text) == (text[:kept], len(text) > kept)
 
 
 def test_a_passage_of_an_article_stays_whole_whatever_its_length():
@@ -148,12 +121,7 @@ def test_a_passage_of_an_article_stays_whole_whatever_its_length():
     assert passages_of(Paper(id="317339#6", title="제목", abstract=text), "passage") == [
         Passage("317339#6", "317339", "제목", text, "ko", "passage")
     ]
-
-
-def test_a_passage_whose_id_has_no_number_sign_is_its_own_document():
-    assert [passage.doc_id for passage in passages_of(Paper(id="4983", abstract="Text."), "passage")] == [
-        "4983"
-    ]
+    assert passages_of(Paper(id="4983", abstract="Text."), "passage")[0].doc_id == "4983"
 
 
 def test_the_other_language_is_a_second_passage():

@@ -6,25 +6,32 @@ from hypothesis import strategies as st
 
 from indexer.corpora.cleaning import Section, clean_body, split_sections
 
+BODIES = {
+    "references to their end, though numbered": (
+        "1. Introduction\nWe search.\n\nReferences\n1. Kim J. Search Engines\n2. Lee S. Ranking\n",
+        "1. Introduction\nWe search.",
+    ),
+    "not the conclusion after them": ("REFERENCES\n[1] Kim.\nConclusion\nIt works.", "Conclusion\nIt works."),
+    "acknowledgements to the next heading": (
+        "5. Results\nGood.\nAcknowledgments\nWe thank all.\n6. Outlook\nMore to come.",
+        "5. Results\nGood.\n\n6. Outlook\nMore to come.",
+    ),
+    "an appendix to the end": (
+        "Results\nGood.\nAppendix A: Proofs\nLong.\nResults\nMore.",
+        "Results\nGood.",
+    ),
+    "all of it": ("References\n[1] Kim.", ""),
+    "an address, not its full stop": ("See https://example.org/a_(b)?c=d. Then go.", "See [URL]. Then go."),
+    "an address, not its particle": (
+        "자료는 www.example.org/자료실을 보라. (https://example.org)에서",
+        "자료는 [URL]자료실을 보라. ([URL])에서",
+    ),
+}
 
-def test_the_reference_list_is_dropped_to_its_end_though_its_entries_are_numbered():
-    body = "1. Introduction\nWe search.\n\nReferences\n1. Kim J. Search Engines\n2. Lee S. Ranking\n"
 
-    assert clean_body(body) == "1. Introduction\nWe search."
-
-
-def test_a_conclusion_after_the_references_is_kept():
-    assert clean_body("REFERENCES\n[1] Kim.\nConclusion\nIt works.") == "Conclusion\nIt works."
-
-
-def test_acknowledgements_end_at_the_next_numbered_heading():
-    body = "5. Results\nGood.\nAcknowledgments\nWe thank all.\n6. Outlook\nMore to come."
-
-    assert clean_body(body) == "5. Results\nGood.\n\n6. Outlook\nMore to come."
-
-
-def test_an_appendix_goes_on_to_the_end_whatever_it_is_called_inside():
-    assert clean_body("Results\nGood.\nAppendix A: Proofs\nLong.\nResults\nMore.") == "Results\nGood."
+@pytest.mark.parametrize(("body", "kept"), BODIES.values(), ids=BODIES)
+def test_what_is_dropped_from_a_body(body, kept):
+    assert clean_body(body) == kept
 
 
 @pytest.mark.parametrize(
@@ -71,23 +78,6 @@ def test_a_sentence_with_such_a_word_is_no_heading(line):
     assert clean_body(f"Before.\n{line}\nAfter.") == f"Before.\n{line}\nAfter."
 
 
-def test_a_url_is_replaced_and_the_full_stop_after_it_stays():
-    assert clean_body("See https://example.org/a_(b)?c=d. Then go.") == "See [URL]. Then go."
-
-
-def test_a_korean_particle_after_a_url_stays():
-    assert clean_body("자료는 www.example.org/자료실을 보라.") == "자료는 [URL]자료실을 보라."
-    assert clean_body("(https://example.org)에서 받는다.") == "([URL])에서 받는다."
-
-
-def test_a_body_of_nothing_but_references_is_empty():
-    assert clean_body("References\n[1] Kim.") == ""
-
-
-def test_a_body_without_headings_is_one_section():
-    assert split_sections("One line.\nAnother.") == [Section("", "One line.\nAnother.")]
-
-
 def test_sections_carry_their_headings_as_they_stand():
     assert split_sections("Preface.\n# Title\n1.2 Method of Search\nText.\n3. 결론\n끝이다.") == [
         Section("", "Preface."),
@@ -95,9 +85,6 @@ def test_sections_carry_their_headings_as_they_stand():
         Section("1.2 Method of Search", "Text."),
         Section("3. 결론", "끝이다."),
     ]
-
-
-def test_a_line_that_only_begins_in_bold_is_text():
     assert split_sections("**Note** this is text") == [Section("", "**Note** this is text")]
 
 

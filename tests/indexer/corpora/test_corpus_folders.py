@@ -32,27 +32,17 @@ def index(folder, home, *options):
 
 def test_formats_and_everything_that_is_not_read_are_reported(folder, tmp_path):
     printed, reported = index(folder, tmp_path / "home")
+    record = json.loads(index(folder, tmp_path / "home", "--json", "--rebuild")[0])
 
     assert "  formats: 1 jsonl, 1 markdown\n" in printed
     assert "  not read: 1 .md (README.md), 1 .docx (c.docx)\n" in reported
     assert f"(--follow-links): 1 ({folder}/out)" in reported
     assert f": 1 ({folder}/b.txt)\n" in reported
     assert f": 1 ({folder}/pipe.jsonl)\n" in reported
-
-
-def test_the_report_as_json(folder, tmp_path):
-    record = json.loads(index(folder, tmp_path / "home", "--json")[0])
-
-    assert record["formats"] == {"jsonl": 1, "markdown": 1}
+    assert (record["papers"], record["formats"]) == (2, {"jsonl": 1, "markdown": 1})
     assert record["left_out"] == {
         "endings": {".md": 1, ".docx": 1},
         "copies": {"count": 1, "first": [f"{folder}/b.txt"]},
         "links": {"count": 1, "first": [f"{folder}/out"]},
         "special": {"count": 1, "first": [f"{folder}/pipe.jsonl"]},
     }
-
-
-def test_links_are_followed_on_request(folder, tmp_path):
-    record = json.loads(index(folder, tmp_path / "home", "--json", "--follow-links")[0])
-
-    assert (record["papers"], record["left_out"]["links"]["count"]) == (3, 0)

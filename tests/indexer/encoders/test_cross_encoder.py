@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from base.errors import InvalidCall
 from indexer.encoders import open_reranker
 from indexer.encoders.cross_encoder import CrossEncoderReranker, EntailmentModel
 from indexer.errors import EncoderUnusable
@@ -40,18 +39,6 @@ def test_scores_are_those_of_the_library(library, folder):
     assert scores == pytest.approx(expected, abs=1e-6)
     assert 1 / (1 + np.exp(-raw)) == pytest.approx(scores, abs=1e-6)
     assert reranker.scores("graph", []).shape == (0,)
-
-
-def test_a_reranker_is_opened_by_its_settings(folder):
-    assert open_reranker(RerankerSettings()) is None
-    reranker = open_reranker(RerankerSettings(provider="local", model=str(folder), device="cpu"))
-    assert reranker is not None
-    reranker.close()
-
-
-def test_more_tokens_than_positions_are_refused(folder):
-    with pytest.raises(InvalidCall, match=r"reads 128 tokens.*SHRAG_RERANKER__MAX_TOKENS"):
-        opened(folder, max_tokens=512)
 
 
 def test_a_classifier_of_several_labels_is_refused_as_a_reranker(tmp_path):

@@ -1,10 +1,7 @@
 """The encoder behind an endpoint: a fake transport, and a real server that breaks off."""
 
-import asyncio
 import base64
 import json
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, nullcontext
 
 import httpx
@@ -15,7 +12,6 @@ from indexer.encoders import open_encoder
 from indexer.encoders.endpoint import EndpointEncoder, embeddings_body
 from indexer.errors import EncoderUnusable
 from indexer.settings import EncoderSettings
-from tests.http_server import Handler, serving
 
 URL = "http://encoder.test/v1"
 NOT_A_NUMBER = base64.b64encode(np.array([np.nan, 1, 0], "<f4").tobytes()).decode()
@@ -122,13 +118,6 @@ def test_requests_hold_prefixed_texts_of_similar_length(texts, batch_tokens, sen
     assert (vectors.shape, counts[-1:]) == ((len(texts), 3), [len(texts)][: len(texts)])
 
 
-def test_the_fingerprint_names_the_model_and_its_settings():
-    fingerprint = opened(Server(), revision="r1", max_tokens=512, storage="int8").fingerprint
-
-    assert (fingerprint.model, fingerprint.revision, fingerprint.pooling) == ("some-model", "r1", "endpoint")
-    assert (fingerprint.dimensions, fingerprint.max_tokens, fingerprint.storage) == (3, 512, "int8")
-
-
 def test_fewer_dimensions_are_the_first_ones():
     server = Server(written=lambda _: [3.0] * 8 + [4.0] * 8)
     encoder = opened(server, dimensions=8)
@@ -191,31 +180,6 @@ def test_pauses_and_tries_are_bounded(method, failures, pauses, message):
     assert taken == pauses
 
 
-def test_a_question_has_a_time_limit_beside_passages(monkeypatch):
-    begun, go_on = threading.Event(), threading.Event()
-
-    class Holds(Server):
-        async def handle_async_request(self, request):
-            if b"passage" in await request.aread():
-                begun.set()
-                await asyncio.to_thread(go_on.wait)
-            return await super().handle_async_request(request)
-
-    encoder = opened(Holds(), requests_at_once=1)
-    monkeypatch.setattr("indexer.encoders.endpoint.QUESTION_S", 0.1)
-    with ThreadPoolExecutor() as pool:
-        passages = pool.submit(encoder.encode_passages, ["passage"])
-        try:
-            assert begun.wait(120)
-            question = pool.submit(encoder.encode_queries, ["question"])
-            with pytest.raises(EncoderUnusable, match=r"0\.1 s"):
-                question.result(120)
-        finally:
-            go_on.set()
-        assert passages.result(120).shape == (1, 3)
-    encoder.close()
-
-
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
@@ -260,36 +224,6 @@ def test_the_key_is_sent_and_never_shown():
     assert server.requests[0][0].headers["authorization"] == "Bearer geheim-7"
     assert "geheim" not in str(caught.value)
     assert "geheim" not in repr(encoder._settings)
-
-
-@pytest.mark.parametrize(
-    "address", ["encoder:8000/v1", "ftp://h/v1", "http://user:secret@h/v1", "http://h/?a=b"]
-)
-def test_an_invalid_address_is_refused_and_not_shown(address):
-    with pytest.raises(ValueError, match=r"base_url") as caught:
-        EncoderSettings(provider="endpoint", base_url=address)
-
-    assert "secret" not in str(caught.value)
-
-
-class BreakingOff(Handler):
-    """Promises more than it sends, then closes."""
-
-    def post(self):
-        self.asked()
-        self.send_response(200)
-        self.send_header("Content-Length", "1000")
-        self.end_headers()
-        self.wfile.write(b'{"data": [')
-
-
-def test_an_answer_that_breaks_off_is_an_error(monkeypatch):
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")  # no proxy of the environment is used
-    with (
-        serving(BreakingOff) as url,
-        pytest.raises(EncoderUnusable, match=r"\(2 tries\)"),
-    ):
-        open_encoder(EncoderSettings(provider="endpoint", base_url=f"{url}/v1"))
 
 
 def test_a_missing_server_is_named():

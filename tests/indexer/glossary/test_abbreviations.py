@@ -82,11 +82,6 @@ def test_long_forms_with_the_same_tokens_are_one_and_rare_ones_are_left_out():
     assert [(form.short, form.long, form.count) for form in found] == [("LLM", "large language model", 4)]
 
 
-def test_an_abbreviation_has_several_long_forms_that_are_not_rare():
-    texts = ["knowledge distillation (KD) is"] * 3 + ["a knock down (KD) of"]
-    assert [form.long for form in long_forms(*texts)] == ["knowledge distillation", "knock down"]
-
-
 def test_an_abbreviation_that_is_a_word_too_is_marked():
     text = "A controller area network (CAN) and a graph neural network (GNN)."
     assert {form.short: form.ordinary for form in long_forms(text, words=["can"])} == {

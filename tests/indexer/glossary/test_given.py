@@ -7,7 +7,6 @@ import pytest
 from base.errors import InvalidCall
 from indexer.analysis import ANALYZERS, Decompound
 from indexer.glossary.given import GENERAL, Entry, GivenPairs, parse_glossary, read_glossary
-from indexer.glossary.pairs import Pair
 from indexer.glossary.storage import Glossary
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
@@ -29,12 +28,6 @@ def test_a_file_has_a_pair_a_line_and_comments():
         Entry("주석", "tin", "ko"),
         Entry("납", "lead", "en"),
     )
-
-
-def test_decomposed_hangul_is_composed():
-    text = "\u1112\u1161\u11ab\u1100\u1173\u11af\tHangul\n"
-
-    assert parse_glossary(text.encode(), "own.tsv") == (Entry("한글", "Hangul"),)
 
 
 @pytest.mark.parametrize(
@@ -88,10 +81,6 @@ def test_a_term_is_analysed_as_the_index_is_and_not_looked_up_by_a_part(line, ko
     assert (pair.korean_tokens, pair.target, pair.sources) == (korean, target, ("user",))
 
 
-def test_a_term_of_which_a_word_is_dropped_is_left_out():
-    assert own_pairs("거꾸로 학습\tflipped learning\n") == []
-
-
 @pytest.mark.parametrize("analyzer", ANALYZERS)
 def test_the_general_glossary_serves_every_analyzer(analyzer):
     entries = read_glossary(GENERAL)
@@ -117,9 +106,3 @@ def test_an_index_keeps_the_general_pairs_with_a_side_in_it(tmp_path, title, abs
     with Glossary.open(tmp_path / "home" / "x" / "versions" / "000001" / GLOSSARY) as glossary:
         found = {(pair.korean, pair.english) for pair in glossary.pairs()}
     assert (("메탄", "methane") in found) == kept
-
-
-def test_a_pair_has_its_tokens():
-    assert own_pairs("지식 그래프\tknowledge graphs\n") == [
-        Pair("지식 그래프", "knowledge graphs", ("지식", "그래프"), ("knowledg", "graph"), 0, ("user",))
-    ]

@@ -58,12 +58,6 @@ def test_a_korean_noun_that_sounds_like_an_english_word_is_none(glossary, korean
     assert glossary.loanword(korean) is None
 
 
-def test_of_two_words_that_sound_alike_none_is_chosen(tmp_path):
-    write_glossary(tmp_path / "file", [], words=spelt_words([("drone", 5), ("drawn", 5)], BILINGUAL))
-    with Glossary.open(tmp_path / "file") as opened:
-        assert opened.loanword("드론") is None
-
-
 @given(st.text(max_size=30))
 def test_any_text_can_be_compared(glossary, text):
     assert glossary.loanword(text) is None or hangul_sound(text) is not None
@@ -91,8 +85,3 @@ def test_a_loanword_is_nearer_to_its_original_than_to_another_word(korean, engli
 )
 def test_the_consonants_of_a_transcribed_name_agree(korean, english, alike):
     assert (consonant_similarity(korean, english) >= TRANSCRIBED) == alike
-
-
-def test_other_syllables_and_letters_have_no_sound():
-    assert (hangul_sound("값"), hangul_sound("abc")) == (None, None)
-    assert sound_distance("nano", "nano") == 0

@@ -35,14 +35,12 @@ class Served:
     page_size: int = 10
     granularity: str = "YYYY-MM-DDThh:mm:ssZ"
     deletions: str = "persistent"
-    exaggeration: int = 0  # announced records that no page has
     now: datetime = START
     records: dict[str, Kept] = field(default_factory=dict)
     faults: dict[int, Callable[["OaiHandler"], bool]] = field(default_factory=dict)
     asked: list[dict[str, str]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     expired: set[str] = field(default_factory=set)
-    before_answer: Callable[[int], None] = lambda number: None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -118,9 +116,8 @@ class Served:
         records = "".join(map(self.record, listing[place : place + self.page_size]))
         after = place + self.page_size
         token = f"{after}|{from_}|{set_}|{prefix}" if after < len(listing) else ""
-        size = len(listing) + self.exaggeration
         return self.document(
-            f'<ListRecords>{records}<resumptionToken completeListSize="{size}" cursor="{place}">'
+            f'<ListRecords>{records}<resumptionToken completeListSize="{len(listing)}" cursor="{place}">'
             f"{escape(token)}</resumptionToken></ListRecords>"
         )
 
@@ -169,7 +166,6 @@ class OaiHandler(Handler):
             served.asked.append(arguments)
             served.headers.append(dict(self.headers))
             self.number = len(served.asked)
-            served.before_answer(self.number)
             fault = served.faults.get(self.number)
             if fault and fault(self):
                 return

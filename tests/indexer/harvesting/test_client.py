@@ -53,15 +53,6 @@ def test_an_invalid_address_is_refused(path):
     assert "secret" not in str(raised.value)
 
 
-def test_another_set_is_another_mirror_and_another_format_is_not():
-    url = "oai:https://r.org/oai"
-    of = Repository.of
-
-    slugs = {of(url).slug, of(url, metadata_prefix="marc").slug, of(url, set_="a").slug, of(f"{url}2").slug}
-
-    assert len(slugs) == 3
-
-
 def ask(path, times=1, **settings):
     """Ask a repository to identify itself; return the client and the pauses."""
     pauses = Pauses()
@@ -211,12 +202,6 @@ def test_a_page_has_its_records_and_the_token_of_the_next_one():
     assert (third.identifier, third.deleted, b"oai:y:1" in third.metadata) == ("oai:x:3", False, True)
     assert (page.last("resumptionToken"), page.size, page.nameless) == ("a&b=c", 20, 1)
     assert (page.last("responseDate"), page.errors) == ("2024-05-01T09:00:00Z", [])
-
-
-def test_elements_without_a_namespace_and_errors_are_read():
-    content = document(f"<error code='badVerb'>no</error>{record('x')}").replace(f' xmlns="{OAI}"', "")
-
-    assert parse_answer(content.encode(), RECORD_BYTES).errors == [("badVerb", "no")]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Harvests into an index: the first one, changes, deletions, faults, and what else happens to the index."""
 
-import shutil
 import unicodedata
 from datetime import UTC, datetime, timedelta
 
@@ -16,10 +15,8 @@ from indexer.errors import (
     UnknownFormat,
 )
 from indexer.harvest import harvested_indexes, harvested_repositories
-from indexer.harvesting.client import ListedRecord
 from indexer.harvesting.listing import earlier_date, start_of_list
-from indexer.harvesting.mirror import ListState, harvest_lock, open_mirror
-from indexer.harvesting.repository import Repository
+from indexer.harvesting.mirror import harvest_lock
 from indexer.ingest import remove_records
 from indexer.settings import IndexerSettings
 from indexer.versions.store.folder import FolderStore
@@ -103,17 +100,6 @@ def test_a_record_that_becomes_visible_later_is_found_by_the_overlap(tmp_path):
         next_harvest(tmp_path, path)
 
     assert "oai:t:5" in published(tmp_path)
-
-
-def test_days_are_listed_again_without_an_overlap(tmp_path):
-    served, settings = filled(5, granularity="YYYY-MM-DD"), settings_of(tmp_path, overlap_hours=0)
-    with repository(served) as path:
-        first_harvest(tmp_path, path, settings=settings)
-        put(served, 5)  # later on the same day
-        next_harvest(tmp_path, path, settings=settings)
-
-    assert served.asked[-1]["from"] == "2024-05-01"
-    assert published(tmp_path) == expected(served)
 
 
 @pytest.mark.parametrize(
@@ -232,27 +218,6 @@ def test_sets_share_an_index_and_their_records(tmp_path):
     assert sorted(published(tmp_path)) == ["oai:t:1"]
 
 
-def test_another_format_or_a_lost_mirror_lists_everything_again(tmp_path):
-    served = filled(5)
-    with repository(served) as path:
-        first_harvest(tmp_path, path)
-        report = first_harvest(tmp_path, path, prefix="other")
-        assert (report.listed.from_, served.asked[-1]["metadataPrefix"]) == ("", "other")
-        shutil.rmtree(tmp_path / NAME / "harvest")
-        put(served, 1, "again")
-        served.delete("oai:t:2")
-        first_harvest(tmp_path, path)
-
-    assert published(tmp_path) == expected(served)
-
-
-def test_the_deletion_of_an_unknown_record_is_no_change(tmp_path):
-    with open_mirror(tmp_path, Repository.of("oai:https://r.org/oai"), "x") as mirror:
-        mirror.store([ListedRecord("a", deleted=True)], ListState("", first_pass=1, pass_=1))
-
-        assert (mirror.deleted(0), mirror.deleted(-1)) == ([], ["a"])  # -1: for an index of another mirror
-
-
 def test_a_damaged_or_locked_mirror_is_refused(tmp_path):
     with repository(filled(5)) as path:
         first_harvest(tmp_path, path)
@@ -360,31 +325,6 @@ def test_a_failing_repository_keeps_records_and_token_for_the_next_call(fault, f
         first_harvest(tmp_path, path)
 
     assert tokens(served.asked[asked:]) == ["", "20", "30"]
-    assert published(tmp_path) == expected(served)
-
-
-def test_a_record_skipped_by_an_offset_is_found_by_another_pass(tmp_path):
-    served = filled(35)
-
-    def change(number):
-        if number == 3:  # all later records move up by one place
-            served.pass_(hours=1)
-            put(served, 4, "again")
-
-    served.before_answer = change
-    with repository(served) as path:
-        first_harvest(tmp_path, path)
-
-    assert published(tmp_path) == expected(served)
-
-
-def test_a_repository_that_announces_too_many_records_is_checked_once(tmp_path):
-    served = filled(15, exaggeration=7)
-    with repository(served) as path:
-        first = first_harvest(tmp_path, path)
-        second = next_harvest(tmp_path, path, complete=True)
-
-    assert (first.listed.pages, second.listed.pages, len(first.listed.notes)) == (4, 2, 1)
     assert published(tmp_path) == expected(served)
 
 

@@ -128,14 +128,6 @@ def test_a_call_that_fits_no_repository_is_refused(home, arguments):
     assert list(home.iterdir()) == []
 
 
-def test_a_repository_that_cannot_be_reached_is_named(home):
-    ended = call("index", "oai:http://127.0.0.1:9/oai", "--name", NAME)
-
-    assert ended.code == 1
-    assert "oai:http://127.0.0.1:9/oai: it cannot be reached" in ended.err
-    assert list(home.iterdir()) == []
-
-
 def test_an_index_shows_how_far_it_is_harvested(home):
     served = filled(25)
     with repository(served) as path:

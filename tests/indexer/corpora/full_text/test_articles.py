@@ -116,13 +116,6 @@ def test_raised_marks_separate_names_and_rows_of_institutions_have_none():
     ]
 
 
-@pytest.mark.parametrize(("author", "found"), [("alee", None), ("Bo Kim", None), ("Ann Lee", ["Ann Lee"])])
-def test_an_author_in_the_metadata_counts_as_a_name_that_the_page_has(author, found):
-    page = set_page(TITLE, *TEXT, ("written by Ann Lee in the fields of the station", {}))
-
-    assert record_of(page, metadata={"Author": author}).get("authors") == found
-
-
 @pytest.mark.parametrize(
     ("lines", "year"),
     [
@@ -244,19 +237,6 @@ def test_a_heading_continues_in_a_second_line():
     assert headings(record)[1] == "2. Fields that were flooded twice and left dry in between"
 
 
-@pytest.mark.parametrize("known", ["결론", "감사의 글", "Ⅳ. 참고문헌"])
-def test_a_closing_heading_does_not_begin_the_text_and_an_introduction_does(known):
-    text = ["논에서 물을 빼면 메탄이 줄어든다"] * 9
-    closing = record_of(
-        set_page(KOREAN_TITLE), set_page(heading("물을 뺀 논"), *text), set_page(heading(known), *text)
-    )
-    cover = set_page(TITLE, "Station of the Fields")
-    opening = record_of(cover, set_page(heading("Introduction"), *paragraph(9)))
-
-    assert closing["body"].startswith("물을 뺀 논 논에서 물을 빼면")
-    assert opening["body"].startswith("## Introduction")
-
-
 @pytest.mark.parametrize(
     "front",
     [
@@ -273,10 +253,7 @@ def test_a_closing_heading_does_not_begin_the_text_and_an_introduction_does(know
                 "Abstract",
             )
         ),
-        *(
-            [f"{name}{KOREAN}"]
-            for name in ("한글 요약: ", "요약 - ", "국문초록：", "[요약] ", "요 약 ", "초록 ")
-        ),
+        *([f"{name}{KOREAN}"] for name in ("한글 요약: ", "요약 - ", "국문초록：", "[요약] ")),
         *(
             [heading("초록"), KOREAN, end]
             for end in ("주제어: 논, 메탄", "Keywords rice", "© 2020 Society of Fields")
@@ -365,3 +342,10 @@ def test_drawn_spaces_alone_separate_words_where_a_document_draws_them():
     assert join_lines([*set_lines("정보", spaced=True), *set_lines("검색")], usage) == "정보 검색"
     assert join_lines(set_lines("정보", "검색"), usage) == "정보검색"
     assert readable("e\ufb03cient \u1112\u1161\u11ab\u200b") == "efficient 한"
+
+
+def test_a_doi_in_the_margin_of_the_first_page_is_the_papers():
+    page = set_page(TITLE, *TEXT)
+    footer = line("https://doi.org/10.5555/water.9", HEIGHT - 20)
+
+    assert record_of(replace(page, fragments=[*page.fragments, footer]))["doi"] == "10.5555/water.9"

@@ -112,17 +112,6 @@ def test_what_is_no_tei_or_brings_a_document_type_is_refused(content):
         record_of_tei(content)
 
 
-def test_inline_elements_stand_within_words_and_blocks_apart():
-    inline = b"<p>CO<hi>2</hi> rose <ref>(Kim, 2010)</ref>, then fell.</p><p>It rained.</p>"
-    blocks = b"<head>Aims</head><list><item>Water</item><item>Rice</item></list>"
-
-    text = record_of_tei(TEI.replace(b"<p>Four fields were drained.</p>", inline))["body"]
-    abstract = record_of_tei(TEI.replace(b"<p>Drained paddies emit less.</p>", blocks))["abstract"]
-
-    assert "CO2 rose (Kim, 2010), then fell.\n\nIt rained." in text
-    assert abstract == "Aims Water Rice"
-
-
 def test_a_pdf_is_sent_whole_and_the_fields_of_the_answer_win():
     handler = answering()
     with serving(handler) as url:
@@ -195,6 +184,31 @@ def test_a_busy_server_is_asked_again(monkeypatch):
     assert len(Busy.sent) == FAILURES_IN_A_ROW + 2
 
 
+def test_the_setting_names_the_server_and_indexing_asks_it(tmp_path, monkeypatch):
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "a.pdf").write_bytes(PDF)
+    (folder / "b.pdf").write_bytes(b"%PDF-1.7 and nothing")
+    handler = answering()
+    with serving(handler) as url:
+        monkeypatch.setenv("SHRAG_GROBID_URL", url)
+        settings = IndexerSettings(home=tmp_path / "home", workers=1)
+        report = build_index(IngestRequest("p", [str(folder)]), settings)
+
+    assert settings.grobid_url == url
+    assert len(handler.sent) == 1
+    assert [letter.file for letter in report.dead_letters] == [str(folder / "b.pdf")]
+
+
+def test_a_korean_paper_is_not_sent():
+    handler = answering()
+    with serving(handler) as url:
+        record = GrobidServer(url, 5).completed(PDF, {"title": "논의 물 관리와 메탄"})
+
+    assert handler.sent == []
+    assert record == {"title": "논의 물 관리와 메탄"}
+
+
 def test_closing_the_pool_cancels_the_request():
     asked, stopped = threading.Event(), threading.Event()
 
@@ -217,28 +231,3 @@ def test_closing_the_pool_cancels_the_request():
             stopped.set()
 
     assert time.monotonic() - begun < 10
-
-
-def test_a_korean_paper_is_not_sent():
-    handler = answering()
-    with serving(handler) as url:
-        record = GrobidServer(url, 5).completed(PDF, {"title": "논의 물 관리와 메탄"})
-
-    assert handler.sent == []
-    assert record == {"title": "논의 물 관리와 메탄"}
-
-
-def test_the_setting_names_the_server_and_indexing_asks_it(tmp_path, monkeypatch):
-    folder = tmp_path / "papers"
-    folder.mkdir()
-    (folder / "a.pdf").write_bytes(PDF)
-    (folder / "b.pdf").write_bytes(b"%PDF-1.7 and nothing")
-    handler = answering()
-    with serving(handler) as url:
-        monkeypatch.setenv("SHRAG_GROBID_URL", url)
-        settings = IndexerSettings(home=tmp_path / "home", workers=1)
-        report = build_index(IngestRequest("p", [str(folder)]), settings)
-
-    assert settings.grobid_url == url
-    assert len(handler.sent) == 1
-    assert [letter.file for letter in report.dead_letters] == [str(folder / "b.pdf")]

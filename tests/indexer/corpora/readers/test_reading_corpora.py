@@ -23,45 +23,6 @@ def corpus(tmp_path):
     return tmp_path / "corpus"
 
 
-FORMATS = {
-    "a.jsonl": {
-        'not JSON\n[]\n{"docid": "1#0", "text": "T"}\n': "miracl",
-        '{"_id": "1", "text": "T"}': "beir",
-        '{"CN": "1", "Title": "T"}': "scienceon",
-        '{"id": "1", "title": "T"}': "jsonl",
-        '{"DOI": "10.1/x", "member": "1"}': "crossref",
-        '{"id": "W1", "referenced_works": []}': "openalex",
-        "\n \n": "jsonl",
-    },
-    "a.txt": {'{"docid": "1#0"}\n': "miracl", '[\n{"docid": "1#0"}]': "miracl", "A title\n": "text"},
-    "a.dat": {'[\n{"docid": "1#0"}]': "miracl", "<dc><title>A</title></dc>": "dublin-core"},
-    "a.json": {'[\n{"docid": "1#0"}]': "miracl"},
-    "part_000": {'{"id": "W1", "referenced_works": []}': "openalex"},
-    "a.xml": {
-        "<!-- <article-meta/> --><dc/>": "dublin-core",
-        '<x:metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>A</dc:title></x:metadata>': (
-            "dublin-core"
-        ),
-        "<article><front><article-meta/></front></article>": "jats",
-        "<collection><record><leader/></record></collection>": "marcxml",
-        "<PubmedArticleSet/>": "pubmed",
-        "<MetaData/>": "scienceon",
-    },
-}
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "format_"),
-    [(name, content, format_) for name, rows in FORMATS.items() for content, format_ in rows.items()],
-)
-def test_the_format_is_recognised_by_beginning_and_ending(tmp_path, name, content, format_):
-    (tmp_path / name).write_text(content)
-
-    found = read_corpus([tmp_path / name])
-
-    assert (found.format, found.unit) == (format_, "passage" if format_ in {"miracl", "beir"} else "paper")
-
-
 REFUSED = {
     "two units": ({"a.jsonl": '{"docid": "1#0"}', "b.csv": "id\n1"}, r"a\.jsonl is miracl, .*b\.csv is csv"),
     "unknown XML": ({"a.xml": "<settings/>"}, "root <settings>"),
@@ -108,12 +69,6 @@ def test_paths_that_are_neither_file_nor_folder_are_refused(tmp_path, path):
 
     with pytest.raises(UnknownPath):
         read_corpus([tmp_path / path if path else path])
-
-
-def test_an_empty_folder_is_a_corpus_of_nothing(tmp_path):
-    found = read_corpus([tmp_path])
-
-    assert (found.format, found.files, found.total_bytes, list(found)) == ("jsonl", [], 0, [])
 
 
 def test_folders_are_read_in_sorted_order_and_paths_in_the_order_given(tmp_path):
@@ -288,3 +243,14 @@ def test_the_shared_corpora_are_read_whole(shared_data, folder, format_, unit, p
 
     assert (found.format, found.unit) == (format_, unit)
     assert sum(isinstance(item, Paper) for item in found) == sum(1 for _ in found) == papers
+
+
+def test_the_example_of_the_api_is_read(shared_data):
+    first, second = items_of(read_corpus([shared_data / "scienceon-example.xml"]))
+
+    assert (first.keywords, first.authors) == (["예시", "형식", "format"], ["가나다", "라마바"])
+    assert second.record() == {
+        "id": "NART00000002",
+        "title": "A record with a title and nothing else",
+        "lang": "en",
+    }

@@ -7,10 +7,8 @@ import pytest
 from base.errors import LibraryMissing, UnknownPath
 from indexer.corpora.readers import hub, read_corpus
 from indexer.errors import UnknownFormat
-from indexer.ingest import IngestRequest, build_index
-from indexer.settings import IndexerSettings
 from tests.indexer.corpora.readers.items import items_of
-from tests.indexer.made_corpora import answers, paper, write_jsonl
+from tests.indexer.made_corpora import write_jsonl
 
 FOLDER = "hub:owner/name/folder"
 
@@ -77,28 +75,6 @@ def test_a_folder_is_read_as_the_same_records_in_a_file_are(datasets, at_the_hub
     for found, same in ((third, alike[2]), (fourth, alike[3])):
         assert found.file.startswith(f"{FOLDER}/docs-0.")
         assert (found.line, found.reason) == (same.line, same.reason)
-
-
-@pytest.mark.parametrize("kind", WRITERS)
-def test_an_index_of_the_hub_answers_as_one_of_a_file(datasets, at_the_hub, tmp_path, kind):
-    records = [paper(number) for number in range(30)]
-    WRITERS[kind](datasets, at_the_hub, records)
-    settings = IndexerSettings(home=tmp_path / "home", workers=1)
-
-    report = build_index(IngestRequest("hub", [FOLDER]), settings)
-    build_index(IngestRequest("file", [str(write_jsonl(tmp_path / "alike.jsonl", records))]), settings)
-
-    assert (report.manifest.papers, report.manifest.counts.get("dead_letters", 0)) == (30, 0)
-    assert answers(settings, "hub") == answers(settings, "file")
-
-
-@pytest.mark.parametrize("kind", WRITERS)
-def test_miracl_is_recognised_by_its_keys(datasets, at_the_hub, kind):
-    WRITERS[kind](datasets, at_the_hub, [{"docid": "1#0", "title": "T", "text": "A"}])
-
-    corpus = read_corpus([FOLDER])
-
-    assert (corpus.format, [item.id for item in items_of(corpus)]) == ("miracl", ["1#0"])
 
 
 def test_no_address_is_asked_for_but_that_of_the_path(datasets, at_the_hub, monkeypatch):

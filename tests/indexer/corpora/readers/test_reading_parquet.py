@@ -62,18 +62,6 @@ def test_dates_decimal_numbers_and_bytes_become_text(tmp_path):
     assert paper.model_extra == {"date": "2023-08-01", "price": "1.50", "hash": "가"}
 
 
-@pytest.mark.parametrize(
-    ("row", "format_"),
-    [
-        ({"docid": "1#0", "text": "T"}, "miracl"),
-        ({"_id": "1", "text": "T"}, "beir"),
-        ({"id": "https://openalex.org/W1", "referenced_works": ["https://openalex.org/W2"]}, "openalex"),
-    ],
-)
-def test_the_columns_tell_the_format_of_the_rows(tmp_path, row, format_):
-    assert read_corpus([written(tmp_path / "a.parquet", [row])]).format == format_
-
-
 def test_row_groups_and_archives_are_read_in_order(tmp_path):
     rows = [{"id": f"P{number}", "title": "x" * 1000} for number in range(1000)]
     path = written(tmp_path / "a.parquet", rows, row_group_size=300)
