@@ -33,8 +33,7 @@ def doctor(name: str | None, offline: bool, quick: bool, as_json: bool) -> None:
     from base.terminal.progress_bar import progress_bar
     from generator.pipeline import Settings
     from stack.doctor.checks import examine
-    from stack.doctor.console import as_record, show_findings
-    from stack.doctor.findings import Examined, all_is_well
+    from stack.doctor.findings import Examined, all_is_well, as_record, show_findings
 
     columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
     with progress_bar(*columns) as progress:

@@ -5,10 +5,8 @@ else. The file is read only if it belongs to this user or root and nobody else c
 command fails: ignoring the file silently would run with other settings than the file says.
 """
 
-import grp
 import math
 import os
-import pwd
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
@@ -104,17 +102,9 @@ def distrusted(path: Path, opened: os.stat_result) -> str:
     own = {0, os.geteuid()}
     if opened.st_uid not in own or path.lstat().st_uid not in own:
         return "belongs to another user"
-    shared = opened.st_mode & stat.S_IWGRP and not is_ones_own_group(opened.st_gid)
+    # Many systems give each user a private group, and write access to it.
+    shared = opened.st_mode & stat.S_IWGRP and opened.st_gid != os.getegid()
     return "can be written by others" if shared or opened.st_mode & stat.S_IWOTH else ""
-
-
-def is_ones_own_group(gid: int) -> bool:
-    """Check whether a group is the private group that many systems create for each user."""
-    try:
-        group, user = grp.getgrgid(gid), pwd.getpwuid(os.geteuid())
-    except KeyError:
-        return False
-    return gid == user.pw_gid and group.gr_name == user.pw_name and not set(group.gr_mem) - {user.pw_name}
 
 
 def _parsed(path: Path, text: str) -> dict[str, Any]:

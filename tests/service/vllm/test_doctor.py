@@ -42,7 +42,7 @@ def test_a_model_that_it_does_not_serve_is_wrong(vllm: Running, tmp_path):
 
 
 def test_a_server_that_hangs_is_told_in_time(own_vllm: Server, tmp_path, monkeypatch):
-    monkeypatch.setattr("stack.doctor.checks.language_model.LOOK_S", 1.0)
+    monkeypatch.setattr("stack.doctor.language_model.LOOK_S", 1.0)
     own_vllm.pause()
 
     code, found = doctor(tmp_path, **at(own_vllm))
