@@ -84,7 +84,7 @@ def check_settings(_: Examined) -> Iterator[Finding]:
 def _permissions(path: Path, found: list[SettingInForce]) -> Iterator[Finding]:
     """Warn if others can write the file, or can read it although it contains a key."""
     status = path.stat()
-    if why := distrusted(path, status):
+    if why := distrusted(path):
         yield Finding("file, permissions", "warning", why, str(path), f"chmod go-w {path}, or make it yours")
     secrets = [each.setting.key for each in found if each.setting.secret and each.source == str(path)]
     by_group = status.st_mode & stat.S_IRGRP and status.st_gid != os.getegid()

@@ -11,9 +11,6 @@ import pytest
 from pydantic import SecretStr
 
 from base.net.http_client import exchange, open_client
-from indexer.encoders.endpoint import EndpointEncoder
-from indexer.errors import EncoderUnusable
-from indexer.settings import EncoderSettings
 from tests.virtual_clock import run
 
 URL = "https://model.test/v1/models"
@@ -58,20 +55,6 @@ def test_no_more_is_read_than_the_request_allows(status):
     with pytest.raises(httpx.RemoteProtocolError, match="50,000 bytes"):
         ask(lambda: httpx.Response(status, stream=body), most_bytes=50_000)
     assert body.read == 60_000
-
-
-def test_an_encoder_reads_no_more_than_vectors_take():
-    body = Endless()
-    transport = httpx.MockTransport(lambda _: httpx.Response(200, stream=body))
-    given = EncoderSettings(provider="endpoint", base_url="http://model.test/v1")
-    with pytest.raises(EncoderUnusable, match="350,000 bytes"):
-        EndpointEncoder(given, transport)
-    assert body.read == 2 * 360_000  # it is tried twice
-
-
-def test_an_answer_of_just_so_many_bytes_is_whole():
-    response, _ = ask(lambda: httpx.Response(200, content=BLOCK), most_bytes=len(BLOCK))
-    assert response.content == BLOCK
 
 
 async def nothing():

@@ -25,10 +25,6 @@ def test_the_command_line_has_a_command_for_each_remedy(remedy):
     assert describe_error(IndexMismatch("why", remedy=remedy)).startswith(f"why; {remedy.value} (")
 
 
-def test_an_error_without_a_remedy_says_what_happened():
-    assert str(IndexMismatch("why")) == describe_error(IndexMismatch("why")) == "why"
-
-
 def test_an_unknown_engine_is_refused_with_those_there_are(tmp_path):
     settings = IndexerSettings(home=tmp_path).model_copy(update={"engine": "lucene"})
 
