@@ -8,7 +8,6 @@ import asyncio
 import logging
 import ssl
 from collections.abc import AsyncIterator, Mapping
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
 
 import httpx
@@ -26,15 +25,41 @@ class ResponseTooLarge(httpx.RemoteProtocolError):
     """A response has more bytes than allowed."""
 
 
-class _BoundedStream(httpx.AsyncByteStream):
-    """A body that raises ResponseTooLarge after `most` bytes."""
+class BoundedTransport(httpx.AsyncBaseTransport):
+    """A transport that raises an error for responses with more bytes than allowed.
 
-    def __init__(self, response: httpx.Response, most: int) -> None:
-        self._stream, self._most = response.stream, most
+    Compressed responses are neither requested nor read, as their size is not bounded. Cookies are not kept.
+    """
+
+    def __init__(self, network: httpx.AsyncBaseTransport) -> None:
+        self._network = network
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request; DecodingError if the response is compressed."""
+        response = await self._network.handle_async_request(request)
+        packed = response.headers.get("Content-Encoding", "identity").strip().lower()
+        if packed != "identity":
+            await response.aclose()
+            raise httpx.DecodingError(f"its response is compressed ({packed}), which was not requested")
+        kept = [(name, value) for name, value in response.headers.raw if name.lower() != b"set-cookie"]
+        assert isinstance(response.stream, httpx.AsyncByteStream)  # noqa: S101 - guaranteed by the protocol
+        stream = _BoundedStream(response.stream, request.extensions.get(BOUND, MOST_BYTES))
+        return httpx.Response(
+            response.status_code, headers=kept, stream=stream, extensions=response.extensions
+        )
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._network.aclose()
+
+
+class _BoundedStream(httpx.AsyncByteStream):
+    def __init__(self, stream: httpx.AsyncByteStream, most: int) -> None:
+        self._stream = stream
+        self._most = most
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         left = self._most
-        assert isinstance(self._stream, httpx.AsyncByteStream)  # noqa: S101 - of an asynchronous client
         async for piece in self._stream:
             left -= len(piece)
             if left < 0:
@@ -42,16 +67,7 @@ class _BoundedStream(httpx.AsyncByteStream):
             yield piece
 
     async def aclose(self) -> None:
-        assert isinstance(self._stream, httpx.AsyncByteStream)  # noqa: S101
         await self._stream.aclose()
-
-
-async def _bound(response: httpx.Response) -> None:
-    """Limit the body of a response; DecodingError if it is compressed, as its size is then not bounded."""
-    packed = response.headers.get("Content-Encoding", "identity").strip().lower()
-    if packed != "identity":
-        raise httpx.DecodingError(f"its response is compressed ({packed}), which was not requested")
-    response.stream = _BoundedStream(response, response.request.extensions.get(BOUND, MOST_BYTES))
 
 
 def open_client(
@@ -63,7 +79,7 @@ def open_client(
     headers: Mapping[str, str] | None = None,
     transport: httpx.AsyncBaseTransport | None = None,
 ) -> httpx.AsyncClient:
-    """Make a client for the server at `url`; the caller closes it. No cookies are kept.
+    """Make a client for the server at `url`; the caller closes it.
 
     Args:
         url: an address of the server; certificates are loaded for https only.
@@ -77,6 +93,8 @@ def open_client(
     verify: ssl.SSLContext | bool = httpx.URL(url).scheme == "https"
     if verify and ca_certs:
         verify = ssl.create_default_context(cafile=ca_certs)
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=connections)
+    network = transport or httpx.AsyncHTTPTransport(verify=verify, limits=limits, trust_env=False)
     sent = {
         "Accept-Encoding": "identity",
         **({"Content-Type": "application/json"} if headers is None else headers),
@@ -84,13 +102,9 @@ def open_client(
     if key and key.get_secret_value():
         sent["Authorization"] = f"Bearer {key.get_secret_value()}"
     return httpx.AsyncClient(
-        transport=transport,
-        verify=verify,
+        transport=BoundedTransport(network),
         headers=sent,
-        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-        limits=httpx.Limits(max_connections=None, max_keepalive_connections=connections),
         timeout=httpx.Timeout(None, connect=CONNECT_S),
-        event_hooks={"response": [_bound]},
         trust_env=False,
     )
 
@@ -112,16 +126,19 @@ async def exchange(
     Raises:
         httpx.RequestError: the request failed; ReadTimeout means a silent server or an unfinished response.
     """
-    what, bound = "was silent", {BOUND: most_bytes}
+    begun = False
     try:
         async with (
             asyncio.timeout(seconds),
-            client.stream(method, url, content=content, headers=headers, extensions=bound) as response,
+            client.stream(
+                method, url, content=content, headers=headers, extensions={BOUND: most_bytes}
+            ) as response,
         ):
-            what = "did not finish its response"
+            begun = True
             await response.aread()
             # httpx's stream refers back to the response; large ones would pile up until garbage collection.
             response.stream = httpx.ByteStream(b"")
             return response
     except TimeoutError:
+        what = "did not finish its response" if begun else "was silent"
         raise httpx.ReadTimeout(f"{what} for {plain(round(seconds, 2))} s") from None
