@@ -19,7 +19,6 @@ from generator.pipeline import AskRequest
 from generator.request import Turn
 from generator.ways import make_request
 from indexer.settings import CheckSettings, IndexerSettings
-from retriever.errors import BadQuestion
 from retriever.index import open_index
 from tests.generator.language_model import (
     PATIENCE_S,
@@ -32,7 +31,7 @@ from tests.generator.language_model import (
     streams_out,
     written,
 )
-from tests.generator.sample_index import KOREAN, NAME, UNANSWERABLE_KOREAN, settings_of
+from tests.generator.sample_index import KOREAN, NAME, settings_of
 from tests.generator.test_pipeline import ANSWER, KEYWORDS
 
 pytest_plugins = ["tests.generator.sample_index"]
@@ -177,29 +176,6 @@ def test_who_closes_the_stream_ends_the_models_work(sample, kind):
             assert server.closed.wait(PATIENCE_S)
 
 
-def test_who_is_cancelled_while_waiting_ends_the_models_work(sample):
-    async def ask(given):
-        begun = asyncio.Event()
-
-        async def read():
-            async with aclosing(stream_answer(sample, make_request(given, KOREAN), given)) as arriving:
-                async for event in arriving:
-                    if event.kind == "sentence":
-                        begun.set()
-
-        reading = asyncio.create_task(read())
-        await begun.wait()
-        reading.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await reading
-        assert asyncio.all_tasks() == {asyncio.current_task()}
-
-    with serving(streams_out(*ENDLESS, pause_s=0.01)) as server:
-        asyncio.run(ask(at_server(server)))
-        assert server.closed.wait(PATIENCE_S)
-    assert len(server.bodies) == 2
-
-
 # Answers that change
 
 
@@ -251,11 +227,6 @@ def test_an_answer_that_says_it_is_none_never_shows_what_it_does_not_keep(sample
     assert arrived[-1].data["answer"]["abstained"]
 
 
-def test_an_error_is_raised_to_who_reads(sample):
-    with pytest.raises(BadQuestion):
-        without_model(sample, "")
-
-
 def test_a_retry_goes_on_where_the_same_sentences_come_again(sample):
     half = streams_out(*events(ANSWER)[:-40], end=False)
     with serving(half, streams_out(*events(ANSWER))) as server:
@@ -289,14 +260,6 @@ def test_a_judge_changes_a_check_before_the_end(sample_home):
 
 def whole(said):
     return streams(*events(said))
-
-
-@pytest.mark.parametrize(("question", "evidence"), [("the of and", 0), (UNANSWERABLE_KOREAN, 5)])
-def test_without_an_answer_no_sentence_arrives(sample, question, evidence):
-    arrived = without_model(sample, question)
-    assert kinds(arrived) == ["keywords", "queries", "evidence", "done"]
-    assert_adds_up(arrived)
-    assert len(data(arrived, "evidence")[0]["hits"]) == evidence
 
 
 def test_a_question_of_a_conversation_is_told_as_it_is_asked(sample):

@@ -181,9 +181,8 @@ def test_the_last_whole_snapshot_of_a_cluster_is_its_backup(tmp_path, code, body
     node = {"cluster_name": "c", "status": "green", "number_of_nodes": 1}
     node["nodes"] = {"n": {"name": "n", "version": "9.2.0"}}
 
-    class Node(answering(200, {}, X_Elastic_Product="Elasticsearch")):
-        def get(self):
-            self.answer(*(code, body) if "_snapshot" in self.path else (200, node))
+    Node = answering(200, {}, X_Elastic_Product="Elasticsearch")
+    Node.get = lambda self: self.answer(*(code, body) if "_snapshot" in self.path else (200, node))
 
     with serving(Node) as url:
         _, findings = doctor(tmp_path, engine="elasticsearch", elasticsearch__url=url)

@@ -116,18 +116,3 @@ def test_the_likelihood_is_given_in_percent():
     assert likelihood_line("en", 0.816) == "Likelihood that these papers answer: 82 %"
     assert likelihood_line("ko", 0.816) == "이 논문들에 답이 있을 가능성: 82%"
     assert likelihood_line("en", None) == ""
-
-
-def test_close_sentences_follow_the_statement_that_there_is_no_answer():
-    close = Sentence("Ketamine was tried.", "introduction", ("M1",), "supported")
-    answer = no_answer("en", "tiny-writer", [close])
-    assert (
-        answer.section("introduction")
-        == "The passages found do not answer this question. Ketamine was tried."
-    )
-    assert answer.as_text().splitlines()[2:] == [
-        "The passages found do not answer this question.",
-        "",
-        "Introduction",
-        "Ketamine was tried. [M1]",
-    ]

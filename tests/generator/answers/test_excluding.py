@@ -44,13 +44,6 @@ def test_the_prompt_names_exclusions(sample, language):
     assert prompt.endswith('<exclusions>\n<exclusion number="1">\nmica plates\n</exclusion>\n</exclusions>')
 
 
-def test_the_prompt_without_exclusions(sample):
-    prompt, made = asked_of_model(sample, QUESTIONS["en"], GOOD, exclusions=())
-
-    assert "exclusions_prompt_version" not in made.call_record()
-    assert "exclusion" not in prompt
-
-
 def test_a_sentence_about_an_excluded_subject_is_marked(sample):
     uncited = MICA | {"citations": []}
 

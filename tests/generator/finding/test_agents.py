@@ -21,7 +21,7 @@ from retriever.relevance.paper_ranking import QuestionRanking
 from retriever.relevance.papers import PaperRelevance
 from retriever.request import SearchRequest
 from tests.generator.finding.test_finding import RUNAWAY, find, ids
-from tests.generator.finding_model import FindingModel, evolver, understanding, value_of
+from tests.generator.finding_model import FindingModel, understanding, value_of
 from tests.generator.language_model import settings as model_settings
 from tests.generator.sample_index import ENGLISH, NAME, settings_of
 from tests.indexer.made_corpora import build, write_jsonl
@@ -209,19 +209,6 @@ def test_evolved_queries_that_were_sent_or_hold_the_same_words_are_left_out(samp
     assert {query.kind for query in found.state.queries if query.paper} == {"limitation"}
 
 
-def test_the_evolver_is_shown_the_paper_its_field_and_the_queries_before(sample_home):
-    model = FindingModel()
-    found = find(sample_home, QUICK.changed(rounds=1), model=model)
-    [prompt] = [each for each in prompts_of(model, "evolver") if "Silica aerogel sheets" in each]
-    paper = found.state.papers[RUNAWAY].paper
-    assert value_of("title", prompt) == paper.title
-    assert value_of("abstract", prompt) == paper.abstract
-    assert "propagation" in value_of("field", prompt)
-    assert value_of("question", prompt) == ENGLISH
-    assert all(query.text in value_of("queries", prompt) for query in found.state.queries if not query.round)
-    assert set(evolver(prompt).values()) & {query.text for query in found.state.queries}
-
-
 class Unreachable(FindingModel):
     """A server that is not there."""
 
@@ -246,9 +233,3 @@ def test_calls_that_were_never_sent_are_not_spent_and_papers_are_judged_without_
     assert found.complete
     assert found.state.spent.calls == model.calls["all"] < 40
     assert found.state.spent.tokens == 0
-
-
-def test_a_judgement_that_cannot_be_read_is_spent_with_its_repair(sample_home):
-    model = FindingModel({"judgement": lambda _: "no JSON"})
-    found = find(sample_home, QUICK, model=model)
-    assert found.state.spent.calls == sum(model.calls.values())

@@ -13,7 +13,6 @@ from tests.generator.language_model import (
     Scripted,
     events,
     piece,
-    says,
     served,
     settings,
     streams,
@@ -57,42 +56,6 @@ def test_whoever_listens_sees_the_answer_grow():
     assert {growth.stage for growth in seen} == {"river"}
 
 
-def seen_of(*answers, **changed):
-    seen: list[Growth] = []
-    ask(*answers, on_text=seen.append, **changed)
-    return [(growth.text, growth.pieces) for growth in seen]
-
-
-def test_an_answer_in_one_piece_is_seen_once():
-    assert seen_of(says(RIVER), stream=False) == [('{"name": "낙동강", "length": 510}', 20)]
-
-
-def test_a_retry_begins_with_no_text():
-    half = streams(piece('{"name'), piece('": "한'))
-    assert seen_of(half, says(RIVER)) == [
-        ('{"name', 1),
-        ('{"name": "한', 2),
-        ("", 0),
-        ('{"name": "낙동강", "length": 510}', 20),
-    ]
-
-
-def test_a_repair_begins_with_no_text():
-    assert seen_of(streams(piece("no"), "[DONE]"), says(RIVER)) == [
-        ("no", 1),
-        ("", 0),
-        ('{"name": "낙동강", "length": 510}', 20),
-    ]
-
-
-def test_a_thought_is_counted_and_is_no_part_of_the_answer():
-    thought = [piece(None, reasoning="The Han?"), piece(None, reasoning_content={"text": "No."})]
-    seen: list[Growth] = []
-    _, reply = ask(streams(*thought, *events(RIVER)), on_text=seen.append)
-    assert [(growth.text, growth.pieces) for growth in seen[:2]] == [("", 1), ("", 2)]
-    assert reply.value.name == "낙동강"
-
-
 def test_a_refusal_in_a_stream_is_told():
     _, error = fail(
         ModelRefusedCall, streams(piece(None, refusal="No"), piece(None, refusal=" rivers."), "[DONE]")
@@ -133,19 +96,9 @@ def test_an_error_within_a_stream_is_the_servers():
 # Limits
 
 
-def test_an_answer_whose_end_has_come_is_not_too_slow_although_the_connection_stays_open():
-    _, reply = ask(streams_slowly([written(*events(RIVER)), KEEP_ALIVE], 1.5), timeout_s=1)
-    assert reply.value.length == 510
-
-
 def test_a_server_that_only_keeps_the_connection_alive_is_not_silent_and_does_not_end():
     _, error = fail(ModelTooSlow, streams_slowly(repeat(KEEP_ALIVE), 1), first_token_s=5, timeout_s=9)
     assert "did not finish within 9 s (SHRAG_LLM__TIMEOUT_S). " in str(error)
-
-
-def test_a_slow_first_token_is_waited_for_within_its_limit():
-    _, reply = ask(streams_slowly([KEEP_ALIVE, KEEP_ALIVE, written(*events(RIVER))], 2), first_token_s=5)
-    assert reply.first_token_ms == 4_000
 
 
 def test_a_stream_that_stops_is_told_from_one_that_is_slow():

@@ -101,17 +101,6 @@ def test_each_answer_enters_the_next_question_and_each_step_has_its_strategy(sam
     assert asked.answer.written_by == "tiny-writer-7b"
 
 
-def test_the_evidence_of_all_steps_goes_to_the_answer(sample):
-    replies = [strategy(KOREAN, ENGLISH), OF_A_STEP, answers("one"), rewritten(ENGLISH), OF_A_STEP]
-    asked, script = open_target(sample, *replies, answers("two"), says(ANSWER))
-    searches = [step["output"]["hits"] for step in asked.trace.steps("search")]
-    found = {hit["passage_id"] for hits in searches for hit in hits}
-    assert {hit.passage_id for hit in asked.evidence} == found
-    assert len(asked.evidence) > 5
-    assert [hit.rank for hit in asked.evidence] == list(range(1, len(asked.evidence) + 1))
-    assert all(hit.passage.text[:40] in prompts_of(script)[-1] for hit in asked.evidence)
-
-
 def test_exclusions_and_years_of_the_question_apply_to_each_step(sample):
     whole = strategy(KOREAN, ENGLISH, exclude=[{"ko": "팽창", "en": "swelling"}], years=[2015, None])
     replies = [whole, OF_A_STEP, answers("one"), rewritten(ENGLISH), OF_A_STEP, answers("two"), says(ANSWER)]
@@ -197,11 +186,6 @@ def test_where_the_model_fails_in_a_step_the_answer_says_so(sample):
     assert asked.answer.title == "A title"
 
 
-def test_without_a_model_there_is_one_search(sample):
-    asked = asyncio.run(answer_question(sample, AskRequest(STEPS, hops="auto"), settings_of(UNUSED)))
-    assert [step["name"] for step in asked.trace.record["steps"]] == ["search", "quotation"]
-
-
 def test_where_sources_fail_after_the_first_search_its_evidence_answers(sample, monkeypatch):
     search, calls, most = IndexSource.search, 0, math.inf
 
@@ -234,15 +218,6 @@ def test_where_sources_fail_after_the_first_search_its_evidence_answers(sample, 
     assert asked.evidence
 
 
-def test_an_expression_and_a_question_about_a_topic_go_their_way(sample):
-    for request in (
-        AskRequest("battery AND thermal", method="boolean", hops="auto"),
-        AskRequest(STEPS, way="paper-qa-1", topic="SAMPLE-BAT-001", hops="auto"),
-    ):
-        asked = asyncio.run(answer_question(sample, request, settings_of(UNUSED)))
-        assert "hops" not in [step["name"] for step in asked.trace.record["steps"]]
-
-
 def test_the_stream_has_the_events_of_all_steps(sample):
     script = Scripted(TWO_STEPS)
     everything = settings_of(UNUSED, llm=settings(stream=False, retries=0))
@@ -261,9 +236,3 @@ def test_the_stream_has_the_events_of_all_steps(sample):
     assert [hit["passage_id"] for hit in last["hits"]] == [
         hit["passage_id"] for hit in told[-1].data["evidence"]
     ]
-
-
-def test_a_way_that_is_replaced_by_several_steps_is_named(sample):
-    for way, told in (("paper-qa-1", True), ("shrag", False)):
-        asked, _ = open_target(sample, *TWO_STEPS, way=way)
-        assert any("not by way" in note for note in asked.result.notes) is told
