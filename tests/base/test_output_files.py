@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from base.errors import InvalidCall, OutputNotWritten, UnknownPath
-from base.files.output_files import check_output, is_stream, output_file, write_output
+from base.files.output_files import check_output, is_stream, write_output
 from tests.indexer.made_corpora import ROOT, WITHOUT_COMPILING, as_others_may, limited
 
 
@@ -47,20 +47,6 @@ def test_behind_links_the_file_is_replaced_and_the_links_stay(tmp_path):
     assert (tmp_path / "first").is_symlink()
     assert (tmp_path / "second").is_symlink()
     assert list((tmp_path / "folder").iterdir()) == [target]
-
-
-def test_what_fails_halfway_leaves_the_old_file_and_nothing_beside_it(tmp_path):
-    (tmp_path / "out").write_bytes(b"old")
-
-    def write_half():
-        with output_file(tmp_path / "out") as file:
-            file.write(b"half")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        write_half()
-
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"out": b"old"}
 
 
 def written_by_another(out, before=(), **options):
@@ -119,18 +105,6 @@ def test_a_pipe_is_written_through_and_stays(tmp_path):
     assert received == [b"line\n" * 50_000]
     assert pipe.is_fifo()
     assert is_stream(pipe)
-
-
-def test_a_reader_that_goes_away_is_an_output_not_written(tmp_path):
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    reader = threading.Thread(target=lambda: os.close(os.open(pipe, os.O_RDONLY)))
-    reader.start()
-
-    with pytest.raises(OutputNotWritten, match="pipe"):
-        write_output(pipe, b"line\n" * 500_000)
-
-    reader.join()
 
 
 def test_a_descriptor_of_this_process_is_added_to_and_not_replaced(tmp_path):

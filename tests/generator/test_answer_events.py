@@ -212,31 +212,6 @@ async def ask_all(index, given, read):
     return arrived
 
 
-def test_an_answer_that_says_it_is_none_never_shows_what_it_does_not_keep(sample):
-    nothing = ANSWER | {
-        "introduction": [
-            {"text": "주어진 본문에는 답이 없다.", "citations": []},
-            {"text": "간호사의 이직 의도를 다룬 논문은 있다.", "citations": [1]},
-        ],
-        "body": [],
-        "answered": False,
-    }
-    arrived = streamed(sample, KOREAN, streams(*events(KEYWORDS)), streams(*events(nothing)))
-    assert kinds(arrived) == ["keywords", "queries", "evidence", "sentence", "done"]
-    assert_adds_up(arrived)
-    assert arrived[-1].data["answer"]["abstained"]
-
-
-def test_a_retry_goes_on_where_the_same_sentences_come_again(sample):
-    half = streams_out(*events(ANSWER)[:-40], end=False)
-    with serving(half, streams_out(*events(ANSWER))) as server:
-        given = at_server(server, retries=1)
-        arrived = asyncio.run(collected(sample, make_request(given, KOREAN), given))
-    assert_adds_up(arrived)
-    assert "restart" not in kinds(arrived)
-    assert arrived[-1].data["answer"]["written_by"] == "tiny-writer-7b"
-
-
 def test_a_judge_changes_a_check_before_the_end(sample_home):
     verdicts = {
         "judgements": [

@@ -61,30 +61,6 @@ def test_json_has_the_contract_s_keys_beside_those_of_search(sample_home):
     assert record["evidence"] == record["hits"][: len(record["evidence"])] != []
 
 
-def test_the_likelihood_precedes_the_sentences_that_are_quoted(sample_home):
-    done = ask(sample_home, KOREAN)
-    assert done.returncode == 0
-    _, _, answer = done.stdout.partition("\n이 논문들에 답이 있을 가능성: ")
-    percent, empty, title, _, first, *_ = answer.splitlines()
-    assert (percent[-1], empty, title) == ("%", "", "도움이 될 만한 구절")
-    assert first.startswith("- ")
-    assert first.endswith("[1] (인용)")
-    assert "✓" not in done.stdout
-
-
-def test_an_answer_that_abstains_names_unknown_words_and_the_nearest_papers(sample_home):
-    done = ask(sample_home, "How high is Everest?")
-    _, _, answer = done.stdout.partition("\nLikelihood that these papers answer: ")
-    assert answer.splitlines()[2:7] == [
-        "No answer found",
-        "",
-        "The passages found do not answer this question. No paper contains: Everest.",
-        "",
-        "Nearest papers",
-    ]
-    assert "evidence" not in done.stdout.splitlines()
-
-
 def test_the_configured_model_answers_and_doubtful_sentences_are_marked(sample_home):
     verdicts = [(1, "supported", ""), (2, "supported", ""), (3, "unsupported", "no such number")]
     judged = {"judgements": [{"sentence": n, "verdict": verdict, "why": why} for n, verdict, why in verdicts]}

@@ -115,26 +115,7 @@ def test_where_only_the_keywords_fail_statistics_find_and_the_model_answers(samp
     assert step_of(asked, "strategy")["fallback"] == "strategy from statistics"
 
 
-def test_where_the_model_is_down_all_is_as_without_one_and_two_notes_say_so(sample):
-    _, asked = answered(sample, KOREAN, DOWN, DOWN)
-    assert asked.answer == without_model(sample, KOREAN).answer
-    assert [note.partition(",")[0] for note in asked.result.notes] == [
-        "strategy from statistics",
-        "extractive answer",
-    ]
-    assert asked.as_record()["notes"] == list(asked.result.notes)
-
-
 # By other methods, with other evidence
-
-
-def test_the_model_is_asked_for_keywords_only_where_the_method_searches_for_them(sample):
-    for method, calls in (("or", ["answer"]), ("paper", ["keywords", "answer"])):
-        replies = {"keywords": KEYWORDS, "answer": ANSWER}
-        script, asked = answered(sample, KOREAN, *(says(replies[call]) for call in calls), method=method)
-        assert [body["response_format"]["json_schema"]["name"] for body in script.bodies] == calls
-        assert asked.result.method == method
-        assert asked.result.order.startswith("BM25" if method == "or" else "reciprocal rank fusion")
 
 
 def test_settings_stand_in_for_what_a_request_leaves_out(monkeypatch):

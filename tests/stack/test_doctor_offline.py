@@ -8,13 +8,11 @@ import urllib.request
 import httpx
 import pytest
 
-from generator.pipeline import Settings, answer_question, run
-from generator.ways import make_request
-from retriever.index import open_index
+from generator.pipeline import Settings
 from stack.doctor.checks import CHECKS
 from stack.doctor.findings import Examined, Finding
 from stack.doctor.offline import AddressRefused, addresses, examine_offline, only
-from tests.generator.sample_index import KOREAN, settings_of, shrag
+from tests.generator.sample_index import settings_of, shrag
 from tests.stack.model_server import model_server
 
 pytest_plugins = ["tests.generator.sample_index"]
@@ -77,14 +75,6 @@ def test_an_attempt_to_leave_is_wrong_and_told_with_its_stack(tmp_path, monkeypa
     assert refused.status == "wrong"
     assert "in phones_home" in refused.found
     assert any(finding.check == "phones home" and "AddressRefused" in finding.found for finding in findings)
-
-
-def test_a_model_elsewhere_is_refused_and_the_answer_quoted(sample_home):
-    settings = settings_of(sample_home, llm={"base_url": f"http://{OUTSIDE}/v1", "model": "m", "retries": 0})
-    with only([]) as watch, open_index(settings.indexer, "sample") as index:
-        answered = run(answer_question(index, make_request(settings, KOREAN), settings))
-    assert answered.answer.written_by == "extractive"
-    assert {target for target, _ in watch.attempts} == {f"{OUTSIDE}:80"}
 
 
 def test_the_addresses_are_those_of_the_settings_that_are_in_use(monkeypatch):

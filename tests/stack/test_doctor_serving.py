@@ -181,10 +181,10 @@ def test_the_last_whole_snapshot_of_a_cluster_is_its_backup(tmp_path, code, body
     node = {"cluster_name": "c", "status": "green", "number_of_nodes": 1}
     node["nodes"] = {"n": {"name": "n", "version": "9.2.0"}}
 
-    Node = answering(200, {}, X_Elastic_Product="Elasticsearch")
-    Node.get = lambda self: self.answer(*(code, body) if "_snapshot" in self.path else (200, node))
+    node_of_cluster = answering(200, {}, X_Elastic_Product="Elasticsearch")
+    node_of_cluster.get = lambda self: self.answer(*(code, body) if "_snapshot" in self.path else (200, node))
 
-    with serving(Node) as url:
+    with serving(node_of_cluster) as url:
         _, findings = doctor(tmp_path, engine="elasticsearch", elasticsearch__url=url)
 
     finding = findings["backup", "last backup"]

@@ -31,31 +31,6 @@ QUOTING = quoting_answer(
 )
 
 
-def test_keys_and_sections_of_a_record():
-    record = ENGLISH.as_record()
-    assert record.keys() == {
-        "title",
-        "introduction",
-        "body",
-        "conclusion",
-        "language",
-        "written_by",
-        "abstained",
-        "sentences",
-    }
-    assert record["introduction"] == "Aerogel slows the spread."
-    assert record["body"] == "It took 14 minutes. It took 99 minutes. 확산이 느려졌다."
-    assert record["conclusion"] == "Nobody knows more."
-    assert (record["language"], record["written_by"], record["abstained"]) == ("en", "tiny-writer", False)
-    assert record["sentences"][2] == {
-        "text": "It took 99 minutes.",
-        "section": "body",
-        "citations": ["B2"],
-        "check": "unsupported",
-        "hints": [],
-    }
-
-
 def test_text_has_headings_citations_and_checks():
     assert ENGLISH.as_text() == (
         "Slowing thermal runaway\n"

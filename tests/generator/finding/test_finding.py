@@ -367,29 +367,6 @@ def test_papers_of_two_sources_are_one_list_and_a_source_that_fails_costs_a_note
     assert len(only.stderr.splitlines()) == 1
 
 
-def test_the_tree_leads_from_queries_to_papers_to_references_to_evolved_queries(odd_home, tmp_path):
-    path = tmp_path / "trace.json"
-    asked = ("find-papers", WORDS, "--name", "odd", "--per-query", 2, "--trace", path, "--json")
-    done = shrag(*asked, home=odd_home)
-    assert done.returncode == 0
-    record = json.loads(path.read_text())
-    assert record["tree"][0]["kind"] == "question"
-    papers = list(papers_below(record["tree"]))
-    assert any(paper.get("references") for paper in papers)
-    evolved = [query for paper in papers for query in paper.get("evolved", ())]
-    assert {query["kind"] for query in evolved} <= {"method", "application", "limitation"}
-    assert evolved
-
-
-def papers_below(nodes):
-    """Yield the papers of a tree, at every depth."""
-    for node in nodes:
-        if "paper" in node:
-            yield node
-        for key in ("papers", "references", "cited_by", "evolved"):
-            yield from papers_below(node.get(key, ()))
-
-
 def nowhere(_):
     """Name a term that no paper holds."""
     return {"sources": [{"source": "index", "terms": ["zqxjv"]}]}

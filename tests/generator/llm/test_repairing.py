@@ -26,13 +26,6 @@ def test_half_a_json_is_sent_back_once_and_mended():
     assert second["response_format"] == first["response_format"]
 
 
-def test_an_answer_that_stays_broken_fails_after_two_requests():
-    script, error = fail(ModelAnswerInvalid, says('{"name": "낙동'), says('{"name": "낙동강"}'))
-    assert len(script.requests) == 2
-    assert error.text == '{"name": "낙동강"}'
-    assert "length: Field required" in str(error)
-
-
 def test_a_wrong_schema_is_told_field_by_field():
     script, _ = ask(says({"river": "낙동강", "length": -1}), says(RIVER))
     complaint = script.bodies[1]["messages"][2]["content"]

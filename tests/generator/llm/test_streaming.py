@@ -6,7 +6,7 @@ from itertools import repeat
 import httpx
 import pytest
 
-from generator.errors import ModelRefusedCall, ModelTooSlow, ModelUnreachable
+from generator.errors import ModelTooSlow, ModelUnreachable
 from generator.llm import Growth, LanguageModel
 from tests.generator.language_model import (
     PATIENCE_S,
@@ -56,13 +56,6 @@ def test_whoever_listens_sees_the_answer_grow():
     assert {growth.stage for growth in seen} == {"river"}
 
 
-def test_a_refusal_in_a_stream_is_told():
-    _, error = fail(
-        ModelRefusedCall, streams(piece(None, refusal="No"), piece(None, refusal=" rivers."), "[DONE]")
-    )
-    assert "declined: No rivers. Rephrase the question" in str(error)
-
-
 # Streams that fail
 
 
@@ -84,13 +77,6 @@ def test_a_stream_that_does_not_come_to_its_end_is_asked_for_again(stream, said)
     assert (len(script.requests), reply.attempts) == (2, 2)
     _, error = fail(ModelUnreachable, broken, retries=0)
     assert said in str(error)
-
-
-def test_an_error_within_a_stream_is_the_servers():
-    error = {"error": {"message": "EngineCore died", "type": "InternalServerError", "code": 500}}
-    script, told = fail(ModelRefusedCall, *[streams(piece("{"), error, "[DONE]")] * 2, retries=1)
-    assert (len(script.requests), told.status) == (2, 500)
-    assert "answered with an error: EngineCore died. See the server's log." in str(told)
 
 
 # Limits

@@ -20,7 +20,6 @@ from retriever.sources.gathered import index_of_sources
 from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
 from retriever.sources.models import SharedModels
-from retriever.strategy import Strategy
 from tests.generator.language_model import Scripted, says, settings
 from tests.generator.sample_index import ENGLISH, KOREAN, ask_model, settings_of
 from tests.generator.test_pipeline import UNUSED
@@ -119,12 +118,6 @@ def test_a_question_without_steps_goes_its_way_by_the_same_strategy(sample, step
     assert [step["name"] for step in asked.trace.record["steps"]] == ["strategy", "search", "answer"]
     assert len(asked.evidence) <= 5
     assert len(script.requests) == 2
-
-
-def test_the_steps_of_a_given_strategy_are_followed_without_asking_for_another(sample):
-    given = Strategy(en=("knowledge graph",), steps=(FIRST, SECOND))
-    asked, _ = open_target(sample, *TWO_STEPS[1:], strategy=given)
-    assert len(hop_steps(asked)) == 2
 
 
 def test_a_step_that_repeats_an_earlier_question_is_left_out(sample):

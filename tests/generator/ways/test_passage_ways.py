@@ -11,7 +11,7 @@ from generator.pipeline import AskRequest, Settings, answer_question
 from generator.settings import GeneratorSettings
 from generator.ways import make_request
 from indexer.settings import IndexerSettings
-from retriever.errors import BadFilter, UnknownPaper
+from retriever.errors import UnknownPaper
 from retriever.index import open_index
 from retriever.settings import RetrieverSettings
 from tests.generator.language_model import settings
@@ -194,13 +194,6 @@ def test_other_than_two_further_texts_are_replaced_by_substitutes(sample, number
     assert asked.answer.written_by == "tiny-writer-7b"
 
 
-def test_a_reply_that_does_not_fit_is_sent_back_once(sample):
-    model = ByStage({**REPLIES, "queries": [BAD["ten"], QUERIES]})
-    asked = ask(sample, ENGLISH, 3, model)
-    assert len(model.asked["queries"]) == 2
-    assert step(asked, "queries")["output"] == GOOD
-
-
 # Topics
 
 
@@ -226,14 +219,6 @@ def test_a_topic_with_few_passages_is_filled_up_and_a_note_says_so(full):
 def test_an_unknown_topic_is_an_error(full, number):
     with pytest.raises(UnknownPaper, match="contains no paper with the id or exact title 'nowhere'"):
         ask(full, "cathode?", number, topic="nowhere")
-
-
-@pytest.mark.parametrize(
-    ("given", "what"), [({"keywords": ("a",)}, "keywords"), ({"skip": ("SQ1",)}, "queries")]
-)
-def test_what_these_ways_have_no_use_for_is_refused(full, given, what):
-    with pytest.raises(BadFilter, match=f"way 'paper-qa-2' takes no {what}"):
-        ask(full, "cathode?", 2, **given)
 
 
 def test_a_method_of_the_settings_is_no_obstacle():
