@@ -20,7 +20,7 @@ from base.notes import Note
 from generator.budgets import Allowance
 from generator.errors import ModelNotConfigured
 from generator.llm import LanguageModel
-from generator.model_step import ModelStep, constant, value_of
+from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources, Settings
 from generator.tracing.progress import all_of
@@ -210,7 +210,7 @@ async def model_strategy(
                 else load_prompt("keywords", group[0]),
                 {"terms": f"{least}–{most}" if least < most else str(least), "question": question},
                 reply_schema(group, least, most),
-                read=value_of,
+                read=lambda reply: reply.value,
                 fallback=f"no keywords in {' and '.join(group)}",
                 otherwise=constant(None),
                 inputs={"languages": list(group)},

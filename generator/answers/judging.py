@@ -130,7 +130,7 @@ def check_step(
     numbers = {passage.passage_id: str(number) for number, passage in enumerate(passages, 1)}
     texts = [f"({', '.join(numbers[each] for each in claim.citations)}) {claim.text}" for claim in claims]
 
-    async def read(reply: Reply[Judgements]) -> Verdicts:
+    def read(reply: Reply[Judgements]) -> Verdicts:
         by_number = {each.sentence: each for each in reply.value.judgements}
         if left_out := [number for number in range(1, len(claims) + 1) if number not in by_number]:
             raise UnusableReply(f"did not judge sentence {left_out[0]}")

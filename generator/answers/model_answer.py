@@ -125,7 +125,7 @@ def written_answer(
         if on_sentences and (begun := _begun(text, schema, form.sections)):
             on_sentences(_certain(*begun, check))
 
-    async def read(reply: Reply[WrittenAnswer]) -> Answer:
+    def read(reply: Reply[WrittenAnswer]) -> Answer:
         if on_sentences:
             on_sentences(_certain(reply.value, reply.value.answered, check))
         return checked_answer(reply.value, reply.model, language, check, evidence)

@@ -184,7 +184,7 @@ async def _expand(parent: Step, asked: PassageQuestion, expansion: Expansion) ->
             step.output = list(texts)
         return texts
 
-    async def read(reply: Reply[TwoTexts]) -> Sequence[str]:
+    def read(reply: Reply[TwoTexts]) -> Sequence[str]:
         texts = reply.value.texts
         letters = {"".join(filter(str.isalnum, text.casefold())) for text in (question, *texts)}
         if len(letters) <= len(texts):

@@ -96,6 +96,7 @@ def test_what_is_asked_for_as_text_is_recognised(program):
         "### Task\nWhich water management reduces methane?",
         "User: I cannot sleep.\nAssistant: Since when?\nWhich studies deal with such dialogues?",
         "대화의 제목을 다섯 단어로 짓는 방법을 다룬 연구는?",
+        '### Task:\nRespond to the query.\n<context>JSON like {"title": "x"}</context>\n<query>메탄?</query>',
         "",
     ],
 )

@@ -26,7 +26,7 @@ class River(BaseModel):
     name: str
 
 
-async def name_of(reply):
+def name_of(reply):
     if not reply.value.name:
         raise UnusableReply("named no river")
     return reply.value.name

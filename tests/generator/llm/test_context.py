@@ -162,6 +162,15 @@ def test_a_refused_prompt_is_shortened_and_sent_once_more(sample):
 SMALL = "max_tokens=2048 cannot be greater than max_model_len=1024. Please request fewer output tokens."
 
 
+def test_a_refusal_without_a_size_shortens_the_prompt_to_three_quarters(sample):
+    overflow = httpx.Response(400, json={"error": {"message": "context_length_exceeded"}})
+    evidence = [passage("LONG", "A sentence of some words stands here. " * 200)]
+    script, done = written(sample, overflow, says(ANSWER), beside={"tokenize": tokenize}, evidence=evidence)
+    first, second = (len(body["messages"][0]["content"].split()) for body in script.bodies)
+    assert 0.74 * first < second <= 0.75 * first
+    assert "the model's context: LONG to " in done.prompt.note
+
+
 @pytest.mark.parametrize(
     ("answer", "beside", "changed", "said"),
     [
