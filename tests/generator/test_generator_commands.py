@@ -11,7 +11,7 @@ import docx
 import pytest
 
 from generator.tracing.trace import Trace
-from tests.generator.language_model import PATIENCE_S, answers_with, events, piece, served, streams_out
+from tests.generator.language_model import PATIENCE_S, answers_with, piece, served, streams_out
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, SEARCH_KEYS, shrag
 from tests.indexer.made_corpora import ROOT, environment_of
 from tests.interrupts import interrupts_heeded
@@ -151,17 +151,6 @@ def test_a_trace_is_not_written_over_what_the_settings_name(sample_home, tmp_pat
     assert (done.returncode, done.stdout) == (2, "")
     assert f"{kept} would overwrite the input" in done.stderr
     assert kept.read_text() == "rice, paddy\n"
-
-
-def test_a_saved_trace_shows_what_each_call_took(sample_home, tmp_path):
-    with served(streams_out(*events(KEYWORDS)), answers_with({"title": 7}), answers_with(ANSWER)) as model:
-        ask(sample_home, KOREAN, "--trace", tmp_path / "trace.json", model=model.base_url)
-    shown = shrag("trace", "show", tmp_path / "trace.json", home=tmp_path).stdout.splitlines()
-    (keywords,) = [line for line in shown if line.startswith("  keywords: ")]
-    (answer,) = [line for line in shown if line.startswith("answer: ")]
-    assert " ms; tiny-writer-7b; 100 + 20 tokens; 1 requests; queued " in keywords
-    assert ", first token " in keywords
-    assert " ms; tiny-writer-7b; 200 + 40 tokens; 2 requests, repaired; queued " in answer
 
 
 # Traces

@@ -20,7 +20,7 @@ from stack.doctor.findings import Examined
 from stack.doctor.language_model import check_language_model
 from tests.generator.language_model import completion, events, streams
 from tests.generator.river import RIVER, ask, call
-from tests.generator.sample_index import KOREAN, NAME, settings_of, shrag
+from tests.generator.sample_index import KOREAN, NAME, settings_of
 from tests.generator.server_faults import EVENTS, HTML, bodies, faulty_server, head, sends
 from tests.http_server import Handler, certificate_for, serving
 from tests.indexer.embedding_server import vector_of
@@ -179,39 +179,6 @@ def test_a_key_that_comes_in_pieces_is_hidden_in_the_answer():
 
 
 # Sent elsewhere
-
-
-def test_a_redirect_carries_no_key_to_another_host(sample_home):
-    reached = []
-
-    class Elsewhere(Handler):
-        def get(self):
-            reached.append(dict(self.headers))
-
-        post = get
-
-    with serving(Elsewhere) as address:
-        elsewhere = address.replace("127.0.0.1", "localhost")
-
-        class Sends(Handler):
-            def get(self):
-                self.send_response(307)
-                self.send_header("Location", elsewhere)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def post(self):
-                self.asked()
-                self.get()
-
-        with serving(Sends) as url:
-            given = {"llm__base_url": f"{url}/v1", "llm__model": "m", "llm__api_key": KEY}
-            done = shrag("ask", KOREAN, "--name", NAME, home=sample_home, **given)
-            with pytest.raises(EncoderUnusable, match="answered 307"):
-                EndpointEncoder(encoder_of(url, None))
-    assert done.returncode == 0
-    assert "redirects are not followed" in done.stdout + done.stderr
-    assert reached == []
 
 
 # Shown by the settings

@@ -1,7 +1,6 @@
 """Strategies from a language model: the calls, their tolerance, what is added, and the fallback."""
 
 import asyncio
-import json
 import unicodedata
 
 import httpx
@@ -213,33 +212,6 @@ def configured():
     """Run a model of rules, and return the variables that configure it."""
     with fixture_model() as environment:
         yield {name.removeprefix("SHRAG_").lower(): value for name, value in environment.items()}
-
-
-def shown_strategy(command, home, *options, **environment):
-    done = shrag(
-        command, SAMPLE_QUESTION, "--name", NAME, "--show-strategy", *options, home=home, **environment
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-def test_the_strategy_shown_is_that_of_the_search_and_can_be_given_back(sample_home, configured, tmp_path):
-    file = tmp_path / "strategy.json"
-    model = ("--strategist", "model")
-    file.write_text(json.dumps(shown_strategy("search", sample_home, *model, **configured)))
-
-    def searched(command, *options, **environment):
-        done = shrag(
-            command, SAMPLE_QUESTION, "--name", NAME, "--json", *options, home=sample_home, **environment
-        )
-        assert done.returncode == 0, done.stderr
-        record = json.loads(done.stdout)
-        return record["strategy"], [hit["passage_id"] for hit in record["hits"]]
-
-    by_model, given = searched("search", *model, **configured), searched("search", "--strategy", file)
-    assert by_model == given
-    assert by_model[0] == json.loads(file.read_text())
-    assert searched("ask", **configured)[0] == searched("ask", "--strategy", file)[0] == given[0]
 
 
 @pytest.mark.parametrize("command", ["search", "ask"])

@@ -2,9 +2,7 @@
 
 import asyncio
 from dataclasses import replace
-from datetime import datetime
 
-import httpx
 import pytest
 
 from generator.budgets import Allowance, Budget, Spent
@@ -24,7 +22,6 @@ from tests.generator.finding.test_finding import RUNAWAY, find, ids
 from tests.generator.finding_model import FindingModel, understanding, value_of
 from tests.generator.language_model import settings as model_settings
 from tests.generator.sample_index import ENGLISH, NAME, settings_of
-from tests.indexer.made_corpora import build, write_jsonl
 
 pytest_plugins = ["tests.generator.sample_index"]
 
@@ -180,22 +177,6 @@ def test_re_ranking_has_a_wording_for_questions_that_ask_for_a_time(sample_home,
     assert not prompts_of(model, other)
 
 
-def test_without_a_model_new_papers_come_first_where_a_time_is_asked_for(tmp_path):
-    text = {"title": "Quorvex blandim trosset", "abstract": "Of quorvex blandim trosset."}
-    year = datetime.now().astimezone().year
-    papers = [
-        {"id": "OLD", "year": year - 10, "cited_by_count": 400, **text},
-        {"id": "NEW", "year": year, "cited_by_count": 1, **text},
-    ]
-    build(tmp_path, write_jsonl(tmp_path / "two.jsonl", papers), name="two")
-
-    def order(question):
-        return ids(find(tmp_path, FindRequest(question), name="two"))
-
-    assert order("quorvex blandim trosset") == ["OLD", "NEW"]
-    assert order("latest quorvex blandim trosset") == ["NEW", "OLD"]
-
-
 def test_evolved_queries_that_were_sent_or_hold_the_same_words_are_left_out(sample_home):
     def evolved(prompt):
         title = value_of("title", prompt)
@@ -207,29 +188,3 @@ def test_evolved_queries_that_were_sent_or_hold_the_same_words_are_left_out(samp
     assert texts
     assert not {ENGLISH, " ".join(reversed(ENGLISH.split()))} & set(texts)
     assert {query.kind for query in found.state.queries if query.paper} == {"limitation"}
-
-
-class Unreachable(FindingModel):
-    """A server that is not there."""
-
-    @property
-    def transport(self):
-        """Return what counts the requests, and refuses each."""
-        return httpx.MockTransport(self.refuse)
-
-    def refuse(self, request):
-        """Count the requests for answers."""
-        if request.url.path.endswith("/chat/completions"):
-            self.calls["all"] += 1
-        raise httpx.ConnectError("refused", request=request)
-
-
-def test_calls_that_were_never_sent_are_not_spent_and_papers_are_judged_without_the_model(sample_home):
-    model = Unreachable()
-    found = find(sample_home, QUICK.changed(threshold=0.1, budget=Budget(calls=40)), model=model)
-    assert len(found.state.papers) > 10
-    assert all(known.judgement for known in found.state.papers.values())
-    assert RUNAWAY in ids(found)
-    assert found.complete
-    assert found.state.spent.calls == model.calls["all"] < 40
-    assert found.state.spent.tokens == 0

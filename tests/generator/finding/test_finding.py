@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import math
 from dataclasses import dataclass
 
 import httpx
@@ -10,7 +9,6 @@ import pytest
 
 from base.errors import InvalidCall
 from generator.budgets import Budget
-from generator.finding.agents import PURE
 from generator.finding.agents.judgement import ComplexJudgement, complex_score
 from generator.finding.finding import find_in_sources, open_index_as_source
 from generator.finding.request import FindRequest
@@ -193,32 +191,6 @@ def test_a_file_that_is_no_state_is_refused_in_one_line(sample_home, tmp_path, c
     assert "state.json" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("part", "value"),
-    [
-        ("spent", {"calls": -1}),
-        ("spent", {"tokens": 10**400}),
-        ("round", 10**30),
-        ("queries", [{"text": f"q{number}", "kind": "method"} for number in range(5_000)]),
-        ("papers.judgement.score", 3),
-        ("papers.judgement.parts", {"words": math.nan}),
-        ("papers.found_by", []),
-    ],
-)
-def test_values_out_of_bounds_in_a_state_are_refused(sample_home, tmp_path, part, value):
-    path = tmp_path / "state.json"
-    find(sample_home, FindRequest(ENGLISH, budget=Budget(papers=3))).state.save(path)
-    record = json.loads(path.read_text())
-    *within, name = part.split(".")
-    holder = record
-    for key in within:
-        holder = next(iter(holder[key].values())) if key == "papers" else holder[key]
-    holder[name] = value
-    path.write_text(json.dumps(record))
-    with pytest.raises(InvalidCall, match=name):
-        FindingState.load(path)
-
-
 def test_a_state_of_another_question_is_refused(sample_home):
     state = FindingState("another question")
     with pytest.raises(InvalidCall, match="another question"):
@@ -322,28 +294,6 @@ def test_circles_self_references_crowds_and_absent_papers_end(odd_home, layers):
     json.dumps(tree(found.state, 0.5))
 
 
-def test_authority_goes_by_the_citation_graph_where_a_record_counts_nothing(tmp_path):
-    alike = {"abstract": WORDS, "year": 2015}
-    others = [
-        {"id": f"OTHER-{number}", "title": f"Mirzol {number}", "references": ["CITED"]}
-        for number in range(30)
-    ]
-    papers = [
-        {"id": "ALONE", "title": f"{WORDS} alone", **alike},
-        {"id": "CITED", "title": f"{WORDS} cited", **alike},
-        {"id": "COUNTED", "title": f"{WORDS} counted", "cited_by_count": 2, "references": ["ALONE"], **alike},
-        *others,
-    ]
-    build(tmp_path, write_jsonl(tmp_path / "cited.jsonl", papers), name="cited")
-    found = find(tmp_path, FindRequest(WORDS, rounds=0), name="cited").as_record()["papers"]
-    assert [(paper["id"], paper["cited"]) for paper in found[:3]] == [
-        ("CITED", {"count": 30, "by": "index"}),
-        ("COUNTED", {"count": 2, "by": "record"}),
-        ("ALONE", {"count": 1, "by": "index"}),
-    ]
-    assert "cited 30 times within the index" in found[0]["why"]
-
-
 def test_papers_of_two_sources_are_one_list_and_a_source_that_fails_costs_a_note(sample_home):
     declared = {
         "sources__first__kind": "index",
@@ -365,22 +315,6 @@ def test_papers_of_two_sources_are_one_list_and_a_source_that_fails_costs_a_note
     only = shrag("find-papers", ENGLISH, "--source", "gone", home=sample_home, **declared)
     assert only.returncode == 1
     assert len(only.stderr.splitlines()) == 1
-
-
-def nowhere(_):
-    """Name a term that no paper holds."""
-    return {"sources": [{"source": "index", "terms": ["zqxjv"]}]}
-
-
-def test_where_the_search_terms_of_a_model_match_nothing_the_querys_own_words_are_searched_for(sample_home):
-    request = FindRequest(ENGLISH, rounds=0)
-    found = find(sample_home, request, model=FindingModel({"query-writing": nowhere}))
-    assert RUNAWAY in ids(found)
-    assert "own-words" in names_of_steps(found)
-    assert any("for 3 of 3 queries; their own words" in note for note in found.notes)
-    pure = find(sample_home, request.changed(without=PURE), model=FindingModel({"query-writing": nowhere}))
-    assert not pure.state.papers
-    assert all(query.found == () for query in pure.state.queries)
 
 
 def test_a_source_that_fails_from_the_second_round_on_ends_the_search(sample_home, monkeypatch):

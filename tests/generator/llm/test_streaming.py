@@ -1,26 +1,22 @@
 """Answers that come token by token: read, broken off, too slow, cancelled."""
 
-import asyncio
 from itertools import repeat
 
 import httpx
 import pytest
 
 from generator.errors import ModelTooSlow, ModelUnreachable
-from generator.llm import Growth, LanguageModel
+from generator.llm import Growth
 from tests.generator.language_model import (
-    PATIENCE_S,
     Scripted,
     events,
     piece,
-    served,
     settings,
     streams,
-    streams_out,
     streams_slowly,
     written,
 )
-from tests.generator.river import MESSAGES, RIVER, River, ask, call, fail
+from tests.generator.river import RIVER, River, ask, call, fail
 from tests.virtual_clock import run
 
 KEEP_ALIVE = b": keep-alive\n\n"
@@ -109,36 +105,3 @@ def test_each_stage_has_a_limit_of_its_own_over_all_attempts(name, setting):
 
 
 # Cancelled
-
-
-def test_whoever_stops_waiting_closes_the_connection():
-    endless = streams_out(*[piece("{")] * 100_000, pause_s=0.01)
-
-    async def ask_and_go(base_url):
-        begun = asyncio.Event()
-        task = asyncio.create_task(call(settings(base_url=base_url), on_text=lambda growth: begun.set()))
-        await begun.wait()
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    with served(endless) as server:
-        asyncio.run(ask_and_go(server.base_url))
-        assert server.closed.wait(PATIENCE_S)
-    assert len(server.bodies) == 1
-
-
-def test_a_listener_that_fails_ends_the_call_with_its_own_error():
-    def refuse(growth):
-        raise LookupError("the page is gone")
-
-    script = Scripted([streams(*events(RIVER))] * 3)
-
-    async def ask_twice():
-        async with LanguageModel(settings(circuit_failures=1), transport=script.transport) as model:
-            with pytest.raises(LookupError, match="the page is gone"):
-                await model.complete_json(MESSAGES, River, name="river", on_text=refuse)
-            assert len(script.requests) == 1
-            return await model.complete_json(MESSAGES, River, name="river")  # the circuit is closed
-
-    assert asyncio.run(ask_twice()).value.name == "낙동강"

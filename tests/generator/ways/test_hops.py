@@ -2,24 +2,16 @@
 
 import asyncio
 import json
-import math
-from contextlib import closing
 
 import httpx
 import pytest
 
-from generator.answer_events import stream_answer
 from generator.budgets import Budget
 from generator.hops import answer_in_hops
-from generator.pipeline import AskRequest, answer_question
+from generator.pipeline import AskRequest
 from generator.request import Resources
 from generator.tracing.steps import Step
 from generator.ways import find_way
-from retriever.errors import SourceFailed
-from retriever.sources.gathered import index_of_sources
-from retriever.sources.kinds.index import IndexSource
-from retriever.sources.merging import LimitedSource
-from retriever.sources.models import SharedModels
 from tests.generator.language_model import Scripted, says, settings
 from tests.generator.sample_index import ENGLISH, KOREAN, ask_model, settings_of
 from tests.generator.test_pipeline import UNUSED
@@ -177,55 +169,3 @@ def test_where_the_model_fails_in_a_step_the_answer_says_so(sample):
     assert "strategy from statistics" in notes
     assert "no answer of this step" in notes
     assert asked.answer.title == "A title"
-
-
-def test_where_sources_fail_after_the_first_search_its_evidence_answers(sample, monkeypatch):
-    search, calls, most = IndexSource.search, 0, math.inf
-
-    async def fails_later(source, queries, *, filters):
-        nonlocal calls
-        calls += 1
-        if calls > most:
-            raise SourceFailed("gone")
-        return await search(source, queries, filters=filters)
-
-    def ask(*replies, hops):
-        everything = settings_of(UNUSED, llm=settings(stream=False, retries=0))
-
-        async def answer():
-            source = LimitedSource(IndexSource("ours", sample), 60)
-            with closing(SharedModels(everything.indexer)) as models:
-                async with (
-                    index_of_sources([source], models) as index,
-                    everything.language_model(Scripted(replies).transport) as model,
-                ):
-                    return await answer_question(index, AskRequest(STEPS, hops=hops), everything, model=model)
-
-        return asyncio.run(answer())
-
-    monkeypatch.setattr(IndexSource, "search", fails_later)
-    ask(strategy(FIRST, ENGLISH), says(ANSWER), hops="never")
-    most, calls = calls, 0
-    asked = ask(strategy(FIRST, ENGLISH), OF_A_STEP, OF_A_STEP, says(ANSWER), hops="auto")
-    assert "step 1 was not searched for: gone" in asked.result.notes
-    assert asked.evidence
-
-
-def test_the_stream_has_the_events_of_all_steps(sample):
-    script = Scripted(TWO_STEPS)
-    everything = settings_of(UNUSED, llm=settings(stream=False, retries=0))
-
-    async def events():
-        async with everything.language_model(script.transport) as model:
-            request = AskRequest(STEPS, hops="auto")
-            return [event async for event in stream_answer(sample, request, everything, model=model)]
-
-    told = asyncio.run(events())
-    kinds = [event.kind for event in told]
-    assert (
-        kinds.index("keywords") < kinds.index("queries") < kinds.index("evidence") < kinds.index("sentence")
-    )
-    last = [event.data for event in told if event.kind == "evidence"][-1]
-    assert [hit["passage_id"] for hit in last["hits"]] == [
-        hit["passage_id"] for hit in told[-1].data["evidence"]
-    ]

@@ -1,7 +1,6 @@
 """The whole way of a question with a real server whose model says nonsense: all is labelled."""
 
 import asyncio
-import contextlib
 import json
 from pathlib import Path
 
@@ -37,33 +36,6 @@ def test_nonsense_in_valid_json_is_an_answer_with_its_writer_and_its_checks(
     for sentence in answer["sentences"]:
         assert set(sentence["citations"]) <= evidence
         assert sentence["citations"] or sentence["check"] == "unsupported"
-
-
-def test_a_question_that_is_given_up_stops_the_server_too(vllm: Running, sample, sample_home, settings):
-    async def ask_and_give_up() -> None:
-        question = answer_question(sample, AskRequest(KOREAN), settings_of(sample_home, llm=settings))
-        task = asyncio.create_task(question)
-        await asyncio.to_thread(vllm.wait_for_metric, RUNNING, 1)
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
-
-    asyncio.run(ask_and_give_up())
-
-    vllm.wait_for_metric(RUNNING, 0)
-
-
-def test_five_questions_at_once_get_the_answers_they_get_one_by_one(sample, sample_home, settings):
-    async def at_once(questions):
-        given = settings_of(sample_home, llm=settings)
-        return await asyncio.gather(*(answer_question(sample, AskRequest(each), given) for each in questions))
-
-    questions = [KOREAN, ENGLISH, KOREAN, ENGLISH, KOREAN]
-    together = asyncio.run(at_once(questions))
-
-    assert [one.result.question for one in together] == questions
-    assert {one.answer.written_by for one in together} == {MODEL}
-    assert len({one.result.hits[0].passage_id for one in together[::2]}) == 1
 
 
 def test_the_command_asks_the_server_that_two_variables_name(vllm: Running, sample_home, tmp_path):
