@@ -7,7 +7,7 @@ child processes are not; `unshare --net` isolates them too.
 import socket
 import tempfile
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -42,51 +42,42 @@ class Watch:
     attempts: list[tuple[str, str]] = field(default_factory=list)
     passed: int = 0
 
-    def look_up(self, host: Any, port: Any) -> None:
-        """Check the name of a look-up; raises AddressRefused."""
+    def check(self, host: Any, port: Any, *, connects: bool) -> None:
+        """Check a look-up or a connection; raises AddressRefused."""
         name = host.decode("ascii", "replace") if isinstance(host, bytes) else str(host or "")
-        if name and name not in {allowed for allowed, _ in self.allowed}:
-            self._refuse(f"{name}:{port}" if port else name)
-
-    def connect(self, sock: socket.socket, address: Any) -> None:
-        """Check the address of a connection; raises AddressRefused."""
-        if sock.family not in {socket.AF_INET, socket.AF_INET6}:
-            return  # a local socket
-        host, port = str(address[0]), int(address[1])
-        if (host, port) not in self.allowed:
-            self._refuse(f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
-        self.passed += 1
-
-    def _refuse(self, target: str) -> None:
-        self.attempts.append((target, "".join(traceback.format_stack()[-STACK_LINES - 2 : -2])))
-        raise AddressRefused(f"{target} is not in the settings; refused by shrag doctor --offline")
+        allowed = (
+            (name, port) in self.allowed if connects else name in {"", *(each for each, _ in self.allowed)}
+        )
+        if not allowed:
+            target = (f"[{name}]" if ":" in name else name) + (f":{port}" if port else "")
+            self.attempts.append((target, "".join(traceback.format_stack()[-STACK_LINES - 2 : -2])))
+            raise AddressRefused(f"{target} is not in the settings; refused by shrag doctor --offline")
+        self.passed += connects
 
 
 @contextmanager
 def only(urls: Iterable[str]) -> Iterator[Watch]:
     """Allow connections to these addresses only, and yield a record of other attempts.
 
-    Names are resolved before, as connections have numeric addresses.
+    Names are resolved before, as connections have numeric addresses. Local sockets are allowed.
     """
     watch = Watch(frozenset(address for url in urls for address in _addresses_of(url)))
-    real = socket.getaddrinfo, socket.socket.connect, socket.socket.connect_ex
+    real_look_up = socket.getaddrinfo
 
     def look_up(host: Any, port: Any, *arguments: Any, **options: Any) -> Any:
-        watch.look_up(host, port)
-        return real[0](host, port, *arguments, **options)
+        watch.check(host, port, connects=False)
+        return real_look_up(host, port, *arguments, **options)
 
-    def connect(sock: socket.socket, address: Any) -> None:
-        watch.connect(sock, address)
-        real[1](sock, address)
+    def checked(real: Callable[[socket.socket, Any], Any]) -> Callable[[socket.socket, Any], Any]:
+        def connect(sock: socket.socket, address: Any) -> Any:
+            if sock.family in {socket.AF_INET, socket.AF_INET6}:
+                watch.check(*address[:2], connects=True)
+            return real(sock, address)
 
-    def connect_ex(sock: socket.socket, address: Any) -> int:
-        watch.connect(sock, address)
-        return real[2](sock, address)
+        return connect
 
-    with (
-        patch.object(socket, "getaddrinfo", look_up),
-        patch.multiple(socket.socket, connect=connect, connect_ex=connect_ex),
-    ):
+    connecting = {name: checked(getattr(socket.socket, name)) for name in ("connect", "connect_ex")}
+    with patch.object(socket, "getaddrinfo", look_up), patch.multiple(socket.socket, **connecting):
         yield watch
 
 

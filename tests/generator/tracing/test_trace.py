@@ -21,7 +21,7 @@ RECORD: dict[str, Any] = {
     "request": {"question": "강은 어디로 흐르는가?", "way": "shrag", "method": "shrag"},
     "steps": [
         step("hop", steps=[step("search", ["R1", "R2"]), step("search", ["R3"])]),
-        step("answer", "바다로", model_call=CALL),
+        step("answer", {"title": "강", "sentences": []}, model_call=CALL),
     ],
     "answer": {
         "title": "강의 흐름",
