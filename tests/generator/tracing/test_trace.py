@@ -13,6 +13,7 @@ def step(name, output=None, steps=(), **more):
     return {"name": name, "inputs": {}, "output": output, "milliseconds": 1.0, "steps": list(steps)} | more
 
 
+SEARCHED: dict[str, Any] = {"keywords": [], "queries": [{"query": "강", "hits": 2}]}
 CALL = {"text": "바다로", "milliseconds": {"total": 12.5}}
 RECORD: dict[str, Any] = {
     "trace": 2,
@@ -20,7 +21,7 @@ RECORD: dict[str, Any] = {
     "index": {"name": "rivers", "version": 1, "engine": "tantivy", "fingerprint": {}},
     "request": {"question": "강은 어디로 흐르는가?", "way": "shrag", "method": "shrag"},
     "steps": [
-        step("hop", steps=[step("search", ["R1", "R2"]), step("search", ["R3"])]),
+        step("hop", steps=[step("search", SEARCHED), step("search", SEARCHED)]),
         step("answer", {"title": "강", "sentences": []}, model_call=CALL),
     ],
     "answer": {
@@ -63,7 +64,7 @@ def test_a_trace_shows_the_likelihood_before_the_answer_and_unknown_words_as_a_n
 def test_steps_are_found_by_name_however_deep_and_in_order():
     trace = Trace(RECORD)
     assert [step["name"] for step in trace.steps()] == ["hop", "search", "search", "answer"]
-    assert [step["output"] for step in trace.steps("search")] == [["R1", "R2"], ["R3"]]
+    assert [step["output"] for step in trace.steps("search")] == [SEARCHED, SEARCHED]
 
 
 @pytest.mark.parametrize(
