@@ -76,8 +76,12 @@ def only(urls: Iterable[str]) -> Iterator[Watch]:
 
         return connect
 
-    connecting = {name: checked(getattr(socket.socket, name)) for name in ("connect", "connect_ex")}
-    with patch.object(socket, "getaddrinfo", look_up), patch.multiple(socket.socket, **connecting):
+    sock = socket.socket
+    with (
+        patch.object(socket, "getaddrinfo", look_up),
+        patch.object(sock, "connect", checked(sock.connect)),
+        patch.object(sock, "connect_ex", checked(sock.connect_ex)),
+    ):
         yield watch
 
 

@@ -1,6 +1,5 @@
 """What mends an error is a value that each front end words."""
 
-
 import pytest
 
 from base.errors import Remedy
