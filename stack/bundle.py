@@ -80,18 +80,6 @@ class Image(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class BundleRequest:
-    """The requested content of a bundle."""
-
-    out: Path
-    extras: tuple[Extra, ...] = ("base",)
-    platforms: tuple[str, ...] = ()
-    models: tuple[ModelSource, ...] = ()
-    images: tuple[str, ...] = ()
-    checkout: Path = CHECKOUT
-
-
-@dataclass(frozen=True, slots=True)
 class Manifest:
     """The table of contents of a bundle."""
 
@@ -135,14 +123,23 @@ def images_of(compose: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(IMAGE_LINE.findall(compose)))
 
 
-def make_bundle(request: BundleRequest, report: Report = lambda _: None) -> Manifest:
-    """Collect a bundle; images that no engine can save are listed in the manifest as missing.
+def make_bundle(
+    out: Path,
+    *,
+    extras: Sequence[Extra] = ("base",),
+    platforms: Sequence[str] = (),
+    models: Sequence[ModelSource] = (),
+    images: Sequence[str] = (),
+    checkout: Path = CHECKOUT,
+    report: Report = lambda _: None,
+) -> Manifest:
+    """Collect a bundle in `out`; images that no engine can save are listed in the manifest as missing.
 
     Raises:
         BundleCallError: `out` exists, its folder does not, or two models have the same name.
         BundleIncomplete: wheels, a model or an image are not available; the next run resumes.
     """
-    out = request.out.absolute()
+    out = out.absolute()
     if out.exists() or out.is_symlink():
         raise BundleCallError(
             f"{out} exists already: verify it (shrag bundle verify), or choose another folder"
@@ -151,34 +148,33 @@ def make_bundle(request: BundleRequest, report: Report = lambda _: None) -> Mani
         raise BundleCallError(
             f"{out} cannot be created: the folder {out.parent} does not exist; create it first"
         )
-    models = {model.name: model for model in request.models}
-    if len(models) < len(request.models):
+    if len({model.name for model in models}) < len(models):
         raise BundleCallError("two models have the same name; give each a different one")
     partial = out.with_name(f"{out.name}.partial")
     partial.mkdir(exist_ok=True)
-    commit = _collect_source(partial / SOURCE, request.checkout)
+    commit = _collect_source(partial / SOURCE, checkout)
     report("wheels")
-    other = [f"--python-version={PYTHON}", "--implementation=cp", "--no-deps"] if request.platforms else []
-    other += [f"--platform={tag}" for tag in request.platforms]
-    for extra in request.extras:
+    other = [f"--python-version={PYTHON}", "--implementation=cp", "--no-deps"] if platforms else []
+    other += [f"--platform={tag}" for tag in platforms]
+    for extra in extras:
         lock = _lock_of(partial, extra)
         command = [*PIP, "download", *BY_THE_LOCK, str(lock), f"--dest={partial / WHEELS}", *other]
         _run(command, f"wheels of {lock.name}")
     shutil.rmtree(partial / MODELS, ignore_errors=True)
-    for name, model in models.items():
-        report(f"model {name}")
-        _collect_model(model, partial / MODELS / name)
-    images, missing = _collect_images(request.images, partial / IMAGES, report)
+    for model in models:
+        report(f"model {model.name}")
+        _collect_model(model, partial / MODELS / model.name)
+    saved, missing = _collect_images(images, partial / IMAGES, report)
     report("hashes")
     sums = {name: _sha256_of(partial / name) for name in _files_below(partial) if name != MANIFEST}
     manifest = Manifest(
         version("shrag"),
         commit,
         PYTHON,
-        request.platforms,
-        request.extras,
-        {name: model.revision for name, model in models.items()},
-        images,
+        tuple(platforms),
+        tuple(extras),
+        {model.name: model.revision for model in models},
+        saved,
         missing,
         len(sums),
         sum((partial / name).stat().st_size for name in sums),

@@ -169,8 +169,8 @@ def _with_verdicts(answer: Answer, title: Claim, verdicts: Verdicts) -> Answer:
 def _result(
     claim: Claim, check: Check, hints: tuple[Hint, ...], verdicts: Verdicts
 ) -> tuple[Check, tuple[Hint, ...]]:
-    """Return the verdict on a claim and its hints, with what the judge misses; a settled check stays."""
-    if check != "not checked" or claim not in verdicts.by_claim:
+    """Return the verdict on a claim and its hints, with what the judge misses; other checks stay."""
+    if claim not in verdicts.by_claim:
         return check, hints
     verdict, why = verdicts.by_claim[claim]
     if verdict == "unsupported" and why:

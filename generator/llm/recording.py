@@ -25,7 +25,6 @@ from generator.llm.client import Completion
 from generator.settings import CacheSettings
 
 VERSION = 2  # of the file's format
-MOST_CHARACTERS = 64_000_000  # limit when reading an outcome; valid ones are far smaller
 USE_ANOTHER = "Set SHRAG_CACHE__FILE to another file, or set SHRAG_CACHE__MODE=off."
 MOVE_AWAY = "Move it away, or set SHRAG_CACHE__FILE to another file."
 WAIT_S = 30.0  # for the write lock of another process
@@ -179,9 +178,8 @@ class Recording:
     def _kept(self, call: Call) -> Outcome | _Failure | None:
         if self._mode == "record" and call.key not in self._recorded:
             return None
-        select = "SELECT substr(outcome, 1, ?) FROM calls WHERE key = ?"
         with self._using_the_file():
-            row = self._rows.execute(select, (MOST_CHARACTERS, call.key)).fetchone()
+            row = self._rows.execute("SELECT outcome FROM calls WHERE key = ?", (call.key,)).fetchone()
         if row is None and self._mode == "replay":
             raise CallNotRecorded(
                 f"{self._path} does not contain the call {call}. Record it with "

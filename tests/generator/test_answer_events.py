@@ -180,7 +180,7 @@ def test_who_closes_the_stream_ends_the_models_work(sample, kind):
 
 
 def test_a_repair_that_says_something_else_withdraws_what_was_read(sample):
-    other = ANSWER | {"introduction": [{"text": "간호사의 이직을 다룬 논문이 있다.", "citations": [2]}]}
+    other = ANSWER | {"introduction": [{"text": "간호사의 이직을 다룬 논문이 있다.", "citations": [1]}]}
     cut = json.dumps(ANSWER, ensure_ascii=False)[:-80]
     read = threading.Event()
     with serving(streams_out(*events(cut), until=read), streams_out(*events(other))) as server:

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
@@ -17,7 +18,6 @@ from stack.bundle import (
     BundleCallError,
     BundleDamaged,
     BundleIncomplete,
-    BundleRequest,
     Extra,
     Image,
     ModelSource,
@@ -90,7 +90,7 @@ def whole(checkout, registry, tmp_path_factory):
     """Return a bundle that nobody changes."""
     folder = tmp_path_factory.mktemp("bundle")
     model = ModelSource("owner/tiny", folder=write_model(folder / "model"))
-    make_bundle(BundleRequest(folder / "out", checkout=checkout, models=(model,)))
+    make_bundle(folder / "out", checkout=checkout, models=(model,))
     return folder / "out"
 
 
@@ -114,7 +114,7 @@ def test_a_bundle_holds_what_was_requested_and_is_verified(whole, checkout):
     check = ["sha256sum", "--check", "--quiet", "SHA256SUMS"]
     assert subprocess.run(check, cwd=whole, check=False).returncode == 0
     with pytest.raises(BundleCallError, match="exists already"):
-        make_bundle(BundleRequest(whole, checkout=checkout))
+        make_bundle(whole, checkout=checkout)
 
 
 def test_the_faults_of_a_bundle_are_named(whole, tmp_path):
@@ -139,14 +139,16 @@ def test_a_model_without_its_files_ends_the_bundle_which_resumes(checkout, tmp_p
     model = write_model(tmp_path / "model")
     for file in model.glob(lacks):
         file.rename(tmp_path / file.name)
-    request = BundleRequest(tmp_path / "out", checkout=checkout, models=(ModelSource("o/m", folder=model),))
+    request = partial(
+        make_bundle, tmp_path / "out", checkout=checkout, models=(ModelSource("o/m", folder=model),)
+    )
 
     with pytest.raises(BundleIncomplete, match=rf"o/m: .*{lacks.partition('.')[0].strip('*')}"):
-        make_bundle(request)
+        request()
     for file in tmp_path.glob(lacks if lacks != "*" else "*.*"):
         if file.is_file():
             file.rename(model / file.name)
-    make_bundle(request)
+    request()
     assert (tmp_path / "out/source/requirements/base.txt").is_file()
 
 
@@ -167,7 +169,7 @@ def test_images_are_saved_with_the_digest_of_their_registry(checkout, tmp_path, 
     interrupted.touch()
 
     images = ("some/image:1", "some_image:1")
-    manifest = make_bundle(BundleRequest(tmp_path / "out", checkout=checkout, images=images))
+    manifest = make_bundle(tmp_path / "out", checkout=checkout, images=images)
 
     assert manifest.images[0] == Image("some/image:1", "sha256:1111", "images/some%2Fimage%3A1.tar")
     assert len({image.file for image in manifest.images}) == 2
@@ -177,13 +179,13 @@ def test_images_are_saved_with_the_digest_of_their_registry(checkout, tmp_path, 
 def test_an_engine_that_does_not_work_leaves_images_out_and_one_that_fails_ends_the_bundle(
     checkout, tmp_path, monkeypatch, without_wheels
 ):
-    request = BundleRequest(tmp_path / "out", checkout=checkout, images=("some/image:1",))
+    request = partial(make_bundle, tmp_path / "out", checkout=checkout, images=("some/image:1",))
     failing = DOCKER.replace("image)", "pull) echo toomanyrequests >&2; exit 1 ;;\nimage)")
     engine(tmp_path / "failing", monkeypatch, failing)
     with pytest.raises(BundleIncomplete, match="toomanyrequests"):
-        make_bundle(request)
+        request()
     engine(tmp_path / "without", monkeypatch, "#!/bin/sh\nexit 1\n")
-    assert "works here" in make_bundle(request).missing["image some/image:1"]
+    assert "works here" in request().missing["image some/image:1"]
     assert any(fault.startswith("image some/image:1: ") for fault in verify_bundle(tmp_path / "out").faults)
 
 
@@ -198,12 +200,12 @@ def test_a_model_is_named_with_its_revision_or_folder(tmp_path, text):
 def test_calls_that_cannot_work_are_refused(checkout, tmp_path):
     twice = (ModelSource("o/m", "1"), ModelSource("o/m", "2"))
     for request in (
-        BundleRequest(tmp_path / "no" / "out", checkout=checkout),
-        BundleRequest(tmp_path / "out", checkout=checkout, models=twice),
-        BundleRequest(tmp_path / "out", checkout=tmp_path),
+        partial(make_bundle, tmp_path / "no" / "out", checkout=checkout),
+        partial(make_bundle, tmp_path / "out", checkout=checkout, models=twice),
+        partial(make_bundle, tmp_path / "out", checkout=tmp_path),
     ):
         with pytest.raises(BundleCallError):
-            make_bundle(request)
+            request()
 
 
 def test_the_images_of_the_compose_file_are_known():
