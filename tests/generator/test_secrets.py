@@ -178,9 +178,6 @@ def test_a_key_that_comes_in_pieces_is_hidden_in_the_answer():
     assert reply.text == f"***: {json.dumps(RIVER)}"
 
 
-# Sent elsewhere
-
-
 # Shown by the settings
 
 

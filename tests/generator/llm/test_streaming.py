@@ -102,6 +102,3 @@ def test_each_stage_has_a_limit_of_its_own_over_all_attempts(name, setting):
     given = settings(**{setting.lower(): 4}, retries=5)
     with pytest.raises(ModelTooSlow, match=rf"4 s \(SHRAG_LLM__{setting}\)"):
         run(call(given, Scripted([endless()]).transport, name=name))
-
-
-# Cancelled
