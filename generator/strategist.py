@@ -140,10 +140,8 @@ async def with_strategy(
     if not method_named(request.method).uses_strategy:
         parent.notes.append(Note("strategist_unused", method=request.method))
         return request
-    if model is None:
-        async with settings.language_model() as opened:
-            return await with_strategy(parent, request, strategist, settings, opened)
-    return replace(request, strategy=await model_strategy(parent, request, model))
+    async with settings.opened_model(model) as opened:
+        return replace(request, strategy=await model_strategy(parent, request, opened))
 
 
 def check_strategist(strategist: Strategist | None, settings: Settings) -> None:

@@ -196,7 +196,7 @@ def checked_answer(
 
 def _in_order(written: WrittenAnswer) -> Iterator[tuple[str, Section, tuple[int, ...]]]:
     for section in SECTIONS:
-        for sentence in getattr(written, section):
+        for sentence in getattr(written, section, ()):  # a brief answer has only a body
             yield sentence.text, section, tuple(sentence.citations)
 
 
