@@ -7,12 +7,12 @@ when it is loaded.
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, TypeAdapter, ValidationError, WrapValidator
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, WrapValidator
 
 from base.calls import reason
 from base.errors import InvalidCall, RemediableError
@@ -29,6 +29,7 @@ Intent = Literal["survey", "recent", "comparison", "specific", "other"]
 Year = Annotated[int, Field(ge=FIRST_YEAR, le=LAST_YEAR)]
 
 MOST_BYTES = 256_000_000  # of a saved state
+MOST_SPENT = 10**24  # limit of each amount; JSON numbers may have any number of digits
 MOST_ROUNDS, MOST_QUERIES = 1_000, 1_000
 BODY_CHARACTERS = 2_000  # of the full text, for records without an abstract
 QueryKind = Literal["question", "expanded", "method", "application", "limitation"]
@@ -72,6 +73,12 @@ class Understanding:
         return self.recent or self.years is not None
 
 
+def _counted(spent: Spent) -> Spent:
+    if not all(0 <= value <= MOST_SPENT for value in asdict(spent).values()):
+        raise ValueError("an amount spent is out of range")
+    return spent
+
+
 def _usable(request: object, read: Callable[[object], FindRequest]) -> FindRequest:
     try:
         return read(request)
@@ -79,6 +86,7 @@ def _usable(request: object, read: Callable[[object], FindRequest]) -> FindReque
         raise ValueError(str(error)) from None
 
 
+SavedSpent = Annotated[Spent, AfterValidator(_counted)]
 SavedRequest = Annotated[FindRequest, WrapValidator(_usable)]
 
 
@@ -169,7 +177,7 @@ class FindingState:
     round: Round = 0
     # Prompt versions of this search and of the searches that it resumes: {"evolver.en": (2,)}.
     prompts: Mapping[str, tuple[PromptVersion, ...]] = field(default_factory=dict, compare=False)
-    spent: Spent = field(default_factory=Spent)
+    spent: SavedSpent = field(default_factory=Spent)
     expected_f: Score = 1.0  # of the best list by likely scores; 1 without any
     # Request of the last search, without its budget; not part of the result.
     request: SavedRequest | None = field(default=None, compare=False)
