@@ -5,10 +5,8 @@ end, as from a kill or a full disk, is ignored by readers and removed by the nex
 error.
 """
 
-import errno
 import fcntl
 import os
-import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -28,7 +26,6 @@ from base.records import adapter
 T = TypeVar("T")
 Append = Callable[[T], None]
 
-LONGEST_LINE = 256_000_000  # bytes; a ranking of 1,000 papers has some million
 SYNCED_EVERY_S = 1.0
 
 
@@ -41,9 +38,7 @@ def read_records(path: Path, kind: type[T]) -> Iterator[T]:
     adapter_ = adapter(cast("Any", kind))
     try:
         with open_regular(path) as file:
-            for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
-                if len(line) > LONGEST_LINE:
-                    raise DamagedFile(f"{path}:{number}: longer than {LONGEST_LINE:,} bytes")
+            for number, line in enumerate(file, 1):
                 if not line.endswith(b"\n"):
                     return
                 try:
@@ -73,68 +68,51 @@ def appending(path: Path, kind: type[T], *, restart: bool = False) -> Iterator[A
         file = FileIO(path, "r+", opener=_made_if_missing)
     except OSError as error:
         raise not_written(path, error) from None
-    with file:
-        _lock(file, path)
+    synced, adapter_ = time.monotonic(), adapter(cast("Any", kind))
+
+    def append(record: T) -> None:
+        nonlocal synced
+        end, line = file.tell(), memoryview(adapter_.dump_json(record) + b"\n")
         try:
-            file.seek(0 if restart else _end_of_lines(file, path))
+            while line:
+                line = line[file.write(line) :]
+        except OSError as error:
+            with suppress(OSError):
+                file.seek(end)
+                file.truncate()
+            raise not_written(path, error) from error
+        if time.monotonic() - synced >= SYNCED_EVERY_S:
+            os.fsync(file.fileno())
+            synced = time.monotonic()
+
+    with file:
+        try:
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FileBusy(f"another process is writing to {path}; wait until it ends") from None
+        try:
+            file.seek(0 if restart else _end_of_lines(file))
             file.truncate()
         except OSError as error:
             raise not_written(path, error) from None
-        synced = time.monotonic()
-
-        def append(record: T) -> None:
-            nonlocal synced
-            _append(file, path, adapter(cast("Any", kind)).dump_json(record) + b"\n")
-            if time.monotonic() - synced >= SYNCED_EVERY_S:
-                os.fsync(file.fileno())
-                synced = time.monotonic()
-
         try:
             yield append
         finally:
             os.fsync(file.fileno())
-            with suppress(OSError):
-                sync(path.parent)
-
-
-def _lock(file: FileIO, path: Path) -> None:
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        raise not_written(path, OSError(errno.EINVAL, "it is not a regular file"))
-    try:
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise FileBusy(f"another process is writing to {path}; wait until it ends") from None
-    except OSError:  # a file system without locks
-        return
+            sync(path.parent)
 
 
 def _made_if_missing(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
 
 
-def _end_of_lines(file: FileIO, path: Path) -> int:
+def _end_of_lines(file: FileIO) -> int:
     """Return the position after the last complete line."""
     end = file.seek(0, os.SEEK_END)
     while end:
         start = max(0, end - 65_536)
         file.seek(start)
-        block = file.read(end - start)
-        if not block:
-            raise not_written(path, OSError(errno.EIO, "it cannot be read"))
-        if (found := block.rfind(b"\n")) >= 0:
+        if (found := file.read(end - start).rfind(b"\n")) >= 0:
             return start + found + 1
         end = start
     return 0
-
-
-def _append(file: FileIO, path: Path, line: bytes) -> None:
-    """Append a whole line, or leave the file unchanged."""
-    end, left = file.tell(), memoryview(line)
-    try:
-        while left:
-            left = left[file.write(left) or 0 :]
-    except OSError as error:
-        with suppress(OSError):
-            file.truncate(end)
-            file.seek(end)
-        raise not_written(path, error) from error

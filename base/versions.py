@@ -6,15 +6,16 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 CHECKOUT = Path(__file__).parents[1]
+NOT_INSTALLED = "not installed"
 GIT_S = 10.0  # seconds for a call of git
 
 
 def installed_version(distribution: str) -> str:
-    """Return the version of a distribution; "not installed" if there is none, as in a bare checkout."""
+    """Return the version of a distribution; NOT_INSTALLED if there is none, as in a bare checkout."""
     try:
         return version(distribution)
     except PackageNotFoundError:
-        return "not installed"
+        return NOT_INSTALLED
 
 
 def checkout_commit() -> str | None:

@@ -124,4 +124,7 @@ def show(file: Path) -> None:
         saved = Trace.load(file)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    (show_found if saved.is_of_finding else show_saved)(saved)
+    try:
+        (show_found if saved.is_of_finding else show_saved)(saved)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise click.UsageError(f"{file} is not a complete trace: {type(error).__name__}: {error}") from None

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 from rich.text import Text
@@ -184,49 +184,37 @@ def show_saved(trace: Trace) -> None:
 
 def step_lines(step: Mapping[str, Any], depth: int = 0) -> list[str]:
     """Format a step of a saved trace and its inner steps: one line each, outputs indented."""
-    spent = step["milliseconds"]
+    spent, output = step["milliseconds"], step["output"]
     parts = ["running" if spent is None else f"{spent:.0f} ms"]
-    if step.get("error"):
-        parts.append(f"failed: {step['error']}")
-    if step.get("fallback"):
-        parts.append(f"instead: {step['fallback']}")
-    if step.get("model_call"):
-        with suppress(KeyError, TypeError, AttributeError, ValueError):  # a file with missing keys
-            parts += _call_parts(step["model_call"])
+    parts += [
+        f"{word}: {step[key]}"
+        for key, word in (("error", "failed"), ("fallback", "instead"))
+        if step.get(key)
+    ]
+    parts += _call_parts(step.get("model_call") or {})
     lines = [f"{step['name']}: {'; '.join(parts)}"]
-    if step["output"] is not None:
-        lines += [INDENT + line for line in _output_lines(step)]
+    if output is not None:
+        lines += [INDENT + line for line in OUTPUT_LINES.get(step["name"], _as_json)(output)]
     lines = [INDENT * depth + line for line in lines]
     for inner in step["steps"]:
         lines += step_lines(inner, depth + 1)
     return lines
 
 
-def _output_lines(step: Mapping[str, Any]) -> list[str]:
-    """Format the output of a step; as JSON if it lacks the keys that the step's name implies."""
-    try:
-        return OUTPUT_LINES.get(step["name"], _as_json)(step["output"])
-    except (KeyError, TypeError, AttributeError, ValueError):
-        return _as_json(step["output"])
-
-
 def _call_parts(call: Mapping[str, Any]) -> list[str]:
     """Format a model call: tokens, requests, times, and shortened passages."""
     parts = [call["model"]] if call.get("model") else []
     if call.get("prompt_tokens") is not None:
-        parts.append(f"{call['prompt_tokens']} + {call.get('completion_tokens')} tokens")
+        parts.append(f"{call['prompt_tokens']} + {call['completion_tokens']} tokens")
     if call.get("attempts"):
         parts.append(f"{call['attempts']} requests" + (", repaired" if call.get("repaired") else ""))
-    times = call.get("milliseconds")
-    if isinstance(times, dict):
+    if times := call.get("milliseconds"):
         parts.append(", ".join(f"{name.replace('_', ' ')} {spent:.0f} ms" for name, spent in times.items()))
     context = call.get("context") or {}
     if context.get("tokens"):
-        parts.append(
-            f"prompt of {context['prompt_tokens']} tokens (by {context['counted_by']}) in a context of "
-            f"{context['tokens']}"
-        )
-    cuts = context.get("shortened", [])
+        counted = f"{context['prompt_tokens']} tokens (by {context['counted_by']})"
+        parts.append(f"prompt of {counted} in a context of {context['tokens']}")
+    cuts = context.get("shortened", ())
     return parts + [
         f"{cut['passage_id']} cut to {cut['characters']} of {cut['of']} characters" for cut in cuts
     ]

@@ -6,13 +6,13 @@ question about rice paddies gets keywords of that question, if the papers found 
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate
 from typing import Annotated
 
 from pydantic import BaseModel, StringConstraints
 
 from base.notes import Note
-from generator.llm import Reply
 from generator.model_step import ModelStep
 from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources, Turn
@@ -65,20 +65,14 @@ async def question_step(parent: Step, request: AskRequest, resources: Resources)
         parent.notes.append(NOT_READ)
         return request
 
-    async def read(reply: Reply[StandaloneQuestion]) -> str:
-        return reply.value.question if reply.value.depends else asked
-
-    async def by_rules() -> str:
-        return await _by_rules(parent, request, resources)
-
-    standalone = ModelStep(
+    standalone: ModelStep[StandaloneQuestion, str] = ModelStep(
         "question",
         load_prompt("question", language_of(asked)),
         {"turns": shown_turns(request.turns), "question": asked},
         StandaloneQuestion,
-        read=read,
+        read=lambda reply: reply.value.question if reply.value.depends else asked,
         fallback=BY_RULES,
-        otherwise=by_rules,
+        otherwise=partial(_by_rules, parent, request, resources),
         inputs={"question": asked, "turns": len(request.turns)},
         output=str,
     )

@@ -17,7 +17,6 @@ from base.notes import Note
 from generator.answers.answer import WayResult
 from generator.answers.model_answer import WHOLE_ANSWER
 from generator.budgets import Allowance, Budget
-from generator.llm import Reply
 from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.request import WAY, AskRequest, Resources
@@ -137,19 +136,13 @@ async def _hop(
     """Run one step; None if it repeats an earlier question, or no source answers."""
     language, facts, model = language_of(question), answered(found), resources.model
 
-    async def question_of(reply: Reply[Rewritten]) -> str:
-        return reply.value.question if normalised(reply.value.question) else question
-
-    async def answer_of(reply: Reply[SubAnswer]) -> str:
-        return reply.value.answer if reply.value.answered else ""
-
     with parent.step("hop", number=number, question=question) as step:
-        rewriting = ModelStep(
+        rewriting: ModelStep[Rewritten, str] = ModelStep(
             "rewrite",
             load_prompt("rewrite", language),
             {"question": question, "facts": facts},
             Rewritten,
-            read=question_of,
+            read=lambda reply: reply.value.question if normalised(reply.value.question) else question,
             fallback="the step's own question",
             otherwise=constant(question),
         )
@@ -169,12 +162,12 @@ async def _hop(
             return None
         answer = ""
         if search.hits:
-            answering = ModelStep(
+            answering: ModelStep[SubAnswer, str] = ModelStep(
                 "sub_answer",
                 load_prompt("sub_answer", language_of(asked)),
                 {"question": asked},
                 SubAnswer,
-                read=answer_of,
+                read=lambda reply: reply.value.answer if reply.value.answered else "",
                 fallback="no answer of this step",
                 otherwise=constant(""),
                 passages=[hit.passage for hit in search.hits],

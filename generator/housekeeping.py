@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, StringConstraints, create_model
 
-from generator.llm import CutAt, LanguageModel, Reply
+from generator.llm import CutAt, LanguageModel
 from generator.model_step import ModelStep, constant
 from generator.prompts import Prompt
 from generator.request import Turn
@@ -28,6 +28,7 @@ LONGEST_TITLE, LONGEST_QUERY = 48, 300
 NO_TITLE = {"ko": "새 대화", "en": "New conversation"}
 
 HISTORY = re.compile(r"<chat_history>(.*)</chat_history>", re.DOTALL)
+CONTEXT = re.compile(r"<context>.*</context>", re.DOTALL)  # documents that a chat program adds to a question
 HEADING = re.compile(r"\A\s*#{1,4}\s*\W{0,2}task\b", re.IGNORECASE)
 ASKED_KEY = re.compile(r"[{,]\s*\"(title|tags|follow_ups|queries|text|prompt)\"\s*:", re.IGNORECASE)
 SAYS_JSON = re.compile(r"\bjson\b", re.IGNORECASE)
@@ -66,7 +67,7 @@ def find_housekeeping(messages: Sequence[Turn]) -> Housekeeping | None:
         return None
     system = "\n".join(message.text for message in messages[:-1] if message.role == "system")
     request = _cut_middle(f"{system}\n\n{messages[-1].text}".strip(), MOST_READ)
-    instructions, carried = _split_request(request)
+    instructions, carried = _split_request(CONTEXT.sub("", request))
     key = ASKED_KEY.search(instructions) if SAYS_JSON.search(instructions) else None
     signs = [bool(carried), bool(HEADING.search(instructions))] if key else []
     if not key and TITLE_OF_IT.search(instructions):
@@ -118,10 +119,6 @@ VALUES: dict[str, Any] = {
 
 async def answer_housekeeping(asked: Housekeeping, model: LanguageModel | None) -> str:
     """Answer in the requested format with the model; without it, from the words of the conversation."""
-
-    async def read(reply: Reply[BaseModel]) -> Any:
-        return getattr(reply.value, asked.key)
-
     instructions = _cut_middle(asked.instructions, MOST_CHARACTERS)
     values: dict[str, Any] = {asked.key: (VALUES[asked.key], ...)}
     housekeeping: ModelStep[BaseModel, Any] = ModelStep(
@@ -129,7 +126,7 @@ async def answer_housekeeping(asked: Housekeeping, model: LanguageModel | None) 
         Prompt.of_text("housekeeping", language_of(instructions), instructions),
         {},
         create_model(asked.key, **values),
-        read=read,
+        read=lambda reply: getattr(reply.value, asked.key),
         fallback="the conversation's words",
         otherwise=constant(_from_conversation(asked)),
         output=str,

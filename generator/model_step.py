@@ -5,7 +5,7 @@ step = ModelStep(
     load_prompt("rewrite", language),
     {"question": question, "facts": facts},
     Rewritten,
-    read=question_of,
+    read=lambda reply: reply.value.question,
     fallback="the step's own question",
     otherwise=constant(question),
 )
@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from pydantic import BaseModel
 
 from base.notes import Note
-from generator.budgets import Allowance, BudgetSpent, Cost
+from generator.budgets import Allowance, Budget, BudgetSpent, Cost
 from generator.errors import ContextExceeded, ModelAnswerInvalid, ModelFailed, ModelTooSlow
 from generator.llm import LanguageModel, OnText, Reply
 from generator.llm.context import FittedPrompt, fit
@@ -78,7 +78,7 @@ class ModelStep(Generic[R, T]):
     prompt: Prompt
     values: Mapping[str, str | Sequence[str]]
     schema: type[R]
-    read: Callable[[Reply[R]], Awaitable[T]]
+    read: Callable[[Reply[R]], T]
     fallback: str
     otherwise: Callable[[], Awaitable[T]]
     if_spent: Callable[[], Awaitable[T]] | None = None
@@ -96,11 +96,8 @@ class ModelStep(Generic[R, T]):
         """
         if model is None:
             return await self.otherwise()
-        if budget is None:
-            made = await self._in_a_step(parent, model)
-            return await self.otherwise() if isinstance(made, ModelFailed) else made.value
         try:
-            async with budget.reserve(self._most_tokens(model)) as cost:
+            async with (budget or Allowance(Budget())).reserve(self._most_tokens(model)) as cost:
                 made = await self._in_a_step(parent, model, cost)
                 if isinstance(made, ModelFailed):
                     cost.calls = made.attempts
@@ -116,9 +113,7 @@ class ModelStep(Generic[R, T]):
             return await (self.if_spent or self.otherwise)()
         return await self.otherwise() if isinstance(made, ModelFailed) else made.value
 
-    async def _in_a_step(
-        self, parent: Step, model: LanguageModel, cost: Cost | None = None
-    ) -> FromModel[T] | ModelFailed:
+    async def _in_a_step(self, parent: Step, model: LanguageModel, cost: Cost) -> FromModel[T] | ModelFailed:
         """Call the model in a step; return the failure of a failed call, raise BudgetSpent."""
         failures = (earlier.failure for earlier in parent.children)
         slow = next((each for each in failures if isinstance(each, ModelTooSlow) and each.of_server), None)
@@ -131,7 +126,7 @@ class ModelStep(Generic[R, T]):
                     raise again
                 made = await self.call(model, step.on_text, cost)
             except ModelFailed as error:
-                if cost and cost.is_refused:
+                if cost.is_refused:
                     cost.calls = error.attempts
                     raise BudgetSpent from error
                 step.failure, step.error, step.fallback = error, error_text(error), self.fallback
@@ -186,7 +181,7 @@ class ModelStep(Generic[R, T]):
                 reply = replace(reply, attempts=reply.attempts + error.attempts)
         versions = {"prompt_version": self.prompt.version, **self.further_versions}
         try:
-            return FromModel(await self.read(reply), reply, versions, fitted)
+            return FromModel(self.read(reply), reply, versions, fitted)
         except UnusableReply as unusable:
             raise ModelAnswerInvalid(
                 f"{reply.model} at {model.endpoint} {unusable}. Use another model.",
@@ -219,8 +214,3 @@ def constant(value: T) -> Callable[[], Awaitable[T]]:
         return value
 
     return given
-
-
-async def value_of(reply: Reply[R]) -> R:
-    """Return the value of a reply, for `read`."""
-    return reply.value

@@ -3,8 +3,7 @@
 Scripts and notebooks call `ask` and `find`; callers with an open index await `answer_question`.
 """
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -147,25 +146,13 @@ async def choose_strategy(
         if not takes(request.way, "strategy") and request.hops == "never":
             return None, []
         step = Step("ask")
-        async with _model_of(settings.with_chosen_model(request.model)) as model:
+        async with settings.with_chosen_model(request.model).opened_model() as model:
             resources = Resources(version, settings, model)
             asked = await question_step(step, request, resources)
             asked = await ask_for_strategy(step, asked, resources)
         return await strategy_of(version, asked.search(), settings.retriever), step.all_notes()
 
     return await index.ask(of_version)
-
-
-@asynccontextmanager
-async def _model_of(
-    settings: Settings, model: LanguageModel | None = None
-) -> AsyncIterator[LanguageModel | None]:
-    """Open the configured model, if none is given; yield None without one."""
-    if model is not None or not settings.generator.llm.configured:
-        yield model
-    else:
-        async with settings.language_model() as opened:
-            yield opened
 
 
 async def _answer(
@@ -180,7 +167,7 @@ async def _answer(
     settings = settings.with_chosen_model(request.model)
     started = datetime.now(UTC)
     step = Step("ask", request.as_record(), listener)
-    async with _model_of(settings, model) as opened:
+    async with settings.opened_model(model) as opened:
         with request_id(), step.running():
             resources = Resources(index, settings, opened)
             request = await question_step(step, request, resources)

@@ -1,5 +1,7 @@
 """Requests for an answer, settings of all stages, and resources of a way."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -107,6 +109,15 @@ class Settings:
         `transport` replaces the network in tests.
         """
         return LanguageModel(self.generator.llm, transport=transport, cache=self.generator.cache)
+
+    @asynccontextmanager
+    async def opened_model(self, model: LanguageModel | None = None) -> AsyncIterator[LanguageModel | None]:
+        """Open the configured model, unless an open one is given; yield None without one."""
+        if model is not None or not self.generator.llm.configured:
+            yield model
+        else:
+            async with self.language_model() as opened:
+                yield opened
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from base.notes import Note
 from generator.budgets import Allowance
 from generator.errors import ModelNotConfigured
 from generator.llm import LanguageModel
-from generator.model_step import ModelStep, constant, value_of
+from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources, Settings
 from generator.tracing.progress import all_of
@@ -140,10 +140,8 @@ async def with_strategy(
     if not method_named(request.method).uses_strategy:
         parent.notes.append(Note("strategist_unused", method=request.method))
         return request
-    if model is None:
-        async with settings.language_model() as opened:
-            return await with_strategy(parent, request, strategist, settings, opened)
-    return replace(request, strategy=await model_strategy(parent, request, model))
+    async with settings.opened_model(model) as opened:
+        return replace(request, strategy=await model_strategy(parent, request, opened))
 
 
 def check_strategist(strategist: Strategist | None, settings: Settings) -> None:
@@ -210,7 +208,7 @@ async def model_strategy(
                 else load_prompt("keywords", group[0]),
                 {"terms": f"{least}–{most}" if least < most else str(least), "question": question},
                 reply_schema(group, least, most),
-                read=value_of,
+                read=lambda reply: reply.value,
                 fallback=f"no keywords in {' and '.join(group)}",
                 otherwise=constant(None),
                 inputs={"languages": list(group)},

@@ -16,15 +16,15 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from shlex import quote
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 from urllib.parse import quote as percent_encoded
 
 from pydantic import TypeAdapter, ValidationError
 
+from base.errors import ShragError
 from base.extras import extra_remedy
 from base.files.durable import write_durably
 from base.files.regular_files import read_regular
-from stack.errors import BundleCallError, BundleDamaged, BundleIncomplete
 
 Extra = Literal[
     "base", "elasticsearch", "models", "hub", "parquet", "pdf", "citing", "server", "plots", "dev"
@@ -37,20 +37,33 @@ DESCRIPTION_BYTES = 100_000_000  # largest description file
 PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"  # as in names of wheels
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input")
 BY_THE_LOCK = ("--quiet", "--require-hashes", "--only-binary=:all:", "--requirement")
-HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})\b")
 LAST_LINES = 5  # of a program's error output
 # Other formats of the same weights; with safetensors neither vLLM nor sentence-transformers reads them.
 OTHER_FORMS = ["onnx/*", "openvino/*", "*.onnx", "*.h5", "*.msgpack", "*.ot", "*.gguf", "original/*"]
-WEIGHTS = ("model.safetensors", "pytorch_model.bin")
-TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", "sentencepiece.bpe.model")
-IMAGE_LINE = re.compile(r"^\s*image:\s*(?P<name>[^\s#]+)", re.MULTILINE)
+NEEDED = {  # patterns of the files that a model needs, one of each
+    "configuration": ("config.json",),
+    "tokenizer": ("tokenizer.json", "tokenizer.model", "vocab.*", "sentencepiece.bpe.model"),
+    "weights": ("*.safetensors", "pytorch_model*.bin"),
+}
+IMAGE_LINE = re.compile(r"^\s*image:\s*([^\s#]+)", re.MULTILINE)
 BUILT_HERE = "shrag-"  # an image of this prefix is built by docker compose build, and in no registry
 # Docker's client is often installed without its engine, so each is called.
 ENGINES = {"docker": ("version", "--format", "{{.Server.Version}}"), "podman": ("info",)}
 
 
-@dataclass(frozen=True, slots=True)
-class ModelSource:
+class BundleIncomplete(ShragError):
+    """A requested part could not be collected; the collected parts are kept for the next run."""
+
+
+class BundleDamaged(ShragError):
+    """The folder is not a bundle, or its manifest is unreadable."""
+
+
+class BundleCallError(ShragError, exit_code=2):
+    """Contradictory options, or options that name missing things."""
+
+
+class ModelSource(NamedTuple):
     """A model: OWNER/NAME at a revision of the hub, or a folder with its name in the bundle."""
 
     name: str
@@ -64,18 +77,6 @@ class Image(NamedTuple):
     name: str
     digest: str
     file: str
-
-
-@dataclass(frozen=True, slots=True)
-class BundleRequest:
-    """The requested content of a bundle."""
-
-    out: Path
-    extras: tuple[Extra, ...] = ("base",)
-    platforms: tuple[str, ...] = ()
-    models: tuple[ModelSource, ...] = ()
-    images: tuple[str, ...] = ()
-    checkout: Path = CHECKOUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +95,7 @@ class Manifest:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Verified:
+class Verified(NamedTuple):
     """The manifest of a bundle, its faults as lines, and the commands that install from it."""
 
     manifest: Manifest
@@ -105,31 +105,41 @@ class Verified:
 
 def parse_model(text: str) -> ModelSource:
     """Parse OWNER/NAME@REVISION, or FOLDER=OWNER/NAME; raise BundleCallError for anything else."""
-    folder, equals, name = text.partition("=")
-    if folder and equals and Path(folder).is_dir() and _is_owner_and_name(name):
+    folder, equals, in_bundle = text.partition("=")
+    name, _, revision = (in_bundle if equals else text).partition("@")
+    is_name = name.count("/") == 1 and all(part and part[0] != "." for part in name.split("/"))
+    if is_name and equals and not revision and folder and Path(folder).is_dir():
         return ModelSource(name, folder=Path(folder))
-    name, _, revision = text.partition("@")
-    if equals or not _is_owner_and_name(name) or not revision:
+    if not is_name or equals or not revision:
         raise BundleCallError(
             f"--model {text}: write OWNER/NAME@REVISION (a commit of the hub, which never changes), "
             "or FOLDER=OWNER/NAME for a model in a local folder"
         )
-    return ModelSource(name, revision=revision)
+    return ModelSource(name, revision)
 
 
 def images_of(compose: str) -> tuple[str, ...]:
     """Return the distinct images of a compose file, in order."""
-    return tuple(dict.fromkeys(found["name"] for found in IMAGE_LINE.finditer(compose)))
+    return tuple(dict.fromkeys(IMAGE_LINE.findall(compose)))
 
 
-def make_bundle(request: BundleRequest, report: Report = lambda _: None) -> Manifest:
-    """Collect a bundle; images that no engine can save are listed in the manifest as missing.
+def make_bundle(
+    out: Path,
+    *,
+    extras: Sequence[Extra] = ("base",),
+    platforms: Sequence[str] = (),
+    models: Sequence[ModelSource] = (),
+    images: Sequence[str] = (),
+    checkout: Path = CHECKOUT,
+    report: Report = lambda _: None,
+) -> Manifest:
+    """Collect a bundle in `out`; images that no engine can save are listed in the manifest as missing.
 
     Raises:
         BundleCallError: `out` exists, its folder does not, or two models have the same name.
         BundleIncomplete: wheels, a model or an image are not available; the next run resumes.
     """
-    out = request.out.absolute()
+    out = out.absolute()
     if out.exists() or out.is_symlink():
         raise BundleCallError(
             f"{out} exists already: verify it (shrag bundle verify), or choose another folder"
@@ -138,31 +148,33 @@ def make_bundle(request: BundleRequest, report: Report = lambda _: None) -> Mani
         raise BundleCallError(
             f"{out} cannot be created: the folder {out.parent} does not exist; create it first"
         )
-    names = [model.name for model in request.models]
-    if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise BundleCallError(f"two models are called {', '.join(repeated)}; give each a different name")
+    if len({model.name for model in models}) < len(models):
+        raise BundleCallError("two models have the same name; give each a different one")
     partial = out.with_name(f"{out.name}.partial")
     partial.mkdir(exist_ok=True)
-    commit = _collect_source(partial / SOURCE, request.checkout)
+    commit = _collect_source(partial / SOURCE, checkout)
     report("wheels")
-    _collect_wheels(
-        [_lock_of(partial, extra) for extra in request.extras], partial / WHEELS, request.platforms
-    )
+    other = [f"--python-version={PYTHON}", "--implementation=cp", "--no-deps"] if platforms else []
+    other += [f"--platform={tag}" for tag in platforms]
+    for extra in extras:
+        lock = _lock_of(partial, extra)
+        command = [*PIP, "download", *BY_THE_LOCK, str(lock), f"--dest={partial / WHEELS}", *other]
+        _run(command, f"wheels of {lock.name}")
     shutil.rmtree(partial / MODELS, ignore_errors=True)
-    for model in request.models:
+    for model in models:
         report(f"model {model.name}")
         _collect_model(model, partial / MODELS / model.name)
-    images, missing = _collect_images(request.images, partial / IMAGES, report)
+    saved, missing = _collect_images(images, partial / IMAGES, report)
     report("hashes")
     sums = {name: _sha256_of(partial / name) for name in _files_below(partial) if name != MANIFEST}
     manifest = Manifest(
         version("shrag"),
         commit,
         PYTHON,
-        request.platforms,
-        request.extras,
-        {model.name: model.revision for model in request.models},
-        images,
+        tuple(platforms),
+        tuple(extras),
+        {model.name: model.revision for model in models},
+        saved,
         missing,
         len(sums),
         sum((partial / name).stat().st_size for name in sums),
@@ -180,14 +192,10 @@ def verify_bundle(folder: Path, report: Report = lambda _: None) -> Verified:
     folder = folder.absolute()
     try:
         manifest = TypeAdapter(Manifest).validate_json(read_regular(folder / MANIFEST, DESCRIPTION_BYTES))
-    except OSError as error:
+    except (OSError, ValidationError) as error:
         raise BundleDamaged(
-            f"{folder} is not a bundle ({MANIFEST}: {error.strerror}); an unfinished bundle is called "
-            "….partial, and the same shrag bundle command resumes it"
-        ) from error
-    except ValidationError as error:
-        raise BundleDamaged(
-            f"{folder / MANIFEST} cannot be read ({error.error_count()} errors); copy the bundle again"
+            f"{folder} is not a bundle: {MANIFEST} cannot be read ({type(error).__name__}); an unfinished "
+            "bundle is called ….partial, and the same shrag bundle command resumes it"
         ) from error
     report(f"{manifest.files:,} files")
     faults = [*_file_faults(folder)]
@@ -209,74 +217,44 @@ def _collect_source(target: Path, checkout: Path) -> str:
     target.mkdir()
     archive = target.with_suffix(".tar")
     _run([*git, "archive", "--format=tar", f"--output={archive}", commit], purpose)
-    _run(["tar", "-xf", str(archive), "-C", str(target)], purpose)
+    shutil.unpack_archive(archive, target, filter="data")
     archive.unlink()
     return commit + ("+" if _run([*git, "status", "--porcelain"], purpose) else "")
 
 
-def _collect_wheels(locks: Sequence[Path], target: Path, platforms: Sequence[str]) -> None:
-    """Download the missing wheels of locks, and remove other wheels."""
-    if absent := [lock for lock in locks if not lock.is_file()]:
-        raise BundleIncomplete(f"wheels of {absent[0].name}: the source has no requirements/{absent[0].name}")
-    target.mkdir(exist_ok=True)
-    known = {digest for lock in locks for digest in HASH.findall(lock.read_text("utf-8"))}
-    for path in target.iterdir():
-        if _sha256_of(path) not in known:
-            path.unlink()
-    other = [f"--python-version={PYTHON}", "--implementation=cp", "--no-deps"] if platforms else []
-    other += [f"--platform={tag}" for tag in platforms]
-    for lock in locks:
-        _run(
-            [*PIP, "download", *BY_THE_LOCK, str(lock), f"--dest={target}", *other], f"wheels of {lock.name}"
-        )
-
-
 def _collect_model(source: ModelSource, target: Path) -> None:
-    if source.folder:
-        try:  # without `.git` and `.env`, which may contain keys
-            shutil.copytree(source.folder, target, ignore=shutil.ignore_patterns(".*"))
-        except OSError as error:  # shutil.Error is a subclass
-            raise BundleIncomplete(
-                f"model {source.name}: {source.folder} cannot be copied: {error}"
-            ) from error
-    else:
-        try:
+    try:
+        folder = source.folder
+        if folder is None:
             import huggingface_hub
 
             folder = huggingface_hub.snapshot_download(
                 source.name, revision=source.revision, ignore_patterns=OTHER_FORMS
             )
-        except ModuleNotFoundError as error:
-            raise BundleIncomplete(
-                f"model {source.name}: the hub's client is not installed; {extra_remedy('models')}"
-            ) from error
-        except Exception as error:  # the client's errors have no common base
-            line = str(error).strip().partition("\n")[0]
-            raise BundleIncomplete(
-                f"model {source.name}@{source.revision}: {type(error).__name__}: {line}; "
-                "the same command resumes"
-            ) from error
-        shutil.copytree(folder, target)  # the cache has links to its files
+        # Files with a dot may contain keys (.env). The hub's cache has links to its files.
+        shutil.copytree(folder, target, ignore=shutil.ignore_patterns(".*"))
+    except ModuleNotFoundError as error:
+        raise BundleIncomplete(
+            f"model {source.name}: the hub's client is not installed; {extra_remedy('models')}"
+        ) from error
+    except Exception as error:  # the client's errors have no common base
+        line = str(error).strip().partition("\n")[0]
+        raise BundleIncomplete(
+            f"model {source.name}: {type(error).__name__}: {line}; the same command resumes"
+        ) from error
     if faults := list(_model_faults(target)):
         raise BundleIncomplete(f"model {source.name}: {'; '.join(faults)}")
 
 
 def _model_faults(folder: Path) -> Iterator[str]:
-    """Yield the files that a model lacks according to its own configuration."""
-    there = {path.name for path in folder.glob("*")}
-    if "config.json" not in there:
-        yield "config.json is missing"
-    if not there.intersection(TOKENIZERS):
-        yield f"there is no tokenizer ({', '.join(TOKENIZERS)})"
-    index = next((f"{name}.index.json" for name in WEIGHTS if f"{name}.index.json" in there), "")
-    if index:
-        try:
-            parts: Any = set(json.loads((folder / index).read_bytes())["weight_map"].values())
-        except (ValueError, TypeError, KeyError, AttributeError):
-            parts = set()
-        yield from (f"{index} names {part}, which is missing" for part in sorted(parts - there))
-    if not there.intersection(WEIGHTS) and not (index and parts):
-        yield f"there are no weights ({', '.join(WEIGHTS)}, or an index of their parts)"
+    """Yield the kinds of files that a model lacks."""
+    for kind, patterns in NEEDED.items():
+        if not any(path for pattern in patterns for path in folder.glob(pattern)):
+            yield f"it has no {kind} ({', '.join(patterns)})"
+    for index in folder.glob("*.index.json"):
+        parts = set(re.findall(r'"([^"]+\.(?:safetensors|bin))"', index.read_text("utf-8", "replace")))
+        there = {path.name for path in folder.iterdir()}
+        yield from (f"{index.name} names {part}, which is missing" for part in sorted(parts - there))
 
 
 def _collect_images(
@@ -284,30 +262,23 @@ def _collect_images(
 ) -> tuple[tuple[Image, ...], dict[str, str]]:
     """Save images by the first engine that works; without one they are missing."""
     shutil.rmtree(target, ignore_errors=True)  # podman does not replace an archive
-    engine = next(
-        (
-            path
-            for name, probe in ENGINES.items()
-            if (path := shutil.which(name))
-            and subprocess.run([path, *probe], capture_output=True, check=False).returncode == 0  # noqa: S603
-        ),
-        None,
-    )
+    found = ((shutil.which(name), probe) for name, probe in ENGINES.items())
+    engine = next((path for path, probe in found if path and _works([path, *probe])), None)
     if engine is None:
         why = f"none of {', '.join(ENGINES)} works here; install one, or save the image on another machine"
         return (), {f"image {image}": why for image in images}
     saved = []
     target.mkdir()
-    for image in images:
-        report(f"image {image}")
-        built_here, purpose = image.startswith(BUILT_HERE), f"image {image}"
-        if not built_here:
-            _run([engine, "pull", "--quiet", image], purpose)
-        digest = "{{.Id}}" if built_here else "{{index .RepoDigests 0}}"
-        digest = _run([engine, "image", "inspect", "--format", digest, image], purpose).rpartition("@")[2]
-        file = target / f"{percent_encoded(image, safe='')}.tar"
-        _run([engine, "save", "--output", str(file), image], purpose)
-        saved.append(Image(image, digest, f"{IMAGES}/{file.name}"))
+    for name in images:
+        purpose, shown = f"image {name}", "{{.Id}}"
+        report(purpose)
+        if not name.startswith(BUILT_HERE):
+            shown = "{{index .RepoDigests 0}}"
+            _run([engine, "pull", "--quiet", name], purpose)
+        digest = _run([engine, "image", "inspect", "--format", shown, name], purpose).rpartition("@")[2]
+        file = target / f"{percent_encoded(name, safe='')}.tar"
+        _run([engine, "save", "--output", str(file), name], purpose)
+        saved.append(Image(name, digest, f"{IMAGES}/{file.name}"))
     return tuple(saved), {}
 
 
@@ -356,6 +327,10 @@ def _commands(folder: Path, manifest: Manifest) -> Iterator[str]:
     yield ".venv/bin/shrag doctor --offline"
 
 
+def _works(command: Sequence[str]) -> bool:
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0  # noqa: S603
+
+
 def _run(command: Sequence[str], purpose: str) -> str:
     """Return the output of a program; raise BundleIncomplete with the end of its error output."""
     try:
@@ -385,7 +360,3 @@ def _lock_of(bundle: Path, extra: Extra) -> Path:
 def _sha256_of(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _is_owner_and_name(name: str) -> bool:
-    return name.count("/") == 1 and all(part and not part.startswith(".") for part in name.split("/"))

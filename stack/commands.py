@@ -33,8 +33,7 @@ def doctor(name: str | None, offline: bool, quick: bool, as_json: bool) -> None:
     from base.terminal.progress_bar import progress_bar
     from generator.pipeline import Settings
     from stack.doctor.checks import examine
-    from stack.doctor.console import as_record, show_findings
-    from stack.doctor.findings import Examined, all_is_well
+    from stack.doctor.findings import Examined, all_is_well, as_record, show_findings
 
     columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
     with progress_bar(*columns) as progress:
@@ -143,18 +142,18 @@ def make(
 
     Exit code 1 if a requested part is missing.
     """
-    from stack.bundle import CHECKOUT, BundleRequest, images_of, make_bundle, parse_model
+    from stack.bundle import CHECKOUT, images_of, make_bundle, parse_model
 
     if stack_images:
         images += images_of((CHECKOUT / "docker-compose.yml").read_text("utf-8"))
-    request = BundleRequest(
-        out=out,
-        extras=tuple(dict.fromkeys(extras)),
+    manifest = make_bundle(
+        out,
+        extras=list(dict.fromkeys(extras)),
         platforms=platforms,
-        models=tuple(map(parse_model, models)),
-        images=tuple(dict.fromkeys(images)),
+        models=[*map(parse_model, models)],
+        images=list(dict.fromkeys(images)),
+        report=lambda line: echo(f"{line} …", err=True),
     )
-    manifest = make_bundle(request, report=lambda line: echo(f"{line} …", err=True))
     check = f"shrag bundle verify {quote(str(out))}"
     echo(f"{out}: {manifest.files:,} files, {manifest.bytes / 1e6:,.1f} MB; verify it: {check}")
     for what, why in manifest.missing.items():

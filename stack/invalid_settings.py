@@ -1,6 +1,5 @@
 """Messages for invalid settings: the setting, the source of its value, and the reason."""
 
-from collections.abc import Iterable
 from contextlib import suppress
 
 from pydantic import ValidationError
@@ -51,23 +50,10 @@ def _where(settings: type[BaseSettings], place: tuple[str, ...]) -> str:
     with suppress(InvalidSettingsFile):
         file = read_settings_file()
     variables = variables_source(settings)()
-    given = _sources(settings, place, file, variables)
+    below = [setting for at, setting in settings_of(settings).items() if at[: len(place)] == place]
+    given = {source_of(setting, settings, file, variables) for setting in below} - {""}
+    if file is None or str(file.path) not in given:
+        return variable_at(place)
     key = ".".join(place) if place in settings_of(settings) else f"[{'.'.join(place)}]"
-    in_file = f"{file.path}: {key}" if file and str(file.path) in given else ""
-    if in_file and len(given) == 1:
-        return in_file
-    return " and ".join(filter(None, (variable_at(place), in_file)))
-
-
-def _sources(
-    settings: type[BaseSettings],
-    place: tuple[str, ...],
-    file: SettingsFile | None,
-    variables: dict[str, object],
-) -> set[str]:
-    below: Iterable[str] = (
-        source_of(setting, settings, file, variables)
-        for at, setting in settings_of(settings).items()
-        if at[: len(place)] == place
-    )
-    return set(filter(None, below))
+    in_file = f"{file.path}: {key}"
+    return in_file if len(given) == 1 else f"{variable_at(place)} and {in_file}"

@@ -41,7 +41,7 @@ WITH_MODELS = {
     "retriever/test_reranking.py",
     "retriever/test_vectors.py",
     *(f"{folder}/test_passage_search.py" for folder in ("retriever/views", "service/elasticsearch")),
-    "stack/test_doctor_cross_encoders.py",
+    "stack/test_doctor.py",
 }
 HEAVY = {"datasets", "pandas", "torch", "transformers"}  # take seconds to import, and much memory
 LANGUAGES = {"ko", "en"}

@@ -1,7 +1,6 @@
 """Atomic, durable file writing, and system errors with their remedies."""
 
 import errno
-import fcntl
 import os
 import re
 import shutil
@@ -25,12 +24,8 @@ CAUSES = {
 
 # Exhausted resources of the process or machine: unrelated to the file that could not be opened.
 SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
-TEMPORARY = re.compile(r"\.[0-9]+\.[0-9a-f]{8}\.partial")  # names made by `temporary_path`
-
-
-# File systems without unnamed files (O_TMPFILE), such as NFS, and kernels that do not know them.
-NO_UNNAMED_FILES = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT})
 NO_HARD_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS})  # exFAT, some network mounts
+TEMPORARY = re.compile(r"\.[0-9]+\.[0-9a-f]{8}\.partial")  # names made by `temporary_path`
 
 
 def temporary_path(path: Path) -> Path:
@@ -66,13 +61,15 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
     Until then, and after an error, only the old file exists.
     """
-    with _unfinished(path) as (file, passing):
+    with _passing(path, 0o666) as (file, passing):
         with suppress(FileNotFoundError):
             old = path.lstat()
             if stat.S_ISREG(old.st_mode):
-                _like(old, file.fileno())
+                with suppress(PermissionError):
+                    os.fchown(file.fileno(), old.st_uid, old.st_gid)
+                os.fchmod(file.fileno(), stat.S_IMODE(old.st_mode))
         yield file
-        _complete(file, passing)
+        _complete(file)
         passing.replace(path)
     sync(path.parent)
 
@@ -80,95 +77,40 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 def create_durably(path: Path, content: bytes, *, mode: int) -> None:
     """Create a file atomically with its content; FileExistsError if it exists.
 
-    On a file system without hard links the file is empty at first, and a kill can leave it empty. At no time
-    does anyone have more rights to the file than `mode`. The superuser gives it to the owner of its folder.
+    At no time does anyone have more rights to the file than `mode`. The superuser gives it to the owner of
+    its folder.
     """
-    with _unfinished(path, mode) as (file, passing):
-        _give_to_owner_of_folder(file, path)
+    with _passing(path, mode) as (file, passing):
+        if os.geteuid() == 0:
+            owner = path.parent.stat()
+            os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
         file.write(content)
-        _complete(file, passing)
+        _complete(file)
         try:
             path.hardlink_to(passing)
         except OSError as error:
             if error.errno not in NO_HARD_LINKS:
                 raise
-            _create_in_place(path, content, mode)
+            if path.exists():
+                raise FileExistsError(errno.EEXIST, "it exists", str(path)) from None
+            passing.replace(path)
     sync(path.parent)
 
 
-def _create_in_place(path: Path, content: bytes, mode: int) -> None:
-    descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            _give_to_owner_of_folder(file, path)
-            file.write(content)
-            file.flush()
-            os.fsync(descriptor)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
-
-
-def _give_to_owner_of_folder(file: BinaryIO, path: Path) -> None:
-    if os.geteuid() == 0:
-        owner = path.parent.stat()
-        os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
-
-
 @contextmanager
-def _unfinished(path: Path, mode: int = 0o666) -> Iterator[tuple[BinaryIO, Path]]:
-    """Open an unnamed file in the folder of `path`; yield it with its later temporary name.
-
-    Where the file system supports unnamed files, a kill leaves nothing behind. The open file is locked, so
-    that `remove_leftovers` does not remove it. Other files with such names (SQLite files, copies from a
-    cluster) have no lock; they are in index folders, for which `remove_leftovers` is not called.
-    """
+def _passing(path: Path, mode: int) -> Iterator[tuple[BinaryIO, Path]]:
+    """Open a file of a temporary name; the name is removed at the end."""
     passing = temporary_path(path)
     try:
-        Path("/proc/self/fd").stat()  # _complete needs it
-        descriptor = os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, mode)
-    except OSError as error:
-        if error.errno not in NO_UNNAMED_FILES:
-            raise
-        descriptor = os.open(passing, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            with suppress(OSError):  # a file system without locks
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        with os.fdopen(os.open(passing, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode), "wb") as file:
             yield file, passing
     finally:
         passing.unlink(missing_ok=True)
 
 
-def _complete(file: BinaryIO, passing: Path) -> None:
-    """Flush a file to disk, and name it if it is unnamed."""
+def _complete(file: BinaryIO) -> None:
     file.flush()
     os.fsync(file.fileno())
-    descriptor = file.fileno()
-    if os.fstat(descriptor).st_nlink == 0:
-        # The ignored src_dir_fd makes os.link call linkat, which follows the link of /proc.
-        os.link(f"/proc/self/fd/{descriptor}", passing, src_dir_fd=descriptor, follow_symlinks=True)
-
-
-def remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files of a folder that no process has open, as far as permissions allow."""
-    with suppress(OSError), os.scandir(folder) as entries:
-        leftovers = [entry.path for entry in entries if TEMPORARY.fullmatch(entry.name)]
-        for leftover in leftovers:
-            with suppress(OSError):
-                descriptor = os.open(leftover, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-                try:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    Path(leftover).unlink()
-                finally:
-                    os.close(descriptor)
-
-
-def _like(old: os.stat_result, descriptor: int) -> None:
-    """Copy the owner, where permitted, and the permissions of the old file to a new one."""
-    with suppress(PermissionError):
-        os.fchown(descriptor, old.st_uid, old.st_gid)
-    os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
 
 
 def sync(path: Path) -> None:

@@ -16,7 +16,7 @@ from typing import BinaryIO
 import click
 
 from base.errors import InvalidCall, OutputNotWritten, UnknownPath
-from base.files.durable import cause_of, remove_leftovers, replacing
+from base.files.durable import cause_of, replacing
 
 LONGEST_CHAIN = 40  # links, the limit of Linux
 STANDARD_OUTPUT = 1
@@ -80,17 +80,10 @@ def output_file(path: Path) -> Iterator[BinaryIO]:
     """
     check_output(path)
     try:
-        with _open_stream(path) if is_stream(path) else _replacing(Path(os.path.realpath(path))) as file:
+        with _open_stream(path) if is_stream(path) else replacing(Path(os.path.realpath(path))) as file:
             yield file
     except OSError as error:
         raise not_written(path, error) from error
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
-    remove_leftovers(path.parent)
-    with replacing(path) as file:
-        yield file
 
 
 def _open_stream(path: Path) -> BinaryIO:

@@ -5,6 +5,7 @@ The location and trust of the file are described in `file.py`.
 
 import os
 from collections.abc import Mapping
+from copy import deepcopy
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
@@ -71,15 +72,15 @@ def variables_source(settings: type[BaseSettings]) -> EnvSettingsSource:
 
 def values_of(settings: type[BaseSettings], file: SettingsFile) -> dict[str, Any]:
     """Return the values of a class in a file; relative paths are resolved against the file's folder."""
-    values: Any = file.values
-    for part in prefix_of(settings):
-        values = values.get(part, {})
-    own = {key: value for key, value in values.items() if key in settings.model_fields}
+    above = prefix_of(settings)
+    values = value_at(file.values, above) or {}
+    own = deepcopy({key: value for key, value in values.items() if key in settings.model_fields})
     for place, setting in settings_of(settings).items():
-        inside = place[len(prefix_of(settings)) :]
-        value = value_at(own, inside)
+        *inside, name = place[len(above) :]
+        table = value_at(own, tuple(inside)) or {}
+        value = table.get(name)
         if isinstance(value, str) and value and _is_relative(setting, value):
-            own = _with(own, inside, str(file.path.parent / value))
+            table[name] = str(file.path.parent / value)
     return own
 
 
@@ -98,37 +99,26 @@ def value_at(values: Any, place: Place) -> Any:
     return values
 
 
-def _with(values: dict[str, Any], place: Place, value: Any) -> dict[str, Any]:
-    name, *inside = place
-    return values | {name: _with(values[name], tuple(inside), value) if inside else value}
-
-
 def _refuse_dangers(settings: type[BaseSettings], file: SettingsFile, variables: Mapping[str, Any]) -> None:
     """Raise InvalidSettingsFile if a found file sets a value that requires an explicitly named file."""
     above, known = prefix_of(settings), settings_of(settings)
-    named = f"name it ({CONFIG}={file.path}) if you trust it"
+    keys = {
+        place[:-1]: setting.variable
+        for place, setting in known.items()
+        if setting.secret and value_at(variables, place[len(above) :])
+    }
     for place, setting in known.items():
-        if NAMED_FILE_ONLY in setting.field.metadata and value_at(file.values, place):
+        in_file, in_variable = value_at(file.values, place), value_at(variables, place[len(above) :])
+        why = ""
+        if in_file and NAMED_FILE_ONLY in setting.field.metadata:
+            why = "is not read from a file in the current folder, which"
+        elif in_file is not None and in_variable is None and place[-1] in ADDRESSES and place[:-1] in keys:
+            why = f"would decide where the value of {keys[place[:-1]]} is sent, and a file found here"
+        if why:
             raise InvalidSettingsFile(
-                f"{file.path}: {setting.key} is not read from a file in the current folder, "
-                "which may be somebody else's",
-                remedy=named,
+                f"{file.path}: {setting.key} {why} may be somebody else's",
+                remedy=(f"name it ({CONFIG}={file.path}) if you trust it", f"set {setting.variable}"),
             )
-    for place, secret in known.items():
-        if not (secret.secret and value_at(variables, place[len(above) :])):
-            continue
-        for name in sorted(ADDRESSES):
-            beside = known.get((*place[:-1], name))
-            if (
-                beside
-                and value_at(file.values, beside.place) is not None
-                and value_at(variables, beside.place[len(above) :]) is None
-            ):
-                raise InvalidSettingsFile(
-                    f"{file.path}: {beside.key} would decide where the value of {secret.variable} is sent, "
-                    "and a file found in the current folder may be somebody else's",
-                    remedy=(named, f"set {beside.variable}"),
-                )
 
 
 @cache
@@ -156,22 +146,27 @@ def check_names(file: SettingsFile) -> None:
     """Raise InvalidSettingsFile for the first unknown key or table of a file."""
     known = all_settings()
     tables = {place[:length] for place in known for length in range(1, len(place))}
-    waiting: list[tuple[Place, Any]] = [((key,), value) for key, value in file.values.items()]
-    while waiting:
-        place, value = waiting.pop(0)
-        key = ".".join(place)
+
+    def check(place: Place, value: Any) -> None:
+        key, kinds = ".".join(place), known[place].kinds if place in known else frozenset()
+        why, remedy = "", ""
         if place in tables:
-            if not isinstance(value, dict):
-                raise InvalidSettingsFile(f"{file.path}: {key} is a table: [{key}], its settings below it")
-            waiting += [((*place, name), inner) for name, inner in value.items()]
+            if isinstance(value, dict):
+                for name, inner in value.items():
+                    check((*place, name), inner)
+            else:
+                why = f"{key} is a table: [{key}], its settings below it"
         elif place not in known:
-            raise InvalidSettingsFile(
-                f"{file.path}: there is no setting {key}", remedy=_instead(place, known, tables)
-            )
-        elif isinstance(value, dict) and dict not in known[place].kinds:
-            raise InvalidSettingsFile(f"{file.path}: {key} is a setting, not a table")
-        elif isinstance(value, bool) and bool not in known[place].kinds:
-            raise InvalidSettingsFile(f"{file.path}: {key}: it cannot be true or false")
+            why, remedy = f"there is no setting {key}", _instead(place, known, tables)
+        elif isinstance(value, dict) and dict not in kinds:
+            why = f"{key} is a setting, not a table"
+        elif isinstance(value, bool) and bool not in kinds:
+            why = f"{key}: it cannot be true or false"
+        if why:
+            raise InvalidSettingsFile(f"{file.path}: {why}", remedy=remedy)
+
+    for key, value in file.values.items():
+        check((key,), value)
 
 
 def _instead(place: Place, known: Mapping[Place, Setting], tables: set[Place]) -> str:

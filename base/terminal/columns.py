@@ -2,7 +2,6 @@
 
 import shutil
 import sys
-import unicodedata
 from collections.abc import Sequence
 from itertools import zip_longest
 
@@ -10,22 +9,15 @@ from base.terminal.output import visible
 
 WIDTH_OF_A_FILE = 160  # columns of a table that is not written to a terminal
 NARROWEST = 10  # minimal display width of a table column
-NO_WIDTH = frozenset({"Mn", "Me", "Cf"})
-# Vowels and final consonants of decomposed Hangul are displayed as part of the preceding syllable.
-JAMO_BEHIND_INITIAL = (range(0x1160, 0x1200), range(0xD7B0, 0xD800))
 
 
 def display_width(text: str) -> int:
-    """Return the display width of a text in terminal columns (UAX #11)."""
-    return len(text) if text.isascii() else sum(map(_columns, text))
+    """Return the display width of a text in terminal columns."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
 
-
-def _columns(character: str) -> int:
-    if unicodedata.category(character) in NO_WIDTH:
-        return 0
-    if any(ord(character) in jamo for jamo in JAMO_BEHIND_INITIAL):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+    return cell_len(text)
 
 
 def line_width() -> int:
@@ -38,9 +30,7 @@ def table(rows: Sequence[Sequence[str]], *, words: int | None = None) -> list[st
 
     The first `words` columns are left-aligned, the others right-aligned; without it all are left-aligned.
     """
-    cells = [[visible(cell) for cell in row] for row in rows]
-    widths = _widths(cells)
-    return [_aligned(row, widths, words).rstrip() for row in cells]
+    return [line for (line,) in _formatted([[[visible(cell)] for cell in row] for row in rows], words)]
 
 
 def wrapped_table(rows: Sequence[Sequence[str]], *, words: int | None = None) -> list[list[str]]:
@@ -49,39 +39,28 @@ def wrapped_table(rows: Sequence[Sequence[str]], *, words: int | None = None) ->
     The first `words` columns are left-aligned, as in `table`.
     """
     cells = [[visible(cell) for cell in row] for row in rows]
-    widths = _fitting(_widths(cells))
-    return [
-        [
-            _aligned(line, widths, words).rstrip()
-            for line in zip_longest(*map(_cut, row, widths), fillvalue="")
-        ]
-        for row in cells
-    ]
+    room = line_width() - 2 * (len(cells[0]) - 1)
+    widths = [min(max(map(display_width, column)), room) for column in zip(*cells, strict=True)]
+    while sum(widths) > room and max(widths) > NARROWEST:
+        widths[widths.index(max(widths))] -= 1
+    return _formatted(
+        [[wrap(*cell) or [""] for cell in zip(row, widths, strict=True)] for row in cells], words
+    )
 
 
-def _cut(cell: str, width: int) -> list[str]:
-    return wrap(cell, width) or [""]
+def _formatted(rows: Sequence[Sequence[Sequence[str]]], words: int | None) -> list[list[str]]:
+    """Align rows of cells, which have one line or several."""
+    columns = zip(*rows, strict=True)
+    widths = [max(display_width(line) for cell in column for line in cell) for column in columns]
 
+    def aligned(line: Sequence[str]) -> str:
+        cells = []
+        for place, (cell, width) in enumerate(zip(line, widths, strict=True)):
+            filling = " " * (width - display_width(cell))
+            cells.append(cell + filling if words is None or place < words else filling + cell)
+        return "  ".join(cells).rstrip()
 
-def _fitting(widths: Sequence[int]) -> list[int]:
-    """Return column widths that fit the line; the widest columns are narrowed."""
-    room = line_width() - 2 * (len(widths) - 1)
-    fitting = [min(width, room) for width in widths]
-    while sum(fitting) > room and max(fitting) > NARROWEST:
-        fitting[fitting.index(max(fitting))] -= 1
-    return fitting
-
-
-def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
-    return [max(map(display_width, column)) for column in zip(*rows, strict=True)]
-
-
-def _aligned(cells: Sequence[str], widths: Sequence[int], words: int | None = None) -> str:
-    aligned = []
-    for place, (cell, width) in enumerate(zip(cells, widths, strict=True)):
-        filling = " " * (width - display_width(cell))
-        aligned.append(cell + filling if words is None or place < words else filling + cell)
-    return "  ".join(aligned)
+    return [[aligned(line) for line in zip_longest(*row, fillvalue="")] for row in rows]
 
 
 def wrap(text: str, width: int) -> list[str]:

@@ -53,7 +53,7 @@ def judge_name(model: str, prompt: str) -> str:
 def judge_step(question: str, references: Sequence[str], answer: str) -> ModelStep[GradedAnswer, Judgement]:
     """Return the step that asks for a verdict, in the language of the question."""
 
-    async def read(reply: Reply[GradedAnswer]) -> Judgement:
+    def read(reply: Reply[GradedAnswer]) -> Judgement:
         return Judgement(reply.value.verdict, reply.value.reason)
 
     return ModelStep(

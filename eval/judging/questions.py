@@ -125,7 +125,7 @@ async def _derive(
     taken = {each.query_id for each in known}
     missing = count - sum(each.seed == seed.query_id for each in known)
 
-    async def read(reply: Reply[DerivedQuestions]) -> Sequence[str]:
+    def read(reply: Reply[DerivedQuestions]) -> Sequence[str]:
         new: dict[str, str] = {}
         for text in reply.value.questions:
             if (letters := _letters(text)) and letters not in texts:

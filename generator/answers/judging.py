@@ -130,7 +130,7 @@ def check_step(
     numbers = {passage.passage_id: str(number) for number, passage in enumerate(passages, 1)}
     texts = [f"({', '.join(numbers[each] for each in claim.citations)}) {claim.text}" for claim in claims]
 
-    async def read(reply: Reply[Judgements]) -> Verdicts:
+    def read(reply: Reply[Judgements]) -> Verdicts:
         by_number = {each.sentence: each for each in reply.value.judgements}
         if left_out := [number for number in range(1, len(claims) + 1) if number not in by_number]:
             raise UnusableReply(f"did not judge sentence {left_out[0]}")
@@ -169,8 +169,8 @@ def _with_verdicts(answer: Answer, title: Claim, verdicts: Verdicts) -> Answer:
 def _result(
     claim: Claim, check: Check, hints: tuple[Hint, ...], verdicts: Verdicts
 ) -> tuple[Check, tuple[Hint, ...]]:
-    """Return the verdict on a claim and its hints, with what the judge misses; a settled check stays."""
-    if check != "not checked" or claim not in verdicts.by_claim:
+    """Return the verdict on a claim and its hints, with what the judge misses; other checks stay."""
+    if claim not in verdicts.by_claim:
         return check, hints
     verdict, why = verdicts.by_claim[claim]
     if verdict == "unsupported" and why:

@@ -125,7 +125,7 @@ def written_answer(
         if on_sentences and (begun := _begun(text, schema, form.sections)):
             on_sentences(_certain(*begun, check))
 
-    async def read(reply: Reply[WrittenAnswer]) -> Answer:
+    def read(reply: Reply[WrittenAnswer]) -> Answer:
         if on_sentences:
             on_sentences(_certain(reply.value, reply.value.answered, check))
         return checked_answer(reply.value, reply.model, language, check, evidence)
@@ -196,7 +196,7 @@ def checked_answer(
 
 def _in_order(written: WrittenAnswer) -> Iterator[tuple[str, Section, tuple[int, ...]]]:
     for section in SECTIONS:
-        for sentence in getattr(written, section):
+        for sentence in getattr(written, section, ()):  # a brief answer has only a body
             yield sentence.text, section, tuple(sentence.citations)
 
 

@@ -9,7 +9,7 @@ import click
 from base.calls import Section
 from base.notes import Note
 from base.terminal.call_options import call_options
-from base.terminal.output import echo, echo_json, json_text
+from base.terminal.output import echo, echo_json
 from base.terminal.parameters import PathParameter, SectionedCommand, option_section
 from generator.finding.calls import FindCall
 from indexer.options import INTERRUPTED, json_option
@@ -67,12 +67,13 @@ def find_papers(
 
     With --resume, omitted options keep their saved values, except budgets. Budgets include earlier spending.
     """
-    from base.files.output_files import check_output, write_output
+    from base.files.output_files import check_output
     from generator.finding.console import show_account, show_papers
     from generator.finding.finding import open_declared_sources, open_index_as_source
     from generator.finding.state import FindingState
     from generator.places import check_files
     from generator.request import Settings
+    from generator.tracing.trace import Trace
     from indexer.settings import named_paths
 
     check_export(export, cite, out, as_json=as_json)
@@ -110,7 +111,7 @@ def find_papers(
             if not found.complete and not as_json:
                 echo(f"saved in {save_file}; resume it with --resume {save_file}", err=True)
         if trace_file:
-            write_output(trace_file, (json_text(found.trace_record(), indent=1) + "\n").encode())
+            Trace(found.trace_record()).save(trace_file)
     if ended:
         raise ended
 

@@ -5,7 +5,7 @@ Scripts and notebooks call `find_papers`; callers with open sources await `find_
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -105,14 +105,12 @@ async def find_in_sources(
         )
     step = Step("find-papers", request.as_record(), listener)
     before = replace(state or FindingState(request.question), request=request.changed(budget=Budget()))
-    async with AsyncExitStack() as stack:
-        if model is None and settings.generator.llm.configured:
-            model = await stack.enter_async_context(settings.language_model())
-        if model:
+    async with (
+        settings.opened_model(model) as asked,
+        find_resources(opened, request, settings, asked, before.spent) as resources,
+    ):
+        if asked:
             before = before.with_prompts(agent_prompts(request))
-        resources = await stack.enter_async_context(
-            find_resources(opened, request, settings, model, before.spent)
-        )
         with request_id(), step.running():
             after, ranked = await find_in_steps(before, resources, step)
     allowance = resources.allowance
@@ -146,20 +144,19 @@ async def find_resources(
     spent: Spent | None = None,
 ) -> AsyncIterator[FindResources]:
     """Open the resources of the agents for one question; sources and model stay the caller's."""
-    async with AsyncExitStack() as stack:
-        relevance = await stack.enter_async_context(_relevance(opened, settings))
-        conditions = find_conditions(request.question)
-        strategy = Strategy().excluding(conditions.exclude)
-        excluded = await relevance.excluded(conditions.remaining, strategy)
-        # Years are a filter of the call.
-        asked = SearchRequest(conditions.remaining, exclude=conditions.exclude, conditions=False)
-        ranking = await stack.enter_async_context(
-            QuestionRanking(asked, opened.sources, relevance.models, settings.retriever)
-        )
-        allowance = Allowance(request.budget, spent)
-        yield FindResources(
-            request, opened.sources, relevance, ranking, model, allowance, conditions, excluded
-        )
+    conditions, sources, allowance = (
+        find_conditions(request.question),
+        opened.sources,
+        Allowance(request.budget, spent),
+    )
+    # Years are a filter of the call.
+    asked = SearchRequest(conditions.remaining, exclude=conditions.exclude, conditions=False)
+    async with (
+        _relevance(opened, settings) as relevance,
+        QuestionRanking(asked, sources, relevance.models, settings.retriever) as ranking,
+    ):
+        excluded = await relevance.excluded(conditions.remaining, Strategy().excluding(conditions.exclude))
+        yield FindResources(request, sources, relevance, ranking, model, allowance, conditions, excluded)
 
 
 @asynccontextmanager

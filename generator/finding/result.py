@@ -209,13 +209,13 @@ class FoundPapers(Recordable):
         }
 
 
-def partial_result(state: FindingState, request: FindRequest, notes: Sequence[str] = ()) -> FoundPapers:
+def partial_result(
+    state: FindingState, request: FindRequest, notes: Sequence[str] = (), step: Step | None = None
+) -> FoundPapers:
     """Return the partial result of an interrupted search, ordered without a model."""
-    ranked = order_by_rules(state, request)
-    step = Step("find-papers", request.as_record())
-    return FoundPapers(
-        request, state, tuple(ranked), tuple(notes), complete=False, step=step, milliseconds=0.0
-    )
+    ranked, step = tuple(order_by_rules(state, request)), step or Step("find-papers", request.as_record())
+    spent = step.milliseconds or 0.0
+    return FoundPapers(request, state, ranked, tuple(notes), complete=False, step=step, milliseconds=spent)
 
 
 def query_record(query: SearchQuery) -> QueryOfSearch:

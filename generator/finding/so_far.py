@@ -5,7 +5,6 @@ import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from base.files.output_files import is_stream
@@ -50,9 +49,8 @@ class SoFar:
     def found(self, request: FindRequest, note: str) -> FoundPapers:
         """Return the papers judged relevant so far, ordered without a model, with a note."""
         state = self.state or FindingState(request.question)
-        step = self.step or Step("find-papers", request.as_record())
-        found = partial_result(state, request, (*dict.fromkeys(step.all_notes()), note))
-        return replace(found, step=step, milliseconds=step.milliseconds or 0.0)
+        notes = dict.fromkeys(self.step.all_notes()) if self.step else {}
+        return partial_result(state, request, (*notes, note), self.step)
 
     def _write(self, path: Path) -> None:
         """Write the newest state; intermediate states are skipped."""

@@ -6,6 +6,7 @@ events are read: those of a chat completion have no name, id or reconnection tim
 
 import asyncio
 import json
+import math
 import random
 import re
 import time
@@ -172,24 +173,19 @@ class Circuit:
     ) -> None:
         self._allowed, self._open_s, self._endpoint, self._clock = failures, open_s, endpoint, clock
         self._failures = 0  # in a row
-        self._opened_at: float | None = None
-        self._trying = False
+        self._opens_at = 0.0  # when the next request may try the server; infinite while one does
         self._last = ""
 
     @property
     def is_open(self) -> bool:
         """Whether a request would be refused now."""
-        return self._opened_at is not None and (self._trying or self._left_s > 0)
-
-    @property
-    def _left_s(self) -> float:
-        return 0.0 if self._opened_at is None else self._opened_at + self._open_s - self._clock()
+        return self._failures >= self._allowed and self._clock() < self._opens_at
 
     def check(self) -> None:
         """Raise CircuitOpen if a request would be refused now."""
         if self.is_open:
-            left = self._left_s
-            wait = "one request is trying it now" if left <= 0 else f"tried again in {left:.0f} s"
+            left = self._opens_at - self._clock()
+            wait = f"tried again in {left:.0f} s" if left < math.inf else "one request is trying it now"
             raise CircuitOpen(
                 f"{self._endpoint} failed {self._failures} times in a row; calls are paused ({wait}; "
                 f"SHRAG_LLM__CIRCUIT_OPEN_S). Last error: {self._last}"
@@ -202,23 +198,24 @@ class Circuit:
         A request that is cancelled, or was sent with too little time left, does not change the circuit.
         """
         self.check()
-        trying = self._opened_at is not None
-        self._trying = self._trying or trying
+        before, trying = self._opens_at, self._failures >= self._allowed
+        if trying:
+            self._opens_at = math.inf
         try:
             yield
         except ModelFailed as error:
             if error.of_server:
                 self._failures, self._last = self._failures + 1, str(error)
-                if trying or (self._opened_at is None and self._failures >= self._allowed):
-                    self._opened_at = self._clock()
+                if trying or self._failures == self._allowed:
+                    self._opens_at = self._clock() + self._open_s
             elif not isinstance(error, ModelTooSlow):
-                self._failures, self._opened_at = 0, None
+                self._failures = 0
             raise
         else:
-            self._failures, self._opened_at = 0, None
+            self._failures = 0
         finally:
-            if trying:
-                self._trying = False
+            if trying and self._opens_at == math.inf:
+                self._opens_at = before
 
 
 class Client:

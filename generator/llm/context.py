@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeGuard
 
 from base.extras import extra_remedy
 from base.notes import Note
@@ -32,16 +32,14 @@ NO_SUCH_ADDRESS = frozenset({404, 405, 501})
 RETRY_SHARE = 0.75  # share of the tokens of a prompt that the server refused as too long
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(NamedTuple):
     """Tokens of a prompt and their counter; exact by the server, else an upper bound."""
 
     tokens: int
     counted_by: Literal["server", "tokenizer", "bytes"]
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """Tokens of prompt and answer together, None if unknown, and the source of this size."""
 
     tokens: int | None
@@ -171,25 +169,17 @@ def is_count(value: Any) -> TypeGuard[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
-    """A shortened passage: the prompt contains the first `kept` of `of` characters."""
-
-    passage_id: str
-    kept: int
-    of: int
-
-
-@dataclass(frozen=True, slots=True)
 class FittedPrompt:
-    """A prompt that fits, its shortened passages, its size and that of the context.
+    """A prompt that fits, its size and that of the context, and its shortened passages.
 
-    `level` is the number of dropped sentences; nothing is dropped if the context's size is unknown.
+    `cuts` has the id of each shortened passage with its characters in the prompt and in all. `level` is the
+    number of dropped sentences; nothing is dropped if the context's size is unknown.
     """
 
     messages: "list[Message]"
     context: Context
     count: Count | None = None
-    cuts: tuple[Cut, ...] = ()
+    cuts: tuple[tuple[str, int, int], ...] = ()
     level: int = 0
 
     def as_record(self) -> dict[str, Any]:
@@ -197,22 +187,22 @@ class FittedPrompt:
         return {
             "tokens": self.context.tokens,
             "said_by": self.context.said_by,
-            "prompt_tokens": self.count.tokens if self.count else None,
-            "counted_by": self.count.counted_by if self.count else None,
+            "prompt_tokens": self.count and self.count.tokens,
+            "counted_by": self.count and self.count.counted_by,
             "shortened": [
-                {"passage_id": cut.passage_id, "characters": cut.kept, "of": cut.of} for cut in self.cuts
+                {"passage_id": passage_id, "characters": kept, "of": of} for passage_id, kept, of in self.cuts
             ],
         }
 
     @property
     def note(self) -> str:
         """Note on the shortened passages; "" if there are none."""
-        if not self.cuts:
-            return ""
-        cuts = ", ".join(f"{cut.passage_id} to {cut.kept:,} of {cut.of:,} characters" for cut in self.cuts)
-        if tokens := self.context.tokens:
-            return Note("passages_shortened_to", tokens=tokens, cuts=cuts)
-        return Note("passages_shortened", cuts=cuts)
+        cuts = ", ".join(
+            f"{passage_id} to {kept:,} of {of:,} characters" for passage_id, kept, of in self.cuts
+        )
+        if cuts and self.context.tokens:
+            return Note("passages_shortened_to", tokens=self.context.tokens, cuts=cuts)
+        return Note("passages_shortened", cuts=cuts) if cuts else ""
 
 
 async def fit(
@@ -231,14 +221,13 @@ async def fit(
         ContextTooSmall: the prompt does not fit, even with one sentence of each passage.
     """
     model.check()
-    context = await model.tokens.context(limit)
-    for_answer = model.settings.max_tokens
+    context, for_answer, first = await model.tokens.context(limit), model.settings.max_tokens, 0
     if refused is None:
         whole = prompt(passage_texts(passages, [len(passage.text) for passage in passages]))
         bound = at_most(whole)
         if context.tokens is None or bound.tokens <= context.tokens - for_answer:
             return FittedPrompt(whole, context, bound if context.tokens else None)
-        first, room = 0, context.tokens - for_answer
+        room = context.tokens - for_answer
     else:
         earlier, error = refused
         size = error.context_tokens or context.tokens
@@ -249,19 +238,19 @@ async def fit(
         first, context = earlier.level + 1, Context(size, "refusal")
 
     levels = await asyncio.to_thread(shortened_lengths, passages)
-
-    def messages(level: int) -> "list[Message]":
-        return prompt(passage_texts(passages, levels[level]))
-
     counts: dict[int, Count] = {}
+
+    async def fits(level: int) -> bool:
+        counts[level] = await model.tokens.count(prompt(passage_texts(passages, levels[level])), limit)
+        return counts[level].tokens <= room
+
     low, high = first, len(levels) - 1  # the search relies on longer prompts having more tokens
-    counts[high] = await model.tokens.count(messages(high), limit)
-    while counts[high].tokens <= room and low < high:
+    found = await fits(high) and high >= first
+    while found and low < high:
         middle = (low + high) // 2
-        counts[middle] = await model.tokens.count(messages(middle), limit)
-        low, high = (low, middle) if counts[middle].tokens <= room else (middle + 1, high)
-    count = counts[high]
-    if count.tokens > room or high < first:
+        low, high = (low, middle) if await fits(middle) else (middle + 1, high)
+    count, kept = counts[high], levels[high]
+    if not found:
         size_text = f"{context.tokens:,} tokens" if context.tokens else "smaller than the prompt"
         raise ContextTooSmall(
             f"the shortest prompt has {count.tokens:,} tokens (counted by {count.counted_by}), and there is "
@@ -269,11 +258,11 @@ async def fit(
             "for the answer. Lower SHRAG_LLM__MAX_TOKENS, or configure a longer context at the server."
         )
     cuts = tuple(
-        Cut(passage.passage_id, length, len(passage.text))
-        for passage, length in zip(passages, levels[high], strict=True)
+        (passage.passage_id, length, len(passage.text))
+        for passage, length in zip(passages, kept, strict=True)
         if length < len(passage.text)
     )
-    return FittedPrompt(messages(high), context, count, cuts, high)
+    return FittedPrompt(prompt(passage_texts(passages, kept)), context, count, cuts, high)
 
 
 def shortened_lengths(passages: Sequence[StoredPassage]) -> list[tuple[int, ...]]:

@@ -439,47 +439,42 @@ def read_answer(text: str, schema: type[T]) -> T:
 def objects_in(text: str) -> tuple[list[dict[str, Any]], str]:
     """Return the JSON objects of a text in order, and the fault of the first invalid one."""
     text = text.strip()
-    whole, _ = _decode(text, 0) if text.startswith("{") else (None, "")
-    if whole and whole[1] == len(text):  # first, since a string in it may contain a thinking tag
-        return [whole[0]], ""
+    if text.startswith("{"):  # the whole text first, since a string in it may contain a thinking tag
+        [*found], broken = _scan(text)
+        if len(found) == 1 and not broken and found[0][1] == len(text):
+            return [found[0][0]], ""
     text = without_thoughts(text)
     found, broken = _scan(text)
     if not found and "{" in text:
-        again, _ = _scan(TRAILING_COMMA.sub(r"\1", text[text.index("{") :]))
-        return again, broken
-    return found, broken
+        found, _ = _scan(TRAILING_COMMA.sub(r"\1", text[text.index("{") :]))
+    return [decoded for decoded, _ in found], broken
 
 
-def _scan(text: str) -> tuple[list[dict[str, Any]], str]:
-    found, broken = [], ""
-    start = text.find("{")
+def _scan(text: str) -> tuple[list[tuple[dict[str, Any], int]], str]:
+    """Return the objects of a text with their ends, and the fault of the first invalid one."""
+    found, broken, end = list[tuple[dict[str, Any], int]](), "", 0
     for _ in range(BRACES_TRIED):
-        if start < 0:
+        if (start := text.find("{", end)) < 0:
             break
-        decoded, problem = _decode(text, start)
-        if decoded:
-            found.append(decoded[0])
-        broken = broken or problem
-        start = text.find("{", decoded[1] if decoded else start + 1)
+        try:
+            decoded, end = DECODER.raw_decode(text, start)
+            found.append((decoded, end))
+            continue
+        except json.JSONDecodeError as error:
+            fault = f"not JSON: {error.msg} at character {error.pos - start}"
+            if not text[error.pos :].strip() or error.msg.startswith("Unterminated string"):
+                fault = "the JSON breaks off before its end"
+        except RecursionError:
+            fault = "nested too deeply"
+        except ValueError:  # Python parses at most 4,300 digits
+            fault = "a number in it has too many digits"
+        broken, end = broken or fault, start + 1
     return found, broken
 
 
 def without_thoughts(text: str) -> str:
     """Remove the reasoning before the answer, also if it is unfinished."""
     return THOUGHT.sub("", text)
-
-
-def _decode(text: str, start: int) -> tuple[tuple[dict[str, Any], int] | None, str]:
-    try:
-        return DECODER.raw_decode(text, start), ""
-    except json.JSONDecodeError as error:
-        if not text[error.pos :].strip() or error.msg.startswith("Unterminated string"):
-            return None, "the JSON breaks off before its end"
-        return None, f"not JSON: {error.msg} at character {error.pos - start}"
-    except RecursionError:
-        return None, "nested too deeply"
-    except ValueError:  # Python parses at most 4,300 digits
-        return None, "a number in it has too many digits"
 
 
 def _complaint_of(error: ValidationError) -> str:

@@ -25,15 +25,9 @@ from generator.llm.client import Completion
 from generator.settings import CacheSettings
 
 VERSION = 2  # of the file's format
-MOST_CHARACTERS = 64_000_000  # limit when reading an outcome; valid ones are far smaller
 USE_ANOTHER = "Set SHRAG_CACHE__FILE to another file, or set SHRAG_CACHE__MODE=off."
 MOVE_AWAY = "Move it away, or set SHRAG_CACHE__FILE to another file."
 WAIT_S = 30.0  # for the write lock of another process
-REPLACE = "INSERT OR REPLACE INTO calls VALUES (?, ?, ?)"
-KEEP_FIRST = (
-    "INSERT INTO calls VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET outcome = excluded.outcome "
-    "WHERE json_type(calls.outcome, '$.error') IS NOT NULL"
-)
 SHOWN_OF_A_REQUEST = 80  # characters
 ADDRESS = "<SHRAG_LLM__BASE_URL>"  # placeholder of the server's address in the file
 # Recorded failures, and the attributes stored with each message.
@@ -170,28 +164,22 @@ class Recording:
                 if self._mode == "record":
                     await asyncio.to_thread(self._keep, call, _Failure.of(error, self._address))
                 raise
-            if self._mode == "record":
+            if self._mode == "record" or worth_keeping(outcome):
                 await asyncio.to_thread(self._keep, call, outcome)
-            elif worth_keeping(outcome):
-                await asyncio.to_thread(self._keep, call, outcome)
-                first = await asyncio.to_thread(self._kept, call)
-                if first and not isinstance(first, _Failure) and _as_json(first) != _as_json(outcome):
-                    return first, True  # another process has stored an answer: use that one
             return outcome, False
 
     def _keep(self, call: Call, outcome: BaseModel) -> None:
-        """Store an outcome; in mode `use` a stored answer stays, and a stored failure is replaced."""
-        row = call.key, call.as_json, _as_json(outcome)
+        """Store an outcome, in place of an earlier one."""
+        row = call.key, call.as_json, outcome.model_dump_json()
         with self._using_the_file():
-            self._rows.execute(REPLACE if self._mode == "record" else KEEP_FIRST, row)
+            self._rows.execute("INSERT OR REPLACE INTO calls VALUES (?, ?, ?)", row)
         self._recorded.add(call.key)
 
     def _kept(self, call: Call) -> Outcome | _Failure | None:
         if self._mode == "record" and call.key not in self._recorded:
             return None
-        select = "SELECT substr(outcome, 1, ?) FROM calls WHERE key = ?"
         with self._using_the_file():
-            row = self._rows.execute(select, (MOST_CHARACTERS, call.key)).fetchone()
+            row = self._rows.execute("SELECT outcome FROM calls WHERE key = ?", (call.key,)).fetchone()
         if row is None and self._mode == "replay":
             raise CallNotRecorded(
                 f"{self._path} does not contain the call {call}. Record it with "
@@ -223,10 +211,6 @@ class Recording:
                 f"the file of recorded calls {self._path} {'cannot be used' if passing else 'is damaged'}: "
                 f"{error}. {USE_ANOTHER if passing else MOVE_AWAY}"
             ) from error
-
-
-def _as_json(outcome: BaseModel) -> str:
-    return outcome.model_dump_json()
 
 
 def _opened(path: Path) -> sqlite3.Connection:

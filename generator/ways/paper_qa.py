@@ -184,7 +184,7 @@ async def _expand(parent: Step, asked: PassageQuestion, expansion: Expansion) ->
             step.output = list(texts)
         return texts
 
-    async def read(reply: Reply[TwoTexts]) -> Sequence[str]:
+    def read(reply: Reply[TwoTexts]) -> Sequence[str]:
         texts = reply.value.texts
         letters = {"".join(filter(str.isalnum, text.casefold())) for text in (question, *texts)}
         if len(letters) <= len(texts):
@@ -282,22 +282,12 @@ def _filter_relevant(parent: Step, result: SearchResult) -> SearchResult:
 
 
 class BriefAnswer(BaseModel):
-    """Reply schema; the reasoning comes first, so that the answer follows from it."""
+    """Reply schema: only a body; the reasoning comes first, so that the answer follows from it."""
 
     reasoning: Annotated[str, CutAt(2_000)] = ""
     title: Title
     body: list[WrittenSentence]
     answered: bool
-
-    @property
-    def introduction(self) -> list[WrittenSentence]:
-        """Empty: a brief answer has only a body."""
-        return []
-
-    @property
-    def conclusion(self) -> list[WrittenSentence]:
-        """Empty, like the introduction."""
-        return []
 
 
 @lru_cache

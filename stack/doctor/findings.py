@@ -1,30 +1,38 @@
-"""The finding of a check, as a value, and findings that several checks share."""
+"""The finding of a check, as a value, and its output as a table or JSON."""
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 from base.errors import RemediableError
 from base.net.unencrypted_secrets import hosts_in_the_clear
 from base.progress import Progress, no_progress
 from base.remedies import describe_remedies
+from base.terminal.columns import wrapped_table
+from base.terminal.output import echo, echo_lines, styled
 from generator.pipeline import Settings
 
 if TYPE_CHECKING:  # a check without a server does not import it
     import httpx
 
 Status = Literal["ok", "warning", "wrong", "not configured"]
+STYLES: dict[Status, dict[str, Any]] = {
+    "ok": {},
+    "warning": {"fg": "yellow"},
+    "wrong": {"fg": "red"},
+    "not configured": {"dim": True},
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A finding of a check; `mend` is the remedy, if one is needed."""
+    """A finding of a check, with a remedy if one is needed."""
 
     subject: str
     status: Status
     found: str
     configured: str = ""
-    mend: str = ""
+    remedy: str = ""
     check: str = ""  # the name of the check that found it
 
 
@@ -43,35 +51,55 @@ class Examined:
 Check = Callable[[Examined], Iterator[Finding]]
 
 
-def failed(subject: str, error: Exception, configured: str = "", mend: str = "") -> Finding:
-    """Return an error as a one-line finding; `mend` is the remedy for errors without one."""
-    what, remedies = " ".join(str(error).split()), ""
+def failed(
+    subject: str, error: Exception, configured: str = "", remedy: str = "", status: Status = "wrong"
+) -> Finding:
+    """Return an error as a one-line finding; `remedy` is for errors without one."""
+    what, own = " ".join(str(error).split()), ""
     if isinstance(error, RemediableError):
-        what, remedies = error.what, describe_remedies(error)
-    return Finding(subject, "wrong", f"{type(error).__name__}: {what}", configured, remedies or mend)
+        what, own = error.what, describe_remedies(error)
+    return Finding(subject, status, f"{type(error).__name__}: {what}", configured, own or remedy)
 
 
 def without_engine(subject: str) -> Finding:
     """Return the finding of a check that needs the engine, which does not answer."""
     return Finding(
-        subject, "wrong", "not checked, as the engine does not answer", mend="fix the engine first"
+        subject, "wrong", "not checked, as the engine does not answer", remedy="fix the engine first"
     )
-
-
-def of_check(name: str, findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield the findings with the name of their check."""
-    return (replace(finding, check=name) for finding in findings)
 
 
 def check_encryption(addresses: str, *, secret: bool) -> Iterator[Finding]:
     """Warn if a secret is sent over plain http to another machine."""
-    hosts = hosts_in_the_clear(addresses) if secret else []
-    if hosts:
+    if secret and (hosts := hosts_in_the_clear(addresses)):
         found = f"the key or password is sent unencrypted to {', '.join(hosts)}"
-        mend = "use https://, so that nobody in between can read it"
-        yield Finding("encryption", "warning", found, configured="allow_plain_http", mend=mend)
+        remedy = "use https://, so that nobody in between can read it"
+        yield Finding("encryption", "warning", found, "allow_plain_http", remedy)
 
 
-def all_is_well(findings: list[Finding]) -> bool:
+def all_is_well(findings: Sequence[Finding]) -> bool:
     """Check that nothing is wrong; warnings and missing configuration are allowed."""
     return all(finding.status != "wrong" for finding in findings)
+
+
+def as_record(findings: Sequence[Finding]) -> dict[str, Any]:
+    """Return all findings as JSON."""
+    found = [{"check": finding.check} | asdict(finding) for finding in findings]
+    return {"well": all_is_well(findings), "findings": found}
+
+
+def show_findings(findings: Sequence[Finding]) -> None:
+    """Print a table, with the remedies below it."""
+    rows, before = [("check", "", "status", "found", "configured")], ""
+    for finding in findings:
+        check, before = ("" if finding.check == before else finding.check), finding.check
+        rows.append((check, finding.subject, finding.status, finding.found, finding.configured))
+    header, *found = wrapped_table(rows)
+    echo_lines(header)
+    for finding, lines in zip(findings, found, strict=True):
+        for line in lines:
+            echo(styled(line, **STYLES[finding.status]))
+    echo()
+    for finding in findings:
+        if finding.remedy:
+            name = styled(f"{finding.check}, {finding.subject}", **STYLES[finding.status])
+            echo(name, f": {finding.remedy}")

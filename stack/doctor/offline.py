@@ -7,7 +7,7 @@ child processes are not; `unshare --net` isolates them too.
 import socket
 import tempfile
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,11 +18,10 @@ from urllib.parse import urlsplit
 from generator.pipeline import Settings, answer_question, run
 from generator.ways import make_request
 from indexer.ingest import IngestRequest, build_index
-from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from stack.doctor.checks import answers, examine
-from stack.doctor.checks.serving import server_settings
-from stack.doctor.findings import Examined, Finding, Status, of_check
+from stack.doctor.findings import Examined, Finding, Status
+from stack.doctor.serving import server_settings
 
 RECORDS = Path(__file__).with_name("rehearsal.jsonl")
 NAME = "rehearsal"
@@ -43,51 +42,45 @@ class Watch:
     attempts: list[tuple[str, str]] = field(default_factory=list)
     passed: int = 0
 
-    def look_up(self, host: Any, port: Any) -> None:
-        """Check the name of a look-up; raises AddressRefused."""
+    def check(self, host: Any, port: Any, *, connects: bool) -> None:
+        """Check a look-up or a connection; raises AddressRefused."""
         name = host.decode("ascii", "replace") if isinstance(host, bytes) else str(host or "")
-        if name and name not in {allowed for allowed, _ in self.allowed}:
-            self._refuse(f"{name}:{port}" if port else name)
-
-    def connect(self, sock: socket.socket, address: Any) -> None:
-        """Check the address of a connection; raises AddressRefused."""
-        if sock.family not in {socket.AF_INET, socket.AF_INET6}:
-            return  # a local socket
-        host, port = str(address[0]), int(address[1])
-        if (host, port) not in self.allowed:
-            self._refuse(f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
-        self.passed += 1
-
-    def _refuse(self, target: str) -> None:
-        self.attempts.append((target, "".join(traceback.format_stack()[-STACK_LINES - 2 : -2])))
-        raise AddressRefused(f"{target} is not in the settings; refused by shrag doctor --offline")
+        allowed = (
+            (name, port) in self.allowed if connects else name in {"", *(each for each, _ in self.allowed)}
+        )
+        if not allowed:
+            target = (f"[{name}]" if ":" in name else name) + (f":{port}" if port else "")
+            self.attempts.append((target, "".join(traceback.format_stack()[-STACK_LINES - 2 : -2])))
+            raise AddressRefused(f"{target} is not in the settings; refused by shrag doctor --offline")
+        self.passed += connects
 
 
 @contextmanager
 def only(urls: Iterable[str]) -> Iterator[Watch]:
     """Allow connections to these addresses only, and yield a record of other attempts.
 
-    Names are resolved before, as connections have numeric addresses.
+    Names are resolved before, as connections have numeric addresses. Local sockets are allowed.
     """
     watch = Watch(frozenset(address for url in urls for address in _addresses_of(url)))
-    look_up, connect, try_connect = socket.getaddrinfo, socket.socket.connect, socket.socket.connect_ex
+    real_look_up = socket.getaddrinfo
 
-    def checked_look_up(host: Any, port: Any, *arguments: Any, **options: Any) -> Any:
-        watch.look_up(host, port)
-        return look_up(host, port, *arguments, **options)
+    def look_up(host: Any, port: Any, *arguments: Any, **options: Any) -> Any:
+        watch.check(host, port, connects=False)
+        return real_look_up(host, port, *arguments, **options)
 
-    def checked_connect(sock: socket.socket, address: Any) -> None:
-        watch.connect(sock, address)
-        connect(sock, address)
+    def checked(real: Callable[[socket.socket, Any], Any]) -> Callable[[socket.socket, Any], Any]:
+        def connect(sock: socket.socket, address: Any) -> Any:
+            if sock.family in {socket.AF_INET, socket.AF_INET6}:
+                watch.check(*address[:2], connects=True)
+            return real(sock, address)
 
-    def checked_try(sock: socket.socket, address: Any) -> int:
-        watch.connect(sock, address)
-        return try_connect(sock, address)
+        return connect
 
+    sock = socket.socket
     with (
-        patch.object(socket, "getaddrinfo", checked_look_up),
-        patch.object(socket.socket, "connect", checked_connect),
-        patch.object(socket.socket, "connect_ex", checked_try),
+        patch.object(socket, "getaddrinfo", look_up),
+        patch.object(sock, "connect", checked(sock.connect)),
+        patch.object(sock, "connect_ex", checked(sock.connect_ex)),
     ):
         yield watch
 
@@ -106,74 +99,50 @@ def _addresses_of(url: str) -> Iterator[tuple[str, int]]:
 
 def addresses(settings: Settings) -> list[str]:
     """Return every address in the settings, to which data may be sent."""
-    named: list[str] = []
+    named = [settings.generator.llm.base_url, server_settings()["public_url"]]
     if settings.indexer.engine == "elasticsearch":
         named += map(str.strip, settings.indexer.elasticsearch.url.split(","))
-    if settings.generator.llm.base_url:
-        named.append(settings.generator.llm.base_url)
-    encoder = settings.indexer.encoder
-    if encoder.provider == "endpoint" and encoder.base_url:
-        named.append(encoder.base_url)
-    if public_url := server_settings()["public_url"]:
-        named.append(public_url)
-    return named
+    if settings.indexer.encoder.provider == "endpoint":
+        named.append(settings.indexer.encoder.base_url)
+    return [address for address in named if address]
 
 
 def examine_offline(examined: Examined) -> list[Finding]:
     """Run the checks and one question under guard; each other connection attempt is a finding."""
-    with only(addresses(examined.settings)) as watch:
+    named = addresses(examined.settings)
+    with only(named) as watch:
         findings = list(examine(examined))
         if not examined.index or answers(findings):
-            findings += of_check("offline", _rehearse(examined))
-    return [*findings, *of_check("offline", _refused(watch, examined.settings))]
-
-
-def _rehearse(examined: Examined) -> Iterator[Finding]:
-    try:
-        if examined.index:
-            answered = _ask(examined.settings, examined.index)
-        else:
-            with tempfile.TemporaryDirectory(prefix="shrag-doctor-") as folder:
-                settings = _in_a_folder(examined.settings, Path(folder))
-                build_index(IngestRequest(name=NAME, paths=(str(RECORDS),)), settings.indexer)
-                answered = _ask(settings, NAME)
-    except Exception as error:  # noqa: BLE001 - the attempts are shown after any error
-        found = f"{type(error).__name__}: {error}"
-        yield Finding("a question", "wrong", found, mend="fix the findings above first")
-        return
-    status, found = answered
-    mend = "" if status == "ok" else "fix the language model first; the note has the reason"
-    asked = examined.index or "sample records"
-    yield Finding("a question", status, found, configured=asked, mend=mend)
-
-
-def _in_a_folder(settings: Settings, folder: Path) -> Settings:
-    """Return the settings with an embedded index in that folder."""
-    indexer: IndexerSettings = settings.indexer.model_copy(
-        update={"home": folder, "engine": "tantivy", "workers": 1}
-    )
-    return replace(settings, indexer=indexer)
-
-
-def _ask(settings: Settings, name: str) -> tuple[Status, str]:
-    """Ask one question, and describe the answer; a model that fails is a problem here."""
-    with open_index(settings.indexer, name, settings.retriever.synonyms, follow=True) as index:
-        answered = run(answer_question(index, make_request(settings, QUESTION), settings))
-    answer = f"{len(answered.evidence)} passages of evidence, answer {answered.answer.written_by}"
-    status: Status = "wrong" if any(step.get("fallback") for step in answered.trace.steps()) else "ok"
-    return status, "; ".join((answer, *answered.result.notes))
-
-
-def _refused(watch: Watch, settings: Settings) -> Iterator[Finding]:
-    named = ", ".join(addresses(settings)) or "no address"
+            findings.append(_rehearse(examined))
+    shown = ", ".join(named) or "no address"
+    for target, stack in watch.attempts:
+        found = f"a connection was tried and refused, from:\n{stack}"
+        remedy = "the stack shows the caller; SHRAG itself uses only configured addresses"
+        findings.append(Finding(target, "wrong", found, shown, remedy, "offline"))
     if not watch.attempts:
         found = f"no other address was tried; {watch.passed} connections to configured addresses"
-        yield Finding("addresses", "ok", found, configured=named)
-    for target, stack in watch.attempts:
-        yield Finding(
-            target,
-            "wrong",
-            f"a connection was tried and refused, from:\n{stack}",
-            configured=named,
-            mend="the stack shows the caller; SHRAG itself uses only configured addresses",
-        )
+        findings.append(Finding("addresses", "ok", found, shown, check="offline"))
+    return findings
+
+
+def _rehearse(examined: Examined) -> Finding:
+    """Ask one question of the index, or of records in a temporary one; a model that fails is wrong here."""
+    asked, remedy = examined.index or "sample records", ""
+    try:
+        with tempfile.TemporaryDirectory(prefix="shrag-doctor-") as folder:
+            settings, name = examined.settings, examined.index or NAME
+            if not examined.index:
+                embedded = {"home": Path(folder), "engine": "tantivy", "workers": 1}
+                settings = replace(settings, indexer=settings.indexer.model_copy(update=embedded))
+                build_index(IngestRequest(name=NAME, paths=(str(RECORDS),)), settings.indexer)
+            with open_index(settings.indexer, name, settings.retriever.synonyms, follow=True) as index:
+                answered = run(answer_question(index, make_request(settings, QUESTION), settings))
+    except Exception as error:  # noqa: BLE001 - the attempts are shown after any error
+        found, remedy = f"{type(error).__name__}: {error}", "fix the findings above first"
+        return Finding("a question", "wrong", found, "", remedy, "offline")
+    status: Status = "ok"
+    if any(step.get("fallback") for step in answered.trace.steps()):
+        status, remedy = "wrong", "fix the language model first; the note has the reason"
+    answer = f"{len(answered.evidence)} passages of evidence, answer {answered.answer.written_by}"
+    found = "; ".join((answer, *answered.result.notes))
+    return Finding("a question", status, found, asked, remedy, "offline")

@@ -92,28 +92,6 @@ def test_the_help_lists_sections_bounds_and_repeatable_options():
     assert "hidden" not in text
 
 
-@pytest.mark.parametrize(
-    ("values", "place"),
-    [
-        ({"text": "a", "contents": 1}, "contents"),
-        ({"text": "a", "count": 0}, "count"),
-        ({"text": "a", "hidden": "long"}, "hidden"),
-        ({}, "text"),
-        ({"text": "\ud800"}, "text"),
-    ],
-)
-def test_a_wrong_call_from_python_names_the_value(values, place):
-    with pytest.raises(InvalidCall) as raised:
-        Example.of(**values)
-    assert raised.value.what.startswith(f"{place}: ")
-
-
-def test_an_unknown_name_suggests_a_near_one():
-    with pytest.raises(InvalidCall) as raised:
-        Example.of(text="a", counts=2)
-    assert raised.value.what.endswith("did you mean count?")
-
-
 def test_changed_values_are_checked_and_the_others_stay():
     call = Example(text="a", count=2)
     assert call.changed(kind="one").given_values() == {"text": "a", "count": 2, "kind": "one"}
@@ -151,6 +129,8 @@ class Parts(Example):
         ({"chosen": "one"}, "chosen: must be a list"),
         ({"chosen": ["two", "x\n"]}, "chosen.1: must be 'one' or 'two', not 'x\\n'"),
         ({"": 1}, "'': unknown field"),
+        ({"counts": 2}, "counts: unknown field; did you mean count?"),
+        ({"count": 0}, "count: must be at least 1"),
         ({"count": 10**5000}, "count: must be at most 9"),
         ({"names": ["a", "\ud800"]}, "names: is not valid Unicode: it contains a lone surrogate"),
         ({"text": b"\xff"}, "text: is not valid UTF-8"),

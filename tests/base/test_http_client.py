@@ -1,9 +1,7 @@
 """The client of models' servers: bounds of bytes and of time, and what it does not read, keep or follow."""
 
 import asyncio
-import gc
 import gzip
-import weakref
 from collections.abc import AsyncIterator
 
 import httpx
@@ -11,9 +9,6 @@ import pytest
 from pydantic import SecretStr
 
 from base.net.http_client import exchange, open_client
-from indexer.encoders.endpoint import EndpointEncoder
-from indexer.errors import EncoderUnusable
-from indexer.settings import EncoderSettings
 from tests.virtual_clock import run
 
 URL = "https://model.test/v1/models"
@@ -60,20 +55,6 @@ def test_no_more_is_read_than_the_request_allows(status):
     assert body.read == 60_000
 
 
-def test_an_encoder_reads_no_more_than_vectors_take():
-    body = Endless()
-    transport = httpx.MockTransport(lambda _: httpx.Response(200, stream=body))
-    given = EncoderSettings(provider="endpoint", base_url="http://model.test/v1")
-    with pytest.raises(EncoderUnusable, match="350,000 bytes"):
-        EndpointEncoder(given, transport)
-    assert body.read == 2 * 360_000  # it is tried twice
-
-
-def test_an_answer_of_just_so_many_bytes_is_whole():
-    response, _ = ask(lambda: httpx.Response(200, content=BLOCK), most_bytes=len(BLOCK))
-    assert response.content == BLOCK
-
-
 async def nothing():
     await asyncio.Event().wait()
 
@@ -105,15 +86,3 @@ def test_no_cookie_is_kept_and_no_redirect_followed():
     assert [str(request.url) for request in requests] == [URL, URL]
     assert [request.headers["Authorization"] for request in requests] == ["Bearer sk-river"] * 2
     assert all("Cookie" not in request.headers for request in requests)
-
-
-def test_an_answer_is_freed_when_nobody_holds_it():
-    gc.disable()
-    try:
-        response, _ = ask(lambda: httpx.Response(200, content=BLOCK))
-        let_go = weakref.ref(response)
-        assert response.content == BLOCK
-        del response
-        assert let_go() is None
-    finally:
-        gc.enable()

@@ -9,8 +9,7 @@ import pytest
 
 from base.errors import DamagedFile, FileBusy, OutputNotWritten
 from base.journal import appending, read_records
-from eval.judging.records import Assessment, Ranked
-from indexer.corpora.papers import Paper
+from eval.judging.records import Assessment
 from tests.indexer.made_corpora import ROOT
 
 FIRST = Assessment("Q1", ("papers", "P1"), 3, "2025-01-01T00:00:00+00:00")
@@ -25,25 +24,14 @@ def write(path, *records):
 
 
 def test_records_are_lines_of_json(tmp_path):
+    assert list(read_records(tmp_path / "x", Assessment)) == []
     write(tmp_path / "x", FIRST)
     assert (tmp_path / "x").read_text() == LINE
     write(tmp_path / "x", SECOND)
     assert list(read_records(tmp_path / "x", Assessment)) == [FIRST, SECOND]
 
 
-def test_a_missing_file_has_no_records(tmp_path):
-    assert list(read_records(tmp_path / "x", Assessment)) == []
-
-
-def test_a_record_with_a_paper_is_read_as_it_was_written(tmp_path):
-    paper = Paper(id="P1", title="Rice\x1b[31m", abstract="논", year=2020, authors=["이수"])
-    ranked = Ranked("Q1", "papers", "or", 5, (("papers", "P1"),), (("papers", paper),), 1)
-    with appending(tmp_path / "x", Ranked) as append:
-        append(ranked)
-    assert list(read_records(tmp_path / "x", Ranked)) == [ranked]
-
-
-@pytest.mark.parametrize("end", range(1, len(LINE)))
+@pytest.mark.parametrize("end", [1, 40, len(LINE) - 1])
 def test_a_partial_line_is_ignored_and_then_replaced(tmp_path, end):
     path = tmp_path / "x"
     path.write_text(LINE + LINE[:end])
@@ -52,7 +40,7 @@ def test_a_partial_line_is_ignored_and_then_replaced(tmp_path, end):
     assert list(read_records(path, Assessment)) == [FIRST, SECOND]
 
 
-@pytest.mark.parametrize("size", [1, 65_535, 65_536, 65_537, 200_000])
+@pytest.mark.parametrize("size", [65_535, 65_536, 65_537])
 def test_a_partial_line_of_any_length_is_removed(tmp_path, size):
     path = tmp_path / "x"
     path.write_text(LINE + "x" * size)
@@ -60,30 +48,12 @@ def test_a_partial_line_of_any_length_is_removed(tmp_path, size):
     assert path.read_text() == LINE
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "{}",
-        "not JSON",
-        "",
-        LINE.strip().replace("3", "4", 1),  # a grade above the highest one
-        LINE.strip().replace("3", "true", 1),
-        LINE.strip().replace("Q1", "Q 1"),
-        LINE.strip().replace('["papers","P1"]', '["P1"]'),
-        "[" * 10_000,
-    ],
-)
+@pytest.mark.parametrize("line", ["{}", "not JSON", "", LINE.strip().replace("3", "4", 1)])
 def test_a_damaged_line_is_named_by_file_and_line(tmp_path, line):
     path = tmp_path / "x"
     path.write_text(f"{LINE}{line}\n{LINE}")
     with pytest.raises(DamagedFile, match=f"{path}:2: "):
         list(read_records(path, Assessment))
-
-
-def test_a_line_that_is_not_utf_8_is_damage(tmp_path):
-    (tmp_path / "x").write_bytes(b'{"query_id":"\xff"}\n')
-    with pytest.raises(DamagedFile, match="x:1: "):
-        list(read_records(tmp_path / "x", Assessment))
 
 
 def test_a_second_writer_is_refused(tmp_path):

@@ -1,18 +1,15 @@
 """Where a command writes: files replaced whole, links followed, pipes and terminals written through."""
 
-import errno
 import os
-import pty
 import stat
 import subprocess
 import sys
 import threading
-import tty
 
 import pytest
 
 from base.errors import InvalidCall, OutputNotWritten, UnknownPath
-from base.files.output_files import check_output, is_stream, output_file, write_output
+from base.files.output_files import check_output, is_stream, write_output
 from tests.indexer.made_corpora import ROOT, WITHOUT_COMPILING, as_others_may, limited
 
 
@@ -50,29 +47,6 @@ def test_behind_links_the_file_is_replaced_and_the_links_stay(tmp_path):
     assert (tmp_path / "first").is_symlink()
     assert (tmp_path / "second").is_symlink()
     assert list((tmp_path / "folder").iterdir()) == [target]
-
-
-def test_a_link_to_nothing_makes_the_file_that_it_names(tmp_path):
-    (tmp_path / "link").symlink_to("target")
-
-    write_output(tmp_path / "link", b"new")
-
-    assert (tmp_path / "target").read_bytes() == b"new"
-    assert (tmp_path / "link").is_symlink()
-
-
-def test_what_fails_halfway_leaves_the_old_file_and_nothing_beside_it(tmp_path):
-    (tmp_path / "out").write_bytes(b"old")
-
-    def write_half():
-        with output_file(tmp_path / "out") as file:
-            file.write(b"half")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        write_half()
-
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"out": b"old"}
 
 
 def written_by_another(out, before=(), **options):
@@ -133,32 +107,6 @@ def test_a_pipe_is_written_through_and_stays(tmp_path):
     assert is_stream(pipe)
 
 
-def test_a_reader_that_goes_away_is_an_output_not_written(tmp_path):
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    reader = threading.Thread(target=lambda: os.close(os.open(pipe, os.O_RDONLY)))
-    reader.start()
-
-    with pytest.raises(OutputNotWritten, match="pipe"):
-        write_output(pipe, b"line\n" * 500_000)
-
-    reader.join()
-
-
-def test_a_terminal_is_written_through(tmp_path):
-    outer, inner = pty.openpty()
-    tty.setraw(inner)
-    try:
-        link = tmp_path / "terminal"
-        link.symlink_to(os.ttyname(inner))
-        write_output(link, b"text")
-        assert os.read(outer, 100) == b"text"
-        assert link.is_symlink()
-    finally:
-        os.close(outer)
-        os.close(inner)
-
-
 def test_a_descriptor_of_this_process_is_added_to_and_not_replaced(tmp_path):
     (tmp_path / "log").write_bytes(b"before\n")
     with (tmp_path / "log").open("ab") as log:
@@ -167,44 +115,6 @@ def test_a_descriptor_of_this_process_is_added_to_and_not_replaced(tmp_path):
         write_output(tmp_path / "descriptor", b"run\n")
 
     assert (tmp_path / "log").read_bytes() == b"before\nrun\n"
-
-
-@pytest.mark.parametrize("deleted", [True, False])
-def test_a_descriptor_is_written_through_wherever_its_file_stands(tmp_path, deleted):
-    (folder := tmp_path / "folder").mkdir()
-    with (folder / "log").open("w+b") as log:
-        if deleted:
-            (folder / "log").unlink()
-            folder.rmdir()
-        else:
-            folder.chmod(0o555)
-        code = "import pathlib; from base.files.output_files import write_output as w; "
-        code += "w(pathlib.Path('/proc/self/fd/1'), b'run')"
-        done = subprocess.run(
-            [*as_others_may(), sys.executable, "-c", code],
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
-            stdout=log,
-            stderr=subprocess.PIPE,
-            check=False,
-        )
-        if not deleted:
-            folder.chmod(0o755)
-        log.seek(0)
-        assert (done.returncode, done.stderr, log.read()) == (0, b"", b"run")
-
-
-def test_only_a_full_disk_asks_for_room(tmp_path, monkeypatch):
-    def refuse(cause):
-        def refused(_):
-            raise OSError(cause, os.strerror(cause))
-
-        monkeypatch.setattr("os.fsync", refused)
-        with pytest.raises(OutputNotWritten) as error:
-            write_output(tmp_path / "out", b"")
-        return error.value.remedies
-
-    assert refuse(errno.ENOSPC) == ("make room", "name another place")
-    assert refuse(errno.EACCES) == ("name another place",)
 
 
 @pytest.mark.parametrize(
@@ -248,15 +158,3 @@ def test_an_input_is_not_written_over_by_whatever_name(tmp_path, name):
 
     with pytest.raises(InvalidCall, match="input"):
         check_output(tmp_path / name, (None, tmp_path / "absent", tmp_path / "input", tmp_path / "below"))
-
-
-def test_a_file_system_without_unnamed_files_is_written_to_under_a_passing_name(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "O_TMPFILE", os.O_DIRECTORY)  # the answer is EISDIR, as of an old kernel
-    (tmp_path / "out").write_bytes(b"old")
-    with output_file(tmp_path / "out") as file:
-        file.write(b"new")
-        names = sorted(path.name for path in tmp_path.iterdir())
-
-    assert len(names) == 2
-    assert names[0].endswith(".partial")
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"out": b"new"}

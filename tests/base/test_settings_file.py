@@ -121,11 +121,9 @@ def test_a_file_that_is_named_has_to_exist(monkeypatch, tmp_path):
         ("title_weight = nan", "title_weight: "),
         ("keywords = 1\nkeywords == 2", "is not TOML: Invalid value (at line 2, column 11)"),
         ("keywords = " + "[" * 50_000, "nested too deeply"),
-        ("[llm.extra_body]\n" + ".".join("a" * 5_000) + " = 1", "nested too deeply"),
         ("keywords = " + "1" * 90_000, "is not TOML"),
-        (b"keywords = 1\n# \xff", "line 2: it is not UTF-8"),
+        (b"keywords = 1\n# \xff", "is not UTF-8"),
         ("#" * 100_001, "larger than 100,000 bytes"),
-        ("[llm]\n" + ".".join("a" * 20_000) + " = 1", "line 2: nested too deeply"),
     ],
 )
 def test_what_is_no_file_of_settings_is_refused_with_file_and_key(text, said):
@@ -217,10 +215,10 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize(("settings", "setting"), SETTINGS, ids=[setting.key for _, setting in SETTINGS])
-@examples(max_examples=8)
+@examples(max_examples=400)
 @given(data=st.data())
-def test_a_variable_and_the_file_say_the_same(tmp_path_factory, settings, setting, data):
+def test_a_variable_and_the_file_say_the_same(tmp_path_factory, data):
+    settings, setting = data.draw(st.sampled_from(SETTINGS))
     value = data.draw(
         values_of(setting).filter(lambda value: not isinstance(value, str) or "\0" not in value)
     )
@@ -264,8 +262,6 @@ def test_every_setting_has_one_place_and_a_description():
     [
         ("server", ServerSettings, "proxies", ["10.0.0.5", "10.1.0.0/16"]),
         ("server", ServerSettings, "allowed_hosts", ["search.example.org", "suche.example.org"]),
-        ("server", ServerSettings, "origins", ["https://portal.example.org"]),
-        ("server", ServerSettings, "proxies", []),
         ("llm", lambda: GeneratorSettings().llm, "other_models", ["small-writer", "org/large-writer"]),
     ],
 )
@@ -273,15 +269,6 @@ def test_what_a_variable_separates_by_commas_may_be_a_list_in_the_file(table, se
     write(f"[{table}]\n{key} = {toml_value(value)}\n")
 
     assert getattr(settings(), key) == ",".join(value)
-
-
-def test_sources_and_addresses_of_a_cluster_may_be_lists_in_a_file_that_is_named(monkeypatch):
-    urls = ["http://127.0.0.1:9200", "http://127.0.0.1:9201"]
-    file = write(f'[server]\nsources = ["library", "openalex"]\n[elasticsearch]\nurl = {toml_value(urls)}\n')
-    monkeypatch.setenv("SHRAG_CONFIG", str(file))
-
-    assert ServerSettings().sources == "library,openalex"
-    assert IndexerSettings().elasticsearch.url == ",".join(urls)
 
 
 @pytest.mark.parametrize("value", ['["10.0.0.5,10.0.0.6"]', "[1]", '[["10.0.0.5"]]', '["nowhere/x"]'])

@@ -11,7 +11,7 @@ import docx
 import pytest
 
 from generator.tracing.trace import Trace
-from tests.generator.language_model import PATIENCE_S, answers_with, events, piece, served, streams_out
+from tests.generator.language_model import PATIENCE_S, answers_with, piece, served, streams_out
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, SEARCH_KEYS, shrag
 from tests.indexer.made_corpora import ROOT, environment_of
 from tests.interrupts import interrupts_heeded
@@ -61,42 +61,6 @@ def test_json_has_the_contract_s_keys_beside_those_of_search(sample_home):
     assert record["evidence"] == record["hits"][: len(record["evidence"])] != []
 
 
-def test_the_likelihood_precedes_the_sentences_that_are_quoted(sample_home):
-    done = ask(sample_home, KOREAN)
-    assert done.returncode == 0
-    _, _, answer = done.stdout.partition("\n이 논문들에 답이 있을 가능성: ")
-    percent, empty, title, _, first, *_ = answer.splitlines()
-    assert (percent[-1], empty, title) == ("%", "", "도움이 될 만한 구절")
-    assert first.startswith("- ")
-    assert first.endswith("[1] (인용)")
-    assert "✓" not in done.stdout
-
-
-def test_an_answer_that_abstains_names_unknown_words_and_the_nearest_papers(sample_home):
-    done = ask(sample_home, "How high is Everest?")
-    _, _, answer = done.stdout.partition("\nLikelihood that these papers answer: ")
-    assert answer.splitlines()[2:7] == [
-        "No answer found",
-        "",
-        "The passages found do not answer this question. No paper contains: Everest.",
-        "",
-        "Nearest papers",
-    ]
-    assert "evidence" not in done.stdout.splitlines()
-
-
-def test_method_and_size_of_the_evidence_can_be_chosen(sample_home):
-    done = ask(sample_home, ENGLISH, "--method", "paper", "--evidence", "8", "--json")
-    record = json.loads(done.stdout)
-    assert record["method"] == "paper"
-    assert record["order"] == "reciprocal rank fusion of the progressive queries"
-    assert len(record["evidence"]) == 8
-    searched = shrag(
-        *("search", ENGLISH, "--name", NAME, "--method", "paper", "-k", "8", "--json"), home=sample_home
-    )
-    assert json.loads(searched.stdout)["hits"] == record["evidence"]
-
-
 def test_the_configured_model_answers_and_doubtful_sentences_are_marked(sample_home):
     verdicts = [(1, "supported", ""), (2, "supported", ""), (3, "unsupported", "no such number")]
     judged = {"judgements": [{"sentence": n, "verdict": verdict, "why": why} for n, verdict, why in verdicts]}
@@ -113,15 +77,6 @@ def test_the_configured_model_answers_and_doubtful_sentences_are_marked(sample_h
     assert "✓ supported  ✗ unsupported  ? not checked" in done.stderr
     assert "checked by tiny-writer-7b" in done.stderr
     assert [body["model"] for body in model.bodies] == ["tiny-writer"] * 3
-
-
-def test_the_notes_stand_on_standard_error(sample_home):
-    done = ask(sample_home, KOREAN, model=NOWHERE)
-    assert done.returncode == 0
-    assert (
-        f"note: extractive answer, the model failed: cannot reach {NOWHERE}/chat/completions" in done.stderr
-    )
-    assert "note:" not in done.stdout
 
 
 def test_ctrl_c_closes_the_connection_and_exits_with_130(sample_home):
@@ -143,14 +98,6 @@ def test_ctrl_c_closes_the_connection_and_exits_with_130(sample_home):
     assert (process.returncode, out, err) == (130, "", "interrupted\n")
 
 
-def test_search_never_calls_the_model(sample_home):
-    with served(answers_with(KEYWORDS)) as model:
-        environment = {"llm__base_url": model.base_url, "llm__model": "tiny-writer"}
-        done = shrag("search", KOREAN, "--name", NAME, home=sample_home, **environment)
-    assert done.returncode == 0
-    assert model.bodies == []
-
-
 @pytest.mark.parametrize(
     ("environment", "complaint"),
     [
@@ -168,26 +115,6 @@ def test_a_setting_that_does_not_fit_is_one_line_and_exit_2(sample_home, environ
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1
     assert done.stderr.startswith(complaint)
-
-
-def test_every_setting_that_does_not_fit_is_a_line(sample_home):
-    given = {"llm__timeout": "abc", "llm__retries": "many", "llm__seed": "7"}
-    done = shrag("ask", ENGLISH, "--name", NAME, home=sample_home, **given)
-    assert done.returncode == 2
-    assert [line.partition(";")[0] for line in sorted(done.stderr.splitlines())] == [
-        "SHRAG_LLM__RETRIES: Input should be a valid integer, unable to parse string as an integer",
-        "SHRAG_LLM__TIMEOUT: unknown setting",
-    ]
-    assert "SHRAG_LLM__TIMEOUT_S" in done.stderr
-
-
-@pytest.mark.parametrize("without", ["model", "fitting key"])
-def test_a_complaint_about_settings_never_shows_the_key(sample_home, without):
-    key = "sk-secret" if without == "model" else "sk-secret with spaces"
-    given = {"llm__base_url": NOWHERE, "llm__api_key": key}
-    done = shrag("ask", ENGLISH, "--name", NAME, home=sample_home, **given)
-    assert done.returncode == 2
-    assert "secret" not in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -213,12 +140,6 @@ def test_what_goes_wrong_is_one_line(sample_home, arguments, code, complaint):
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_trace_that_cannot_be_written_is_refused_before_the_question_is_asked(sample_home, tmp_path):
-    done = ask(sample_home, ENGLISH, "--json", "--trace", tmp_path / "nowhere" / "trace.json")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"UnknownPath: {tmp_path}/nowhere/trace.json cannot be written: ")
-
-
 @pytest.mark.parametrize("variable", ["cache__file", "llm__tokenizer", "synonyms"])
 def test_a_trace_is_not_written_over_what_the_settings_name(sample_home, tmp_path, variable):
     kept = tmp_path / "kept"
@@ -230,17 +151,6 @@ def test_a_trace_is_not_written_over_what_the_settings_name(sample_home, tmp_pat
     assert (done.returncode, done.stdout) == (2, "")
     assert f"{kept} would overwrite the input" in done.stderr
     assert kept.read_text() == "rice, paddy\n"
-
-
-def test_a_saved_trace_shows_what_each_call_took(sample_home, tmp_path):
-    with served(streams_out(*events(KEYWORDS)), answers_with({"title": 7}), answers_with(ANSWER)) as model:
-        ask(sample_home, KOREAN, "--trace", tmp_path / "trace.json", model=model.base_url)
-    shown = shrag("trace", "show", tmp_path / "trace.json", home=tmp_path).stdout.splitlines()
-    (keywords,) = [line for line in shown if line.startswith("  keywords: ")]
-    (answer,) = [line for line in shown if line.startswith("answer: ")]
-    assert " ms; tiny-writer-7b; 100 + 20 tokens; 1 requests; queued " in keywords
-    assert ", first token " in keywords
-    assert " ms; tiny-writer-7b; 200 + 40 tokens; 2 requests, repaired; queued " in answer
 
 
 # Traces
@@ -276,12 +186,3 @@ def test_an_answer_is_written_with_citations_and_references(sample_home, tmp_pat
     texts = [paragraph.text for paragraph in docx.Document(str(word)).paragraphs]
     assert texts[1] == KOREAN
     assert texts[-2] == references.splitlines()[-1]
-
-
-@pytest.mark.parametrize(
-    "options",
-    [("--cite", "apa", "--json"), ("--out", "a.docx"), ("--cite", "apa", "--out", "a.pdf"), ("--cite", "x")],
-)
-def test_options_of_a_cited_answer_that_do_not_fit_are_refused(sample_home, options):
-    done = ask(sample_home, KOREAN, *options)
-    assert (done.returncode, done.stdout) == (2, "")

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 
 import pytest
 
@@ -97,6 +96,7 @@ def test_what_is_asked_for_as_text_is_recognised(program):
         "### Task\nWhich water management reduces methane?",
         "User: I cannot sleep.\nAssistant: Since when?\nWhich studies deal with such dialogues?",
         "대화의 제목을 다섯 단어로 짓는 방법을 다룬 연구는?",
+        '### Task:\nRespond to the query.\n<context>JSON like {"title": "x"}</context>\n<query>메탄?</query>',
         "",
     ],
 )
@@ -119,17 +119,6 @@ def test_without_a_model_the_conversation_itself_answers(key, answer):
     assert json.loads(fixed([Turn("user", REQUESTS[key])])) == {key: answer}
 
 
-def test_a_title_as_text_is_text():
-    assert fixed(TITLES["completion"]) == QUESTION
-
-
-def test_a_long_question_is_cut_between_words():
-    long = REQUESTS["title"].replace(
-        QUESTION, "How does the water regime of paddy fields change the methane they emit?"
-    )
-    assert json.loads(fixed([Turn("user", long)])) == {"title": "How does the water regime of paddy fields…"}
-
-
 def by_model(messages, *answers):
     script = Scripted(answers)
 
@@ -148,11 +137,6 @@ def test_the_model_answers_in_the_form_that_is_asked_for():
     assert by_model(TITLES["completion"], says({"title": "간호사와 이직"}))[1] == "간호사와 이직"
 
 
-def test_where_the_model_fails_the_conversation_answers():
-    _, answer = by_model([Turn("user", REQUESTS["queries"])], says("no"), says("no"))
-    assert json.loads(answer) == {"queries": [QUESTION]}
-
-
 def test_a_long_request_is_shown_to_the_model_in_part():
     long = REQUESTS["title"].replace(QUESTION, QUESTION * 10_000)
     script, _ = by_model([Turn("user", long)], says({"title": "간호"}))
@@ -160,12 +144,3 @@ def test_a_long_request_is_shown_to_the_model_in_part():
     assert len(message["content"]) < 13_000
     assert message["content"].startswith("### Task:")
     assert message["content"].endswith("</chat_history>")
-
-
-@pytest.mark.parametrize(
-    "unit", ["<chat_history>", "user: ", '{"title": ', "title conversation ", "chat ", "{ ", "9", "\n#"]
-)
-def test_long_hostile_requests_are_read_in_time(unit):
-    began = time.process_time()
-    find_housekeeping([Turn("user", unit * (1_000_000 // len(unit)))])
-    assert time.process_time() - began < 1

@@ -32,10 +32,6 @@ def ask(sample_home, *options):
     return [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
 
 
-def test_without_the_option_nothing_is_logged(sample_home):
-    assert ask(sample_home) == []
-
-
 def test_each_step_is_a_line_with_time_and_tokens_under_one_request_id(sample_home):
     lines = [line for line in ask(sample_home, "-v") if line["event"] == "step"]
     assert [line["step"] for line in lines] == [

@@ -8,7 +8,6 @@ import pytest
 from pydantic import BaseModel
 
 from generator.budgets import Allowance, Budget, Spent
-from generator.errors import InvalidPrompt
 from generator.llm import LanguageModel
 from generator.model_step import ModelStep, UnusableReply, constant
 from generator.prompts import Prompt
@@ -27,7 +26,7 @@ class River(BaseModel):
     name: str
 
 
-async def name_of(reply):
+def name_of(reply):
     if not reply.value.name:
         raise UnusableReply("named no river")
     return reply.value.name
@@ -86,31 +85,11 @@ def test_a_failed_call_leaves_the_fallback_its_name_and_a_note(answer, error, ca
     assert step.notes[0].startswith("no draft, the model failed: ")
 
 
-def test_without_a_model_there_is_no_step():
-    root = Step("ask")
-    assert asyncio.run(drafting().run(root, None)) == "Han"
-    assert root.children == []
-
-
 def test_after_a_server_that_was_too_slow_no_request_is_sent():
     budget = Allowance(Budget(calls=5))
     value, steps, requests = run(drafting(), httpx.ReadTimeout("slow"), times=2, budget=budget)
     assert (value, len(requests), budget.spent.calls) == ("Han", 1, 1)
     assert [step.model_call for step in steps] == [{"attempts": 1}, {"attempts": 0}]
-
-
-def test_an_error_of_the_program_has_no_fallback():
-    async def fail(_):
-        raise KeyError("bug")
-
-    with pytest.raises(KeyError):
-        run(drafting(read=fail), says({"name": "Han"}))
-
-
-@pytest.mark.parametrize("values", [{}, {"question": "Which?", "year": "2026"}])
-def test_a_missing_or_unknown_variable_of_the_prompt_is_a_named_error(values):
-    with pytest.raises(InvalidPrompt, match=r"prompt draft\.en"):
-        run(drafting(values=values), says({"name": "Han"}))
 
 
 # Budgets

@@ -14,10 +14,8 @@ from generator.finding.finding import find_papers
 from generator.pipeline import AskRequest, Settings, answer_question, ask, find
 from generator.ways import make_request
 from retriever.errors import BadQuestion
-from retriever.queries.filters import make_filters
 from tests.generator.language_model import Scripted, answers_nothing, says, served, settings
 from tests.generator.sample_index import (
-    ENGLISH,
     KOREAN,
     NAME,
     UNANSWERABLE_KOREAN,
@@ -77,14 +75,6 @@ def test_without_a_model_the_answer_is_quoted_and_says_so(sample):
     assert asked.result.notes == ()
 
 
-def test_the_evidence_is_the_best_papers_without_low_scores(sample):
-    asked = without_model(sample, KOREAN)
-    assert [hit.rank for hit in asked.evidence] == list(range(1, len(asked.evidence) + 1))
-    assert len({hit.doc_id for hit in asked.evidence}) == len(asked.evidence)
-    assert asked.result.filtered["low_scores"] == 5 - len(asked.evidence) > 0
-    assert asked.evidence == asked.result.hits
-
-
 def test_a_question_that_the_sample_cannot_answer_is_turned_away_in_its_language(sample):
     asked = without_model(sample, UNANSWERABLE_KOREAN)
     assert asked.answer.abstained
@@ -92,15 +82,6 @@ def test_a_question_that_the_sample_cannot_answer_is_turned_away_in_its_language
         "찾은 문헌에는 이 질문에 대한 답이 없습니다. 어느 논문에도 나오지 않는 단어: 청자, 비색, 유약, 소성."
     ]
     assert len(asked.evidence) == 5  # the nearest papers
-
-
-def test_filters_hold_and_stand_in_the_trace(sample):
-    filters = make_filters("2021..2023", "ko", None)
-    asked = without_model(sample, KOREAN, filters=filters)
-    assert asked.evidence
-    assert {hit.passage.lang for hit in asked.evidence} == {"ko"}
-    assert all(2021 <= hit.passage.year <= 2023 for hit in asked.evidence)
-    assert asked.trace.record["request"]["filters"] == {"years": [2021, 2023], "lang": "ko", "journal": None}
 
 
 # With a model
@@ -119,16 +100,6 @@ def test_given_keywords_stand_in_for_the_models_and_queries_can_be_left_out(samp
     assert asked.result.applied.strategist == "person"
 
 
-def test_the_model_writes_keywords_and_answer(sample):
-    script, asked = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER))
-    names = [body["response_format"]["json_schema"]["name"] for body in script.bodies]
-    assert names == ["keywords", "answer"]
-    assert asked.answer.written_by == "tiny-writer-7b"
-    assert asked.answer.title == "회복탄력성과 이직"
-    assert asked.result.notes == ()
-    assert {"keywords (model)", "answer (model)", "search", "total"} <= set(asked.result.milliseconds)
-
-
 # With a model that fails
 
 
@@ -144,33 +115,7 @@ def test_where_only_the_keywords_fail_statistics_find_and_the_model_answers(samp
     assert step_of(asked, "strategy")["fallback"] == "strategy from statistics"
 
 
-def test_where_the_model_is_down_all_is_as_without_one_and_two_notes_say_so(sample):
-    _, asked = answered(sample, KOREAN, DOWN, DOWN)
-    assert asked.answer == without_model(sample, KOREAN).answer
-    assert [note.partition(",")[0] for note in asked.result.notes] == [
-        "strategy from statistics",
-        "extractive answer",
-    ]
-    assert asked.as_record()["notes"] == list(asked.result.notes)
-
-
 # By other methods, with other evidence
-
-
-@pytest.mark.parametrize("size", [1, 8, 30])
-def test_an_answer_rests_on_as_many_papers_as_are_asked_for(sample, size):
-    script, asked = answered(sample, ENGLISH, says(ANSWER), evidence=size, method="or")
-    assert [hit.rank for hit in asked.evidence] == list(range(1, size + 1))
-    assert script.bodies[0]["messages"][0]["content"].count("<passage number=") == size
-
-
-def test_the_model_is_asked_for_keywords_only_where_the_method_searches_for_them(sample):
-    for method, calls in (("or", ["answer"]), ("paper", ["keywords", "answer"])):
-        replies = {"keywords": KEYWORDS, "answer": ANSWER}
-        script, asked = answered(sample, KOREAN, *(says(replies[call]) for call in calls), method=method)
-        assert [body["response_format"]["json_schema"]["name"] for body in script.bodies] == calls
-        assert asked.result.method == method
-        assert asked.result.order.startswith("BM25" if method == "or" else "reciprocal rank fusion")
 
 
 def test_settings_stand_in_for_what_a_request_leaves_out(monkeypatch):
@@ -204,12 +149,6 @@ def test_a_question_without_words_costs_no_call(sample, question):
     assert asked.evidence == ()
 
 
-def test_without_evidence_the_model_is_not_asked_for_an_answer(sample):
-    script, asked = answered(sample, KOREAN, says(KEYWORDS), filters=make_filters("1001", None, None))
-    assert len(script.requests) == 1
-    assert (asked.answer.abstained, asked.answer.written_by) == (True, "extractive")
-
-
 # The trace
 
 
@@ -238,12 +177,6 @@ def test_the_trace_holds_the_whole_way(sample):
 # For scripts and notebooks
 
 
-def test_home_is_read_from_the_environment(sample_home, monkeypatch):
-    monkeypatch.setenv("SHRAG_HOME", str(sample_home))
-    assert Settings.from_environment().indexer.home == sample_home
-    assert find(ENGLISH, NAME, k=1).hits[0].passage_id == "SAMPLE-BAT-011"
-
-
 def test_ask_works_where_an_event_loop_runs_already(sample_home):
     async def cell():
         return ask(KOREAN, NAME, home=sample_home)
@@ -268,14 +201,6 @@ def test_an_index_and_sources_at_once_are_refused(call, sources):
 
 def several(**changed):
     return settings_of(UNUSED, llm=settings(retries=0, other_models="small-writer, tiny-writer", **changed))
-
-
-def test_a_question_is_asked_of_the_model_that_it_names(sample):
-    given, script = several(revision="r1"), Scripted([says(KEYWORDS), says(ANSWER)])
-    asked = ask_model(sample, KOREAN, given.with_model("small-writer"), script)
-    assert {body["model"] for body in script.bodies} == {"small-writer"}
-    settings = asked.trace.record["settings"]
-    assert (settings["model"], settings["revision"]) == ("small-writer", None)
 
 
 def test_the_model_of_a_request_is_recorded(sample):

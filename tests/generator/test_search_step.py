@@ -37,11 +37,6 @@ def test_papers_below_three_tenths_of_the_best_score_are_left_out_and_counted(sa
     assert cut.filtered["low_scores"] == 2
 
 
-@pytest.mark.parametrize("scores", [(), (1.0,), (1.0, 0.9), (0.0, 0.0), (-1.0, -2.0)], ids=len)
-def test_nothing_is_left_out_without_a_fall(sample, scores):
-    assert scores_kept(result(sample, *scores)) == list(scores)
-
-
 @pytest.mark.parametrize("likelihood", [None, 0.2], ids=["unknown", "below the threshold"])
 def test_hits_without_a_likely_answer_stay_as_the_nearest_papers(sample, likelihood):
     assert scores_kept(result(sample, 2.0, 0.1, likelihood=likelihood)) == [2.0, 0.1]
@@ -61,10 +56,3 @@ def test_an_answer_rests_on_the_papers_that_are_left(sample, sample_home):
     assert answered.evidence[0].doc_id == "SAMPLE-ECO-011"
     assert len(answered.evidence) < len(whole.evidence) == call.evidence
     assert whole.answer == answered.answer
-
-
-def test_the_number_asked_for_stays_the_most(sample, sample_home):
-    settings = settings_of(sample_home)
-    call = make_request(settings, "nurse burnout and social support", evidence=1)
-
-    assert len(asyncio.run(answer_question(sample, call, settings)).evidence) == 1

@@ -7,7 +7,6 @@ import sys
 from contextlib import contextmanager
 from traceback import format_exception
 
-import httpx
 import pytest
 from pydantic import SecretStr
 
@@ -17,11 +16,11 @@ from generator.settings import GeneratorSettings, LanguageModelSettings
 from indexer.encoders.endpoint import EndpointEncoder
 from indexer.errors import EncoderUnusable
 from indexer.settings import ElasticsearchSettings, EncoderSettings, IndexerSettings
-from stack.doctor.checks.language_model import check_language_model
 from stack.doctor.findings import Examined
-from tests.generator.language_model import completion, events, says, streams
+from stack.doctor.language_model import check_language_model
+from tests.generator.language_model import completion, events, streams
 from tests.generator.river import RIVER, ask, call
-from tests.generator.sample_index import KOREAN, NAME, settings_of, shrag
+from tests.generator.sample_index import KOREAN, NAME, settings_of
 from tests.generator.server_faults import EVENTS, HTML, bodies, faulty_server, head, sends
 from tests.http_server import Handler, certificate_for, serving
 from tests.indexer.embedding_server import vector_of
@@ -96,15 +95,6 @@ def test_a_certificate_of_another_name_is_refused_by_all(tmp_path, names):
             EndpointEncoder(encoder_of(url, pem))
         found = list(check_language_model(Examined(settings_of(tmp_path, llm=model_of(url, pem)))))
     assert [finding.status for finding in found] == ["wrong"]
-
-
-@pytest.mark.parametrize("content", [None, "no certificate"])
-def test_a_file_that_holds_no_certificates_is_refused_with_the_settings(tmp_path, content):
-    file = tmp_path / "ca.pem"
-    if content:
-        file.write_text(content)
-    with pytest.raises(ValueError, match=r"ca\.pem cannot be read as certificates"):
-        model_of("https://model.test", file)
 
 
 # Repeated by the server
@@ -188,67 +178,7 @@ def test_a_key_that_comes_in_pieces_is_hidden_in_the_answer():
     assert reply.text == f"***: {json.dumps(RIVER)}"
 
 
-def test_a_short_key_that_is_a_word_of_the_answer_is_left_there():
-    _, reply = ask(says({"name": "none", "length": 1}), api_key="none")
-    assert reply.value.name == "none"
-
-
-def test_the_name_of_the_model_is_one_short_line_whatever_the_server_says():
-    named = completion(RIVER) | {"model": "a\n\x1b[31mb" + "c" * 1_000}
-    _, reply = ask(httpx.Response(200, json=named))
-    assert reply.model.startswith("a [31mbc")
-    assert len(reply.model) == 300
-
-
-# Sent elsewhere
-
-
-def test_a_redirect_carries_no_key_to_another_host(sample_home):
-    reached = []
-
-    class Elsewhere(Handler):
-        def get(self):
-            reached.append(dict(self.headers))
-
-        post = get
-
-    with serving(Elsewhere) as address:
-        elsewhere = address.replace("127.0.0.1", "localhost")
-
-        class Sends(Handler):
-            def get(self):
-                self.send_response(307)
-                self.send_header("Location", elsewhere)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def post(self):
-                self.asked()
-                self.get()
-
-        with serving(Sends) as url:
-            given = {"llm__base_url": f"{url}/v1", "llm__model": "m", "llm__api_key": KEY}
-            done = shrag("ask", KOREAN, "--name", NAME, home=sample_home, **given)
-            with pytest.raises(EncoderUnusable, match="answered 307"):
-                EndpointEncoder(encoder_of(url, None))
-    assert done.returncode == 0
-    assert "redirects are not followed" in done.stdout + done.stderr
-    assert reached == []
-
-
 # Shown by the settings
-
-
-@pytest.mark.parametrize("group", ["llm", "encoder", "elasticsearch"])
-def test_a_password_in_an_address_is_refused_and_not_repeated(tmp_path, group):
-    name = "url" if group == "elasticsearch" else "base_url"
-    given = {f"{group}__{name}": "https://reader:geheim@host.test:9200/v1"}
-    done = shrag("doctor", home=tmp_path, **given)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(
-        f"SHRAG_{group.upper()}__{name.upper()}: must not contain a name or password"
-    )
-    assert "geheim" not in done.stderr
 
 
 LLM = LanguageModelSettings(base_url="https://model.test/v1", model="m", api_key=SecretStr(KEY))

@@ -3,13 +3,10 @@
 import asyncio
 
 import httpx
-import pytest
 
-from generator.errors import ModelTooSlow
-from generator.llm import LanguageModel
 from generator.pipeline import AskRequest, answer_question
 from generator.strategist import reply_schema
-from tests.generator.language_model import piece, says, served, settings, streams_out
+from tests.generator.language_model import says, settings
 from tests.generator.sample_index import KOREAN, settings_of
 from tests.generator.test_pipeline import ANSWER, KEYWORDS, UNUSED
 
@@ -42,29 +39,6 @@ def completion_of(content):
     return says(KEYWORDS if b'"name": "keywords"' in content else ANSWER)
 
 
-def test_whoever_waits_too_long_for_a_place_is_told_why():
-    endless = streams_out(*[piece("{")] * 100_000, pause_s=0.01)
-
-    async def ask(base_url):
-        given = settings(base_url=base_url, concurrency=1, keywords_s=0.5)
-        async with LanguageModel(given) as model:
-            begun = asyncio.Event()
-            first = asyncio.create_task(
-                model.complete_json(MESSAGES, KEYWORD_LISTS, name="long", on_text=lambda growth: begun.set())
-            )
-            await begun.wait()
-            try:
-                await model.complete_json(MESSAGES, KEYWORD_LISTS, name="keywords")
-            finally:
-                first.cancel()
-
-    with served(endless) as server, pytest.raises(ModelTooSlow) as caught:
-        asyncio.run(ask(server.base_url))
-    assert "1 calls of " in str(caught.value)
-    assert "were running for 0.5 s (SHRAG_LLM__KEYWORDS_S)" in str(caught.value)
-    assert caught.value.attempts == 0
-
-
 def test_twenty_questions_at_once_share_one_model(sample):
     server = Counting(completion_of)
     given = settings_of(UNUSED, llm=settings(concurrency=8))
@@ -79,22 +53,3 @@ def test_twenty_questions_at_once_share_one_model(sample):
     assert server.all == 40
     assert server.most <= 8
     assert len({tuple(hit.passage_id for hit in asked.evidence) for asked in answered}) == 1
-
-
-def test_a_dead_server_costs_the_later_questions_nothing(sample):
-    tried = []
-
-    def refuse(request):
-        tried.append(request.url.path)
-        raise httpx.ConnectError("refused")
-
-    given = settings_of(UNUSED, llm=settings(circuit_failures=3, retries=2))
-
-    async def ask():
-        async with given.language_model(httpx.MockTransport(refuse)) as model:
-            return [await answer_question(sample, AskRequest(KOREAN), given, model=model) for _ in range(3)]
-
-    first, *later = asyncio.run(ask())
-    assert tried == ["/v1/chat/completions"] * 3
-    assert {asked.answer.written_by for asked in (first, *later)} == {"extractive"}
-    assert "failed 3 times in a row; calls are paused" in later[0].result.notes[-1]

@@ -1,20 +1,15 @@
 """Strategies from a language model: the calls, their tolerance, what is added, and the fallback."""
 
 import asyncio
-import json
 import unicodedata
 
 import httpx
 import pytest
 
-from generator.calls import AskCall
-from generator.errors import ModelNotConfigured
 from generator.llm.model import json_schema
 from generator.prompts import load_prompt
-from generator.request import AskRequest
-from generator.strategist import FALLBACK, by_language, is_shared, reply_schema, with_strategy
+from generator.strategist import FALLBACK, by_language, reply_schema, with_strategy
 from generator.tracing.steps import Step
-from retriever.queries.filters import make_filters
 from retriever.request import SearchRequest
 from retriever.strategy import Strategy
 from tests.fixture_model import fixture_model
@@ -80,11 +75,6 @@ def test_a_schema_has_the_fields_of_a_strategy_keywords_first():
     assert (one["properties"]["ko"]["minItems"], one["properties"]["ko"]["maxItems"]) == (2, 5)
     assert one["properties"]["exclude"]["items"] == {"type": "string"}
     assert both["properties"]["exclude"]["items"]["required"] == ["ko", "en"]
-
-
-def test_fewer_keywords_at_most_than_at_least_are_refused():
-    with pytest.raises(ValueError, match="keywords_least is 6, above keywords_most, which is 5"):
-        settings(keywords_least=6)
 
 
 def test_a_question_is_asked_composed_and_its_orders_stay_inside_the_fence():
@@ -160,16 +150,6 @@ def test_keywords_go_to_the_list_of_their_language(ko, en, expected):
     assert tuple(by_language({"ko": ko, "en": en}, 5).values()) == expected
 
 
-@pytest.mark.parametrize("text", ["AI", "GPT-4", "mRNA", "COVID-19", "pH", "2019", "3.14", "IoT", "C++"])
-def test_abbreviations_and_numbers_belong_to_all_languages(text):
-    assert is_shared(text)
-
-
-@pytest.mark.parametrize("text", ["river", "PyTorch", "A B", "하천", "AI윤리", "水位", "→", "", "A" * 13])
-def test_words_belong_to_one_language(text):
-    assert not is_shared(text)
-
-
 # Conditions
 
 
@@ -180,17 +160,6 @@ def test_explicit_conditions_of_the_question_join_those_of_the_model():
     )
     assert strategy.exclude == ({"en": "dams"}, {"ko": "감조하천", "en": "tidal rivers"})
     assert strategy.years == (2015, None)
-
-
-def test_years_of_a_filter_replace_those_of_the_model():
-    _, _, strategy = choose(says(BOTH | {"years": [2010, None]}), filters=make_filters("..2005", None, None))
-    assert strategy.years is None
-
-
-def test_without_conditions_the_strategy_excludes_nothing():
-    reply = BOTH | {"exclude": [{"ko": "감조하천", "en": "tidal river"}], "years": [2010, None]}
-    _, _, strategy = choose(says(reply), conditions=False)
-    assert (strategy.exclude, strategy.years) == ((), None)
 
 
 # Fallbacks, and requests without a call
@@ -235,15 +204,6 @@ def test_where_no_strategy_is_needed_the_model_is_not_asked(request_of, notes):
     assert strategy == request_of.get("strategy")
 
 
-def test_a_strategist_that_is_not_configured_is_an_error():
-    given = settings_of(UNUSED)
-    with pytest.raises(ModelNotConfigured, match="strategist 'model' needs a language model"):
-        asyncio.run(with_strategy(Step("search"), SearchRequest(ENGLISH), "model", given))
-    with pytest.raises(ModelNotConfigured, match="strategist 'model' needs a language model"):
-        AskCall(question=ENGLISH, strategist="model").request(given)
-    assert AskCall(question=ENGLISH).request(given) == AskRequest(ENGLISH)
-
-
 # On the command line
 
 
@@ -252,49 +212,6 @@ def configured():
     """Run a model of rules, and return the variables that configure it."""
     with fixture_model() as environment:
         yield {name.removeprefix("SHRAG_").lower(): value for name, value in environment.items()}
-
-
-def shown_strategy(command, home, *options, **environment):
-    done = shrag(
-        command, SAMPLE_QUESTION, "--name", NAME, "--show-strategy", *options, home=home, **environment
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-def test_by_default_an_answer_asks_the_model_and_a_search_statistics(sample_home, configured):
-    origins = {
-        (command, options): shown_strategy(command, sample_home, *options, **configured)["origin"]
-        for command in ("search", "ask")
-        for options in ((), ("--strategist", "model"), ("--strategist", "statistics"))
-    }
-    assert origins == {
-        ("search", ()): "statistics",
-        ("search", ("--strategist", "model")): "model",
-        ("search", ("--strategist", "statistics")): "statistics",
-        ("ask", ()): "model",
-        ("ask", ("--strategist", "model")): "model",
-        ("ask", ("--strategist", "statistics")): "statistics",
-    }
-
-
-def test_the_strategy_shown_is_that_of_the_search_and_can_be_given_back(sample_home, configured, tmp_path):
-    file = tmp_path / "strategy.json"
-    model = ("--strategist", "model")
-    file.write_text(json.dumps(shown_strategy("search", sample_home, *model, **configured)))
-
-    def searched(command, *options, **environment):
-        done = shrag(
-            command, SAMPLE_QUESTION, "--name", NAME, "--json", *options, home=sample_home, **environment
-        )
-        assert done.returncode == 0, done.stderr
-        record = json.loads(done.stdout)
-        return record["strategy"], [hit["passage_id"] for hit in record["hits"]]
-
-    by_model, given = searched("search", *model, **configured), searched("search", "--strategy", file)
-    assert by_model == given
-    assert by_model[0] == json.loads(file.read_text())
-    assert searched("ask", **configured)[0] == searched("ask", "--strategy", file)[0] == given[0]
 
 
 @pytest.mark.parametrize("command", ["search", "ask"])

@@ -5,8 +5,8 @@ from typing import ClassVar
 import pytest
 
 from generator.pipeline import Settings
-from stack.doctor.checks import engine
-from stack.doctor.checks.engine import check_engine
+from stack.doctor import engine
+from stack.doctor.engine import check_engine
 from stack.doctor.findings import Examined
 from tests.http_server import Handler, serving
 from tests.service.processes import free_ports
@@ -83,7 +83,7 @@ def test_what_answers_otherwise_is_no_fault_of_the_check(tmp_path, answer):
     with serving(node(plugins=answer)) as url:
         code, found = doctor(tmp_path, **at(url))
     assert (code, found["engine", "reachable"]["status"]) == (1, "wrong")
-    assert "SHRAG_ELASTICSEARCH__URL" in found["engine", "reachable"]["mend"]
+    assert "SHRAG_ELASTICSEARCH__URL" in found["engine", "reachable"]["remedy"]
 
 
 def test_a_key_that_may_not_try_nori_is_no_missing_plugin(tmp_path):
@@ -91,7 +91,7 @@ def test_a_key_that_may_not_try_nori_is_no_missing_plugin(tmp_path):
     with serving(unnamed) as url:
         code, found = doctor(tmp_path, **at(url))
     assert (code, found["engine", "nori"]["status"]) == (0, "warning")
-    assert "cluster:admin/analyze" in found["engine", "nori"]["mend"]
+    assert "cluster:admin/analyze" in found["engine", "nori"]["remedy"]
 
 
 def test_a_password_that_goes_unencrypted_to_another_machine_is_a_warning(tmp_path, monkeypatch):

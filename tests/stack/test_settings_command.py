@@ -111,25 +111,6 @@ def test_a_value_that_does_not_fit_is_told_by_where_it_is_from(tmp_path, file, t
     assert KEY not in done.stderr
 
 
-@pytest.mark.parametrize("command", [("search", "x"), ("ask", "x"), ("indexes", "list"), ("doctor",)])
-def test_every_command_that_reads_settings_refuses_the_file(tmp_path, file, command):
-    file.write_text("[lmm]\nmodel = 'm'")
-    done = shrag(*command, home=tmp_path, config=file)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert re.fullmatch(f"InvalidSettingsFile: {file}: .* lmm; .* llm\n", done.stderr)
-
-
-def test_synonyms_of_the_file_are_those_of_a_search(tmp_path, file, monkeypatch):
-    record = {"id": "A", "title": "Anode", "abstract": "Hard carbon anodes of batteries."}
-    (tmp_path / "a.jsonl").write_text(json.dumps(record))
-    assert shrag("index", tmp_path / "a.jsonl", "--name", "a", home=tmp_path / "home").returncode == 0
-    (tmp_path / "words.txt").write_text("zebra, anode\n")
-    file.write_text('synonyms = "words.txt"')
-    for config, hits in (("", 0), (file, 1)):
-        done = shrag("search", "zebra", "--json", home=tmp_path / "home", config=config)
-        assert len(json.loads(done.stdout)["hits"]) == hits
-
-
 def test_the_doctor_tells_what_is_set_and_by_what(tmp_path, file):
     _, found = doctor(tmp_path, "--quick", config=file, keywords=3)
     told = {subject: each for (check, subject), each in found.items() if check == "settings"}
@@ -157,6 +138,6 @@ def test_the_doctor_warns_of_keys_that_others_can_read_and_files_they_can_write(
 def test_the_doctor_tells_variables_that_set_nothing(tmp_path):
     code, found = doctor(tmp_path, "--quick", hoem=KEY, llm="{}")
     assert code == 0
-    assert "SHRAG_HOME" in found["settings", "SHRAG_HOEM"]["mend"]
+    assert "SHRAG_HOME" in found["settings", "SHRAG_HOEM"]["remedy"]
     assert KEY not in json.dumps([*found.values()])
     assert ("settings", "SHRAG_LLM") not in found

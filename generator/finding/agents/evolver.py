@@ -16,7 +16,7 @@ from pydantic import BaseModel, StringConstraints
 from generator.finding.agents.prompts import TITLE_CHARACTERS, abstract_of, title_of
 from generator.finding.request import FindResources
 from generator.finding.state import FindingState, KnownPaper, QueryKind, SearchQuery
-from generator.llm import CutAt, Reply
+from generator.llm import CutAt
 from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.tracing.progress import all_of
@@ -84,9 +84,6 @@ async def _of_paper(
     domain = state.understanding.domain if state.understanding else ""
     field = ", ".join(filter(None, [*paper.keywords[:10], paper.journal, domain]))
 
-    async def read(reply: Reply[EvolvedQueries]) -> list[str]:
-        return [reply.value.method, reply.value.application, reply.value.limitation]
-
     evolver: ModelStep[EvolvedQueries, list[str] | None] = ModelStep(
         "evolver",
         load_prompt("evolver", request.language),
@@ -98,7 +95,7 @@ async def _of_paper(
             "question": request.question,
         },
         EvolvedQueries,
-        read=read,
+        read=lambda reply: [reply.value.method, reply.value.application, reply.value.limitation],
         fallback="queries from the paper's words",
         otherwise=partial(_from_words, state, paper, resources),
         if_spent=constant(None),

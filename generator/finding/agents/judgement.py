@@ -143,7 +143,7 @@ async def _by_model(
     by = str(resources.model and resources.model.settings.model)
 
     async def judge_one(paper_id: str, known: KnownPaper) -> None:
-        async def read(reply: Reply[BriefJudgement | ComplexJudgement]) -> Judgement:
+        def read(reply: Reply[BriefJudgement | ComplexJudgement]) -> Judgement:
             score, parts = reply.value.scored()
             return Judgement(score, reply.value.reason, by, hash_of(known.paper), parts)
 

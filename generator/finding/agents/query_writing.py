@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from generator.finding.request import FindResources
 from generator.finding.state import SearchQuery
-from generator.llm import CutAt, Reply
+from generator.llm import CutAt
 from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.tracing.progress import all_of
@@ -80,9 +80,6 @@ async def write_queries(
         if not with_model:
             return WrittenQuery(dict.fromkeys(kinds, own), own)
 
-        async def read(reply: Reply[WrittenQueries]) -> dict[str, list[str]]:
-            return {each.source.strip().lower(): each.terms for each in reply.value.sources}
-
         writing: ModelStep[WrittenQueries, dict[str, list[str]]] = ModelStep(
             "query-writing",
             load_prompt("query_writing", resources.request.language),
@@ -91,7 +88,7 @@ async def write_queries(
                 "question": query.text,
             },
             WrittenQueries,
-            read=read,
+            read=lambda reply: {each.source.strip().lower(): each.terms for each in reply.value.sources},
             fallback="the query's own words",
             otherwise=constant({}),
             inputs={"query": query.text},

@@ -15,7 +15,7 @@ from base.notes import Note
 from generator.finding.agents.prompts import TITLE_CHARACTERS, title_of
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, KnownPaper
-from generator.llm import CutAt, Reply
+from generator.llm import CutAt
 from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.tracing.steps import Step
@@ -82,15 +82,12 @@ async def rerank(state: FindingState, resources: FindResources, step: Step) -> l
     first = ruled[:MOST_RANKED]
     asks_for_time = bool(state.understanding and state.understanding.asks_for_time)
 
-    async def read(reply: Reply[RerankedPapers]) -> list[RankedPaper]:
-        return [*_by_model(reply.value, first), *ruled[MOST_RANKED:]]
-
-    reranking = ModelStep(
+    reranking: ModelStep[RerankedPapers, list[RankedPaper]] = ModelStep(
         "reranking",
         load_prompt("reranking_time" if asks_for_time else "reranking", request.language),
         {"papers": [_described(ranked) for ranked in first], "question": request.question},
         RerankedPapers,
-        read=read,
+        read=lambda reply: [*_by_model(reply.value, first), *ruled[MOST_RANKED:]],
         fallback="ordered by a weighted sum",
         otherwise=constant(ruled),
         inputs={"papers": [ranked.paper_id for ranked in first]},

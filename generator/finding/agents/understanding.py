@@ -14,7 +14,7 @@ from pydantic import BaseModel, StringConstraints
 from base.notes import Note
 from generator.finding.request import FindResources
 from generator.finding.state import Intent, Understanding, Year
-from generator.llm import CutAt, Reply
+from generator.llm import CutAt
 from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.tracing.steps import Step
@@ -84,10 +84,7 @@ async def understand(resources: FindResources, step: Step, subject: str) -> Unde
             understanding.output["queries"] = list(ruled.queries)
         return ruled
 
-    async def read(reply: Reply[ModelUnderstanding]) -> Understanding:
-        return _by_model(reply.value, ruled, resources)
-
-    understanding_step = ModelStep(
+    understanding_step: ModelStep[ModelUnderstanding, Understanding] = ModelStep(
         "understanding",
         load_prompt("understanding", request.language),
         {
@@ -96,7 +93,7 @@ async def understand(resources: FindResources, step: Step, subject: str) -> Unde
             "question": request.question,
         },
         ModelUnderstanding,
-        read=read,
+        read=lambda reply: _by_model(reply.value, ruled, resources),
         fallback="understood by rules",
         otherwise=constant(ruled),
         inputs={"question": request.question},

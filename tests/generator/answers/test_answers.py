@@ -31,31 +31,6 @@ QUOTING = quoting_answer(
 )
 
 
-def test_keys_and_sections_of_a_record():
-    record = ENGLISH.as_record()
-    assert record.keys() == {
-        "title",
-        "introduction",
-        "body",
-        "conclusion",
-        "language",
-        "written_by",
-        "abstained",
-        "sentences",
-    }
-    assert record["introduction"] == "Aerogel slows the spread."
-    assert record["body"] == "It took 14 minutes. It took 99 minutes. 확산이 느려졌다."
-    assert record["conclusion"] == "Nobody knows more."
-    assert (record["language"], record["written_by"], record["abstained"]) == ("en", "tiny-writer", False)
-    assert record["sentences"][2] == {
-        "text": "It took 99 minutes.",
-        "section": "body",
-        "citations": ["B2"],
-        "check": "unsupported",
-        "hints": [],
-    }
-
-
 def test_text_has_headings_citations_and_checks():
     assert ENGLISH.as_text() == (
         "Slowing thermal runaway\n"
@@ -116,18 +91,3 @@ def test_the_likelihood_is_given_in_percent():
     assert likelihood_line("en", 0.816) == "Likelihood that these papers answer: 82 %"
     assert likelihood_line("ko", 0.816) == "이 논문들에 답이 있을 가능성: 82%"
     assert likelihood_line("en", None) == ""
-
-
-def test_close_sentences_follow_the_statement_that_there_is_no_answer():
-    close = Sentence("Ketamine was tried.", "introduction", ("M1",), "supported")
-    answer = no_answer("en", "tiny-writer", [close])
-    assert (
-        answer.section("introduction")
-        == "The passages found do not answer this question. Ketamine was tried."
-    )
-    assert answer.as_text().splitlines()[2:] == [
-        "The passages found do not answer this question.",
-        "",
-        "Introduction",
-        "Ketamine was tried. [M1]",
-    ]

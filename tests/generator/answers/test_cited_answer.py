@@ -51,13 +51,6 @@ def test_an_answer_of_a_model_has_sections_citations_and_only_the_cited_papers()
     ]
 
 
-def test_numbers_are_those_of_the_first_citation():
-    written = text(WRITTEN, "ieee")
-
-    assert "Methane fell by 37% [1]. Yield fell by half [1], [2]." in written
-    assert "[1] 강가은, “논물,” 작물, 2020.\n[2] B. Jang, “Drying,” Paddy, 2023." in written
-
-
 def test_quoted_sentences_are_items_in_quotation_marks():
     quoted = CitedAnswer(
         "도움이 될 만한 구절",

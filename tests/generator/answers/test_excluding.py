@@ -1,7 +1,6 @@
 """Exclusions of a question: left out of quotations, marked in answers of a model."""
 
 import asyncio
-import json
 
 import pytest
 
@@ -12,7 +11,7 @@ from retriever.exclusions import Excluded
 from retriever.strategy import Strategy
 from tests.generator.answers.test_model_answer import EVIDENCE, GOOD, answer_of
 from tests.generator.language_model import Scripted, no_fallback, says, settings
-from tests.generator.sample_index import NAME, found, quoted, shrag
+from tests.generator.sample_index import found, quoted
 
 pytest_plugins = ["tests.generator.sample_index"]
 
@@ -44,13 +43,6 @@ def test_the_prompt_names_exclusions(sample, language):
     assert prompt.endswith('<exclusions>\n<exclusion number="1">\nmica plates\n</exclusion>\n</exclusions>')
 
 
-def test_the_prompt_without_exclusions(sample):
-    prompt, made = asked_of_model(sample, QUESTIONS["en"], GOOD, exclusions=())
-
-    assert "exclusions_prompt_version" not in made.call_record()
-    assert "exclusion" not in prompt
-
-
 def test_a_sentence_about_an_excluded_subject_is_marked(sample):
     uncited = MICA | {"citations": []}
 
@@ -71,18 +63,3 @@ def test_excluded_subjects_are_not_quoted(sample):
     assert any("salt" in sentence.text.lower() for sentence in with_all.sentences)
     assert without.sentences
     assert not any("salt" in sentence.text.lower() for sentence in without.sentences)
-
-
-def test_asking_takes_exclusions_and_the_years_of_the_question(sample_home, tmp_path):
-    question = "How can thermal runaway in a battery pack be slowed? Papers published since 2015"
-    options = ("--exclude", "aerogel", "--trace", tmp_path / "trace.json")
-
-    done = shrag("ask", question, "--name", NAME, "--json", *options, home=sample_home)
-
-    record = json.loads(done.stdout)
-    trace = json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))
-    assert record["strategy"]["exclude"] == [{"en": "aerogel"}]
-    assert record["strategy"]["years"] == [2015, None]
-    assert all(hit["year"] >= 2015 for hit in record["evidence"])
-    assert not any("aerogel" in sentence["text"].lower() for sentence in record["answer"]["sentences"])
-    assert trace["request"]["exclude"] == ["aerogel"]

@@ -79,24 +79,6 @@ def test_below_the_threshold_it_abstains(sample, question):
     assert (answer.abstained, answer.sentences) == (True, ())
 
 
-def test_the_threshold_itself_is_enough(sample):
-    result = result_of(
-        passage("A", "Otters like the river."), question="Which river?", keywords=RIVER, likelihood=0.4
-    )
-    assert not extractive_answer(result, sample, None, 0.4).abstained
-    assert extractive_answer(result, sample, None, 0.41).abstained
-
-
-def test_without_hits_it_abstains(sample):
-    answer = extractive_answer(result_of(question="강은 어디로 흐르는가?"), sample, None, NEVER)
-    assert (answer.abstained, answer.language) == (True, "ko")
-
-
-def test_without_a_sentence_that_fits_it_abstains(sample):
-    result = result_of(passage("A", "Where does the river flow?"), question="river?", keywords=RIVER)
-    assert extractive_answer(result, sample, None, NEVER).abstained
-
-
 @pytest.mark.parametrize(
     ("question", "finding"),
     [
@@ -183,8 +165,3 @@ ANIMALS = "Otters Herons Pikes Eels Frogs Newts Swans Geese".split()
 def test_quoted_sentences(sample, texts, options, expected):
     passages = [passage(f"P{number}", text, lang=language_of(text)) for number, text in enumerate(texts)]
     assert quoted_from(sample, *passages, **options) == expected
-
-
-def test_a_title_counts_for_its_paper_but_not_for_its_sentences(sample):
-    paper = passage("A", "Nobody lives on the plain. The flood took the mill.", title="A river")
-    assert quoted_from(sample, paper) == ["The flood took the mill."]

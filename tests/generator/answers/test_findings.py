@@ -26,16 +26,6 @@ def test_a_result_is_likelier_than_background_and_method(sentences):
     assert order(*sentences)[0] == 2
 
 
-def test_a_result_with_more_of_the_question_is_likelier():
-    sentences = "We tested fences.", "Fences slowed the front by 9%.", "Farms lost 12% of their sales."
-    assert order(*sentences, shares=[0.5, 0.1, 0.9])[0] == 2
-    assert order(*sentences, shares=[0.5, 0.9, 0.1])[0] == 1
-
-
-def test_of_equal_results_the_first_is_the_main_one():
-    assert order("We tested it.", "It fell by 9%.", "It rose by 7%.")[:2] == [1, 2]
-
-
 @pytest.mark.parametrize("sentences", [(), ("Busan is a port.", "It grew by 9% in 1950.")], ids=len)
 def test_a_text_without_a_study_has_no_likelihoods(sentences):
     assert finding_likelihoods(sentences, [0.5] * len(sentences)) == []

@@ -82,17 +82,6 @@ def test_by_default_the_language_model_judges_what_is_not_checked_yet(sample_hom
     assert asked.count("<sentence number") == 3
 
 
-def test_a_supported_sentence_keeps_its_hints(sample_home):
-    made, *_ = judge(sample_home, CheckSettings(), verdicts(*((n, "supported", "") for n in (1, 2, 3))))
-    assert (made.sentences[0].check, made.sentences[0].hints) == ("supported", (NUMBER,))
-
-
-def test_a_long_reason_is_truncated(sample_home):
-    reply = verdicts((1, "supported", ""), (2, "unsupported", "14 minutes. " * 100), (3, "supported", ""))
-    made, _, _ = judge(sample_home, CheckSettings(), reply)
-    assert made.sentences[0].hints[-1].values["text"] == ("14 minutes. " * 100)[:300]
-
-
 @pytest.mark.parametrize(
     "replies",
     [

@@ -80,13 +80,6 @@ def test_an_answer_has_passage_ids_in_place_of_numbers(sample):
     assert version == load_prompt("answer", "en").version
 
 
-def test_markdown_is_removed_from_title_and_sentences(sample):
-    marked = {"text": "- **Aerogel** delayed thermal runaway by *14* minutes.", "citations": [1]}
-    _, answer, _, _ = ask(sample, answer_of(marked, title="## Aerogel delays it"))
-    assert answer.title == "Aerogel delays it"
-    assert [sentence.text for sentence in answer.sentences] == [GOOD["text"]]
-
-
 @pytest.mark.parametrize(
     ("title", "check", "hints"),
     [
@@ -112,17 +105,6 @@ def test_the_prompt_has_the_question_and_numbered_passages(sample):
     assert '<passage number="2">\nMica in packs\nMica plates delayed' in message["content"]
     assert f"<question>\n{QUESTION}\n</question>" in message["content"]
     assert script.bodies[0]["response_format"]["json_schema"]["name"] == "answer"
-
-
-def test_the_prompt_of_a_korean_question_is_korean(sample):
-    said = answer_of(
-        {"text": "에어로겔은 열폭주를 14분 늦추었다.", "citations": [1]}, title="에어로겔의 효과"
-    )
-    script, answer, *_ = ask(sample, said, question="에어로겔은 열폭주를 얼마나 늦추는가?")
-    (message,) = script.bodies[0]["messages"]
-    assert message["content"].startswith(load_prompt("answer", "ko").text[:40])
-    assert answer.language == "ko"
-    assert answer.as_text().splitlines()[2] == "본론"
 
 
 @pytest.mark.parametrize(
@@ -169,9 +151,3 @@ def test_an_abstention_keeps_only_sentences_with_citations(sample):
         "The passages found do not answer this question. Mica delayed thermal runaway by 6 minutes."
     )
     assert answer.written_by == "tiny-writer-7b"
-
-
-def test_an_answer_without_sentences_is_an_abstention(sample):
-    _, answer, *_ = ask(sample, answer_of(answered=True))
-    assert answer.abstained
-    assert answer.sentences == ()

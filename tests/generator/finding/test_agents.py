@@ -2,9 +2,7 @@
 
 import asyncio
 from dataclasses import replace
-from datetime import datetime
 
-import httpx
 import pytest
 
 from generator.budgets import Allowance, Budget, Spent
@@ -21,10 +19,9 @@ from retriever.relevance.paper_ranking import QuestionRanking
 from retriever.relevance.papers import PaperRelevance
 from retriever.request import SearchRequest
 from tests.generator.finding.test_finding import RUNAWAY, find, ids
-from tests.generator.finding_model import FindingModel, evolver, understanding, value_of
+from tests.generator.finding_model import FindingModel, understanding, value_of
 from tests.generator.language_model import settings as model_settings
 from tests.generator.sample_index import ENGLISH, NAME, settings_of
-from tests.indexer.made_corpora import build, write_jsonl
 
 pytest_plugins = ["tests.generator.sample_index"]
 
@@ -180,22 +177,6 @@ def test_re_ranking_has_a_wording_for_questions_that_ask_for_a_time(sample_home,
     assert not prompts_of(model, other)
 
 
-def test_without_a_model_new_papers_come_first_where_a_time_is_asked_for(tmp_path):
-    text = {"title": "Quorvex blandim trosset", "abstract": "Of quorvex blandim trosset."}
-    year = datetime.now().astimezone().year
-    papers = [
-        {"id": "OLD", "year": year - 10, "cited_by_count": 400, **text},
-        {"id": "NEW", "year": year, "cited_by_count": 1, **text},
-    ]
-    build(tmp_path, write_jsonl(tmp_path / "two.jsonl", papers), name="two")
-
-    def order(question):
-        return ids(find(tmp_path, FindRequest(question), name="two"))
-
-    assert order("quorvex blandim trosset") == ["OLD", "NEW"]
-    assert order("latest quorvex blandim trosset") == ["NEW", "OLD"]
-
-
 def test_evolved_queries_that_were_sent_or_hold_the_same_words_are_left_out(sample_home):
     def evolved(prompt):
         title = value_of("title", prompt)
@@ -207,48 +188,3 @@ def test_evolved_queries_that_were_sent_or_hold_the_same_words_are_left_out(samp
     assert texts
     assert not {ENGLISH, " ".join(reversed(ENGLISH.split()))} & set(texts)
     assert {query.kind for query in found.state.queries if query.paper} == {"limitation"}
-
-
-def test_the_evolver_is_shown_the_paper_its_field_and_the_queries_before(sample_home):
-    model = FindingModel()
-    found = find(sample_home, QUICK.changed(rounds=1), model=model)
-    [prompt] = [each for each in prompts_of(model, "evolver") if "Silica aerogel sheets" in each]
-    paper = found.state.papers[RUNAWAY].paper
-    assert value_of("title", prompt) == paper.title
-    assert value_of("abstract", prompt) == paper.abstract
-    assert "propagation" in value_of("field", prompt)
-    assert value_of("question", prompt) == ENGLISH
-    assert all(query.text in value_of("queries", prompt) for query in found.state.queries if not query.round)
-    assert set(evolver(prompt).values()) & {query.text for query in found.state.queries}
-
-
-class Unreachable(FindingModel):
-    """A server that is not there."""
-
-    @property
-    def transport(self):
-        """Return what counts the requests, and refuses each."""
-        return httpx.MockTransport(self.refuse)
-
-    def refuse(self, request):
-        """Count the requests for answers."""
-        if request.url.path.endswith("/chat/completions"):
-            self.calls["all"] += 1
-        raise httpx.ConnectError("refused", request=request)
-
-
-def test_calls_that_were_never_sent_are_not_spent_and_papers_are_judged_without_the_model(sample_home):
-    model = Unreachable()
-    found = find(sample_home, QUICK.changed(threshold=0.1, budget=Budget(calls=40)), model=model)
-    assert len(found.state.papers) > 10
-    assert all(known.judgement for known in found.state.papers.values())
-    assert RUNAWAY in ids(found)
-    assert found.complete
-    assert found.state.spent.calls == model.calls["all"] < 40
-    assert found.state.spent.tokens == 0
-
-
-def test_a_judgement_that_cannot_be_read_is_spent_with_its_repair(sample_home):
-    model = FindingModel({"judgement": lambda _: "no JSON"})
-    found = find(sample_home, QUICK, model=model)
-    assert found.state.spent.calls == sum(model.calls.values())

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import math
 from dataclasses import dataclass
 
 import httpx
@@ -10,7 +9,6 @@ import pytest
 
 from base.errors import InvalidCall
 from generator.budgets import Budget
-from generator.finding.agents import AGENTS, PURE
 from generator.finding.agents.judgement import ComplexJudgement, complex_score
 from generator.finding.finding import find_in_sources, open_index_as_source
 from generator.finding.request import FindRequest
@@ -21,7 +19,7 @@ from retriever.errors import SourceFailed
 from retriever.queries.boolean import Range
 from retriever.queries.filters import Filters
 from retriever.sources.kinds.index import IndexSource
-from tests.generator.finding_model import FindingModel, understanding
+from tests.generator.finding_model import FindingModel
 from tests.generator.language_model import says
 from tests.generator.language_model import settings as model_settings
 from tests.generator.sample_index import ENGLISH, NAME, settings_of, shrag
@@ -85,15 +83,6 @@ def test_papers_just_below_the_threshold_are_told_where_fewer_are_relevant_than_
     one = find(sample_home, FindRequest(ENGLISH, papers=1)).as_record()
     assert len(one["papers"]) == 1
     assert not one["near"]
-
-
-def test_a_paper_about_what_the_question_excludes_is_less_relevant(sample_home):
-    plain, without = "battery packs thermal runaway", "battery packs thermal runaway, excluding aerogel"
-    asked, excluded = (
-        find(sample_home, FindRequest(question)).state.papers[RUNAWAY] for question in (plain, without)
-    )
-    assert excluded.score < asked.score
-    assert "left out" in excluded.judgement.reason
 
 
 def test_a_model_judges_each_text_once_and_no_query_is_sent_twice(sample_home):
@@ -163,17 +152,6 @@ def test_a_budget_of_papers_is_kept_told_and_gone_on_from(sample_home, tmp_path)
     assert set(ids(resumed)) == set(ids(whole))
 
 
-def test_calls_of_a_model_stay_within_their_budget_and_what_is_left_waits(sample_home):
-    model = FindingModel()
-    found = find(sample_home, FindRequest(ENGLISH, budget=Budget(calls=9)), model=model)
-    assert sum(model.calls.values()) == 9
-    assert found.state.spent.calls == 9
-    assert any("9 calls" in note for note in found.notes)
-    later = find(sample_home, FindRequest(ENGLISH), model=model, state=found.state)
-    assert model.calls["understanding"] == 1
-    assert RUNAWAY in ids(later)
-
-
 @dataclass
 class Repaired(FindingModel):
     """Every answer is repaired, or first refused by a busy server."""
@@ -200,24 +178,6 @@ def test_no_request_passes_the_budget_of_calls_when_answers_are_repaired_and_ret
     assert f"the budget of {calls} calls is spent" in found.notes[0]
 
 
-def test_a_budget_that_is_spent_before_anything_is_judged_says_so(sample_home):
-    found = find(sample_home, FindRequest(ENGLISH, budget=Budget(calls=2)), model=FindingModel())
-    count = len(found.state.papers)
-    assert count
-    assert not found.papers
-    assert found.notes == (
-        "the budget of 2 calls is spent; what was found before is given",
-        f"of the {count} papers found {count} are not judged yet",
-    )
-
-
-def test_tokens_are_set_aside_before_a_call(sample_home):
-    model = FindingModel()
-    found = find(sample_home, FindRequest(ENGLISH, budget=Budget(tokens=100)), model=model)
-    assert not model.calls
-    assert not found.complete
-
-
 @pytest.mark.parametrize(
     "content",
     ["", "{}", "[]", '{"question": 3}', '{"question": "x", "version": 2}', '{"question": "x", "papers": 1}'],
@@ -231,32 +191,6 @@ def test_a_file_that_is_no_state_is_refused_in_one_line(sample_home, tmp_path, c
     assert "state.json" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("part", "value"),
-    [
-        ("spent", {"calls": -1}),
-        ("spent", {"tokens": 10**400}),
-        ("round", 10**30),
-        ("queries", [{"text": f"q{number}", "kind": "method"} for number in range(5_000)]),
-        ("papers.judgement.score", 3),
-        ("papers.judgement.parts", {"words": math.nan}),
-        ("papers.found_by", []),
-    ],
-)
-def test_values_out_of_bounds_in_a_state_are_refused(sample_home, tmp_path, part, value):
-    path = tmp_path / "state.json"
-    find(sample_home, FindRequest(ENGLISH, budget=Budget(papers=3))).state.save(path)
-    record = json.loads(path.read_text())
-    *within, name = part.split(".")
-    holder = record
-    for key in within:
-        holder = next(iter(holder[key].values())) if key == "papers" else holder[key]
-    holder[name] = value
-    path.write_text(json.dumps(record))
-    with pytest.raises(InvalidCall, match=name):
-        FindingState.load(path)
-
-
 def test_a_state_of_another_question_is_refused(sample_home):
     state = FindingState("another question")
     with pytest.raises(InvalidCall, match="another question"):
@@ -267,14 +201,6 @@ def test_a_state_of_another_index_is_refused(sample_home, odd_home):
     state = find(sample_home, FindRequest(ENGLISH)).state
     with pytest.raises(InvalidCall, match="other sources: sample"):
         find(odd_home, FindRequest(ENGLISH), state=state, name="odd")
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"threshold": math.nan}, {"papers": 0}, {"layers": -1}, {"per_query": 0}, {"evolved": -1}]
-)
-def test_a_request_out_of_bounds_is_refused(wrong):
-    with pytest.raises(InvalidCall, match=next(iter(wrong))):
-        FindRequest(ENGLISH, **wrong)
 
 
 @pytest.mark.parametrize(
@@ -292,24 +218,6 @@ def test_odd_questions_end_in_a_line(sample_home, arguments, code):
     done = shrag("find-papers", *arguments, "--name", NAME, home=sample_home)
     assert done.returncode == code
     assert "unexpected" not in done.stderr
-
-
-def test_what_a_model_writes_beyond_what_is_asked_for_is_cut_and_not_asked_for_again(sample_home):
-    queries = [f"battery safety {number}" for number in range(9)]
-    model = FindingModel(
-        {
-            "understanding": lambda prompt: (
-                understanding(prompt) | {"queries": queries, "expansion_reason": "because " * 500}
-            ),
-            "query-writing": lambda _: {"sources": [{"source": "index", "terms": ["thermal runaway"] * 40}]},
-        }
-    )
-    found = find(sample_home, FindRequest(ENGLISH, rounds=0), model=model)
-    assert found.state.understanding.queries == tuple(queries[:5])
-    assert found.state.understanding.by == "model"
-    assert model.calls["understanding"] == 1
-    assert model.calls["query-writing"] == 6
-    assert found.notes == ()
 
 
 def test_a_kept_search_names_the_prompts_of_its_agents_those_of_earlier_searches_too(sample_home, tmp_path):
@@ -386,35 +294,6 @@ def test_circles_self_references_crowds_and_absent_papers_end(odd_home, layers):
     json.dumps(tree(found.state, 0.5))
 
 
-def test_a_layer_asks_each_source_at_most_twice_for_references(odd_home):
-    found = find(odd_home, FindRequest(WORDS, layers=2, without=PURE, papers=50), name="odd")
-    layers = [step for step in found.step.walk() if step.name == "refchain"]
-    assert layers
-    assert all(step.output["requests"] <= 2 for step in layers)
-
-
-def test_authority_goes_by_the_citation_graph_where_a_record_counts_nothing(tmp_path):
-    alike = {"abstract": WORDS, "year": 2015}
-    others = [
-        {"id": f"OTHER-{number}", "title": f"Mirzol {number}", "references": ["CITED"]}
-        for number in range(30)
-    ]
-    papers = [
-        {"id": "ALONE", "title": f"{WORDS} alone", **alike},
-        {"id": "CITED", "title": f"{WORDS} cited", **alike},
-        {"id": "COUNTED", "title": f"{WORDS} counted", "cited_by_count": 2, "references": ["ALONE"], **alike},
-        *others,
-    ]
-    build(tmp_path, write_jsonl(tmp_path / "cited.jsonl", papers), name="cited")
-    found = find(tmp_path, FindRequest(WORDS, rounds=0), name="cited").as_record()["papers"]
-    assert [(paper["id"], paper["cited"]) for paper in found[:3]] == [
-        ("CITED", {"count": 30, "by": "index"}),
-        ("COUNTED", {"count": 2, "by": "record"}),
-        ("ALONE", {"count": 1, "by": "index"}),
-    ]
-    assert "cited 30 times within the index" in found[0]["why"]
-
-
 def test_papers_of_two_sources_are_one_list_and_a_source_that_fails_costs_a_note(sample_home):
     declared = {
         "sources__first__kind": "index",
@@ -436,91 +315,6 @@ def test_papers_of_two_sources_are_one_list_and_a_source_that_fails_costs_a_note
     only = shrag("find-papers", ENGLISH, "--source", "gone", home=sample_home, **declared)
     assert only.returncode == 1
     assert len(only.stderr.splitlines()) == 1
-
-
-def test_a_model_that_is_not_there_is_done_without(sample_home):
-    model = {"llm__base_url": "http://127.0.0.1:9/v1", "llm__model": "m", "llm__backoff_s": 0}
-    done = shrag("find-papers", ENGLISH, "--name", NAME, "--json", home=sample_home, **model)
-    assert done.returncode == 0
-    record = json.loads(done.stdout)
-    assert RUNAWAY in [paper["id"] for paper in record["papers"]]
-    assert any("the model failed" in note for note in record["notes"])
-
-
-def test_ten_papers_are_judged_at_once_and_never_more(odd_home):
-    under_way, most, ten = 0, 0, asyncio.Event()
-
-    async def answer(request):
-        nonlocal under_way, most
-        if not request.url.path.endswith("/chat/completions"):
-            return httpx.Response(404)
-        under_way += 1
-        most = max(most, under_way)
-        if most == 10:
-            ten.set()
-        await ten.wait()
-        await asyncio.sleep(0.01)
-        under_way -= 1
-        return says({"reason": "It is one of many.", "score": 0.1})
-
-    class Slow:
-        transport = httpx.MockTransport(answer)
-
-    request = FindRequest("mirzol", per_query=60, without=frozenset(AGENTS) - {"judgement"})
-    found = find(odd_home, request, model=Slow(), name="odd")
-    assert found.state.spent.calls == 60
-    assert most == 10
-
-
-def test_the_tree_leads_from_queries_to_papers_to_references_to_evolved_queries(odd_home, tmp_path):
-    path = tmp_path / "trace.json"
-    asked = ("find-papers", WORDS, "--name", "odd", "--per-query", 2, "--trace", path, "--json")
-    done = shrag(*asked, home=odd_home)
-    assert done.returncode == 0
-    record = json.loads(path.read_text())
-    assert record["tree"][0]["kind"] == "question"
-    papers = list(papers_below(record["tree"]))
-    assert any(paper.get("references") for paper in papers)
-    evolved = [query for paper in papers for query in paper.get("evolved", ())]
-    assert {query["kind"] for query in evolved} <= {"method", "application", "limitation"}
-    assert evolved
-
-
-def papers_below(nodes):
-    """Yield the papers of a tree, at every depth."""
-    for node in nodes:
-        if "paper" in node:
-            yield node
-        for key in ("papers", "references", "cited_by", "evolved"):
-            yield from papers_below(node.get(key, ()))
-
-
-def test_a_prompt_holds_no_more_of_a_paper_than_a_person_reads(tmp_path):
-    long = {name: f"thermal runaway {name} " * 2_000 for name in ("title", "abstract", "journal")}
-    papers = [
-        {"id": f"P{n}", "keywords": ["cell " * 8_000], "authors": ["Kim " * 8_000], **long} for n in "ab"
-    ]
-    build(tmp_path, write_jsonl(tmp_path / "papers.jsonl", papers), name="long")
-    model = FindingModel()
-    find(tmp_path, FindRequest("thermal runaway", papers=1), model=model, name="long")
-    assert {"judgement", "reranking"} <= model.calls.keys()
-    assert max(map(len, model.prompts)) < 20_000
-
-
-def nowhere(_):
-    """Name a term that no paper holds."""
-    return {"sources": [{"source": "index", "terms": ["zqxjv"]}]}
-
-
-def test_where_the_search_terms_of_a_model_match_nothing_the_querys_own_words_are_searched_for(sample_home):
-    request = FindRequest(ENGLISH, rounds=0)
-    found = find(sample_home, request, model=FindingModel({"query-writing": nowhere}))
-    assert RUNAWAY in ids(found)
-    assert "own-words" in names_of_steps(found)
-    assert any("for 3 of 3 queries; their own words" in note for note in found.notes)
-    pure = find(sample_home, request.changed(without=PURE), model=FindingModel({"query-writing": nowhere}))
-    assert not pure.state.papers
-    assert all(query.found == () for query in pure.state.queries)
 
 
 def test_a_source_that_fails_from_the_second_round_on_ends_the_search(sample_home, monkeypatch):

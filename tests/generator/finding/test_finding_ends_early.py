@@ -63,16 +63,6 @@ def test_what_a_model_has_judged_is_not_judged_again(sample_home):
         assert resumed.state.spent.papers == whole.state.spent.papers
 
 
-def test_a_whole_search_goes_on_with_more_layers_and_rounds(sample_home):
-    short = find(sample_home, REVIEW.changed(rounds=0, layers=0))
-    assert short.complete
-    resumed = find(sample_home, REVIEW, state=short.state)
-    whole = find(sample_home, REVIEW)
-    assert ids(resumed) == ids(whole)
-    assert resumed.state.papers == whole.state.papers
-    assert len(whole.state.papers) > len(short.state.papers)
-
-
 class WaitsInTheMiddle(FindingModel):
     """A model that answers some judgements, and the others only when it is let go on."""
 
@@ -191,14 +181,3 @@ def test_what_a_resumed_search_does_not_name_is_as_it_was(sample_home, tmp_path)
     assert (request["threshold"], request["papers"], request["rounds"]) == (0.3, 7, 1)
     assert request["without"] == sorted(PURE)
     assert request["budget"]["papers"] is None
-
-
-@pytest.mark.parametrize("wrong", [{"papers": 0}, {"question": ""}, {"without": ["wizard"]}, {"seed": "x"}])
-def test_a_kept_request_that_cannot_be_used_is_refused_with_the_file(sample_home, tmp_path, wrong):
-    path = tmp_path / "state.json"
-    find(sample_home, FindRequest(ENGLISH, without=PURE)).state.save(path)
-    record = json.loads(path.read_text(encoding="utf-8"))
-    assert FindingState.load(path).request == FindRequest(ENGLISH, without=PURE)
-    path.write_text(json.dumps(record | {"request": record["request"] | wrong}), encoding="utf-8")
-    with pytest.raises(InvalidCall, match=r"state\.json.*request"):
-        FindingState.load(path)

@@ -16,7 +16,6 @@ from generator.finding.result import LONGEST_TEXT
 from generator.finding.state import FindingState, FoundBy, KnownPaper, SearchQuery, Understanding
 from indexer.corpora.papers import Paper
 from retriever.sources.merging import MergedPaper
-from tests.generator.finding.test_finding import find
 from tests.generator.finding.test_finding_ends_early import JUDGED, WaitsInTheMiddle
 from tests.generator.finding_model import FindingModel, serving_model
 from tests.generator.language_model import settings as model_settings
@@ -80,16 +79,6 @@ def test_what_is_told_adds_up_to_the_result(sample_home, question, model):
     assert spent["papers"] == done["spent"]["papers"]
 
 
-def test_what_a_paper_was_found_by_is_told_before_it(sample_home):
-    known = set()
-    for event in stream(sample_home, REVIEW):
-        if event.kind == "queries":
-            known |= {query["text"] for query in event.data["queries"]}
-        elif event.kind == "papers":
-            known |= {paper["id"] for paper in event.data["papers"]}
-            assert {paper["found_by"]["of"] for paper in event.data["papers"]} <= known
-
-
 def test_each_step_is_named_when_it_begins(sample_home):
     steps = [
         event.data for event in stream(sample_home, REVIEW, model=FindingModel()) if event.kind == "step"
@@ -100,15 +89,6 @@ def test_each_step_is_named_when_it_begins(sample_home):
     assert rounds == sorted(rounds)
     assert 1 in rounds
     assert all("layer" not in step for step in steps if step["name"] == "retrieval")
-
-
-def test_of_a_search_that_goes_on_all_that_was_known_is_told_too(sample_home):
-    state = find(sample_home, REVIEW.changed(budget=Budget(papers=5))).state
-    resumed = stream(sample_home, REVIEW, state=state)
-    queries, papers = added_up(resumed)
-    assert list(queries.values()) == resumed[-1].data["queries"]
-    assert len(papers) == resumed[-1].data["known"]
-    assert "understanding" in [event.kind for event in resumed]
 
 
 def test_thousands_of_papers_and_long_texts_are_told_in_bounded_events(sample_home):

@@ -3,8 +3,6 @@
 import csv
 import json
 
-import pytest
-
 from tests.generator.sample_index import ENGLISH, NAME, shrag
 
 pytest_plugins = ["tests.generator.sample_index"]
@@ -40,27 +38,3 @@ def test_a_kept_search_is_exported_later(sample_home, tmp_path):
     lines = file.read_text(encoding="utf-8").splitlines()
     told = [line.removeprefix("ID  - ") for line in lines if line.startswith("ID  - ")]
     assert told == [paper["id"] for paper in found["papers"]]
-
-
-def test_a_kept_search_is_not_written_over(sample_home, tmp_path):
-    state = tmp_path / "state.json"
-    find(sample_home, "--save", state)
-    kept = state.read_bytes()
-    for option in ("--out", "--trace"):
-        done = find(sample_home, "--resume", state, "--export", "ris", option, state)
-        assert (done.returncode, state.read_bytes()) == (2, kept)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        ["--export", "ris", "--json"],
-        ["--out", "found.ris"],
-        ["--export", "ris", "--out", "one", "--save", "one"],
-        ["--export", "ris", "--out", "one", "--trace", "./one"],
-    ],
-)
-def test_what_does_not_go_together_is_refused(sample_home, tmp_path, monkeypatch, options):
-    monkeypatch.chdir(tmp_path)
-    done = find(sample_home, *options)
-    assert (done.returncode, done.stdout, list(tmp_path.iterdir())) == (2, "", [])

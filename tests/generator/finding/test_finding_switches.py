@@ -134,12 +134,6 @@ def test_each_part_does_its_work_and_switching_it_off_changes_this_alone(found, 
 
 
 @pytest.mark.parametrize("way", BOTH)
-def test_on_the_sample_every_agent_does_its_work(found, way):
-    seen = {name for name, see in ASPECTS.items() if see(found(WIDE, way))}
-    assert seen == ASPECTS.keys() - IDLE[way]
-
-
-@pytest.mark.parametrize("way", BOTH)
 def test_a_question_for_one_certain_paper_is_widened_where_that_addition_is_off(found, way):
     whole, without = found(CERTAIN, way), found(CERTAIN, way, "specific-intent")
     assert whole.state.understanding.intent == "specific"

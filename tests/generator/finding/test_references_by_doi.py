@@ -105,13 +105,6 @@ def test_a_source_that_fails_at_a_doi_costs_its_references_alone_and_a_note(home
     assert any(note.startswith("references were not looked up by DOI: ") for note in found.notes)
 
 
-def test_a_source_without_dois_is_not_asked_for_any(home: Path) -> None:
-    found, asked = found_with(home, lambda _: Reply(as_json({"batchcomplete": True})), other="wikipedia")
-
-    assert len(found.papers) == 2
-    assert all("10.5555" not in request.target for request in asked)
-
-
 def test_a_preprint_without_another_doi_has_that_of_arxiv() -> None:
     paper = Paper.model_validate({"id": "2101.00001", "title": "Paddies"})
     known = KnownPaper(MergedPaper(paper, (("preprints", "2101.00001"),)), (FoundBy("query", "paddies", 1),))

@@ -1,14 +1,9 @@
 """Calls of a language model: what is sent, and what a good answer gives."""
 
-import asyncio
 import json
 
-import httpx
-
-from generator.llm import LanguageModel
 from generator.llm.model import chat_request
 from tests.generator.language_model import (
-    Scripted,
     says,
     settings,
 )
@@ -44,13 +39,6 @@ def test_a_request_is_a_value():
     }
 
 
-def test_further_fields_are_sent_and_those_of_the_template_joined():
-    extra = {"top_k": 1, "chat_template_kwargs": {"language": "ko"}}
-    body = chat_request(MESSAGES, River, name="river", settings=settings(extra_body=extra))
-    assert body["top_k"] == 1
-    assert body["chat_template_kwargs"] == {"enable_thinking": False, "language": "ko"}
-
-
 def test_a_plain_openai_server_is_sent_no_field_of_vllm():
     body = chat_request(MESSAGES, River, name="river", settings=settings(dialect="openai"))
     assert "chat_template_kwargs" not in body
@@ -80,20 +68,3 @@ def test_a_reply_tells_all_but_its_value_to_a_trace():
         "attempts": 1,
         "repaired": False,
     }
-
-
-def test_a_server_that_counts_no_tokens_and_names_no_model_is_fine():
-    bare = httpx.Response(200, json={"choices": [{"message": {"content": json.dumps(RIVER)}}]})
-    _, reply = ask(bare)
-    assert (reply.prompt_tokens, reply.completion_tokens, reply.model) == (None, None, "tiny-writer")
-
-
-def test_half_a_surrogate_pair_in_a_message_is_sent_as_a_question_mark():
-    script = Scripted([says(RIVER)])
-
-    async def ask_oddly():
-        async with LanguageModel(settings(), transport=script.transport) as model:
-            await model.complete_json([{"role": "user", "content": "강\ud800"}], River, name="river")
-
-    asyncio.run(ask_oddly())
-    assert script.bodies[0]["messages"] == [{"role": "user", "content": "강?"}]

@@ -45,15 +45,6 @@ def fails(breaker, error=DOWN):
         raise error
 
 
-def test_an_answer_between_failures_begins_the_count_anew():
-    _, breaker = circuit(failures=2)
-    fails(breaker)
-    with breaker.passage():
-        pass
-    fails(breaker)
-    assert not breaker.is_open
-
-
 @pytest.mark.parametrize(
     ("error", "opened"),
     [
@@ -80,28 +71,6 @@ def test_a_try_that_fails_opens_it_for_as_long_again():
     assert breaker.is_open
     clock.seconds += 1
     assert not breaker.is_open
-
-
-def test_a_try_that_is_cancelled_leaves_it_to_the_next():
-    clock, breaker = circuit(failures=1, open_s=30.0)
-    fails(breaker)
-    clock.seconds += 30
-    with pytest.raises(asyncio.CancelledError), breaker.passage():
-        raise asyncio.CancelledError
-    breaker.check()
-
-
-def test_too_little_time_neither_opens_nor_closes_it():
-    clock, breaker = circuit(failures=2)
-    fails(breaker)
-    fails(breaker, ModelTooSlow("the queue was long", of_server=False))
-    assert not breaker.is_open
-    fails(breaker)
-    assert breaker.is_open
-    clock.seconds += 30
-    fails(breaker, ModelTooSlow("the queue was long", of_server=False))
-    with breaker.passage(), pytest.raises(CircuitOpen, match="one request is trying it now"):
-        breaker.check()
 
 
 class Silent(httpx.AsyncBaseTransport):

@@ -13,7 +13,6 @@ from generator.llm.context import passage_texts, shortened_lengths
 from generator.settings import CacheSettings
 from tests.generator.language_model import Scripted, no_fallback, says, settings
 from tests.generator.sample_index import passage
-from tests.virtual_clock import run
 
 pytest_plugins = ["tests.generator.sample_index"]
 
@@ -160,6 +159,9 @@ def test_a_refused_prompt_is_shortened_and_sent_once_more(sample):
         written(sample, OVERFLOW, OVERFLOW, beside={"tokenize": tokenize}, max_tokens=64)
 
 
+SMALL = "max_tokens=2048 cannot be greater than max_model_len=1024. Please request fewer output tokens."
+
+
 def test_a_refusal_without_a_size_shortens_the_prompt_to_three_quarters(sample):
     overflow = httpx.Response(400, json={"error": {"message": "context_length_exceeded"}})
     evidence = [passage("LONG", "A sentence of some words stands here. " * 200)]
@@ -167,9 +169,6 @@ def test_a_refusal_without_a_size_shortens_the_prompt_to_three_quarters(sample):
     first, second = (len(body["messages"][0]["content"].split()) for body in script.bodies)
     assert 0.74 * first < second <= 0.75 * first
     assert "the model's context: LONG to " in done.prompt.note
-
-
-SMALL = "max_tokens=2048 cannot be greater than max_model_len=1024. Please request fewer output tokens."
 
 
 @pytest.mark.parametrize(
@@ -211,47 +210,3 @@ def test_an_answer_from_a_shortened_prompt_is_replayed_without_the_server(sample
     )
     _, replayed = written(sample, mode="replay", file=file, max_tokens=64)
     assert (replayed.prompt, replayed.value) == (recorded.prompt, recorded.value)
-
-
-@pytest.mark.parametrize("failure", [401, 503, None])
-def test_a_failed_request_for_the_size_is_not_repeated_by_waiting_calls_but_by_later_ones(
-    sample, tmp_path, failure
-):
-    failures = [httpx.Response(failure) if failure else httpx.ReadError("reset")]
-
-    def answer(request):
-        if not failures:
-            return models(100_000)(request)
-        if isinstance(failed := failures.pop(), Exception):
-            raise failed
-        return failed
-
-    given = {"beside": {"models": answer}, "mode": "use", "file": tmp_path / "calls.sqlite"}
-    script, done = written(sample, times=3, **given)
-    assert (len(script.asked_beside), done.prompt.context.said_by) == (1, "nobody")
-    assert written(sample, **given)[1].prompt.context.said_by == "server"
-
-
-def test_a_failed_count_is_asked_for_again_by_the_next_question(sample, whole, tmp_path):
-    busy = [httpx.Response(503)] * 2  # whole, and shortest
-    beside = {
-        "models": models(len(whole.encode()) + TEMPLATE + 63),
-        "tokenize": lambda request: busy.pop() if busy else tokenize(request),
-    }
-    given = {"beside": beside, "mode": "use", "file": tmp_path / "calls.sqlite", "max_tokens": 64}
-    assert written(sample, **given)[1].prompt.count.counted_by in {"bytes", "server"}
-    assert written(sample, **given)[1].prompt.count.counted_by == "server"
-
-
-def test_a_request_for_the_context_size_has_the_time_limit_of_a_request():
-    async def is_silent(request):
-        await asyncio.Event().wait()
-
-    async def ask():
-        given = settings(timeout_s=0.1)
-        async with LanguageModel(given, transport=httpx.MockTransport(is_silent)) as model:
-            begun = asyncio.get_running_loop().time()
-            said_by = (await model.tokens.context(model.limit("answer"))).said_by
-            return said_by, asyncio.get_running_loop().time() - begun
-
-    assert run(ask()) == ("nobody", 0.1)

@@ -40,10 +40,6 @@ def test_without_settings_no_model_is_configured():
         LanguageModel(settings)
 
 
-def test_the_full_address_of_the_call_is_taken_as_well():
-    assert settings(base_url="https://model.test/v1/chat/completions").base_url == "https://model.test/v1"
-
-
 @pytest.mark.parametrize(
     ("changed", "said"),
     [

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import sqlite3
-from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -128,13 +127,6 @@ def test_record_keeps_what_cannot_be_read(file):
     assert replayed.value.text == "nor this"
 
 
-def test_use_asks_again_where_a_failure_was_recorded(file):
-    with pytest.raises(ModelRefusedCall):
-        ask("record", file, httpx.Response(503, text="busy"))
-    assert ask("use", file, says(RIVER))[1][0].value == River(name="낙동강")
-    assert ask("replay", file)[1][0].value == River(name="낙동강")
-
-
 def test_whether_it_was_streamed_makes_no_difference(file):
     ask("record", file, says(RIVER), stream=False)
     assert ask("replay", file, stream=True)[1][0].value == River(name="낙동강")
@@ -229,30 +221,6 @@ def test_an_outcome_that_is_none_is_one_clear_error(file, mode, outcome):
     with pytest.raises(CacheUnusable, match=r"calls\.sqlite is damaged: .*Move it away") as error:
         ask(mode, file, says(RIVER))
     assert len(str(error.value)) < 1_000
-
-
-def test_a_database_of_another_program_is_refused(file):
-    with sqlite3.connect(file) as other:
-        other.execute("CREATE TABLE recipes (name)")
-    other.close()
-    with pytest.raises(CacheUnusable, match=r"contains no recorded calls of this version"):
-        ask("use", file, says(RIVER))
-
-
-def test_of_two_answers_to_one_call_in_use_the_first_holds_for_both(file):
-    def answer_late(request):
-        with ThreadPoolExecutor() as another:  # who asks the same, and is faster
-            another.submit(ask, "use", file, says(RIVER)).result()
-        return says(OTHER)
-
-    async def call():
-        cache = CacheSettings(mode="use", file=file)
-        transport = httpx.MockTransport(answer_late)
-        async with LanguageModel(settings(), transport=transport, cache=cache) as model:
-            return await model.complete_json(MESSAGES, River, name="river", prompt_version=1)
-
-    reply = asyncio.run(call())
-    assert (reply.value, reply.from_cache) == (River(name="낙동강"), True)
 
 
 # Whole runs

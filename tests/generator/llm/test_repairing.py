@@ -26,30 +26,10 @@ def test_half_a_json_is_sent_back_once_and_mended():
     assert second["response_format"] == first["response_format"]
 
 
-def test_an_answer_that_stays_broken_fails_after_two_requests():
-    script, error = fail(ModelAnswerInvalid, says('{"name": "낙동'), says('{"name": "낙동강"}'))
-    assert len(script.requests) == 2
-    assert error.text == '{"name": "낙동강"}'
-    assert "length: Field required" in str(error)
-
-
-@pytest.mark.parametrize("empty", [None, "", " \n"])
-def test_an_empty_answer_is_sent_back_as_words(empty):
-    script, reply = ask(says(empty), says(RIVER))
-    assert reply.repaired
-    assert script.bodies[1]["messages"][1] == {"role": "assistant", "content": "(empty)"}
-    assert "the answer is empty" in script.bodies[1]["messages"][2]["content"]
-
-
 def test_a_wrong_schema_is_told_field_by_field():
     script, _ = ask(says({"river": "낙동강", "length": -1}), says(RIVER))
     complaint = script.bodies[1]["messages"][2]["content"]
     assert "name: Field required; length: Input should be greater than or equal to 0" in complaint
-
-
-def test_a_refusal_during_the_repair_is_told_as_such():
-    script, error = fail(ModelRefusedCall, says("no"), httpx.Response(401, json={"error": "expired"}))
-    assert (len(script.requests), error.status, error.attempts) == (2, 401, 2)
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,13 @@ from generator.pipeline import AskRequest, Settings, answer_question
 from generator.settings import GeneratorSettings
 from generator.ways import make_request
 from indexer.settings import IndexerSettings
-from retriever.errors import BadFilter, UnknownPaper
+from retriever.errors import UnknownPaper
 from retriever.index import open_index
 from retriever.settings import RetrieverSettings
 from tests.generator.language_model import settings
 from tests.generator.model_by_stage import ByStage
 from tests.generator.sample_index import (
     ENGLISH,
-    KOREAN,
     NAME,
     UNANSWERABLE_ENGLISH,
     ask_model,
@@ -126,26 +125,6 @@ def test_the_steps_of_each_way_with_a_model(sample, number):
     assert len(step(asked, "retrieve")["inputs"]["queries"]) == RETRIEVE_BY[number]
 
 
-@pytest.mark.parametrize("number", WAYS)
-def test_the_numbers_of_each_way_stand_in_the_trace(sample, number):
-    asked = ask(sample, ENGLISH, number, ByStage(REPLIES))
-    assert step(asked, "retrieve")["inputs"]["k"] == {1: 5, 2: 15}.get(number, 10)
-    if number > 1:
-        assert step(asked, "rerank")["inputs"]["k"] == 5
-    if number > 2:
-        assert step(asked, "fuse")["inputs"]["k"] == 15
-    if number > 5:
-        assert step(asked, "filter")["inputs"]["above"] == 0.6
-
-
-def test_the_filter_is_all_that_tells_way_six_from_three_and_seven_from_five(sample):
-    for without, with_filter in ((3, 6), (5, 7)):
-        plain, filtered = (ask(sample, KOREAN, number) for number in (without, with_filter))
-        kept = [hit.passage_id for hit in plain.evidence if hit.score > 0.6]
-        assert [hit.passage_id for hit in filtered.evidence] == kept
-        assert step(plain, "rerank")["output"] == step(filtered, "rerank")["output"]
-
-
 def test_the_last_way_re_ranks_by_its_draft_and_shows_it(sample):
     asked = ask(sample, ENGLISH, 8, ByStage(REPLIES))
     draft = step(asked, "draft")
@@ -215,19 +194,6 @@ def test_other_than_two_further_texts_are_replaced_by_substitutes(sample, number
     assert asked.answer.written_by == "tiny-writer-7b"
 
 
-def test_a_reply_that_does_not_fit_is_sent_back_once(sample):
-    model = ByStage({**REPLIES, "queries": [BAD["ten"], QUERIES]})
-    asked = ask(sample, ENGLISH, 3, model)
-    assert len(model.asked["queries"]) == 2
-    assert step(asked, "queries")["output"] == GOOD
-
-
-@pytest.mark.parametrize("question", ["the", "🙂", "왜?"])
-@pytest.mark.parametrize("number", [1, 5, 8])
-def test_a_question_with_nothing_to_search_for_is_answered_by_nothing(sample, number, question):
-    assert ask(sample, question, number).answer.abstained
-
-
 # Topics
 
 
@@ -249,35 +215,10 @@ def test_a_topic_with_few_passages_is_filled_up_and_a_note_says_so(full):
     )
 
 
-def test_a_topic_is_quoted_also_where_others_share_more_words_with_the_question(full):
-    asked = ask(
-        full,
-        "oxygen loss of cathode cells with a ceramic alumina separator",
-        1,
-        topic="OTHER",
-        evidence=2,
-    )
-    assert [hit.doc_id for hit in asked.evidence] == ["OTHER", "SHORT"]
-    assert ("OTHER",) in {sentence.citations for sentence in asked.answer.sentences}
-
-
 @pytest.mark.parametrize("number", WAYS)
 def test_an_unknown_topic_is_an_error(full, number):
     with pytest.raises(UnknownPaper, match="contains no paper with the id or exact title 'nowhere'"):
         ask(full, "cathode?", number, topic="nowhere")
-
-
-def test_the_way_of_papers_takes_no_topic(full):
-    with pytest.raises(BadFilter, match="way 'shrag' takes no topic"):
-        asyncio.run(answer_question(full, AskRequest("cathode?", topic="LONG"), settings_of(UNUSED)))
-
-
-@pytest.mark.parametrize(
-    ("given", "what"), [({"keywords": ("a",)}, "keywords"), ({"skip": ("SQ1",)}, "queries")]
-)
-def test_what_these_ways_have_no_use_for_is_refused(full, given, what):
-    with pytest.raises(BadFilter, match=f"way 'paper-qa-2' takes no {what}"):
-        ask(full, "cathode?", 2, **given)
 
 
 def test_a_method_of_the_settings_is_no_obstacle():
@@ -287,11 +228,6 @@ def test_a_method_of_the_settings_is_no_obstacle():
     assert make_request(given, "cathode?", way="shrag").method == "paper"
     assert make_request(given, "cathode?", way="shrag", method="").method == "paper"
     assert make_request(given, "cathode?", way="paper-qa-3", hops="auto").method == "paper"
-
-
-@pytest.mark.parametrize("number", [2, 3])
-def test_the_evidence_is_as_much_as_was_asked_for(sample, number):
-    assert len(ask(sample, ENGLISH, number, evidence=30).evidence) == 30
 
 
 # From the command line

@@ -1,7 +1,6 @@
 """Ways: a new one is one new file and a line of the table."""
 
 import asyncio
-import json
 
 import pytest
 
@@ -9,7 +8,7 @@ from generator.answers.answer import no_answer
 from generator.errors import UnknownWay
 from generator.pipeline import AskRequest, answer_question
 from generator.ways import WAYS, WayModule, find_way
-from tests.generator.sample_index import ENGLISH, NAME, settings_of, shrag
+from tests.generator.sample_index import ENGLISH, settings_of
 from tests.generator.test_pipeline import UNUSED
 
 pytest_plugins = ["tests.generator.sample_index"]
@@ -69,12 +68,3 @@ def test_a_new_way_is_one_file_and_its_steps_stand_in_the_trace(toy_way, sample)
     ]
     assert hop["output"] == [hit.passage_id for hit in asked.evidence]
     assert asked.answer == no_answer("en", "nobody")
-
-
-def test_the_command_takes_a_new_way_and_shows_its_trace(toy_way, sample_home, tmp_path):
-    file = tmp_path / "trace.json"
-    options = ("--name", NAME, "--way", "two-searches", "--json", "--trace", file)
-    done = shrag("ask", ENGLISH, *options, home=sample_home)
-    assert json.loads(done.stdout)["answer"]["written_by"] == "nobody"
-    shown = shrag("trace", "show", file, home=sample_home).stdout.splitlines()
-    assert [line.partition(":")[0] for line in shown if " ms" in line[:20]] == ["hop", "  search", "  search"]

@@ -78,7 +78,7 @@ def test_a_wrong_password_is_told_with_the_setting(settings):
 
     assert (code, found["engine", "reachable"]["status"]) == (1, "wrong")
     assert "credentials" in found["engine", "reachable"]["found"]
-    assert "SHRAG_ELASTICSEARCH__USER" in found["engine", "reachable"]["mend"]
+    assert "SHRAG_ELASTICSEARCH__USER" in found["engine", "reachable"]["remedy"]
     assert "guessed" not in str(found)
 
 

@@ -12,7 +12,6 @@ import pytest
 
 from generator.settings import LanguageModelSettings
 from tests.service.errors import ServerUnavailable
-from tests.service.vllm.proxy import Proxy, proxy_before
 from tests.service.vllm.running import Running
 from tests.service.vllm.server import MODEL, START_SECONDS, Server, running_server
 
@@ -58,13 +57,6 @@ def own_vllm(vllm: Running) -> Server:
     if not isinstance(vllm, Server):
         pytest.skip("SHRAG_TEST_VLLM_URL is set, and the tests do not break a server that is not theirs")
     return vllm
-
-
-@pytest.fixture
-def proxy(vllm: Running) -> Iterator[Proxy]:
-    """Return a server before vLLM that spoils what passes."""
-    with proxy_before(vllm.url) as before:
-        yield before
 
 
 @pytest.fixture

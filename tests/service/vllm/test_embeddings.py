@@ -45,17 +45,3 @@ def test_an_endpoint_gives_the_vectors_of_the_model_in_process(kind: str, endpoi
     assert served.dtype == np.float32
     assert (served * own).sum(axis=1) == pytest.approx(np.ones(4), abs=1e-5)
     assert abs((served[0] * own[1]).sum()) < 0.999  # of another text they differ
-
-
-def test_many_texts_come_back_in_their_order(endpoint: Encoder, local: Encoder):
-    texts = [f"{TEXTS[number % 4]} {number}" for number in range(150)]
-
-    served, own = endpoint.encode_passages(texts), local.encode_passages(texts)
-
-    assert (served * own).sum(axis=1) == pytest.approx(np.ones(150), abs=1e-5)
-
-
-def test_no_texts_make_no_request(encoder_vllm: Server, endpoint: Encoder):
-    before = encoder_vllm.metric("vllm:request_success_total")
-    assert endpoint.encode_queries([]).shape == (0, DIMENSIONS)
-    assert encoder_vllm.metric("vllm:request_success_total") == before

@@ -3,8 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 
@@ -12,7 +10,6 @@ from generator.answers.answer import EXTRACTIVE
 from generator.pipeline import AskRequest, AskResult, answer_question
 from tests.generator.sample_index import KOREAN, NAME, settings_of, shrag
 from tests.service.vllm.conftest import settings_for
-from tests.service.vllm.proxy import HELD, NONE, Fault, Proxy
 from tests.service.vllm.server import MODEL, Server
 
 pytest_plugins = ["tests.generator.sample_index"]
@@ -21,46 +18,7 @@ RUNNING = "vllm:num_requests_running"
 STATISTICS, QUOTATION = "strategy from statistics, the model failed:", "extractive answer, the model failed:"
 
 
-@dataclass(frozen=True)
-class Case:
-    """The faults that the calls of one question meet in turn, and what the reader is told of them."""
-
-    faults: tuple[Fault, ...]
-    written_by: str = MODEL
-    told: tuple[str, ...] = ()
-    calls: int = 3  # keywords in two languages and the answer
-    llm: dict[str, Any] = field(default_factory=dict)
-
-
-ALWAYS = 20  # more calls than any question makes
 QUICK = {"first_token_s": 2, "between_tokens_s": 2, "retries": 0}
-CASES = {
-    "a slow answer": Case((Fault(wait_s=1),) * 3),
-    "too slow an answer": Case(
-        (HELD,) * ALWAYS, EXTRACTIVE, (STATISTICS, "silent for 2 s", "FIRST_TOKEN_S", QUOTATION), 2, QUICK
-    ),
-    "a stream cut once": Case((Fault(cut_after=1_500),), calls=4),
-    "a stream cut always": Case(
-        (Fault(cut_after=1_500),) * ALWAYS, EXTRACTIVE, (STATISTICS, QUOTATION), 9, {"circuit_failures": 99}
-    ),
-    "a stream that stands still": Case(
-        (Fault(hold_after=1_500),) * ALWAYS,
-        EXTRACTIVE,
-        (STATISTICS, "BETWEEN_TOKENS_S", QUOTATION),
-        2,
-        QUICK | {"first_token_s": 120},
-    ),
-    "the answer's stream cut, not the keywords'": Case(
-        (NONE, NONE, *(Fault(cut_after=1_500),) * ALWAYS), EXTRACTIVE, (QUOTATION,), 3, {"retries": 0}
-    ),
-    "a whole answer cut": Case(
-        (Fault(cut_after=100),) * ALWAYS,
-        EXTRACTIVE,
-        (STATISTICS, QUOTATION),
-        3,
-        {"stream": False, "retries": 0},
-    ),
-}
 
 
 def asked(sample, home, llm) -> AskResult:
@@ -69,22 +27,6 @@ def asked(sample, home, llm) -> AskResult:
 
 def told_of(found: AskResult) -> str:
     return "\n".join(found.result.notes)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_a_question_is_answered_whatever_its_calls_meet(name: str, proxy: Proxy, vllm, sample, sample_home):
-    case = CASES[name]
-    proxy.meet(*case.faults)
-
-    found = asked(sample, sample_home, settings_for(proxy.base_url, **case.llm))
-
-    assert found.answer.written_by == case.written_by
-    assert found.answer.sentences or found.answer.statement
-    for one in case.told:
-        assert one in told_of(found)
-    assert ("the model failed" in told_of(found)) == bool(case.told)
-    assert len(proxy.calls) == case.calls
-    vllm.wait_for_metric(RUNNING, 0)
 
 
 def test_a_prompt_beyond_the_context_is_told_or_made_to_fit(vllm, sample, sample_home):
@@ -107,7 +49,7 @@ def in_the_middle(sample, home, llm, act: Callable[[], None], server: Server) ->
 # To start it again takes a minute of a core; by day tests/generator/test_server_faults.py breaks off streams.
 @pytest.mark.nightly
 def test_a_server_killed_in_the_middle_of_a_stream_ends_the_question_and_later_answers(
-    own_vllm: Server, proxy: Proxy, sample, sample_home
+    own_vllm: Server, sample, sample_home
 ):
     direct = settings_for(f"{own_vllm.url}/v1", max_tokens=8_000, temperature=2)
 

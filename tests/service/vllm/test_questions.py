@@ -1,7 +1,6 @@
 """The whole way of a question with a real server whose model says nonsense: all is labelled."""
 
 import asyncio
-import contextlib
 import json
 from pathlib import Path
 
@@ -10,8 +9,7 @@ import pytest
 from generator.pipeline import AskRequest, answer_question
 from generator.tracing.trace import Trace
 from retriever.index import SearchIndex
-from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of, shrag, timeless
-from tests.service.vllm.conftest import settings_for
+from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of, shrag
 from tests.service.vllm.running import Running
 from tests.service.vllm.server import MODEL
 
@@ -40,75 +38,6 @@ def test_nonsense_in_valid_json_is_an_answer_with_its_writer_and_its_checks(
         assert sentence["citations"] or sentence["check"] == "unsupported"
 
 
-def test_the_trace_holds_what_each_call_took(sample, sample_home, settings):
-    asked = answered(sample, sample_home, settings)
-
-    steps = [*asked.trace.steps("keywords"), *asked.trace.steps("answer")]
-    assert [step["name"] for step in steps] == ["keywords", "keywords", "answer"]
-    for step in steps:
-        call = step["model_call"]
-        assert call["model"] == MODEL
-        assert call["prompt_tokens"] > 20
-        assert 0 < call["completion_tokens"] <= 600
-        assert asked.result.milliseconds[f"{step['name']} (model)"] > 0
-        assert json.loads(call["text"], strict=False)  # the model says nonsense, line breaks too
-
-
-def test_two_traces_of_a_question_tell_the_same(sample, sample_home, settings):
-    one, other = (answered(sample, sample_home, settings).trace for _ in range(2))
-    assert timeless(one.record) == timeless(other.record)
-
-
-def test_answers_that_are_cut_off_give_way_to_statistics_and_quotations(sample, sample_home, settings):
-    few = settings.model_copy(update={"max_tokens": 16})
-
-    found = answered(sample, sample_home, few)
-
-    assert found.answer.written_by == "extractive"
-    assert found.answer.sentences
-    assert [note.partition(",")[0] for note in found.result.notes if "model failed" in note] == [
-        "strategy from statistics",
-        "extractive answer",
-    ]
-    assert all("cut off at 16 tokens" in note for note in found.result.notes if "model failed" in note)
-
-
-def test_a_question_that_is_given_up_stops_the_server_too(vllm: Running, sample, sample_home, settings):
-    async def ask_and_give_up() -> None:
-        question = answer_question(sample, AskRequest(KOREAN), settings_of(sample_home, llm=settings))
-        task = asyncio.create_task(question)
-        await asyncio.to_thread(vllm.wait_for_metric, RUNNING, 1)
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
-
-    asyncio.run(ask_and_give_up())
-
-    vllm.wait_for_metric(RUNNING, 0)
-
-
-def test_five_questions_at_once_get_the_answers_they_get_one_by_one(sample, sample_home, settings):
-    async def at_once(questions):
-        given = settings_of(sample_home, llm=settings)
-        return await asyncio.gather(*(answer_question(sample, AskRequest(each), given) for each in questions))
-
-    questions = [KOREAN, ENGLISH, KOREAN, ENGLISH, KOREAN]
-    together = asyncio.run(at_once(questions))
-
-    assert [one.result.question for one in together] == questions
-    assert {one.answer.written_by for one in together} == {MODEL}
-    assert len({one.result.hits[0].passage_id for one in together[::2]}) == 1
-
-
-def test_a_time_limit_ends_the_question(vllm: Running, sample, sample_home):
-    hurried = settings_for(f"{vllm.url}/v1", deadline_s=0.05)
-
-    found = answered(sample, sample_home, hurried)
-
-    assert found.answer.written_by == "extractive"
-    vllm.wait_for_metric(RUNNING, 0)
-
-
 def test_the_command_asks_the_server_that_two_variables_name(vllm: Running, sample_home, tmp_path):
     trace = tmp_path / "trace.json"
     done = shrag(
@@ -123,14 +52,6 @@ def test_the_command_asks_the_server_that_two_variables_name(vllm: Running, samp
     assert json.loads(done.stdout)["answer"]["written_by"] == MODEL
     calls = [step["name"] for step in Trace.load(trace).steps() if step.get("model_call")]
     assert calls == ["keywords", "keywords", "answer"]
-
-
-def test_without_a_setting_no_model_is_called(vllm: Running, sample_home):
-    before = vllm.metric("vllm:prompt_tokens_total")
-    done = shrag("ask", KOREAN, "--name", NAME, "--json", home=sample_home)
-
-    assert json.loads(done.stdout)["answer"]["written_by"] == "extractive"
-    assert vllm.metric("vllm:prompt_tokens_total") == before
 
 
 def test_an_evaluation_run_takes_its_keywords_from_the_model(vllm: Running, sample_home, tmp_path):

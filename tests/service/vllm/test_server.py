@@ -1,7 +1,5 @@
 """The HTTP server with a real vLLM: an answer as it is written, and a reader who leaves."""
 
-import json
-import socket
 from contextlib import contextmanager
 
 import httpx
@@ -64,14 +62,4 @@ def test_the_model_stops_when_the_reader_of_a_stream_leaves(server: Served, vllm
     with a_call_given_up(vllm), asking(server) as answer:
         arriving = events_of(answer.iter_lines())  # kept: who drops it closes the connection
         next(arriving)
-        vllm.wait_for_metric(RUNNING, 1)
-
-
-@pytest.mark.nightly
-def test_the_model_stops_when_the_reader_of_a_plain_answer_leaves(server: Served, vllm: Running):
-    body = json.dumps({"question": ENGLISH}).encode()
-    head = f"POST /api/v1/ask HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n"
-    address = "127.0.0.1", server.port
-    with a_call_given_up(vllm), socket.create_connection(address, timeout=WAIT_S) as connection:
-        connection.sendall(f"{head}Content-Type: application/json\r\n\r\n".encode() + body)
         vllm.wait_for_metric(RUNNING, 1)

@@ -1,19 +1,15 @@
-"""The checks, one file each, in the order of the output."""
+"""The checks, in the order of the output."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from stack.doctor.checks.backup import check_backup
-from stack.doctor.checks.cross_encoders import check_cross_encoders
-from stack.doctor.checks.disk import check_disk
-from stack.doctor.checks.encoder import check_encoder
-from stack.doctor.checks.engine import REACHABLE, check_engine
-from stack.doctor.checks.index import check_index
-from stack.doctor.checks.language_model import check_language_model
-from stack.doctor.checks.libraries import check_libraries
-from stack.doctor.checks.serving import check_serving
-from stack.doctor.checks.settings import check_settings
-from stack.doctor.findings import Check, Examined, Finding, failed, of_check
+from stack.doctor.engine import REACHABLE, check_engine
+from stack.doctor.findings import Check, Examined, Finding, failed
+from stack.doctor.indexes import check_backup, check_index
+from stack.doctor.language_model import check_language_model
+from stack.doctor.machine import check_disk, check_libraries, check_settings
+from stack.doctor.models import check_cross_encoders, check_encoder
+from stack.doctor.serving import check_serving
 
 CHECKS: dict[str, Check] = {
     "libraries": check_libraries,
@@ -27,6 +23,7 @@ CHECKS: dict[str, Check] = {
     "language model": check_language_model,
     "server": check_serving,
 }
+BUG = "shrag --debug doctor shows where other commands fail; this is a bug in SHRAG"
 
 
 def examine(examined: Examined) -> Iterator[Finding]:
@@ -35,12 +32,11 @@ def examine(examined: Examined) -> Iterator[Finding]:
     for name, check in CHECKS.items():
         now = replace(examined, engine_answers=answers(found))
         try:
-            for finding in of_check(name, check(now)):
-                found.append(finding)
-                yield finding
+            for finding in check(now):
+                found.append(replace(finding, check=name))
+                yield found[-1]
         except Exception as error:  # noqa: BLE001 - the other checks run after any error
-            mend = "shrag --debug doctor shows where other commands fail; this is a bug in SHRAG"
-            yield replace(failed("the check itself", error), mend=mend, check=name)
+            yield replace(failed("the check itself", error), remedy=BUG, check=name)
 
 
 def answers(found: Iterable[Finding]) -> bool:

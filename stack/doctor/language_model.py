@@ -1,0 +1,171 @@
+"""The language model: reachable, with the right name, enough context, and support of JSON schemas."""
+
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from base.untrusted import one_line, read_json, without_key
+from generator.errors import ModelFailed
+from generator.llm.client import Client
+from generator.llm.context import is_count
+from generator.llm.model import chat_request
+from generator.pipeline import run
+from generator.settings import LanguageModelSettings
+from stack.doctor.findings import Examined, Finding, check_encryption
+
+if TYPE_CHECKING:
+    import httpx
+
+LOOK_S = 15.0  # time limit of answers that need no generation
+PROMPT_TOKENS = 6_000  # five Korean passages of 4,000 characters, and the instructions
+PROBE_TOKENS = 256  # the longest answer of the schema has about forty; a model may add spaces
+OK, UNAUTHORIZED, FORBIDDEN, NOT_FOUND = 200, 401, 403, 404
+SHOWN_MODELS, SHOWN = 10, 80
+PROMPT = (
+    "Write a poem of four lines about the sea in winter. "
+    "Verse only: no JSON, no braces, no quotation marks, no code."
+)
+SCHEMA = "JSON schema"
+WHERE_THE_API_BEGINS = "set SHRAG_LLM__BASE_URL to the base address of the API (usually ending in /v1)"
+
+
+class ProbeAnswer(BaseModel):
+    """The answer allowed by the schema; nobody writes it when asked for a poem."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    season: Literal["spring", "summer", "autumn", "winter"]
+    waves: Literal["calm", "rough"]
+    lines: Annotated[list[Literal["salt", "wind", "snow"]], Field(min_length=1, max_length=3)]
+
+
+def check_language_model(examined: Examined) -> Iterator[Finding]:
+    """Request the server's models and version, and one answer in JSON."""
+    llm = examined.settings.generator.llm
+    if llm.base_url is None:
+        found = "keywords come from statistics, answers are quoted"
+        remedy = "set SHRAG_LLM__BASE_URL and SHRAG_LLM__MODEL; see docs/how-to/models.md"
+        yield Finding("endpoint", "not configured", found, "", remedy)
+        return
+    yield from check_encryption(llm.base_url, secret=bool(llm.api_key))
+    yield from run(_collected(Client(llm, examined.transport), llm.base_url))
+
+
+async def _collected(client: Client, base_url: str) -> list[Finding]:
+    await client.open()
+    try:
+        return [finding async for finding in _findings(client, client.settings, base_url)]
+    finally:
+        await client.close()
+
+
+async def _findings(client: Client, llm: LanguageModelSettings, base_url: str) -> AsyncIterator[Finding]:
+    try:
+        response = await client.exchange("GET", f"{base_url}/models", None, LOOK_S)
+    except ModelFailed as error:
+        remedy = "start the server (docs/how-to/models.md), or set SHRAG_LLM__BASE_URL to its address"
+        yield Finding("reachable", "wrong", str(error), base_url, remedy)
+        return
+    try:
+        listed = {str(model["id"]): dict(model) for model in read_json(response.content)["data"]}
+    except (ValueError, TypeError, KeyError):
+        listed = None
+    if response.status_code != OK or listed is None:
+        yield _not_a_model(response, llm)
+        return
+    yield Finding("reachable", "ok", "answers", base_url)
+    yield Finding("version", "ok", await _version(client, base_url))
+    for name in llm.models:
+        yield _served(listed, name, llm)
+        if name in listed:
+            yield _context(listed[name], llm)
+    if llm.model in listed:
+        yield await _schema(client, llm)
+
+
+def _not_a_model(response: "httpx.Response", llm: LanguageModelSettings) -> Finding:
+    kind = one_line(response.headers.get("Content-Type", "something else"), llm.api_key)
+    found, remedy = f"does not list models, but answers with {kind}", WHERE_THE_API_BEGINS
+    if response.status_code != OK:
+        found = f"answers {response.status_code} to a request for its models"
+    if response.status_code in {UNAUTHORIZED, FORBIDDEN}:
+        remedy = "set SHRAG_LLM__API_KEY to a key that this server accepts"
+    return Finding("reachable", "wrong", found, llm.base_url or "", remedy)
+
+
+async def _version(client: Client, base_url: str) -> str:
+    """Request the version of vLLM; other servers have no such address, which is not a problem."""
+    try:
+        response = await client.exchange("GET", f"{base_url.removesuffix('/v1')}/version", None, LOOK_S)
+        if response.status_code == NOT_FOUND:
+            return "unknown; the server is not vLLM"
+        return f"vLLM {one_line(str(read_json(response.content)['version']), client.settings.api_key)}"
+    except (ModelFailed, ValueError, TypeError, KeyError):
+        return "unknown"
+
+
+def _served(listed: dict[str, dict[str, Any]], name: str, llm: LanguageModelSettings) -> Finding:
+    if name in listed:
+        return Finding("model", "ok", "is served", name)
+    there_are = one_line(", ".join(list(listed)[:SHOWN_MODELS]), llm.api_key) or "none"
+    remedy = "set SHRAG_LLM__MODEL to one of these"
+    if name != llm.model:
+        remedy = "correct or remove it in SHRAG_LLM__OTHER_MODELS"
+    return Finding("model", "wrong", f"is not served; the models are: {there_are}", name, remedy)
+
+
+def _context(model: dict[str, Any], llm: LanguageModelSettings) -> Finding:
+    length, needed = llm.context_tokens or model.get("max_model_len"), llm.max_tokens + PROMPT_TOKENS
+    if not is_count(length):
+        remedy = "set SHRAG_LLM__CONTEXT_TOKENS, so that no prompt exceeds it"
+        return Finding("context", "warning", "the server does not report its length", "", remedy)
+    found, configured = f"{length:,} tokens", f"an answer of {llm.max_tokens:,}"
+    if length < needed:
+        found += f"; five long passages and an answer take up to {needed:,}"
+        remedy = "serve it with a larger --max-model-len, or lower SHRAG_LLM__MAX_TOKENS"
+        return Finding("context", "warning", found, configured, remedy)
+    return Finding("context", "ok", found, configured)
+
+
+async def _schema(client: Client, llm: LanguageModelSettings) -> Finding:
+    """Request verse under a schema: a server that enforces the schema still answers in JSON."""
+    probe = llm.model_copy(update={"max_tokens": PROBE_TOKENS, "temperature": 0.0, "stream": False})
+    request = chat_request([{"role": "user", "content": PROMPT}], ProbeAnswer, name="probe", settings=probe)
+    try:
+        response = await client.exchange("POST", client.url, request, llm.timeout_s)
+    except ModelFailed as error:
+        remedy = "read the server's log, or raise SHRAG_LLM__TIMEOUT_S"
+        return Finding(SCHEMA, "wrong", f"no answer: {error}", "", remedy)
+    body = without_key(response.text, llm.api_key)
+    if response.status_code != OK:
+        found = f"the server answers {response.status_code} to a request with a JSON schema"
+        remedy = "use a server that supports response_format with json_schema (like vLLM)"
+        return Finding(SCHEMA, "wrong", f"{found}: {one_line(body)[:SHOWN]}", "", remedy)
+    return judge_probe(body)
+
+
+def judge_probe(body: str) -> Finding:
+    """Check whether the server enforced the schema."""
+    try:
+        choice = read_json(body)["choices"][0]
+        message = choice["message"]
+        text = str(message.get("content") or "").strip()
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError):
+        found = f"not a chat completion: {one_line(body)[:SHOWN]}"
+        return Finding(SCHEMA, "wrong", found, "", WHERE_THE_API_BEGINS)
+    if not text and (message.get("reasoning_content") or message.get("reasoning")):
+        found = "the answer is in the model's reasoning, to which no schema applies"
+        remedy = "start the server without --reasoning-parser, and disable the model's reasoning"
+        return Finding(SCHEMA, "wrong", found, "", remedy)
+    try:
+        ProbeAnswer.model_validate_json(text)
+    except ValidationError:
+        if choice.get("finish_reason") == "length" and not text.strip('{}[]":, '):
+            found = f"{PROBE_TOKENS} tokens of white space: the model fills the space between the braces"
+            remedy = "use another model; this one may never end its answers"
+            return Finding(SCHEMA, "warning", found, "", remedy)
+        found = f"asked for verse under a schema, the model answered {text[:SHOWN]!r}"
+        remedy = "this server does not enforce the schema: use vLLM without --reasoning-parser"
+        return Finding(SCHEMA, "wrong", found, "", remedy)
+    return Finding(SCHEMA, "ok", "a request for verse was answered according to the schema")
