@@ -19,7 +19,7 @@ from base.untrusted import one_line
 from indexer.corpora.papers import Paper, language_of
 from retriever.duplicates import MOST_COMPARED, PaperClaims, paper_claims
 from retriever.engines.ordering import reciprocal_rank_fusion
-from retriever.errors import SourceFailed, SourceSilent
+from retriever.errors import SourceFailed
 from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
 from retriever.sources import LinkedPapers, Source, SourceAnswer
@@ -38,19 +38,21 @@ FILLED = (
 )
 FOUND_IN = "found_in"  # key of a merged record: its sources, and its id in each
 
+SILENT_SHARE = 0.3  # of the time limit: a source that fails after longer is not asked again
+
 T = TypeVar("T")
 log = get_logger("sources")
 
 
 @dataclass(slots=True)
 class LimitedSource:
-    """A source with a time limit in seconds; disabled after its first timeout."""
+    """A source with a time limit in seconds; disabled after a failure that took long."""
 
     source: Source
     seconds: float
     kind: str = "index"
     description: str = ""  # of its content, from its settings
-    silent: bool = False  # whether it timed out
+    silent: bool = False  # whether it is not asked again
     failed: str = ""  # message of its last failure
 
     @property
@@ -103,6 +105,8 @@ async def ask_sources(
     async def asked(limited: LimitedSource) -> T | str:
         if limited.silent:
             return limited.failed
+        clock = asyncio.get_running_loop().time
+        begun = clock()
         try:
             async with asyncio.timeout(limited.seconds):
                 return await ask(limited.source)
@@ -110,7 +114,7 @@ async def ask_sources(
             limited.silent = True
             limited.failed = Note("source_silent", source=limited.name, seconds=plain(limited.seconds))
         except RemediableError as error:
-            limited.silent = isinstance(error, SourceSilent)
+            limited.silent = clock() - begun > limited.seconds * SILENT_SHARE
             limited.failed = note_in(error, one_line(str(error)))
         except Exception as error:  # noqa: BLE001 - no error of a source affects the other sources
             log.warning("source failed", source=limited.name, error=repr(error))

@@ -12,11 +12,10 @@ from pydantic import Field
 from indexer.corpora.readers.mapping import paper_record
 from indexer.corpora.readers.services import OPENALEX
 from retriever.sources import SourceFeatures
-from retriever.sources.json_values import items, table
 from retriever.sources.settings import Address, Key, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax, in_address
 from retriever.sources.web.client import Call, WebRequest
-from retriever.sources.web.records import agreed, json_in, paper_of
+from retriever.sources.web.records import agreed, items, json_in, paper_of, table
 from retriever.sources.web.source import AskedQuery, Direction, Linked, Page, WebSource, answered, bounds
 
 PER_PAGE = 100
@@ -76,10 +75,7 @@ class OpenAlex(WebSource):
             return await answered(
                 ids, lambda each: self.ask(self._works(f"cites:{each}", **sorted_), call, self.read)
             )
-        citing, failures = await self.by_id(ids, call)
-        references = {each: paper.paper.references[:limit] for each, paper in citing.items()}
-        followed, more = await self.follow_by_id(references, call)
-        return followed, [*failures, *more]
+        return await self.follow_references(ids, limit, call)
 
     def read(self, content: bytes) -> Page:
         """Parse a page of works."""

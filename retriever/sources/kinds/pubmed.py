@@ -17,11 +17,10 @@ from indexer.corpora.readers.pubmed import article_as_paper
 from indexer.corpora.readers.xml_records import text_in
 from retriever.queries.boolean import AnalysedField
 from retriever.sources import SourceFeatures, SourcePaper
-from retriever.sources.json_values import at, items, table
 from retriever.sources.settings import Address, Key, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax
 from retriever.sources.web.client import Call, WebRequest
-from retriever.sources.web.records import Unreadable, json_in, paper_of, text, texts, xml_in
+from retriever.sources.web.records import Unreadable, at, items, json_in, paper_of, table, text, texts, xml_in
 from retriever.sources.web.source import AskedQuery, Direction, Linked, Page, WebSource, bounds
 
 MOST_IDS = 9_999  # of a search

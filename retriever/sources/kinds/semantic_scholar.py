@@ -17,11 +17,10 @@ from pydantic import Field
 from retriever.queries.boolean import Or, Phrase, Query, Term
 from retriever.queries.filters import Filters
 from retriever.sources import SourceFeatures, SourcePaper
-from retriever.sources.json_values import at, items, table
 from retriever.sources.settings import Address, Key, WebSettings
 from retriever.sources.web.boolean import Syntax, WrittenQuery, plain_words
 from retriever.sources.web.client import Call, WebRequest
-from retriever.sources.web.records import agreed, json_in, paper_of, text
+from retriever.sources.web.records import agreed, at, items, json_in, paper_of, table, text
 from retriever.sources.web.source import AskedQuery, Direction, Linked, Page, WebSource, answered, bounds
 
 PER_PAGE = 100  # of the search by relevance
@@ -59,13 +58,10 @@ class SemanticScholar(WebSource):
     identifiers = PAPER
     batch = 500
 
-    def __init__(self, name: str, settings: Settings) -> None:
-        """Create the source; the first question connects."""
-        key = {"x-api-key": settings.api_key.get_secret_value()} if settings.api_key else {}
-        super().__init__(name, settings, key)
-
-    def _ranks(self, query: Query) -> bool:
-        return self.settings.search == "relevance" and is_words_alone(query)
+    @staticmethod
+    def headers(settings: Settings) -> dict[str, str]:
+        """Return the key as a header."""
+        return {"x-api-key": settings.api_key.get_secret_value()} if settings.api_key else {}
 
     def write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
         """Convert a query; a note says that Boolean queries are not ordered by relevance."""
@@ -78,7 +74,9 @@ class SemanticScholar(WebSource):
         """Yield pages, by relevance unless the query needs Boolean syntax."""
         years = bounds(asked.filters)
         parameters = {"fields": FIELDS} | ({"year": f"{years[0]}-{years[1]}"} if years else {})
-        if self._ranks(asked.query):  # words with hyphens match nothing
+        if self.settings.search == "relevance" and is_words_alone(
+            asked.query
+        ):  # words with hyphens match nothing
             words = " ".join(dict.fromkeys(plain_words(asked.text).replace("-", " ").split()))
             for offset in range(0, min(asked.k, MOST_RANKED), PER_PAGE):
                 size = min(PER_PAGE, asked.k - offset)

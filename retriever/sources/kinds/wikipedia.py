@@ -11,11 +11,10 @@ from pydantic import Field, model_validator
 
 from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
-from retriever.sources.json_values import at, items, table
 from retriever.sources.settings import Address, AtOnce, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax, WrittenQuery, anywhere
 from retriever.sources.web.client import WebRequest
-from retriever.sources.web.records import Unreadable, agreed, json_in, paper_of, text
+from retriever.sources.web.records import Unreadable, agreed, at, items, json_in, paper_of, table, text
 from retriever.sources.web.source import AskedQuery, Page, WebSource
 
 PER_PAGE = 20  # the maximum number of introductions per request

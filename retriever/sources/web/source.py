@@ -4,7 +4,6 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from base.net.user_agent import user_agent
@@ -15,9 +14,9 @@ from retriever.opening.worker_threads import WorkerThreads
 from retriever.queries.boolean import And, Exact, Query, Range
 from retriever.queries.filters import Filters, satisfies
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
-from retriever.sources.settings import WebSettings
+from retriever.sources.settings import SourceSettings, WebSettings
 from retriever.sources.web.boolean import Syntax, WrittenQuery, write_query
-from retriever.sources.web.client import Call, Limits, Unanswered, WebClient, WebRequest
+from retriever.sources.web.client import Call, Unanswered, WebClient, WebRequest
 from retriever.sources.web.records import Unreadable
 
 Result = TypeVar("Result")
@@ -87,33 +86,42 @@ class WebSource(Source):
     `doi_request`, and `references` and `citing` need `follow`.
     """
 
-    service: ClassVar[str]  # its common name
-    features: ClassVar[SourceFeatures] = SourceFeatures(private=False)
+    service: str  # its common name
+    features = SourceFeatures(private=False)
+    settings: SourceSettings
     syntax: ClassVar[Syntax]
     identifiers: ClassVar[re.Pattern[str]]  # ids that do not match are never sent
     batch: ClassVar[int]  # records by id per request
     per_page: ClassVar[int]  # papers of a page
     whole_pages: ClassVar[bool] = False  # whether all pages of a search have one size
 
-    def __init__(
-        self, name: str, settings: WebSettings, headers: Mapping[str, str] = MappingProxyType({})
-    ) -> None:
+    def __init__(self, name: str, settings: Any, client: WebClient | None = None) -> None:
         """Create the source; the first question connects."""
         self.name, self.settings = name, settings
-        self.client = WebClient(
-            settings.url,
-            Limits(
-                settings.request_timeout_s, settings.requests_per_second, settings.at_once, settings.retries
-            ),
-            headers={"User-Agent": user_agent(settings.contact), **headers},
-            secrets=[secret.get_secret_value() for secret in settings.secrets()],
-        )
+        self.client = client or self._client(settings)
         self._threads = WorkerThreads(f"source-{name}", 2)
 
     @classmethod
     def open(cls, name: str, settings: Any, _: IndexerSettings | None = None) -> Self:
         """Open the source; the first question connects."""
         return cls(name, settings)
+
+    @classmethod
+    def _client(cls, settings: WebSettings) -> WebClient:
+        return WebClient(
+            settings.url,
+            request_s=settings.request_timeout_s,
+            per_second=settings.requests_per_second,
+            at_once=settings.at_once,
+            retries=settings.retries,
+            headers={"User-Agent": user_agent(settings.contact), **cls.headers(settings)},
+            secrets=[secret.get_secret_value() for secret in settings.secrets()],
+        )
+
+    @staticmethod
+    def headers(_: Any) -> dict[str, str]:
+        """Return the headers of all requests."""
+        return {}
 
     def read(self, content: bytes) -> Page:
         """Parse an answer with records; Unreadable for any other answer."""
@@ -242,6 +250,13 @@ class WebSource(Source):
         known, failures = await self.by_id((each for ids in linked.values() for each in ids), call)
         return {paper: [known.get(each) for each in ids] for paper, ids in linked.items()}, failures
 
+    async def follow_references(self, ids: Sequence[str], limit: int, call: Call) -> Linked:
+        """Return the papers that the records of papers refer to, in two rounds for all papers."""
+        citing, failures = await self.by_id(ids, call)
+        references = {each: paper.paper.references[:limit] for each, paper in citing.items()}
+        followed, more = await self.follow_by_id(references, call)
+        return followed, [*failures, *more]
+
     async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
         """Return for each paper at most `limit` papers that it refers to."""
         return await self._linked("references", ids, limit) if self.features.references else LinkedPapers()
@@ -273,7 +288,7 @@ class WebSource(Source):
         return dict.fromkeys(filter(self.identifiers.fullmatch, ids))
 
     def _call(self) -> Call:
-        return Call(asyncio.get_running_loop().time() + self.settings.timeout_s * SHARE)
+        return Call(asyncio.get_running_loop().time() + self.settings.longest_s * SHARE)
 
     def _failed(self, failures: Sequence[str]) -> SourceFailed:
         return SourceFailed(f"source {self.name!r} ({self.service}): {failures[0]}")
