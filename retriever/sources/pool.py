@@ -37,6 +37,10 @@ class Found:
     ranked: tuple[tuple[str, float], ...]
     k: int
 
+    def serves(self, k: int) -> bool:
+        """Check whether the sources need not be asked again for k hits."""
+        return self.k >= k or len(self.ranked) < self.k
+
 
 @dataclass(frozen=True)  # without slots, for cached properties
 class Pool:

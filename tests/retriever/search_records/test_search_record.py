@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
-from retriever.search_records.files import load, save
-from retriever.search_records.record import search_record
+from retriever.search_records.record import SearchRecord, search_record
 from retriever.settings import RetrieverSettings
 from retriever.strategy import Strategy
 from tests.hostile import TEXTS, VALUES, call
@@ -57,7 +56,7 @@ def test_a_search_with_a_strategy_is_repeated_with_it(tmp_path, home, origin):
     file = tmp_path / "search.json"
     with open_index(IndexerSettings(home=home), NAME) as index:
         result = asyncio.run(search(index, asked, RetrieverSettings()))
-        save(search_record(index.manifest, asked, result), file)
+        file.write_bytes(search_record(index.manifest, asked, result).as_json())
     record = json.loads(file.read_text(encoding="utf-8"))
 
     assert record["strategy"]["en"] == ["knowledge graph"]
@@ -66,7 +65,7 @@ def test_a_search_with_a_strategy_is_repeated_with_it(tmp_path, home, origin):
     assert [query["name"] for query in record["queries"]][:3] == ["question", "SQ3", "SQ2"]
     done = call("rerun", file, "--json")
     assert (done.code, json.loads(done.out)["changed"]) == (0, [])
-    assert load(file).strategy == result.strategy
+    assert SearchRecord.load(file).strategy == result.strategy
 
 
 def test_keywords_that_were_given_are_searched_for_again(tmp_path):
