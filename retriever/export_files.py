@@ -12,7 +12,8 @@ from base.files.output_files import output_file, write_output, write_standard_ou
 from base.terminal.output import echo
 from retriever.citing.processor import check_citeproc
 from retriever.citing.reference_list import list_document
-from retriever.exports import Record, export_named
+from retriever.exports import export_named
+from retriever.reference import Record
 
 
 def check_export(export: str | None, cite: str | None, out: Path | None, *, as_json: bool) -> None:

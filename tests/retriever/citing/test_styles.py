@@ -9,7 +9,7 @@ from lxml import etree
 from retriever.citing.reference_list import reference_list
 from retriever.citing.styles import style_named, style_names
 from retriever.errors import BadFilter
-from retriever.reference import reference_of
+from retriever.reference import csl_item
 from tests.retriever.hostile_records import RECORD
 
 FAMILY = (
@@ -171,7 +171,7 @@ WITHOUT = {
 
 def cited(style, record):
     """Return the entry of a paper, and its citation."""
-    made = reference_list(style, [reference_of(record)], [[record["id"]]])
+    made = reference_list(style, [csl_item(record)], [[record["id"]]])
     return made.entries[0].text, made.citations[0]
 
 
@@ -284,7 +284,7 @@ def test_papers_with_the_same_authors_and_year_get_letters_in_the_order_of_the_l
         {"id": "1", "title": "Rice", "authors": ["Ada Kim"], "year": 2020, "lang": "en"},
         {"id": "3", "title": "Soil", "authors": ["Ada Kim"], "year": 2021, "lang": "en"},
     ]
-    made = reference_list("apa", map(reference_of, records), [["2", "1"], ["3"]])
+    made = reference_list("apa", map(csl_item, records), [["2", "1"], ["3"]])
 
     assert [entry.text for entry in made.entries] == [
         "Kim, A. (2020a). Rice.",
@@ -300,12 +300,12 @@ def test_papers_with_the_same_authors_are_cited_with_their_titles_in_mla():
         {"id": "2", "title": "Soil", "authors": ["Ada Kim"], "year": 2021, "lang": "en"},
     ]
 
-    assert reference_list("mla", map(reference_of, records), [["2"]]).citations == ("(Kim, “Soil”)",)
+    assert reference_list("mla", map(csl_item, records), [["2"]]).citations == ("(Kim, “Soil”)",)
 
 
 def test_korean_papers_come_first_in_the_korean_style():
     english = {"id": "E", "title": "Rice", "authors": ["Ada Kim"], "lang": "en"}
-    references = [reference_of(english), reference_of(KOREAN)]
+    references = [csl_item(english), csl_item(KOREAN)]
 
     assert [entry.id for entry in reference_list("korean", references).entries] == ["K", "E"]
     assert [entry.id for entry in reference_list("apa", references).entries] == ["E", "K"]
@@ -313,14 +313,14 @@ def test_korean_papers_come_first_in_the_korean_style():
 
 @pytest.mark.parametrize(("style", "citation"), [("ieee", "[1], [2]"), ("vancouver", "(1, 2)")])
 def test_numbers_follow_the_given_order(style, citation):
-    made = reference_list(style, map(reference_of, [KOREAN, PAPER]), [["A", "K"], ["unknown"]])
+    made = reference_list(style, map(csl_item, [KOREAN, PAPER]), [["A", "K"], ["unknown"]])
 
     assert [entry.id for entry in made.entries] == ["K", "A"]
     assert made.citations == (citation, "")
 
 
 def test_titles_of_journals_are_italic():
-    (entry,) = reference_list("apa", [reference_of(KOREAN)]).entries
+    (entry,) = reference_list("apa", [csl_item(KOREAN)]).entries
 
     assert [run.text for run in entry.runs if run.italic] == ["정보과학회논문지", "12"]
 
@@ -340,9 +340,9 @@ def test_an_unknown_style_is_refused_with_the_known_ones():
 @settings(max_examples=40)
 @given(st.sampled_from(style_names()), st.lists(RECORD, max_size=4, unique_by=lambda record: record["id"]))
 def test_each_paper_has_one_entry_whatever_its_record_holds(style, records):
-    references = list(map(reference_of, records))
-    made = reference_list(style, references, [[reference.id] for reference in references])
+    references = list(map(csl_item, records))
+    made = reference_list(style, references, [[item["id"]] for item in references])
 
-    assert {entry.id for entry in made.entries} == {reference.id for reference in references}
+    assert {entry.id for entry in made.entries} == {item["id"] for item in references}
     assert all(entry.text and "\n" not in entry.text for entry in made.entries)
     assert all(made.citations)
