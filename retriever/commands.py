@@ -41,8 +41,8 @@ def explain(
 
     The score of a search with a model's strategy is explained with the strategy that --show-strategy printed.
     """
-    from retriever.explaining.passages import explain as run
-    from retriever.explaining.text import explanation_lines
+    from retriever.explaining import explain as run
+    from retriever.explaining import explanation_lines
     from retriever.index import open_index
     from retriever.settings import RetrieverSettings
 

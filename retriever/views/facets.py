@@ -18,7 +18,6 @@ from typing_extensions import TypedDict
 
 from base.records import Recordable
 from retriever.engines.facets import FacetCounts, FacetField, Value
-from retriever.explaining.passages import main_query
 from retriever.index import OpenIndex, SearchIndex
 from retriever.queries.boolean import EVERYTHING, Query
 from retriever.queries.filters import Filters
@@ -93,7 +92,7 @@ async def facets(index: OpenIndex, request: SearchRequest | None, settings: Retr
 async def _of_search(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> Facets:
     context = open_search(index, request, settings)
     stages = await run_stages(context, upto="plan")
-    query = main_query(stages, title_weight=settings.title_weight)
+    query = stages.main_query(title_weight=settings.title_weight)
     if query is None or stages.plan is None or not stages.plan.names:
         nothing = {field: Facet((), 0) for field in FIELDS}
         return Facets(0, nothing, exact=True, version=index.manifest.version)

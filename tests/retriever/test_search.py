@@ -9,7 +9,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from retriever.errors import BadFilter, BadQuestion, RetrieverError
-from retriever.explaining.passages import explain
+from retriever.explaining import explain
 from retriever.methods import method_names
 from retriever.queries.boolean import Or, Range, Term
 from retriever.queries.filters import Filters

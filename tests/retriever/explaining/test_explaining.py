@@ -6,8 +6,7 @@ import re
 import pytest
 
 from indexer.settings import EncoderSettings, IndexerSettings, RerankerSettings
-from retriever.explaining.passages import explain
-from retriever.explaining.text import KOREAN, explanation_lines
+from retriever.explaining import KOREAN, explain, explanation_lines
 from retriever.index import open_index
 from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings

@@ -74,7 +74,10 @@ def test_hits_of_another_source_join_the_candidates_under_its_name(index):
     assert "SEGMENT" not in ids(index, QUESTION)
 
     result = finished(
-        context, stages.with_pool(stages.pool.with_hits("toy", [EngineHit("SEGMENT", "SEGMENT", 1.0)]))
+        context,
+        replace(
+            stages, ranking=None, pool=stages.pool.with_hits("toy", [EngineHit("SEGMENT", "SEGMENT", 1.0)])
+        ),
     )
 
     [hit] = [hit for hit in result.hits if hit.passage_id == "SEGMENT"]
@@ -107,7 +110,8 @@ def test_hits_of_passages_that_are_not_there_are_left_out(index, method):
     context, stages = begun(index, "pool", method=method)
 
     result = finished(
-        context, stages.with_pool(stages.pool.with_hits("toy", [EngineHit("GHOST", "GHOST", 9.0)]))
+        context,
+        replace(stages, ranking=None, pool=stages.pool.with_hits("toy", [EngineHit("GHOST", "GHOST", 9.0)])),
     )
 
     assert result.hits
