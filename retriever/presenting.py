@@ -9,6 +9,7 @@ from indexer.analysis.tokens import as_indexed
 from indexer.files.schema import StoredPassage
 from retriever.answerability import EVIDENCE, answer_likelihood
 from retriever.duplicates import without_duplicates
+from retriever.engines import EngineHit
 from retriever.methods import method_named
 from retriever.queries.boolean import searched_tokens
 from retriever.queries.keywords import words_of
@@ -18,7 +19,6 @@ from retriever.second_search import Bridge
 from retriever.stages.abstracts_for_titles import read_hits
 from retriever.stages.highlights import found_in, snippet, title_spans
 from retriever.stages.hits import AppliedSearch, Hit, SearchResult, SentQuery
-from retriever.stages.papers_without_abstract import count_incomplete, title_only_hits, title_only_note
 from retriever.stages.pool import CandidatePool
 from retriever.stages.stages import Ranking, Stages, computed
 from retriever.terms import SearchTerms
@@ -48,8 +48,8 @@ async def present(context: SearchContext, stages: Stages) -> SearchResult:
     if terms and shown and method_named(context.request.method).has_conditions:
         for note in _exclusion_notes(terms, ranking, shown):
             context.recorder.note(note)
-    if title_only:
-        context.recorder.note(title_only_note(len(title_only)))
+    if count := len(title_only):  # papers that are listed by their titles
+        context.recorder.note(Note("title_only", papers=count) if count > 1 else Note("title_only_one"))
     return SearchResult(
         question=context.request.question,
         method=context.request.method,
@@ -129,9 +129,12 @@ async def _shown(
     """Return hits, hits by a title only, the numbers of papers left out, and the likelihood of an answer."""
     k, incomplete = context.shown, computed(stages.pool).incomplete
     kept, duplicates = await _kept_hits(context, stages)
-    by_title = await title_only_hits(context, incomplete, kept, without_duplicates)
-    found = next(iter(computed(stages.pool).found.values()), ())
-    before = count_incomplete(incomplete, found, kept[:k], k)
+    by_title = await _title_only_hits(context, incomplete, kept)
+    before = len(incomplete)
+    if len(kept) >= k:  # only papers that score at least as much as the last one count
+        scores = {hit.doc_id: hit.score for hit in next(iter(computed(stages.pool).found.values()), ())}
+        least = min((scores.get(hit.doc_id, 0.0) for hit in kept[:k]), default=0.0)
+        before = sum(hit.score >= least for hit in incomplete)
     filtered = {"incomplete": before - len(by_title), "duplicates": duplicates}
     with context.recorder.timed("order"):
         likelihood = await _likelihood(context, stages, [hit.passage_id for hit in kept[:EVIDENCE]])
@@ -143,6 +146,28 @@ async def _shown(
         shown = await context.index.threads.run(_with_snippets, listed, weights)
     count = len(listed) - len(by_title)
     return shown[:count], shown[count:], filtered, likelihood
+
+
+async def _title_only_hits(
+    context: SearchContext, incomplete: Sequence[EngineHit], hits: Sequence[Hit]
+) -> list[Hit]:
+    """Return papers without an abstract for the remaining places, without duplicates of hits.
+
+    Their score is 0, because engine scores are not comparable with the scores of the hits.
+    """
+    missing = context.shown - len(hits)
+    if missing <= 0 or not incomplete:
+        return []
+    with context.recorder.timed("stored"):
+        stored = await context.passages.of_hits(incomplete)
+    found = [
+        Hit(0, passage, 0.0, paper=passage.paper or {}, title_only=True)
+        for hit in incomplete
+        if (passage := stored.get(hit.passage_id))
+    ]
+    distinct = await context.index.threads.run(without_duplicates, [*hits, *found])
+    shown = {hit.doc_id for hit in hits}
+    return [hit for hit in distinct if hit.title_only and shown.isdisjoint(hit.folded)][:missing]
 
 
 def _with_snippets(hits: Sequence[Hit], weights: Mapping[str, float]) -> tuple[Hit, ...]:

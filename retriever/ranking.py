@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -33,7 +32,7 @@ from retriever.query_plan import (
 from retriever.question import Question
 from retriever.request import SearchContext
 from retriever.second_search import SecondSearch, has_second_search, plan_second_search
-from retriever.stages.abstracts_for_titles import ReadHits, of_hits, read_hits
+from retriever.stages.abstracts_for_titles import ReadHits, read_hits
 from retriever.stages.pool import CandidatePool, find_all, find_cosines, nearest_passages, with_vector
 from retriever.stages.stages import Ranking, collapsed
 from retriever.terms import SearchTerms
@@ -174,25 +173,23 @@ async def _rank_shrag(
     hits = _candidates(pool)
     if terms is None or not hits or pool.found.keys() == {NEAREST}:
         return await _nearest_only(context, pool)
+    run = context.index.threads.run
     with context.recorder.timed("order"):
-        first = await of_hits(context, hits, lambda found: (found, terms.formula.parts(found.read)))
-    found, parts = first
+        found = await read_hits(context, hits)
+        parts = await run(terms.formula.parts, found.read)
     if not found.hits and pool.vector is not None:
         return await _nearest_only(context, pool)
     pool, feedback, second = await _search_again(context, terms, pool, found, parts)
     known = {hit.passage_id for hit in found.hits} | {one for of in found.replaced.values() for one in of}
     new = [hit for hit in _candidates(pool) if hit.passage_id not in known]
-    more, of_more = await of_hits(context, new, lambda found: (found, terms.formula.parts(found.read)), known)
+    more = await read_hits(context, new, known)
+    of_more = await run(terms.formula.parts, more.read)
     read = found.read.joined(more.read)
     parts = {name: np.concatenate([values, of_more[name]]) for name, values in parts.items()}
-    score = partial(_scored, context, terms, read, parts, feedback, second)
-    if pool.vector is not None:
-        # One call for all: the last digit of a cosine depends on the batch.
-        cosines = await find_cosines(context, pool, read.ids)
-    else:
-        cosines = {}
+    # One call for all: the last digit of a cosine depends on the batch.
+    cosines = {} if pool.vector is None else await find_cosines(context, pool, read.ids)
     with context.recorder.timed("order"):
-        candidates = await context.index.threads.run(score, cosines)
+        candidates = await run(_scored, context, terms, read, parts, feedback, second, cosines)
     by_id = {hit.passage_id: hit for hit in (*found.hits, *more.hits)}
     scores = candidates.scores.tolist()
     ordered = [(by_id[candidates.ids[row]], scores[row]) for row in candidates.order]

@@ -16,12 +16,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from base.errors import InvalidCall
 from indexer.analysis import Analyzer
 from indexer.analysis.user_dictionary import decoded_lines, read_written
-from indexer.corpora.papers import language_of
 from retriever.errors import BadQuestion
 from retriever.queries.boolean import (
     AnalysedField,
@@ -34,9 +33,8 @@ from retriever.queries.boolean import (
     Term,
     pattern_clause,
 )
-from retriever.queries.keywords import Keyword, Translation, pattern_of
+from retriever.queries.keywords import pattern_of
 
-SYNONYM: Final = "synonym"  # origin of a counterpart
 SYNONYM_WEIGHT = 0.8  # relative to the word itself, as for near spellings
 MOST_RULES = 100_000
 MOST_TERMS = 50  # of one rule
@@ -74,18 +72,6 @@ class Expansion:
     source: tuple[str, ...]
     text: str
     equivalents: tuple[Equivalent, ...]
-
-    def translations(self) -> list[Translation]:
-        """Return the equivalents as counterparts of one concept."""
-        return [
-            Translation(
-                frozenset(self.source),
-                (Keyword(term.text, language_of(term.text), tuple(token for _, token in term.tokens)),),
-                term.tokens,
-                SYNONYM,
-            )
-            for term in self.equivalents
-        ]
 
 
 class Synonyms:

@@ -26,8 +26,7 @@ from retriever.opening.worker_threads import WorkerThreads
 from retriever.relevance.asked_words import AskedWord, asked_words
 from retriever.relevance.cascade import PAPERS, Relevance, leads_of, relevance_by_models
 from retriever.sources import ANALYZER, DECOMPOUND
-from retriever.sources.cache import general_glossary
-from retriever.sources.models import SharedModels
+from retriever.sources.models import SharedModels, general_glossary
 from retriever.strategy import Strategy
 
 READ_CHARACTERS = 4_000  # of a title, and of an abstract

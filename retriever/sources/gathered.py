@@ -18,11 +18,10 @@ from retriever.errors import SourceFailed
 from retriever.index import SearchIndex
 from retriever.opening.synonyms import read_synonyms
 from retriever.sources import ANALYZER, DECOMPOUND
-from retriever.sources.cache import general_glossary
 from retriever.sources.configuration import DeclaredSource, read_declared
 from retriever.sources.engine import SourcesEngine
 from retriever.sources.merging import LimitedSource, summed_frequencies
-from retriever.sources.models import SharedModels
+from retriever.sources.models import SharedModels, general_glossary
 
 
 @asynccontextmanager

@@ -1,21 +1,50 @@
-"""Models of indexes over sources.
+"""Models and the general glossary of indexes over sources.
 
-Passages are encoded for a question (SHRAG, eq. 4), and their vectors are cached for later ones.
+Passages are encoded for a question (SHRAG, eq. 4), and the vectors of the last ones are kept for later ones.
 """
 
-import asyncio
+import hashlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from base.errors import ResourceError
+from base.files.base_directories import base_directory
 from base.untrusted import one_line
 from indexer.encoders import Encoder, Stored, VectorFingerprint
 from indexer.encoders.rounding import to_storage
+from indexer.errors import IndexNotWritten
 from indexer.files.schema import StoredPassage
+from indexer.files.sums import sum_of
+from indexer.glossary.given import GENERAL, GivenPairs
+from indexer.glossary.storage import SCHEMA as GLOSSARY_SCHEMA
+from indexer.glossary.storage import write_glossary
 from indexer.settings import IndexerSettings
 from indexer.vectors.adding import row_of, text_to_encode
+from indexer.versions.fingerprint import lexical_fingerprint
 from retriever.opening.models import Models, QuestionVectors, TextEncoder
-from retriever.sources.cache import VectorCache
+from retriever.sources import ANALYZER, DECOMPOUND
+
+MOST_VECTORS = 20_000  # that are kept, 80 MB of 1,024 numbers
+
+
+def general_glossary(otherwise: Path) -> Path:
+    """Return the file of the general glossary for the analysis of sources, building it if it is missing.
+
+    It is kept in the user's cache folder. If that is not writable, it is built in the folder `otherwise`.
+    """
+    terms = hashlib.sha256(GENERAL.read_bytes()).hexdigest()
+    schema = hashlib.sha256(GLOSSARY_SCHEMA.encode()).hexdigest()
+    made_of = sum_of({**lexical_fingerprint(ANALYZER, DECOMPOUND), "terms": terms, "schema": schema})
+    name = f"general-glossary-{made_of[:16]}.sqlite"
+    with suppress(OSError, ValueError, IndexNotWritten):
+        folder = base_directory("XDG_CACHE_HOME", "~/.cache") / "shrag"
+        folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / name).exists():  # it is written as a whole
+            write_glossary(folder / name, GivenPairs().pairs(ANALYZER, DECOMPOUND, None)[1])
+        return folder / name
+    write_glossary(otherwise / name, GivenPairs().pairs(ANALYZER, DECOMPOUND, None)[1])
+    return otherwise / name
 
 
 class PassageVectors:
@@ -27,38 +56,32 @@ class PassageVectors:
         """Take the encoder, which the caller closes, its fingerprint, and the vectors of questions."""
         self.fingerprint, self.questions = fingerprint, questions
         self._encoder = encoder
-        self._cache = VectorCache(fingerprint)
+        self._known: dict[bytes, Stored] = {}  # by the hash of the text
 
     async def of(self, passages: Sequence[StoredPassage]) -> tuple[Mapping[bytes, Stored], str]:
         """Return vectors by the hash of the passage's text, and the reason if some are missing, else ""."""
-        known, missing = await asyncio.to_thread(self._known, passages)
+        texts = {row_of(passage).text_hash: text for passage in passages if (text := text_to_encode(passage))}
+        known = {name: self._known[name] for name in texts if name in self._known}
+        missing = {name: text for name, text in texts.items() if name not in known}
         if not missing:
             return known, ""
 
-        def encode(encoder: Encoder) -> tuple[dict[bytes, Stored], str]:
+        def encode(encoder: Encoder) -> dict[bytes, Stored] | ResourceError:
             try:
                 encoded = encoder.encode_passages(list(missing.values()))
             except ResourceError as error:  # questions can still be encoded
-                return {}, _not_encoded(error)
-            new = dict(zip(missing, to_storage(encoded, self.fingerprint.storage), strict=True))
-            self._cache.keep(new)
-            return new, ""
+                return error
+            return dict(zip(missing, to_storage(encoded, self.fingerprint.storage), strict=True))
 
         try:
-            new, failure = await self._encoder.run(encode) or ({}, "")
+            new = await self._encoder.run(encode) or {}
         except ResourceError as error:
-            new, failure = {}, _not_encoded(error)
-        return known | new, failure
-
-    def _known(self, passages: Sequence[StoredPassage]) -> tuple[dict[bytes, Stored], dict[bytes, str]]:
-        """Return the cached vectors, and the texts without one, by the hash of the text."""
-        texts = {row_of(passage).text_hash: text for passage in passages if (text := text_to_encode(passage))}
-        known = self._cache.known(list(texts))
-        return known, {text_hash: text for text_hash, text in texts.items() if text_hash not in known}
-
-
-def _not_encoded(error: ResourceError) -> str:
-    return f"passages were not encoded: {one_line(str(error))}"
+            new = error
+        if isinstance(new, ResourceError):
+            return known, f"passages were not encoded: {one_line(str(new))}"
+        kept = {} if len(self._known) + len(new) > MOST_VECTORS else self._known
+        self._known = {**kept, **new}
+        return known | new, ""
 
 
 class SharedModels(Models):

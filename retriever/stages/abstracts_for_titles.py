@@ -1,10 +1,10 @@
 """Replacement of title-only passages by their paper's abstract."""
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from indexer.files.schema import StoredPassage
-from retriever.engines import EngineHit, NumberedRows, T
+from retriever.engines import EngineHit, NumberedRows
 from retriever.request import SearchContext
 
 
@@ -23,60 +23,31 @@ class ReadHits:
     replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-async def read_hits(context: SearchContext, hits: Sequence[EngineHit]) -> ReadHits:
-    """Read the rows of hits; if hits are papers, abstracts replace titles in the other language."""
-    return await of_hits(context, hits, lambda read: read)
-
-
-async def of_hits(
-    context: SearchContext,
-    hits: Sequence[EngineHit],
-    function: Callable[[ReadHits], T],
-    without: Container[str] = (),
-) -> T:
-    """Call a function in a thread with hits as `read_hits` reads them, and return its result.
+async def read_hits(
+    context: SearchContext, hits: Sequence[EngineHit], without: Container[str] = ()
+) -> ReadHits:
+    """Read the rows of hits; if hits are papers, abstracts replace titles in the other language.
 
     Abstracts that are among the passages of `without` replace titles, but are left out.
     """
-    by_id = {hit.passage_id: hit for hit in reversed(hits)}
-    asked = list(dict.fromkeys(hit.passage_id for hit in hits))
-
-    def of_rows(read: NumberedRows) -> tuple[NumberedRows, list[T]]:
-        if context.request.collapse and not read.rows.has_text.all():
-            return read, []
-        return read, [function(ReadHits(tuple(by_id[passage_id] for passage_id in read.ids), read))]
-
-    engine = context.index.engine
-    read, results = await engine.of_rows(asked, of_rows)
-    if results:
-        return results[0]
-    best, replaced = await _with_abstracts(context, [by_id[passage_id] for passage_id in read.ids], read)
-    kept = {passage_id: hit for passage_id, hit in best.items() if passage_id not in without}
-    return await engine.of_rows(
-        list(kept), lambda read: function(ReadHits(tuple(kept[one] for one in read.ids), read, replaced))
-    )
-
-
-async def _with_abstracts(
-    context: SearchContext, hits: Sequence[EngineHit], read: NumberedRows
-) -> tuple[dict[str, EngineHit], dict[str, tuple[str, ...]]]:
-    """Replace titles by their papers' abstracts; return hits by id, and the titles each abstract replaced."""
-    has_text = dict(zip(read.ids, read.rows.has_text.tolist(), strict=True))
-    papers = {hit.doc_id for hit in hits if not has_text[hit.passage_id]}
-    abstracts = {
-        doc_id: passage.passage_id
-        for doc_id, passage in (await context.passages.papers(papers)).items()
-        if passage.text and _is_allowed(context, passage)
-    }
+    engine, by_id = context.index.engine, {hit.passage_id: hit for hit in reversed(hits)}
+    read = await engine.rows(list(dict.fromkeys(hit.passage_id for hit in hits)))
+    found = [by_id[passage_id] for passage_id in read.ids]
+    if not context.request.collapse or read.rows.has_text.all():
+        return ReadHits(tuple(found), read)
+    titles = {name for name, has in zip(read.ids, read.rows.has_text.tolist(), strict=True) if not has}
+    papers = await context.passages.papers(hit.doc_id for hit in found if hit.passage_id in titles)
+    abstracts = {name: first for name, first in papers.items() if first.text and _is_allowed(context, first)}
     best: dict[str, EngineHit] = {}
     replaced: dict[str, tuple[str, ...]] = {}
-    for hit in hits:
-        shown = hit
-        if not has_text[hit.passage_id] and hit.doc_id in abstracts:
-            shown = hit._replace(passage_id=abstracts[hit.doc_id])
-            replaced[shown.passage_id] = (*replaced.get(shown.passage_id, ()), hit.passage_id)
-        best.setdefault(shown.passage_id, shown)
-    return best, replaced
+    for hit in found:
+        shown = hit.passage_id
+        if shown in titles and hit.doc_id in abstracts:
+            shown = abstracts[hit.doc_id].passage_id
+            replaced[shown] = (*replaced.get(shown, ()), hit.passage_id)
+        best.setdefault(shown, hit._replace(passage_id=shown))
+    read = await engine.rows([passage_id for passage_id in best if passage_id not in without])
+    return ReadHits(tuple(best[passage_id] for passage_id in read.ids), read, replaced)
 
 
 def _is_allowed(context: SearchContext, passage: StoredPassage) -> bool:

@@ -12,7 +12,6 @@ from retriever.queries.boolean import Query, describe
 from retriever.query_plan import NEAREST, NamedQuery, QueryPlan
 from retriever.request import SearchContext
 from retriever.stages.hits import SentQuery
-from retriever.stages.papers_without_abstract import find_incomplete
 
 NEAREST_DESCRIBED = "(the passages nearest to the question's vector)"
 
@@ -26,10 +25,6 @@ class CandidatePool:
     sent: Mapping[str, Query] = field(default_factory=dict)  # by name; the nearest passages have none
     vector: Stored | None = None  # the question's
     encoder_failure: ResourceError | None = None
-
-    def with_hits(self, name: str, hits: Sequence[EngineHit]) -> "CandidatePool":
-        """Return the pool with additional hits, under a new name."""
-        return replace(self, found={**self.found, name: tuple(hits)})
 
     def with_nearest(self, hits: Sequence[EngineHit]) -> "CandidatePool":
         """Return the pool with the passages nearest to the question's vector as its last entry."""
@@ -98,6 +93,23 @@ async def _search(context: SearchContext, plan: QueryPlan) -> Sequence[Sequence[
             collapse=request.collapse,
             read=plan.read,
         )
+
+
+async def find_incomplete(context: SearchContext, plan: QueryPlan) -> tuple[EngineHit, ...]:
+    """Return the papers without an abstract that match the first query of a plan but not the filter.
+
+    They are no evidence of an answer, so the engine leaves them out (`complete` in `queries/filters.py`; the
+    indexing stage marks them incomplete). `SHRAG_DROP_INCOMPLETE=false` keeps them.
+    """
+    request = context.request
+    if not plan.queries or request.filters.complete is not True:
+        return ()
+    [hits] = await context.index.engine.search(
+        [(plan.queries[0].query, request.k)],
+        filters=replace(request.filters, complete=False),
+        collapse=request.collapse,
+    )
+    return tuple(hits)
 
 
 async def _find_nearest(

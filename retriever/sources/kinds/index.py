@@ -16,7 +16,7 @@ from indexer.versions.manifest import Manifest
 from retriever.engines import EngineHit
 from retriever.following import FollowingIndex
 from retriever.index import SearchIndex, open_index
-from retriever.papers.citations import citation_counts, cited_by, references
+from retriever.papers.linked import citation_counts, cited_by, references
 from retriever.papers.records import records_of_papers
 from retriever.queries.boolean import Phrase, Query, Term, with_words
 from retriever.queries.filters import Filters

@@ -33,6 +33,12 @@ def finished(context, stages: Stages):
     return asyncio.run(finish())
 
 
+def with_toy(stages, hits):
+    """Return the stages with hits of a source that is no query."""
+    found = {**stages.pool.found, "toy": tuple(hits)}
+    return replace(stages, ranking=None, pool=replace(stages.pool, found=found))
+
+
 def test_a_search_run_stage_by_stage_gives_what_it_gives_at_once(index):
     context, stages = begun(index, "question")
     for stage in ("terms", "plan", "pool", "ranking"):
@@ -75,9 +81,7 @@ def test_hits_of_another_source_join_the_candidates_under_its_name(index):
 
     result = finished(
         context,
-        replace(
-            stages, ranking=None, pool=stages.pool.with_hits("toy", [EngineHit("SEGMENT", "SEGMENT", 1.0)])
-        ),
+        with_toy(stages, [EngineHit("SEGMENT", "SEGMENT", 1.0)]),
     )
 
     [hit] = [hit for hit in result.hits if hit.passage_id == "SEGMENT"]
@@ -111,7 +115,7 @@ def test_hits_of_passages_that_are_not_there_are_left_out(index, method):
 
     result = finished(
         context,
-        replace(stages, ranking=None, pool=stages.pool.with_hits("toy", [EngineHit("GHOST", "GHOST", 9.0)])),
+        with_toy(stages, [EngineHit("GHOST", "GHOST", 9.0)]),
     )
 
     assert result.hits
