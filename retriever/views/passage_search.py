@@ -94,9 +94,8 @@ async def _ranked_passages(context: SearchContext, stages: Stages) -> SearchResu
     A passage that is only a title is replaced by its paper's abstract.
     """
     question, pool, terms = computed(stages.question), computed(stages.pool), stages.terms
-    ranking = Ranking()
-    if pool.found:
-        ranking = await RANKS[context.request.method](context, question, None, pool)
+    rank = RANKS[context.request.method]
+    ranking = await rank(context, question, None, pool) if pool.found else Ranking()
     collapsing = replace(context, request=replace(context.request, collapse=True))
     found = await read_hits(collapsing, [hit for hit, _ in ranking.hits])
     hits = tuple((hit, hit.score) for hit in found.hits)

@@ -246,9 +246,7 @@ def test_passages_are_encoded_once_and_remembered(sample, sample_home):
         results = []
         with closing(SharedModels(settings)) as models:
             for _ in range(2):
-                async with index_of_sources(
-                    [LimitedSource(IndexSource("ours", sample), 240)], models
-                ) as index:
+                async with index_of_sources(ours, models) as index:
                     results.append(await search(index, request, RetrieverSettings()))
                 texts.append(len(server.texts))
         return results
