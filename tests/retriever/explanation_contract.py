@@ -7,7 +7,6 @@ import pytest
 
 from indexer.analysis import make_analyzer
 from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Range, Term, or_query
-from retriever.queries.expert import parse_expression
 from retriever.queries.filters import Filters
 from tests.retriever.made_papers import indexed
 
@@ -123,23 +122,3 @@ def test_the_terms_sum_to_the_score_of_the_search(engine, name, passage_id):
 
     expected = search_score(engine, query, passage_id) or 0.0
     assert sum(term.score for term in terms) == pytest.approx(expected, abs=1e-3)
-
-
-def test_the_sums_are_of_scores_above_zero(engine):
-    matched = [name for name, query in QUERIES.items() if search_score(engine, query, "graph")]
-
-    assert len(matched) == 14
-
-
-def test_a_passage_that_does_not_match_has_no_terms(engine):
-    assert explain(engine, KNOWLEDGE, "plain") == ()
-
-
-def test_a_stacked_compound_is_found_written_apart_too(tmp_path, settings_for):
-    mixed = make_analyzer("bilingual", "mixed")
-
-    with indexed(settings_for(tmp_path), RECORDS, "mixed", decompound="mixed") as index:
-        for expression in ("지식그래프", '"지식 그래프"', "검색", "연구"):
-            query = parse_expression(expression, mixed)
-            assert search_score(index.engine, query, "search")
-            assert explain(index.engine, query, "search")

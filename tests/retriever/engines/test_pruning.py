@@ -8,24 +8,10 @@ import pytest
 
 from indexer.settings import IndexerSettings
 from retriever.engines import pruning
-from retriever.engines.pruning import words_of
 from retriever.index import open_index
-from retriever.queries.boolean import And, Or, Phrase, Term, or_query
+from retriever.queries.boolean import Or, Term, or_query
 from retriever.queries.filters import Filters
 from tests.indexer.made_corpora import build, write_jsonl
-
-
-def test_only_plain_ors_of_words_are_looked_at():
-    word = Term("a", ("a", "b"))
-
-    assert words_of(or_query([word], title_weight=0.5)) == (
-        ("text", "a", 1.0),
-        ("text", "b", 1.0),
-        ("title", "a", 0.5),
-        ("title", "b", 0.5),
-    )
-    assert words_of(And((word,))) is None
-    assert words_of(Or((word, Phrase("a b", ((0, "a"), (1, "b")))))) is None
 
 
 @pytest.fixture(scope="module")

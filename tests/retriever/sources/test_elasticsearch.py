@@ -172,23 +172,6 @@ def test_a_record_becomes_a_paper_whatever_its_fields_hold(record, expected):
     assert {name: getattr(made.paper, name) for name in expected} == expected
 
 
-@pytest.mark.parametrize("score", ["1" + "0" * 400, "-5e999", "NaN", '"2"'])
-def test_a_score_that_is_no_finite_number_costs_no_paper(score):
-    hit = f'{{"_id": "B1", "_score": {score}, "_source": {{"name": "Rice"}}}}'
-    content = f'{{"hits": {{"hits": [{hit}]}}}}'
-    [[only]] = found(lambda _: httpx.Response(200, content=content), fields={"title": "name"}).found
-    assert (only.paper.id, only.score) == ("B1", None)
-
-
-def test_records_without_a_usable_id_are_left_out_and_hits_are_bounded():
-    hits = [{"_source": {"name": "no id"}}, {"_id": "a b"}, "no hit", None, {"_id": "B1", "_source": None}]
-    answer = found(answered(*hits), fields={"title": "name"})
-    assert [each.paper.id for each in answer.found[0]] == ["B1"]
-    assert answer.notes == ("4 records could not be used",)
-    many = ({"_id": f"B{number}", "_source": {"name": "Rice"}} for number in range(11_000))
-    assert len(found(answered(*many), [(METHANE, 20_000)], fields={"title": "name"}).found[0]) == 10_000
-
-
 def test_each_query_is_one_request_that_reads():
     asked = []
 
@@ -289,11 +272,6 @@ def test_credentials_and_the_address_of_a_server_elsewhere_stay_hidden():
     ) as raised:
         found(handler, api_key="", user="reader", password=SECRET, private=False)
     assert base64.b64encode(f"reader:{SECRET}".encode()).decode()[:6] not in str(raised.value)
-
-
-def test_a_server_that_was_overloaded_is_asked_again():
-    answers = [httpx.Response(429), httpx.Response(503)]
-    assert found(lambda request: answers.pop() if answers else answered()(request)).found == ((),)
 
 
 def counting(count):

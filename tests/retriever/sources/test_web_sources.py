@@ -69,12 +69,6 @@ def test_equal_queries_are_sent_once_and_at_most_k_papers_come_back(kind: str) -
 
 
 @KINDS
-def test_a_search_may_find_nothing(kind: str) -> None:
-    with service(lambda asked: Reply(EXCHANGES[kind].nothing(asked))) as (address, _):
-        assert search(open_kind(kind, address)).found == ((),)
-
-
-@KINDS
 def test_a_query_without_words_is_not_sent(kind: str) -> None:
     with service(well(kind)) as (address, asked):
         answer = search(open_kind(kind, address), Not(METHANE), any_of("()", "**"), Or(()))
@@ -193,15 +187,6 @@ def test_what_is_no_answer_of_the_service_is_a_failure(kind: str, fault: str) ->
 
 
 @KINDS
-def test_an_answer_that_is_cut_short_is_a_failure(kind: str) -> None:
-    def cut(asked: Asked) -> Reply:
-        body = EXCHANGES[kind].found(asked)
-        return Reply(body[: int(len(body) * 0.95)])
-
-    assert "its answer is broken off" in failure_of(kind, cut)
-
-
-@KINDS
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_busy_service_is_asked_again_when_it_says(kind: str, status: int) -> None:
     times: list[float] = []
@@ -234,19 +219,6 @@ def test_a_silent_or_missing_service_fails_in_time(kind: str) -> None:
         search(open_kind(kind, "http://127.0.0.1:1"))
 
 
-@KINDS
-def test_the_papers_found_stay_if_another_query_fails(kind: str) -> None:
-    def broken_for_others(asked: Asked) -> Reply:
-        broken = "broken" in asked.target or b"broken" in asked.body
-        return Reply(b'{"error": "bad query"}', 400) if broken else Reply(EXCHANGES[kind].found(asked))
-
-    with service(broken_for_others) as (address, asked):
-        answer = search(open_kind(kind, address), METHANE, any_of("broken"))
-    assert answer.requests == len(asked)
-    assert [len(papers) for papers in answer.found] == [2, 0]
-    assert answer.notes == ("1 of 2 requests were not answered in full: it answers 400: bad query",)
-
-
 @WITH_KEY
 def test_keys_stand_in_no_message_and_no_log(kind: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(0)
@@ -255,13 +227,6 @@ def test_keys_stand_in_no_message_and_no_log(kind: str, caplog: pytest.LogCaptur
     assert "it answers 403: no such key ***" in told
     assert SECRET not in told + caplog.text
     assert "methane" not in caplog.text
-
-
-@WITH_KEY
-def test_a_key_is_not_sent_in_the_clear_to_another_machine(kind: str) -> None:
-    with pytest.raises(ValidationError, match="unencrypted") as failure:
-        open_kind(kind, "http://papers.example.org")
-    assert SECRET not in str(failure.value)
 
 
 @KINDS
@@ -309,27 +274,6 @@ def test_the_papers_found_until_the_time_ended_come_back() -> None:
         released.set()
     assert len(answer.found[0]) == 100
     assert answer.notes == ("1 of 1 requests were not answered in full: it was silent for 3 s",)
-
-
-def test_requests_keep_to_the_rate_and_the_number_at_once() -> None:
-    running: list[int] = []
-    lock = threading.Lock()
-
-    def slow(asked: Asked) -> Reply:
-        with lock:
-            running.append(1)
-            assert len(running) == 1
-        time.sleep(0.05)
-        with lock:
-            running.pop()
-        return Reply(EXCHANGES["arxiv"].found(asked))
-
-    begun = time.monotonic()
-    with service(slow) as (address, asked):
-        source = open_kind("arxiv", address, requests_per_second=5, at_once=1)
-        search(source, *(any_of(f"word{number}") for number in range(4)))
-    assert len(asked) == 4
-    assert time.monotonic() - begun >= 0.6
 
 
 def test_a_rate_limit_gives_turns_and_pauses_for_all() -> None:

@@ -53,8 +53,3 @@ def test_passages_are_left_as_they_are_where_they_are_asked_for(index):
 )
 def test_an_abstract_that_a_filter_leaves_out_replaces_nothing(index, filters):
     assert read(index, "X@en", filters=filters) == ([("X@en", 1.0)], {})
-
-
-def test_a_passage_is_read_once_and_one_that_is_not_there_is_left_out(index):
-    assert read(index, "Y", "gone", "Y") == ([("Y", 1.0)], {})
-    assert read(index) == ([], {})

@@ -99,16 +99,6 @@ def test_what_took_effect_is_told_and_not_what_was_set(index):
     assert [result.applied.title_weight for result in results] == [0.0, 9.0, None]
 
 
-def test_what_settings_change_stands_in_what_took_effect(index):
-    settings = SETTINGS.model_copy(update={"keywords": 3, "hits_per_query": 2})
-
-    result = found(index, QUESTION, "paper", settings)
-
-    assert (result.applied.keyword_count, result.applied.hits_per_query) == (3, 2)
-    assert [query.name for query in result.queries] == ["SQ3", "SQ2", "SQ1"]
-    assert max(query.hits for query in result.queries) <= 2
-
-
 @pytest.mark.parametrize("method", ["or", "paper", "shrag"])
 def test_hits_of_passages_that_are_not_there_are_left_out(index, method):
     context, stages = begun(index, "pool", method=method)
