@@ -19,10 +19,10 @@ from retriever.opening.synonyms import SYNONYM_WEIGHT
 from retriever.queries.keywords import WORD, Keyword, Translation
 from retriever.question import Question, analyse_question, keyword_weights
 from retriever.request import SearchContext, SearchRequest
-from retriever.spelling import SPELLING_WEIGHT, near_spellings
 from retriever.statistics_strategist import choose_keywords, find_counterparts, statistics_strategy
 from retriever.strategy import Strategy, languages_from
 
+SPELLING_WEIGHT = 0.8  # of a near spelling; the word itself weighs 1
 MAX_SPELLED = 16  # unknown words of a question that are checked for near spellings
 
 Known = Mapping[str, tuple[str, ...]]  # tokens of words whose analysis is known, by text
@@ -240,6 +240,10 @@ def _spellings(
         for token, tag in question.tagged
         if not statistics.frequencies.get(token[0])
     }
+    if not unknown:
+        return near
+    from retriever.spelling import near_spellings
+
     for token, (word, tag) in list(unknown.items())[:MAX_SPELLED]:
         if found := near_spellings(word, token, index.engine.lexicon, index.glossary, tag=tag):
             near[token] = tuple(other for _, other in found)
