@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from itertools import islice
 from math import log
 from typing import Annotated, Any, Literal
 from unicodedata import normalize
@@ -23,6 +22,7 @@ from indexer.analysis.packing import GAP
 from indexer.corpora.papers import Language
 from indexer.files.schema import StoredPassage
 from retriever.engines import EngineHit
+from retriever.engines.ordering import BY_PAPER, first_of_each_paper
 from retriever.engines.term_statistics import term_statistics
 from retriever.errors import UnknownPaper, UnknownPassage
 from retriever.index import OpenIndex, SearchIndex
@@ -201,16 +201,12 @@ async def _similar(
         by, scores = "terms", await _by_terms(index, first, k + 1)
     else:
         by, scores = "vectors", _by_paper(await index.engine.nearest_papers(vector, k + 1, filters=Filters()))
-    scores.pop(first.doc_id, None)
-    scores = dict(islice(scores.items(), k))
-    return by, tuple(await named_papers(index, scores, scores))
+    others = [doc_id for doc_id in scores if doc_id != first.doc_id][:k]
+    return by, tuple(await named_papers(index, others, scores))
 
 
 def _by_paper(hits: Sequence[EngineHit]) -> dict[str, float]:
-    scores: dict[str, float] = {}
-    for hit in hits:
-        scores.setdefault(hit.doc_id, hit.score)
-    return scores
+    return {hit.doc_id: hit.score for hit in first_of_each_paper(hits, BY_PAPER)}
 
 
 async def _by_terms(index: SearchIndex, first: StoredPassage, k: int) -> dict[str, float]:

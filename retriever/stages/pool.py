@@ -54,14 +54,6 @@ class CandidatePool:
             known |= papers
         return tuple(traces)
 
-    def found_by(self) -> dict[str, tuple[str, ...]]:
-        """Return the names of the queries that found each passage, by passage_id."""
-        names: dict[str, list[str]] = {}
-        for name, hits in self.found.items():
-            for hit in hits:
-                names.setdefault(hit.passage_id, []).append(name)
-        return {passage_id: tuple(found) for passage_id, found in names.items()}
-
     def cosines(self) -> dict[str, float]:
         """Return the known cosines: the scores of the nearest passages."""
         return {hit.passage_id: hit.score for hit in self.found.get(NEAREST, ())}

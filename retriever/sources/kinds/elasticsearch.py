@@ -372,17 +372,20 @@ class ElasticsearchSource(WebSource):
         ids = list({each.paper.id: None for of in found for each in of if not each.paper.abstract})
         if not bodies or not ids:
             return found, []
+        own = self._call()  # with its own time
         try:
-            request = self._request(_with_values(self.settings.fields.id, ids), len(ids), bodies)
-            answer = await self.ask(request, call, self._answer)
+            request = self._request(_with_values(self._id, ids), len(ids), bodies)
+            answer = await self.ask(request, own, self._answer)
         except (Unanswered, Unreadable) as error:
             return found, [f"full texts were not read: {error}"]
+        finally:
+            call.requests += own.requests
         texts: dict[str, str] = {}
         for hit in _hits(answer):
             source = table(table(hit).get("_source"))
             text = _joined((one for name in bodies for one in _texts(value_at(source, name))), LONGEST_BODY)
-            own = table(hit).get("_id") if self.settings.fields.id == "_id" else value_at(source, self._id)
-            texts[next(iter(_texts(own)), "")] = text
+            name = table(hit).get("_id") if self._id == "_id" else value_at(source, self._id)
+            texts[next(iter(_texts(name)), "")] = text
         return [[_with_text(each, texts.get(each.paper.id, "")) for each in of] for of in found], []
 
     @property

@@ -173,13 +173,15 @@ class WebSource(Source):
             asked.append(wanted)
         most = {each: each for each in sorted(filter(None, asked), key=lambda each: each.k)}
         sent = [most[each] for each in dict.fromkeys(filter(None, asked))]
-        collected = await asyncio.gather(*(self._collect(each, call) for each in sent))
-        found, missing = await self.complete([papers for papers, _, _ in collected], call)
-        failures = [failure for _, _, failure in collected if failure] + missing
+        failures: list[str] = []
+        pages = await asyncio.gather(*(self._collect(each, call, failures) for each in sent))
+        distinct = [list({each.paper.id: each for each in page if each}.values()) for page in pages]
+        found, missing = await self.complete(distinct, call)
+        failures += missing
         if failures and not any(found):
             raise self._failed(failures)
         notes += self._not_answered(failures, len(sent))
-        if unusable := sum(count for _, count, _ in collected):
+        if unusable := sum(each is None for page in pages for each in page):
             notes.append(f"{unusable} records could not be used")
         lists = {
             each: [paper for paper in papers if satisfies(paper.paper, each.filters)]
@@ -199,20 +201,17 @@ class WebSource(Source):
         written = write_query(words, self.syntax)
         return written, AskedQuery(written.text, filters, k, words) if written.text else None
 
-    async def _collect(self, asked: AskedQuery, call: Call) -> tuple[list[SourcePaper], int, str]:
-        """Return a query's papers, the number of unusable records, and the failure, "" for none."""
-        papers: dict[str, SourcePaper] = {}
-        unusable, failure = 0, ""
+    async def _collect(self, asked: AskedQuery, call: Call, failures: list[str]) -> Page:
+        """Return the records of a query's pages until there are enough, and add a failure to `failures`."""
+        found: list[SourcePaper | None] = []
         try:
             async for page in self.pages(asked, call):
-                unusable += sum(paper is None for paper in page)
-                for paper in filter(None, page):
-                    papers.setdefault(paper.paper.id, paper)
-                if len(papers) >= asked.k or not page:
+                found += page
+                if len({each.paper.id for each in found if each}) >= asked.k or not page:
                     break
         except (Unanswered, Unreadable) as error:
-            failure = str(error)
-        return list(papers.values()), unusable, failure
+            failures.append(str(error))
+        return found
 
     async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
         """Return records by id; SourceFailed only if none were received."""
@@ -288,7 +287,7 @@ class WebSource(Source):
         return dict.fromkeys(filter(self.identifiers.fullmatch, ids))
 
     def _call(self) -> Call:
-        return Call(asyncio.get_running_loop().time() + self.settings.longest_s * SHARE)
+        return Call(asyncio.get_running_loop().time() + self.settings.timeout_s * SHARE)
 
     def _failed(self, failures: Sequence[str]) -> SourceFailed:
         return SourceFailed(f"source {self.name!r} ({self.service}): {failures[0]}")
