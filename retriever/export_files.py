@@ -32,7 +32,7 @@ def check_export(export: str | None, cite: str | None, out: Path | None, *, as_j
         raise click.UsageError("--out needs --export or --cite")
     if cite:
         from base.documents.formats import format_of
-        from retriever.citing.processor import check_citeproc
+        from retriever.citing.reference_list import check_citeproc
 
         check_citeproc()
         if out:

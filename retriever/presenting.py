@@ -16,10 +16,9 @@ from retriever.queries.keywords import words_of
 from retriever.query_plan import BRIDGES, FEEDBACK
 from retriever.request import RELEVANCE, SearchContext, SearchRequest, Sort
 from retriever.second_search import Bridge
-from retriever.stages.abstracts_for_titles import read_hits
 from retriever.stages.highlights import found_in, snippet, title_spans
 from retriever.stages.hits import AppliedSearch, Hit, SearchResult, SentQuery
-from retriever.stages.pool import CandidatePool
+from retriever.stages.pool import CandidatePool, read_hits
 from retriever.stages.stages import Ranking, Stages, computed
 from retriever.terms import SearchTerms
 

@@ -12,7 +12,6 @@ from retriever.engines import EngineHit, NumberedRows
 from retriever.engines.ordering import Scored, reciprocal_rank_fusion
 from retriever.errors import BadFilter
 from retriever.exclusions import demote
-from retriever.feedback import Feedback, feedback_terms, has_feedback
 from retriever.formula import ScoredCandidates, Scores, scored
 from retriever.methods import method_named
 from retriever.queries.filters import Filters
@@ -31,9 +30,23 @@ from retriever.query_plan import (
 )
 from retriever.question import Question
 from retriever.request import SearchContext
-from retriever.second_search import SecondSearch, has_second_search, plan_second_search
-from retriever.stages.abstracts_for_titles import ReadHits, read_hits
-from retriever.stages.pool import CandidatePool, find_all, find_cosines, nearest_passages, with_vector
+from retriever.second_search import (
+    Feedback,
+    SecondSearch,
+    feedback_terms,
+    has_feedback,
+    has_second_search,
+    plan_second_search,
+)
+from retriever.stages.pool import (
+    CandidatePool,
+    ReadHits,
+    find_all,
+    find_cosines,
+    nearest_passages,
+    read_hits,
+    with_vector,
+)
 from retriever.stages.stages import Ranking, collapsed
 from retriever.terms import SearchTerms
 

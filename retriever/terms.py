@@ -177,7 +177,7 @@ def _analyse(
     }
     weights = {language: keyword_token_weights(tokens for _, tokens in of) for language, of in words.items()}
     asked = {*question.weights, *(token for of in weights.values() for token in of)}
-    forms = (*_of_glossary(found), *_of_question(question, spelled))
+    forms = tuple(_counterparts(question, found, spelled))
     formula = Formula(question.weights, weights, TermStatistics(0), forms, KEYWORD_WEIGHT[strategy.origin])
     merged = _in_turn([[keyword for keyword, _ in of] for of in words.values()])
     if strategy.has_keywords and not merged:
@@ -212,17 +212,13 @@ def _in_turn(ranked: Sequence[Sequence[Keyword]]) -> list[Keyword]:
     return list(found.values())
 
 
-def _of_glossary(found: Sequence[Translation]) -> Iterator[Counterparts]:
-    """Yield the counterparts of the glossary by their sources."""
+def _counterparts(question: Question, found: Sequence[Translation], spelled: Known) -> Iterator[Counterparts]:
+    """Yield the counterparts of the glossary, synonyms of the user's file, spellings of unknown words."""
     by_source: dict[frozenset[str], list[tuple[str, ...]]] = {}
     for each in found:
         by_source.setdefault(each.source, []).append(tuple(token for _, token in each.pattern))
-    for source, others in by_source.items():
-        yield Counterparts(tuple(source), tuple(others))
-
-
-def _of_question(question: Question, spelled: Known) -> Iterator[Counterparts]:
-    """Yield the synonyms of the user's file, and near spellings of unknown words."""
+    for source, forms in by_source.items():
+        yield Counterparts(tuple(source), tuple(forms))
     for expansion in question.synonyms:
         others = tuple(tuple(token for _, token in each.tokens) for each in expansion.equivalents)
         yield Counterparts(expansion.source, others, SYNONYM_WEIGHT)

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from base.notes import Note
 from indexer.analysis import Analyzer
@@ -31,8 +31,10 @@ from retriever.sources.merging import (
     search_sources,
     summed_frequencies,
 )
-from retriever.sources.models import PassageVectors
 from retriever.sources.pool import Found, Pool
+
+if TYPE_CHECKING:
+    from retriever.sources.gathered import PassageVectors
 
 ASSUMED_TOTAL = 1_000_000  # papers if no source reports its number
 ASSUMED_SHARE = 0.001  # of these that contain a word that no source counts
@@ -50,7 +52,7 @@ class SourcesEngine(Engine):
         *,
         total: int,
         analyzer: Analyzer,
-        vectors: PassageVectors | None,
+        vectors: "PassageVectors | None",
     ) -> None:
         """Take open sources, which the caller closes, in order of preference of their records.
 

@@ -11,15 +11,15 @@ from base.notes import Note
 from indexer.corpora.papers import language_of
 from retriever.engines.ordering import reciprocal_rank_fusion
 from retriever.index import SearchIndex
-from retriever.papers.topics import Topic
+from retriever.papers.page import Topic
 from retriever.queries.boolean import Exact, Or
 from retriever.query_plan import QUESTION
 from retriever.ranking import RANKS, apply_exclusions
 from retriever.request import SearchContext, SearchRequest
 from retriever.search import Stages, in_years, open_search, present, run_stages, terms_of
 from retriever.settings import RetrieverSettings
-from retriever.stages.abstracts_for_titles import read_hits
 from retriever.stages.hits import Hit, SearchResult, SentQuery, summed_milliseconds
+from retriever.stages.pool import read_hits
 from retriever.stages.stages import Ranking, computed
 from retriever.strategy import Strategy
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from indexer.settings import EncoderSettings
-from retriever.papers.topics import find_topic
+from retriever.papers.page import find_topic
 from retriever.queries.filters import Filters
 from retriever.request import SearchRequest
 from retriever.settings import RetrieverSettings

@@ -16,10 +16,9 @@ from generator.request import Resources
 from generator.tracing.steps import Step
 from generator.ways import find_way
 from retriever.errors import SourceFailed
-from retriever.sources.gathered import index_of_sources
+from retriever.sources.gathered import SharedModels, index_of_sources
 from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
-from retriever.sources.models import SharedModels
 from retriever.strategy import Strategy
 from tests.generator.language_model import Scripted, says, settings
 from tests.generator.sample_index import ENGLISH, KOREAN, ask_model, settings_of

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from indexer.settings import IndexerSettings
-from retriever.engines import pruning
+from retriever.engines import tantivy_search
 from retriever.index import open_index
 from retriever.queries.boolean import Or, Term, or_query
 from retriever.queries.filters import Filters

@@ -6,7 +6,7 @@ import pytest
 
 from indexer.settings import IndexerSettings
 from retriever.errors import BadFilter, UnknownPaper
-from retriever.papers.topics import find_topic
+from retriever.papers.page import find_topic
 from retriever.queries.filters import Filters
 from tests.retriever.full_papers import FULL_PAPERS
 from tests.retriever.made_papers import indexed

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from retriever.relevance.paper_probability import ScoreCurve, highest_expected_f
+from retriever.relevance.paper_ranking import ScoreCurve, highest_expected_f
 
 
 def test_the_features_of_a_paper_are_shares_of_the_best_score():

@@ -18,11 +18,10 @@ from retriever.queries.filters import Filters
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 from retriever.sources import SourceFeatures
-from retriever.sources.gathered import index_of_sources
+from retriever.sources.gathered import SharedModels, index_of_sources
 from retriever.sources.kinds.elasticsearch import ElasticsearchSource, Settings
 from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
-from retriever.sources.models import SharedModels
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of, shrag
 from tests.indexer.embedding_server import embedding_server
 from tests.indexer.made_corpora import ROOT, build, write_jsonl

@@ -8,7 +8,7 @@ from retriever.engines import EngineHit
 from retriever.queries.filters import Filters
 from retriever.search import SearchRequest, open_search
 from retriever.settings import RetrieverSettings
-from retriever.stages.abstracts_for_titles import read_hits
+from retriever.stages.pool import read_hits
 from tests.retriever.made_papers import index_of
 
 TITLED = {"id": "X", "title": "양서류", "abstract": "도롱뇽", "lang": "ko", "title2": "Axolotl"}
