@@ -4,7 +4,6 @@ A module of tests imports all of this beside a fixture `settings_for`, which mak
 """
 
 import asyncio
-import unicodedata
 from contextlib import ExitStack
 
 import pytest
@@ -200,39 +199,6 @@ def test_rows_that_come_with_the_hits_are_those_that_are_asked_for(engine):
     assert asked.rows.body_of(1).tolist() == known.rows.body_of(0).tolist()
 
 
-def test_texts_come_back_as_they_were_given(engine):
-    """Decomposed Hangul, which is composed for the analysis, included."""
-    [given] = [paper for paper in PAPERS if paper["id"] == "DECOMPOSED"]
-
-    stored = asyncio.run(engine.passages(["DECOMPOSED"]))["DECOMPOSED"]
-
-    assert (stored.title, stored.text) == (given["title"], given["abstract"])
-    assert not unicodedata.is_normalized("NFC", stored.title)
-    assert ids(engine, Term("해파리", ("해파리",))) == ["DECOMPOSED"]
-
-
-def test_a_record_comes_back_whole(own):
-    record = {
-        "id": "A#1@b/ㄱ",
-        "title": "Title ",
-        "abstract": "  An  abstract\n\twith   spaces ",
-        "title2": "제목",
-        "abstract2": "초록",
-        "authors": ["곽소율", "Ada Kim"],
-        "year": 2023,
-        "journal": " Journal of A & B",
-        "keywords": ["k"],
-        "own": {"nested": [1, None, True]},
-    }
-    found = asyncio.run(own([record]).papers([record["id"]]))[record["id"]]
-
-    assert (found.title, found.text, found.year) == (record["title"], record["abstract"], 2023)
-    assert found.journal == record["journal"]
-    assert found.paper == {
-        key: value for key, value in record.items() if key not in {"title", "abstract"}
-    } | {"lang": "en"}
-
-
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -295,22 +261,3 @@ def test_expressions_find_the_same_in_every_engine(engine, expression, found):
     assert query is not None
 
     assert sorted(ids(engine, query)) == found
-
-
-@pytest.mark.slow
-def test_more_hits_come_in_order_than_an_answer_of_a_cluster_holds(own):
-    engine = own(
-        [
-            {"id": f"{number:05}", "title": "same", "abstract": "word " * (1 + number % 3)}
-            for number in range(10_100)
-        ]
-    )
-
-    # In all passages, so its idf is small: the weight lifts the scores over their rounding.
-    found = hits(engine, Term("word", ("word",), weight=10_000.0), 10_050)
-
-    assert len(found) == 10_050
-    assert found == sorted(found, key=lambda hit: (-hit.score, hit.passage_id))
-    assert [hit.passage_id for hit in found[:3]] == ["00002", "00005", "00008"]
-    assert found[-1].passage_id == "09948"  # of 3,367 that have the word once the last 50 fall away
-    assert len(asyncio.run(engine.passages(f"{number:05}" for number in range(10_100)))) == 10_100

@@ -67,20 +67,6 @@ def test_a_token_is_explained_as_bm25(tmp_path, settings_for):
     assert term.score == pytest.approx(2.2 * term.idf * 4 / (4 + 1.2 * (1 - 0.75 + 0.75 * 6 / 7)), abs=1e-4)
 
 
-def test_terms_come_highest_first_with_field_and_weight(engine):
-    query = or_query([KNOWLEDGE, GRAPH], title_weight=0.3)
-
-    terms = explain(engine, query, "graph")
-
-    assert [(term.token, term.field, term.weight) for term in terms] == [
-        ("knowledg", "text", 1.0),
-        ("graph", "text", 1.0),
-        ("graph", "title", 0.3),
-        ("knowledg", "title", 0.3),
-    ]
-    assert [term.score for term in terms] == sorted((term.score for term in terms), reverse=True)
-
-
 def test_a_phrase_is_one_term_with_the_sum_of_its_tokens_idf(engine):
     [term] = explain(engine, PHRASE, "graph")
     words = explain(engine, Or((KNOWLEDGE, GRAPH)), "graph")

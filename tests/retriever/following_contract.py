@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from indexer.errors import IndexClosed, UnknownIndex, VersionGone
+from indexer.errors import IndexClosed, UnknownIndex
 from indexer.ingest import IngestRequest, build_index
 from indexer.versions.store.engines import open_store
 from retriever.index import open_index
@@ -88,14 +88,6 @@ def test_an_index_that_stays_answers_from_its_version_until_it_is_closed(setting
         assert remains(settings) == [1, 5]
     publish(settings, 6)
     assert remains(settings) == [6]
-
-
-def test_passages_of_a_version_that_was_cleared_away_are_told_to_be_gone(settings):
-    with open_store(settings, NAME) as store:
-        passages = store.stored_passages(store.manifest())
-        publish(settings, 2)
-        with pytest.raises(VersionGone, match=r"version 1 was pruned|papers@000001"):
-            next(passages)
 
 
 def test_a_version_that_was_rolled_back_from_is_left_by_who_follows(settings):

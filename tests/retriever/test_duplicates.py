@@ -1,7 +1,5 @@
 """Different records of one paper among hits."""
 
-from dataclasses import replace
-
 import pytest
 
 from indexer.files.schema import StoredPassage
@@ -154,19 +152,6 @@ def test_the_best_record_with_a_text_stands_for_the_others_at_the_best_place():
 )
 def test_texts_that_differ_in_what_they_say_are_two_papers(title, text):
     assert not same_paper(hit("A", "Methane of rice paddies", FLOOD), hit("B", title, text))
-
-
-def record(hit):
-    """Return a hit whose passage is its record's abstract."""
-    return replace(hit, passage=replace(hit.passage, record="{}"))
-
-
-def test_one_abstract_in_common_is_enough_for_records_with_abstracts_in_two_languages():
-    paper = record(hit("A", "논의 메탄 배출", PADDY, doi="10.1/x", abstract2=FLOOD))
-
-    assert same_paper(paper, record(hit("B", "Methane of rice paddies", FLOOD, doi="10.1/x")))
-    assert same_paper(paper, record(hit("B", "논의 메탄 배출", PADDY, doi="10.1/y")))
-    assert not same_paper(paper, record(hit("B", "하수도의 부식", SEWER, doi="10.1/x")))
 
 
 def test_chunks_of_papers_with_different_abstracts_are_two_papers():

@@ -4,10 +4,7 @@ import pytest
 
 from indexer.analysis import make_analyzer
 from indexer.glossary.given import read_glossary
-from retriever.errors import BadFilter
 from retriever.exclusions import Excluded, loss_of_text
-from retriever.queries.boolean import Range
-from retriever.queries.filters import Filters
 from retriever.strategy import Strategy
 from tests.retriever.made_papers import found, ids, index_of, run_of
 
@@ -112,14 +109,6 @@ def test_years_of_a_strategy_filter_and_papers_without_a_year_are_kept(index):
     assert kept == {"OTHER", "TITLE", "KEYWORD", "OFTEN", "KOREAN"}
     assert set(ids(index, "battery fires since 2015")) == kept
     assert "TEXT" in ids(index, "battery fires since 2015", conditions=False)
-
-
-def test_years_of_a_strategy_hold_within_those_of_a_filter(index):
-    strategy = ANODE.changed(years=(2015, None))
-
-    assert ids(index, QUESTION, strategy=strategy, filters=Filters(years=Range(2010, 2020))) == ["OTHER"]
-    with pytest.raises(BadFilter, match="no year satisfies both the question and the filter"):
-        found(index, QUESTION, strategy=strategy, filters=Filters(years=Range(2000, 2010)))
 
 
 @pytest.mark.parametrize(

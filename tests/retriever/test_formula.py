@@ -145,15 +145,6 @@ def test_a_score_is_the_same_with_and_without_filters(made, strategy, filters):
     assert {name: filtered[name] for name in shared} == {name: candidates[name] for name in shared}
 
 
-def test_a_passage_has_the_score_of_its_search_among_other_candidates(made):
-    """Statistics are those of the whole index, never of the candidates."""
-    full = scores_of(made, strategy=STRATEGY)
-
-    for name in full:
-        [(_, score)] = scores_of(made, strategy=STRATEGY, filters=Filters(doc_ids=(name,))).items()
-        assert score == full[name]
-
-
 WORDS = st.lists(st.sampled_from([*KOREAN, *ENGLISH, "banana", "monkey", "unheard"]), max_size=4)
 
 

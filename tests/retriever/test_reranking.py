@@ -55,13 +55,6 @@ def test_hits_behind_the_depth_keep_their_order_and_stay_behind(index):
     assert [score for _, score in found[2:]] == [found[1][1] - place for place in (1, 2, 3, 4)]
 
 
-def test_the_depth_does_not_depend_on_the_number_of_hits(index):
-    settings = RetrieverSettings(rerank_depth=2)
-    [first] = asyncio.run(rank(index, SearchRequest("axolotl", k=1), settings)).hits
-
-    assert first == ranked(index, "shrag", depth=2)[0]
-
-
 def test_the_cross_encoder_reads_the_question_without_its_exclusions(index, model):
     [first, *_] = asyncio.run(rank(index, SearchRequest("axolotl -newt"), RetrieverSettings())).hits
 

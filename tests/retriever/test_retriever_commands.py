@@ -97,13 +97,6 @@ def test_a_shown_strategy_is_read_back_from_its_file(home, tmp_path):
     assert json.loads(again.stdout) == json.loads(shown.stdout)
 
 
-def test_an_unknown_passage_cannot_be_explained(home):
-    done = shrag("explain", "axolotl", "none", "--name", NAME, home=home)
-
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "contains no passage 'none'" in done.stderr
-
-
 def test_references_are_written_to_standard_output_or_to_a_file(home, tmp_path):
     file = tmp_path / "hits.ris"
 

@@ -13,7 +13,6 @@ from retriever.methods import method_names
 from retriever.queries.boolean import Or, Range, Term
 from retriever.queries.filters import Filters
 from retriever.query_plan import ALL_LEFT_OUT
-from retriever.search import SearchRequest, open_search, run_stages
 from retriever.settings import RetrieverSettings
 from retriever.strategy import Strategy
 from tests.retriever.made_papers import PAPERS, found, ids, opened, planned, queries_of_plan
@@ -200,15 +199,3 @@ def test_an_unknown_query_is_refused_with_those_there_are(index):
         found(index, QUESTION, skip=("SQ99",))
     with pytest.raises(BadFilter, match="'bridges'"):
         found(index, QUESTION, "or", skip=("bridges",))
-
-
-def test_a_query_tells_what_it_added_to_those_before(index):
-    context = open_search(index, SearchRequest("quokka pangolin trade", "paper"), RetrieverSettings())
-    pool = asyncio.run(run_stages(context, upto="pool")).pool
-    assert pool
-
-    papers: set[str] = set()
-    for query in found(index, "quokka pangolin trade", "paper").queries:
-        new = {hit.doc_id for hit in pool.found[query.name]} - papers
-        assert query.added == len(new)
-        papers |= new

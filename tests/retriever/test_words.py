@@ -75,11 +75,6 @@ def test_a_single_korean_word_finds_its_paper_first(singles, word, method):
     assert ids(singles, word, method)[0] == word
 
 
-@pytest.mark.parametrize("word", SINGLE_WORDS)
-def test_a_single_korean_word_given_as_a_keyword_finds_its_paper(singles, word):
-    assert ids(singles, "무엇이 있는가?", keywords=(word,))[0] == word
-
-
 def test_a_whole_word_of_the_glossary_is_not_searched_for_by_its_part(youth):
     """청소년 (adolescent) is analysed as 청 and 소년 (boy)."""
     for question in ("청소년", "청소년의 수면은 어떠한가?"):

@@ -12,10 +12,8 @@ import pytest
 
 from indexer.encoders import open_encoder
 from indexer.encoders.rounding import to_storage
-from indexer.errors import EncoderUnusable
 from indexer.ingest import IngestRequest, build_index, encode_passages
 from indexer.settings import EncoderSettings
-from indexer.versions.store.engines import open_store
 from retriever.errors import BadFilter
 from retriever.index import open_index
 from retriever.queries.boolean import Range
@@ -168,23 +166,6 @@ def test_vectors_are_added_to_an_index_that_has_none(settings, server, tmp_path)
     server.texts.clear()
     assert encode_passages("papers", settings) == (manifest, 0)
     assert [text for text in server.texts if "learn" not in text] == []
-
-
-def test_an_encoder_that_fails_loses_nothing_that_was_encoded(settings, server, tmp_path, monkeypatch):
-    monkeypatch.setattr("indexer.vectors.adding.WINDOW", 2)
-    build(without_encoder(settings), PAPERS[:1], tmp_path)
-    server.left = 4  # one to learn the dimensions from, and a window
-
-    with pytest.raises(EncoderUnusable):
-        build(settings, PAPERS, tmp_path, "all", rebuild=True)
-    assert ids(found(without_encoder(settings), "axolotl", method="or")) == ["AXOLOTL"]
-    server.left, tried = float("inf"), len(server.texts)
-    manifest = build(settings, PAPERS, tmp_path, "all", rebuild=True)
-
-    assert manifest.vector_count == 6
-    assert len([text for text in server.texts[tried:] if "learn" not in text]) == 4
-    with open_store(settings, "papers") as folder:
-        assert not folder.local.encoded.exists()
 
 
 def test_a_question_by_another_encoder_is_ranked_without_vectors_and_says_so(settings, server, tmp_path):

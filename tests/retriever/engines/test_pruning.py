@@ -41,7 +41,7 @@ def test_the_ten_queries_find_the_same_whether_all_is_read_or_not(index, filters
         queries = [(or_query(terms[:n], title_weight=title_weight), 10) for n in range(10, 0, -1)]
         found = []
         for worthwhile in (math.inf, 0):
-            monkeypatch.setattr(pruning, "WORTHWHILE", worthwhile)
+            monkeypatch.setattr(tantivy_search, "WORTHWHILE", worthwhile)
             found.append(asyncio.run(index.engine.search(queries, filters=filters, collapse=True)))
         read, pruned = found
         for one, other in zip(read, pruned, strict=True):
@@ -56,7 +56,7 @@ def test_very_many_words_find_the_same_whether_all_is_read_or_not(index, words, 
     query = Or(tuple(Term(word, (index.analyzer.analyze(word)[0][0],)) for word in words))
     found = []
     for worthwhile in (math.inf, 0):
-        monkeypatch.setattr(pruning, "WORTHWHILE", worthwhile)
+        monkeypatch.setattr(tantivy_search, "WORTHWHILE", worthwhile)
         found.append(asyncio.run(index.engine.search([(query, 10)], filters=Filters(), collapse=True)))
 
     ((read,), (pruned,)) = found

@@ -2,12 +2,10 @@
 
 import csv
 import io
-import json
 import re
 from typing import Any
 
 import pytest
-import rispy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -66,12 +64,6 @@ def test_title_authors_year_journal_and_doi_come_back(reader):
     assert read(reading.written(name, RECORDS)) == expected
 
 
-def test_json_lines_are_the_records_as_they_are():
-    lines = reading.written("jsonl", RECORDS).splitlines()
-
-    assert [json.loads(line) for line in lines] == RECORDS
-
-
 def test_a_format_that_is_not_there_is_named_with_those_that_are():
     with pytest.raises(BadFilter, match="bibtex, csl-json, csv, jsonl, ris"):
         export_named("endnote")
@@ -113,36 +105,6 @@ def test_names_in_bibtex_are_read_as_their_parts():
         ([], ["King"], ["Martin"], ["Luther"], ["Jr."]),
         ([], ["{World Health Organization}"], [], [], []),
     ]
-
-
-def test_names_in_csl_json_are_parts_or_literal():
-    (item,) = json.loads(reading.written("csl-json", [NAMES]))
-
-    assert item["author"] == [
-        {"family": "남궁", "given": "민재"},
-        {"family": "Berg", "given": "Ludwig", "non-dropping-particle": "van der"},
-        {"family": "King", "given": "Martin Luther", "suffix": "Jr."},
-        {"literal": "World Health Organization"},
-    ]
-
-
-@pytest.mark.parametrize(
-    "keys",
-    [
-        {"volume": 7, "issue": "2", "pages": "101–118"},
-        {"volume": "7", "number": 2, "page": "101--118"},
-        {"volume": "7", "issue": 2, "first_page": "101", "last_page": "118"},
-    ],
-)
-def test_volume_issue_and_pages_are_exported(keys):
-    record = {"id": "A", "title": "t", "journal": "J", **keys}
-    (ris,) = rispy.loads(reading.written("ris", [record]))
-    (bibtex,) = reading.bibliography(reading.written("bibtex", [record])).entries.values()
-    (csl,) = json.loads(reading.written("csl-json", [record]))
-
-    assert [ris[key] for key in ("volume", "number", "start_page", "end_page")] == ["7", "2", "101", "118"]
-    assert [bibtex.fields[key] for key in ("volume", "number", "pages")] == ["7", "2", "101--118"]
-    assert [csl[key] for key in ("volume", "issue", "page")] == ["7", "2", "101-118"]
 
 
 @settings(max_examples=50)

@@ -89,14 +89,6 @@ def test_what_is_no_rule_is_told_with_its_line(text, message):
     assert message in str(raised.value)
 
 
-def test_equivalents_hold_both_ways_and_an_arrow_one_way():
-    both = synonyms(RULES)
-
-    assert [one.text for one in both.find(["deep", "learn"])[0].equivalents] == ["딥러닝", "심층학습"]
-    assert [one.text for one in both.find(["llm"])[0].equivalents] == ["거대 모형"]
-    assert both.find(["거대", "모형"]) == []
-
-
 def test_an_equivalent_of_several_words_is_a_phrase(index):
     assert "APART" not in ids(index, "딥러닝", "or")  # deep and learning, but not together
 
@@ -163,14 +155,3 @@ def test_the_commands_take_a_file(home):
     assert [hit["passage_id"] for hit in given["hits"]] == ["LARGE"]
     assert "거대 모형" in {term["token"] for term in explained["terms"]}
     assert [hit["passage_id"] for hit in answered["evidence"]] == ["LARGE"]
-
-
-def test_a_broken_file_is_one_line_and_exit_2(home, tmp_path):
-    file = tmp_path / "synonyms.txt"
-    file.write_text("딥러닝\n", encoding="utf-8")
-
-    done = shrag("search", "딥러닝", "--name", "papers", "--synonyms", str(file), home=home)
-
-    assert done.returncode == 2
-    assert f"{file}, line 1: only one term" in done.stderr
-    assert "Traceback" not in done.stderr

@@ -65,13 +65,6 @@ def test_citation_tags_are_those_of_scholarly_search_engines():
     ]
 
 
-def test_an_address_that_is_none_of_the_web_is_left_out():
-    record = {"id": "A", "url": "javascript:alert(1)"}
-
-    assert "javascript" not in coins(record)
-    assert citation_tags(record) == []
-
-
 @given(st.fixed_dictionaries({}, optional=dict.fromkeys(("title", "journal", "doi", "url"), TEXTS)))
 def test_escaped_as_text_it_stays_one_attribute(record):
     found = []

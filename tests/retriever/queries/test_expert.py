@@ -130,11 +130,6 @@ def test_weights_and_slop(parse, expression, expected):
     assert parse(expression) == expected
 
 
-@pytest.mark.parametrize("name", ["title", "TITLE", "제목", "ti", "\u110c\u1166\u1106\u1169\u11a8"])
-def test_the_title_has_several_names(parse, name):
-    assert parse(f"{name}:graph") == Term("graph", ("graph",), "title")
-
-
 @pytest.mark.parametrize(
     ("expression", "expected"),
     [
@@ -209,20 +204,6 @@ def test_what_cannot_be_read_is_explained_with_its_place(parse, expression, posi
 
     assert caught.value.reason.startswith(reason)
     assert (caught.value.expression, caught.value.position) == (expression, position)
-
-
-@pytest.mark.parametrize("word", ["writer:Kim", "역자:홍길동", "retrieval: a", "yaer:2019", "CRISPR:Cas9"])
-def test_an_unknown_field_lists_the_fields(parse, word):
-    with pytest.raises(BadExpression) as caught:
-        parse(f"graph {word}")
-
-    name = word.partition(":")[0]
-    assert caught.value.position == 6
-    assert caught.value.reason == (
-        f"there is no field {name!r}, only title (제목, ti), text (본문, 초록, abstract), "
-        "year (연도, 년도, 발행년, 발행연도), lang (언어, language), journal (학술지, 저널), "
-        "author (저자, au), type (유형, 자료유형) and id; put the word in quotes if the colon belongs to it"
-    )
 
 
 @pytest.mark.parametrize(

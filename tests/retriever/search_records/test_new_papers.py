@@ -65,14 +65,6 @@ def test_papers_since_the_record_or_a_date_can_be_listed_again(file, tmp_path, s
     assert sorted(paper["doc_id"] for paper in json.loads(done.out)["new"]) == ids
 
 
-def test_a_paper_that_was_away_is_not_new(file, tmp_path):
-    publish(tmp_path)
-    call("rerun", file, "--since", "last")
-    publish(tmp_path, OLD)
-
-    assert call("rerun", file, "--since", "last").out == ""
-
-
 def test_a_folder_is_reported_and_a_damaged_record_does_not_stop_it(file, tmp_path):
     publish(tmp_path, OLD, NEW)
     folder = tmp_path / "searches"

@@ -6,7 +6,6 @@ import time
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from indexer.settings import IndexerSettings
 from retriever.errors import InvalidSource, SourceFailed
@@ -16,7 +15,7 @@ from retriever.sources import SourceAnswer
 from retriever.sources.configuration import SourceTable, declared
 from retriever.sources.web.client import RateLimit
 from retriever.sources.web.source import WebSource
-from tests.retriever.sources.exchanges import CONTACT, EXCHANGES, SECRET, TITLE, TITLE2, Asked, as_json
+from tests.retriever.sources.exchanges import CONTACT, EXCHANGES, SECRET, TITLE, TITLE2, Asked
 from tests.retriever.sources.services import Replier, Reply, any_of, ask, open_kind, service, well
 
 METHANE = any_of("methane", "paddy")
@@ -230,23 +229,6 @@ def test_keys_stand_in_no_message_and_no_log(kind: str, caplog: pytest.LogCaptur
 
 
 @KINDS
-@pytest.mark.parametrize(
-    "setting",
-    [
-        {"contact": "nobody"},
-        {"contact": "a@b.example\r\nX-Evil: 1"},
-        {"url": "ftp://example.org"},
-        {"url": "https://user:password@example.org"},
-        {"requests_per_second": 0},
-        {"colour": "red"},
-    ],
-)
-def test_invalid_settings_are_refused(kind: str, setting: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError):
-        open_kind(kind, **{"address": "https://example.org", **setting})
-
-
-@KINDS
 def test_a_table_declares_a_connector_whose_keys_come_by_variables(kind: str) -> None:
     given = EXCHANGES[kind].settings
     keys = {key: value for key, value in given.items() if key in {"api_key", "client_id"}}
@@ -259,21 +241,6 @@ def test_a_table_declares_a_connector_whose_keys_come_by_variables(kind: str) ->
         assert SECRET not in str(failure.value)
     with pytest.raises(InvalidSource, match="contact"):
         declared(SourceTable("web", {"kind": kind}, keys))
-
-
-def test_the_papers_found_until_the_time_ended_come_back() -> None:
-    released = threading.Event()
-
-    def silent_from_the_second_page(asked: Asked) -> Reply:
-        if asked.one("page") != "1":
-            released.wait(60)
-        return Reply(as_json({"results": [{"id": f"W{n}", "title": "A paper"} for n in range(100)]}))
-
-    with service(silent_from_the_second_page) as (address, _):
-        answer = search(open_kind("openalex", address, request_timeout_s=3), k=250)
-        released.set()
-    assert len(answer.found[0]) == 100
-    assert answer.notes == ("1 of 1 requests were not answered in full: it was silent for 3 s",)
 
 
 def test_a_rate_limit_gives_turns_and_pauses_for_all() -> None:

@@ -77,12 +77,6 @@ def test_fixed_phrases_limit_years(question, remaining, years):
     assert find_conditions(question) == Conditions(remaining or question, (), years)
 
 
-def test_of_two_ranges_the_second_is_left_alone():
-    found = find_conditions("fires published in 2015, since 2019")
-
-    assert found == Conditions("fires , since 2019", (), (2015, 2015))
-
-
 def test_at_most_two_of_thirty_fresh_sentences_are_misread():
     """A sentence that is left alone is not misread; the sentences were written before the code."""
     read, misread = 0, []

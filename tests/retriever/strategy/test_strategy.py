@@ -78,13 +78,6 @@ def test_an_invalid_strategy_is_refused_with_its_source_and_field(change, messag
         parse_strategy(RECORD | change, "here")
 
 
-def test_a_file_has_one_strategy(tmp_path):
-    file = tmp_path / "strategy.json"
-    file.write_text("\ufeff" + json.dumps(RECORD), encoding="utf-8")
-
-    assert read_strategy(file).as_record() == RECORD
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
