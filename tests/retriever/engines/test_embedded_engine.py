@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -19,6 +20,14 @@ from tests.retriever.made_papers import NAME, built, index_of
 def home(tmp_path_factory, tmp_path):
     """Return a copy of the index for the test to spoil."""
     return shutil.copytree(built(tmp_path_factory), tmp_path / "home")
+
+
+@pytest.fixture
+def switching_often():
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
 
 
 def test_a_passage_that_is_not_there_may_be_asked_for_beside_searches(tmp_path, switching_often, monkeypatch):
