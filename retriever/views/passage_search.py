@@ -14,7 +14,7 @@ from retriever.index import SearchIndex
 from retriever.papers.page import Topic
 from retriever.queries.boolean import Exact, Or
 from retriever.query_plan import QUESTION
-from retriever.ranking import RANKS, apply_exclusions
+from retriever.ranking import apply_exclusions, rank_by_method
 from retriever.request import SearchContext, SearchRequest
 from retriever.search import Stages, in_years, open_search, present, run_stages, terms_of
 from retriever.settings import RetrieverSettings
@@ -94,8 +94,7 @@ async def _ranked_passages(context: SearchContext, stages: Stages) -> SearchResu
     A passage that is only a title is replaced by its paper's abstract.
     """
     question, pool, terms = computed(stages.question), computed(stages.pool), stages.terms
-    rank = RANKS[context.request.method]
-    ranking = await rank(context, question, None, pool) if pool.found else Ranking()
+    ranking = await rank_by_method(context, question, None, pool) if pool.found else Ranking()
     collapsing = replace(context, request=replace(context.request, collapse=True))
     found = await read_hits(collapsing, [hit for hit, _ in ranking.hits])
     hits = tuple((hit, hit.score) for hit in found.hits)
