@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-import retriever.engines.facets
 from retriever.queries.boolean import Range
 from retriever.queries.filters import Filters
 from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings
+from retriever.views import facets as counting
 from retriever.views.facets import facets
 from tests.retriever.made_papers import indexed
 
@@ -90,7 +90,7 @@ def test_the_whole_index_is_counted_without_a_question(index):
 
 @pytest.mark.parametrize("exact_up_to", [2_000, 0])
 def test_papers_of_several_passages_count_once(both, monkeypatch, exact_up_to):
-    monkeypatch.setattr(retriever.engines.facets, "EXACT_UP_TO", exact_up_to)
+    monkeypatch.setattr(counting, "EXACT_UP_TO", exact_up_to)
 
     found = counted(both, "walrus")
 
