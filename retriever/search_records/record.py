@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError, computed_field
-from typing_extensions import TypedDict
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError, computed_field, create_model
 
 from base.errors import InvalidCall, UnknownPath
 from base.files.regular_files import read_regular
@@ -41,32 +40,15 @@ INDEX_STATE = ("name", "version", "engine", "papers", "passages", "vectors")
 HIT = {"rank", "doc_id", "passage_id", "score", "title", "year"}
 
 
-class _Index(TypedDict):
-    name: str
-    version: int
-    fingerprint: dict[str, str]
-
-
-class _Hit(TypedDict):
-    rank: int
-    doc_id: str
-    title: NotRequired[str]
-
-
-class _Query(TypedDict):
-    name: str
-    query: str
-    hits: int
-
-
-class _Applied(TypedDict):
-    title_weight: Annotated[float | None, Field(ge=0, le=10)]
-    strategist: str | None
+# The required keys of a record, by part; a record contains more.
+WEIGHT = (Annotated[float | None, Field(ge=0, le=10)], ...)
+_Index = create_model("_Index", name=(str, ...), version=(int, ...), fingerprint=(dict[str, str], ...))
+_Applied = create_model("_Applied", title_weight=WEIGHT, strategist=(str | None, ...))
+_Query = create_model("_Query", name=(str, ...), query=(str, ...), hits=(int, ...))
+_Hit = create_model("_Hit", rank=(int, ...), doc_id=(str, ...), title=(str, ""))
 
 
 class _Whole(BaseModel):
-    """The required keys of a record; a record contains more."""
-
     search_record: Literal[1]
     date: str
     shrag: str

@@ -344,10 +344,9 @@ class ElasticsearchSource(WebSource):
         )
         self.service = f"Elasticsearch at {settings.url}" if settings.private else "Elasticsearch"
         self._path = f"/{quote(settings.index, safe='*,-+.:')}/_search"
-        self._read = sorted(name for name, role in settings.fields.roles.items() if role != "body")
+        self._fields = sorted(name for name, role in settings.fields.roles.items() if role != "body")
 
-    def write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
-        """Convert a query to the query DSL; filters without a field are applied to the hits."""
+    def _write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
         held = applicable(self.settings, filters)
         named = ("years", "lang", "journal")
         missing = [name for name in named if getattr(filters, name) and not getattr(held, name)]
@@ -355,8 +354,7 @@ class ElasticsearchSource(WebSource):
         text = json.dumps(search_query(self.settings, query, filters), ensure_ascii=False)
         return WrittenQuery(text, (note,) if missing else ()), AskedQuery(text, filters, k, query)
 
-    async def pages(self, asked: AskedQuery, call: Call) -> AsyncIterator[Page]:
-        """Yield the hits of a query; Unreadable after them if a part of the cluster did not answer."""
+    async def _pages(self, asked: AskedQuery, call: Call) -> AsyncIterator[Page]:
         request = self._request(json.loads(asked.text), min(asked.k, MOST_HITS))
         answer = await self.ask(request, call, self._answer)
         found = await self._threads.run(self._papers, answer)
@@ -364,10 +362,9 @@ class ElasticsearchSource(WebSource):
         if answer.get("timed_out") or table(answer.get("_shards")).get("failed"):
             raise Unreadable(PARTIAL)
 
-    async def complete(
+    async def _complete(
         self, found: list[list[SourcePaper]], call: Call
     ) -> tuple[list[list[SourcePaper]], list[str]]:
-        """Read the full texts of papers without an abstract; their records are usable without them."""
         bodies = list(self.settings.fields.body)
         ids = list({each.paper.id: None for of in found for each in of if not each.paper.abstract})
         if not bodies or not ids:
@@ -392,19 +389,18 @@ class ElasticsearchSource(WebSource):
     def _id(self) -> str:
         return self.settings.fields.id
 
-    def id_request(self, ids: Sequence[str]) -> WebRequest:
-        """Return the request for records by id."""
+    def _id_request(self, ids: Sequence[str]) -> WebRequest:
         return self._request(_with_values(self._id, ids), len(ids))
 
-    async def follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
-        """Follow references in two requests, or citing papers with one request per paper."""
+    async def _follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
         if direction == "references":
             return await self.follow_references(ids, limit, call)
         citing = {each: written(self.settings, Exact("references", (each,))) for each in ids}
-        return await answered(ids, lambda each: self.ask(self._request(citing[each], limit), call, self.read))
+        return await answered(
+            ids, lambda each: self.ask(self._request(citing[each], limit), call, self._read)
+        )
 
-    def read(self, content: bytes) -> Page:
-        """Parse the hits of a search that has no order by score."""
+    def _read(self, content: bytes) -> Page:
         return self._papers(self._answer(content))
 
     def _papers(self, answer: Mapping[str, Any]) -> list[SourcePaper | None]:
@@ -417,7 +413,7 @@ class ElasticsearchSource(WebSource):
         return answer
 
     def _request(self, query: Body, size: int, fields: Sequence[str] | None = None) -> WebRequest:
-        source = self._read if fields is None else sorted({*fields, self._id} - {"_id"})
+        source = self._fields if fields is None else sorted({*fields, self._id} - {"_id"})
         body = {"query": query, "size": size, "_source": source, "track_total_hits": False}
         return WebRequest.of_json(self._path, {}, body)
 

@@ -79,14 +79,12 @@ class ScienceON(WebSource):
         self._token, self._good_until = "", 0.0
         self._asking = asyncio.Lock()
 
-    def page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
-        """Return the request for a page: words of all fields, and years."""
+    def _page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
         years = bounds(asked.filters, FIRST_YEAR, LAST_YEAR)
         fields = {"BI": asked.text} | ({"PY": f"{years[0]}~{years[1]}"} if years else {})
         return self._records(fields, start // size + 1, size)
 
-    def id_request(self, ids: Sequence[str]) -> WebRequest:
-        """Return the request for records by number."""
+    def _id_request(self, ids: Sequence[str]) -> WebRequest:
         return self._records({"CN": "|".join(ids)}, 1, PER_PAGE)
 
     def _records(self, fields: dict[str, str], page: int, size: int) -> WebRequest:
@@ -121,8 +119,7 @@ class ScienceON(WebSource):
                 self.client.secrets.append(self._token)
             return self._token
 
-    def read(self, content: bytes) -> Page:
-        """Parse the records of a search; TokenRefused if a new token may help."""
+    def _read(self, content: bytes) -> Page:
         if content.lstrip()[:1] == b"{":  # some errors are not XML
             raise _refusal([text(at(json_in(content), "errorCode"))])
         answer = xml_in(content, ROOT)

@@ -59,19 +59,16 @@ class SemanticScholar(WebSource):
     batch = 500
 
     @staticmethod
-    def headers(settings: Settings) -> dict[str, str]:
-        """Return the key as a header."""
+    def _headers(settings: Settings) -> dict[str, str]:
         return {"x-api-key": settings.api_key.get_secret_value()} if settings.api_key else {}
 
-    def write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
-        """Convert a query; a note says that Boolean queries are not ordered by relevance."""
-        written, asked = super().write(query, k, filters)
+    def _write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
+        written, asked = super()._write(query, k, filters)
         if asked and self.settings.search == "relevance" and not is_words_alone(asked.query):
             written = replace(written, notes=(*written.notes, BY_CITATIONS))
         return written, asked
 
-    async def pages(self, asked: AskedQuery, call: Call) -> AsyncIterator[Page]:
-        """Yield pages, by relevance unless the query needs Boolean syntax."""
+    async def _pages(self, asked: AskedQuery, call: Call) -> AsyncIterator[Page]:
         years = bounds(asked.filters)
         parameters = {"fields": FIELDS} | ({"year": f"{years[0]}-{years[1]}"} if years else {})
         if self.settings.search == "relevance" and is_words_alone(
@@ -81,7 +78,7 @@ class SemanticScholar(WebSource):
             for offset in range(0, min(asked.k, MOST_RANKED), PER_PAGE):
                 size = min(PER_PAGE, asked.k - offset)
                 page = {"query": words, "offset": str(offset), "limit": str(size)}
-                found = await self.ask(WebRequest("/paper/search", parameters | page), call, self.read)
+                found = await self.ask(WebRequest("/paper/search", parameters | page), call, self._read)
                 yield found
                 if len(found) < size:
                     return
@@ -91,34 +88,30 @@ class SemanticScholar(WebSource):
             found, token = await self.ask(
                 WebRequest("/paper/search/bulk", parameters),
                 call,
-                lambda content: (self.read(content), text(at(json_in(content), "token"))),
+                lambda content: (self._read(content), text(at(json_in(content), "token"))),
             )
             yield found
             if not token:
                 return
             parameters["token"] = token
 
-    def id_request(self, ids: Sequence[str]) -> WebRequest:
-        """Return the request for papers by id."""
+    def _id_request(self, ids: Sequence[str]) -> WebRequest:
         return WebRequest.of_json("/paper/batch", {"fields": FIELDS}, {"ids": list(ids)})
 
-    def doi_request(self, dois: Sequence[str]) -> WebRequest:
-        """Return the request for papers by DOI."""
-        return self.id_request([f"DOI:{doi}" for doi in dois])
+    def _doi_request(self, dois: Sequence[str]) -> WebRequest:
+        return self._id_request([f"DOI:{doi}" for doi in dois])
 
-    async def follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
-        """Follow references in either direction, with one request per paper; unknown papers have none."""
+    async def _follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
         path = "references" if direction == "references" else "citations"
         parameters = {"fields": FIELDS, "limit": str(min(limit, MOST_RANKED))}
 
         async def linked(paper: str) -> Page:
             request = WebRequest(f"/paper/{paper}/{path}", parameters, absent=b'{"data": []}')
-            return await self.ask(request, call, self.read)
+            return await self.ask(request, call, self._read)
 
         return await answered(ids, linked)
 
-    def read(self, content: bytes) -> Page:
-        """Parse a page of papers or of links to papers, or a list of papers by id."""
+    def _read(self, content: bytes) -> Page:
         answer = json_in(content)
         listed = answer if isinstance(answer, list) else agreed(answer, "data", "total").get("data")
         return [self._paper(table(each)) for each in items(listed) if each]

@@ -64,26 +64,22 @@ class Wikipedia(WebSource):
     identifiers = ARTICLE
     batch = per_page = PER_PAGE
 
-    def write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
-        """Convert a query; articles have no year, so a filter of years matches nothing."""
-        written, asked = super().write(query, k, filters)
+    def _write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
+        written, asked = super()._write(query, k, filters)
         if asked and asked.filters.years:
             return WrittenQuery("", (NO_YEARS,)), None
         if asked and asked.filters.lang not in {None, "", self.settings.language}:
             return WrittenQuery(""), None
         return written, asked
 
-    def page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
-        """Return the request for a page of articles."""
+    def _page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
         page = {"gsrlimit": str(size), "gsroffset": str(start), "gsrnamespace": "0"}
         return WebRequest("/api.php", {**ALWAYS, "generator": "search", "gsrsearch": asked.text, **page})
 
-    def id_request(self, ids: Sequence[str]) -> WebRequest:
-        """Return the request for articles by page number."""
+    def _id_request(self, ids: Sequence[str]) -> WebRequest:
         return WebRequest("/api.php", {**ALWAYS, "pageids": "|".join(ids)})
 
-    def read(self, content: bytes) -> Page:
-        """Parse articles, best first."""
+    def _read(self, content: bytes) -> Page:
         answer = agreed(json_in(content), "query", "batchcomplete", "continue", "error")
         if answer.get("error") is not None:
             raise Unreadable(f"it answers: {text(at(answer, 'error', 'code'))[:80] or 'an error'}")

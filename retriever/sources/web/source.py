@@ -82,8 +82,8 @@ class AskedQuery:
 class WebSource(Source):
     """A service, open until `close`.
 
-    A kind sets the class variables and defines `read`, `page_request` and `id_request`; `dois` needs
-    `doi_request`, and `references` and `citing` need `follow`.
+    A kind sets the class variables and defines `_read`, `_page_request` and `_id_request`; `dois` needs
+    `_doi_request`, and `references` and `citing` need `_follow`.
     """
 
     service: str  # its common name
@@ -114,32 +114,32 @@ class WebSource(Source):
             per_second=settings.requests_per_second,
             at_once=settings.at_once,
             retries=settings.retries,
-            headers={"User-Agent": user_agent(settings.contact), **cls.headers(settings)},
+            headers={"User-Agent": user_agent(settings.contact), **cls._headers(settings)},
             secrets=[secret.get_secret_value() for secret in settings.secrets()],
         )
 
     @staticmethod
-    def headers(_: Any) -> dict[str, str]:
+    def _headers(_: Any) -> dict[str, str]:
         """Return the headers of all requests."""
         return {}
 
-    def read(self, content: bytes) -> Page:
+    def _read(self, content: bytes) -> Page:
         """Parse an answer with records; Unreadable for any other answer."""
         raise NotImplementedError
 
-    def page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
+    def _page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
         """Return the request for at most `size` papers behind the first `start`, by relevance."""
         raise NotImplementedError
 
-    def id_request(self, ids: Sequence[str]) -> WebRequest:
+    def _id_request(self, ids: Sequence[str]) -> WebRequest:
         """Return the request for records by id, at most `batch`."""
         raise NotImplementedError
 
-    def doi_request(self, dois: Sequence[str]) -> WebRequest:
+    def _doi_request(self, dois: Sequence[str]) -> WebRequest:
         """Return the request for records by DOI, at most `DOIS`."""
         raise NotImplementedError
 
-    async def follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
+    async def _follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
         """Return the papers at the other end of references."""
         raise NotImplementedError
 
@@ -147,17 +147,17 @@ class WebSource(Source):
         """Send a request, and parse the answer in a thread."""
         return await self._threads.run(read, await self.client.send(request, call))
 
-    async def pages(self, asked: AskedQuery, call: Call) -> AsyncIterator[Page]:
+    async def _pages(self, asked: AskedQuery, call: Call) -> AsyncIterator[Page]:
         """Yield pages of papers, best first, until there are enough or no more."""
         size = min(self.per_page, asked.k)
         for start in range(0, asked.k, size):
             most = size if self.whole_pages else min(size, asked.k - start)
-            found = await self.ask(self.page_request(asked, start, most), call, self.read)
+            found = await self.ask(self._page_request(asked, start, most), call, self._read)
             yield found
             if len(found) < size:
                 break
 
-    async def complete(
+    async def _complete(
         self, found: list[list[SourcePaper]], call: Call
     ) -> tuple[list[list[SourcePaper]], list[str]]:
         """Replace ids by whole records if a search only returns ids; return also the failures."""
@@ -168,7 +168,7 @@ class WebSource(Source):
         """Answer many queries; equal ones are sent once."""
         call, notes, asked = self._call(), list[str](), list[AskedQuery | None]()
         for query, k in queries:
-            written, wanted = self.write(query, k, filters)
+            written, wanted = self._write(query, k, filters)
             notes += written.notes
             asked.append(wanted)
         most = {each: each for each in sorted(filter(None, asked), key=lambda each: each.k)}
@@ -176,7 +176,7 @@ class WebSource(Source):
         failures: list[str] = []
         pages = await asyncio.gather(*(self._collect(each, call, failures) for each in sent))
         distinct = [list({each.paper.id: each for each in page if each}.values()) for page in pages]
-        found, missing = await self.complete(distinct, call)
+        found, missing = await self._complete(distinct, call)
         failures += missing
         if failures and not any(found):
             raise self._failed(failures)
@@ -192,7 +192,7 @@ class WebSource(Source):
         kept = tuple(tuple(lists[each][: each.k]) if each else () for each in asked)
         return SourceAnswer(kept, tuple(dict.fromkeys(notes)), call.requests)
 
-    def write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
+    def _write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
         """Convert a query to the service's syntax; nothing to send if nothing can be found."""
         lifted = lift_filters(query, filters)
         if lifted is None or k < 1:
@@ -205,7 +205,7 @@ class WebSource(Source):
         """Return the records of a query's pages until there are enough, and add a failure to `failures`."""
         found: list[SourcePaper | None] = []
         try:
-            async for page in self.pages(asked, call):
+            async for page in self._pages(asked, call):
                 found += page
                 if len({each.paper.id for each in found if each}) >= asked.k or not page:
                     break
@@ -225,7 +225,7 @@ class WebSource(Source):
         known = [each for each in dict.fromkeys(dois) if SENT_DOI.fullmatch(each)]
         if not self.features.dois:
             return {}
-        papers, failures = await self._fetch(self.doi_request, known, DOIS, self._call())
+        papers, failures = await self._fetch(self._doi_request, known, DOIS, self._call())
         if failures and not papers:
             raise self._failed(failures)
         return {paper.paper.doi: paper for paper in reversed(papers) if paper.paper.doi in known}
@@ -233,7 +233,7 @@ class WebSource(Source):
     async def by_id(self, ids: Iterable[str], call: Call) -> tuple[dict[str, SourcePaper], list[str]]:
         """Return records by id, and the failures."""
         known = self._known(ids)
-        papers, failures = await self._fetch(self.id_request, known, self.batch, call)
+        papers, failures = await self._fetch(self._id_request, known, self.batch, call)
         return {paper.paper.id: paper for paper in papers if paper.paper.id in known}, failures
 
     async def _fetch(
@@ -241,7 +241,7 @@ class WebSource(Source):
     ) -> tuple[list[SourcePaper], list[str]]:
         known = list(names)
         batches = [tuple(known[start : start + size]) for start in range(0, len(known), size)]
-        pages, failures = await answered(batches, lambda batch: self.ask(request(batch), call, self.read))
+        pages, failures = await answered(batches, lambda batch: self.ask(request(batch), call, self._read))
         return [paper for page in pages.values() for paper in page if paper], failures
 
     async def follow_by_id(self, linked: Mapping[str, Sequence[str]], call: Call) -> Linked:
@@ -269,7 +269,7 @@ class WebSource(Source):
         if not known or limit < 1:
             return LinkedPapers()
         try:
-            followed, failures = await self.follow(direction, known, limit, call)
+            followed, failures = await self._follow(direction, known, limit, call)
         except (Unanswered, Unreadable) as failure:
             raise self._failed([str(failure)]) from None
         papers = {each: tuple(filter(None, linked))[:limit] for each, linked in followed.items()}

@@ -260,7 +260,7 @@ def test_nothing_in_a_word_can_be_a_sign_of_syntax(text: str, plain: str) -> Non
 
 
 def read(kind: str, content: bytes) -> Page:
-    return offline(kind).read(content)
+    return offline(kind)._read(content)
 
 
 ANYTHING = st.recursive(
