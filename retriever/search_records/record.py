@@ -41,9 +41,10 @@ HIT = {"rank", "doc_id", "passage_id", "score", "title", "year"}
 
 
 # The required keys of a record, by part; a record contains more.
-WEIGHT = (Annotated[float | None, Field(ge=0, le=10)], ...)
 _Index = create_model("_Index", name=(str, ...), version=(int, ...), fingerprint=(dict[str, str], ...))
-_Applied = create_model("_Applied", title_weight=WEIGHT, strategist=(str | None, ...))
+_Applied = create_model(
+    "_Applied", title_weight=(float | None, Field(ge=0, le=10)), strategist=(str | None, ...)
+)
 _Query = create_model("_Query", name=(str, ...), query=(str, ...), hits=(int, ...))
 _Hit = create_model("_Hit", rank=(int, ...), doc_id=(str, ...), title=(str, ""))
 
