@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from base.errors import ResourceError
 from base.notes import Note
@@ -27,15 +27,7 @@ CACHED_QUESTIONS = 1_000  # vectors kept for further searches of a question
 Result = TypeVar("Result")
 
 
-class Closable(Protocol):
-    """A resource that can be closed."""
-
-    def close(self) -> None:
-        """Close the resource."""
-        ...
-
-
-Model = TypeVar("Model", bound=Closable)
+Model = TypeVar("Model", bound=Any)  # it has a method `close`
 
 
 class LazyModel(Generic[Model]):
