@@ -216,7 +216,13 @@ def merge(answers: Mapping[str, SourceAnswer], known: Mapping[str, MergedPaper],
                     by_id[identity] = added(identity, each.paper)
                 ranked.setdefault(by_id[identity], 1 / rank if each.score is None else each.score)
             lists[place].append(list(ranked.items()))
-    return Merged(papers, tuple(_fused(lists[place]) for place in sorted(lists)))
+    fused = (
+        tuple(reciprocal_rank_fusion([[paper_id for paper_id, _ in ranked] for ranked in of]))
+        if len(of) > 1
+        else tuple(of[0])
+        for _, of in sorted(lists.items())
+    )
+    return Merged(papers, tuple(fused))
 
 
 def _filled(paper: Paper, other: Paper) -> Paper:
@@ -235,9 +241,3 @@ def _filled(paper: Paper, other: Paper) -> Paper:
 def _claims_of(paper: Paper) -> PaperClaims:
     texts = paper.abstract, paper.abstract2
     return paper_claims(paper.doi, paper.title, paper.year, paper.authors, texts, paper.title2)
-
-
-def _fused(lists: Sequence[Sequence[tuple[str, float]]]) -> tuple[tuple[str, float], ...]:
-    if len(lists) == 1:
-        return tuple(lists[0])
-    return tuple(reciprocal_rank_fusion([[paper_id for paper_id, _ in ranked] for ranked in lists]))

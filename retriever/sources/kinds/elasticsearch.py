@@ -10,6 +10,7 @@ import base64
 import json
 import re
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from urllib.parse import quote
 
@@ -27,7 +28,7 @@ from retriever.sources import SourceFeatures, SourcePaper
 from retriever.sources.settings import SourceSettings
 from retriever.sources.web.boolean import WrittenQuery
 from retriever.sources.web.client import Call, Unanswered, WebClient, WebRequest
-from retriever.sources.web.records import SURROGATE, Unreadable, items, json_in, paper_of, table
+from retriever.sources.web.records import SURROGATE, Unreadable, at, items, json_in, paper_of, table
 from retriever.sources.web.source import AskedQuery, Direction, Linked, Page, WebSource, answered
 
 if TYPE_CHECKING:
@@ -359,7 +360,7 @@ class ElasticsearchSource(WebSource):
         answer = await self.ask(request, call, self._answer)
         found = await self._threads.run(self._papers, answer)
         yield sorted(found, key=lambda each: (-(each.score or 0.0), each.paper.id) if each else (0.0, ""))
-        if answer.get("timed_out") or table(answer.get("_shards")).get("failed"):
+        if answer.get("timed_out") or at(answer, "_shards", "failed"):
             raise Unreadable(PARTIAL)
 
     async def _complete(
@@ -383,7 +384,12 @@ class ElasticsearchSource(WebSource):
             text = _joined((one for name in bodies for one in _texts(value_at(source, name))), LONGEST_BODY)
             name = table(hit).get("_id") if self._id == "_id" else value_at(source, self._id)
             texts[next(iter(_texts(name)), "")] = text
-        return [[_with_text(each, texts.get(each.paper.id, "")) for each in of] for of in found], []
+
+        def whole(each: SourcePaper) -> SourcePaper:
+            text = texts.get(each.paper.id)
+            return replace(each, paper=each.paper.model_copy(update={"body": text})) if text else each
+
+        return [list(map(whole, of)) for of in found], []
 
     @property
     def _id(self) -> str:
@@ -408,7 +414,7 @@ class ElasticsearchSource(WebSource):
 
     def _answer(self, content: bytes) -> Mapping[str, Any]:
         answer = table(json_in(content))
-        if answer.get("error") or not isinstance(table(answer.get("hits")).get("hits"), list):
+        if answer.get("error") or not isinstance(at(answer, "hits", "hits"), list):
             raise Unreadable(f"its answer is not that of _search: {self.client.line(message_of(answer))}")
         return answer
 
@@ -455,25 +461,14 @@ class ElasticsearchSource(WebSource):
             answer = await self.ask(request, self._call(), self._answer)
         except (Unanswered, Unreadable) as error:
             raise self._failed([str(error)]) from None
-        buckets = table(table(table(answer.get("aggregations")).get("counts")).get("buckets"))
-        return {
-            name: _count(table(buckets.get(str(place))).get("doc_count"))
-            for place, name in enumerate(queries)
-        }
+        buckets = at(answer, "aggregations", "counts", "buckets")
+        found = (at(buckets, str(place), "doc_count") for place in range(len(queries)))
+        counts = (min(one, MOST_PAPERS) if type(one) is int and one >= 0 else None for one in found)
+        return dict(zip(queries, counts, strict=True))
 
 
 def _hits(answer: Mapping[str, Any]) -> list[Any]:
-    return items(table(answer.get("hits")).get("hits"))[:MOST_HITS]
-
-
-def _count(value: Any) -> int | None:
-    return min(value, MOST_PAPERS) if type(value) is int and value >= 0 else None
-
-
-def _with_text(paper: SourcePaper, text: str) -> SourcePaper:
-    if not text:
-        return paper
-    return SourcePaper(paper.paper.model_copy(update={"body": text}), paper.score)
+    return items(at(answer, "hits", "hits"))[:MOST_HITS]
 
 
 def open_source(name: str, settings: Settings, _: IndexerSettings) -> ElasticsearchSource:

@@ -119,16 +119,6 @@ def _citations(value: Any) -> int | None:
     return int(found) if found is not None and found.is_integer() and 0 <= found <= MOST_CITATIONS else None
 
 
-def _address(value: Any) -> str:
-    """Return a web address; "" for anything else, since pages must not link to it."""
-    found = text(value)
-    return found if ADDRESS.fullmatch(found) else ""
-
-
-def _language(value: Any) -> str:
-    return (language_named(text(value)) or "other") if text(value) else ""
-
-
 # The fields of a record that are kept, each with the function that reads a value of any kind.
 FIELDS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("title", "abstract", "title2", "abstract2", "journal", "publisher"), text),
@@ -136,8 +126,8 @@ FIELDS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("authors", "keywords"), lambda value: texts(items(value)[:MOST])),
     "year": lambda value: year_within(text(value)),
     "doi": lambda value: whole_doi(text(value)),
-    "url": _address,
-    "lang": _language,
+    "url": lambda value: text(value) if ADDRESS.fullmatch(text(value)) else "",  # pages link to it
+    "lang": lambda value: (language_named(text(value)) or "other") if text(value) else "",
     "cited_by_count": _citations,
 }
 
