@@ -63,12 +63,8 @@ class SearchTerms:
     @cached_property
     def token_weights(self) -> dict[str, float]:
         """The searched tokens with their weights times idf, for snippets and quotations."""
-        statistics = self.formula.statistics
-        weights = {
-            token: weight * statistics.known_idf(token)
-            for token, weight in self.formula.query_weights().items()
-        }
-        return {token: weight for token, weight in weights.items() if weight}
+        idf, weights = self.formula.statistics.known_idf, self.formula.query_weights()
+        return {token: weight * idf(token) for token, weight in weights.items() if weight * idf(token)}
 
     @property
     def excluded_tokens(self) -> frozenset[str]:

@@ -8,7 +8,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from typing import Generic, TypeVar
 
 from base.amounts import plain
@@ -183,18 +183,17 @@ def merge(answers: Mapping[str, SourceAnswer], known: Mapping[str, MergedPaper],
     papers = dict(known)
     by_id = {identity: paper_id for paper_id, merged in papers.items() for identity in merged.ids}
     claims: dict[str, PaperClaims] = {}
-    by_claim = defaultdict[str, list[str]](list)  # ids in the order of their papers
+    by_claim = defaultdict[str, dict[str, None]](dict)  # ids in the order of their papers
 
     def note(paper_id: str) -> None:
         claims[paper_id] = _claims_of(papers[paper_id].paper)
         for key in claims[paper_id].keys:
-            if paper_id not in by_claim[key]:
-                by_claim[key].append(paper_id)
+            by_claim[key].setdefault(paper_id)
 
     def added(identity: tuple[str, str], paper: Paper) -> str:
         """Merge a record into the first paper that it is a record of, or add it as a new one."""
         own = _claims_of(paper)
-        others = dict.fromkeys(chain.from_iterable(by_claim[key][:MOST_COMPARED] for key in own.keys))
+        others = dict.fromkeys(chain.from_iterable(islice(by_claim[key], MOST_COMPARED) for key in own.keys))
         paper_id = next((other for other in others if own.is_same(claims[other])), "")
         if merged := papers.get(paper_id):
             papers[paper_id] = MergedPaper(_filled(merged.paper, paper), (*merged.ids, identity))

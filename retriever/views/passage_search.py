@@ -136,9 +136,9 @@ def fused(results: Sequence[SearchResult], k: int) -> SearchResult:
     ranked = reciprocal_rank_fusion([[hit.passage_id for hit in result.hits] for result in results])
     queries, papers = [], set[str]()
     for result in results:
-        ids = {hit.doc_id for hit in result.hits}
-        queries += [replace(query, added=len(ids - papers)) for query in result.queries]
-        papers |= ids
+        new = {hit.doc_id for hit in result.hits} - papers
+        queries += [replace(query, added=len(new)) for query in result.queries]
+        papers |= new
     return replace(
         with_hits(results[0], [replace(found[item], score=round(score, 6)) for item, score in ranked[:k]]),
         queries=tuple(queries),

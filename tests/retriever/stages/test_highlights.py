@@ -53,6 +53,10 @@ def test_what_was_searched_for_is_marked(text, tokens, expected):
     assert marked(text, tokens) == expected
 
 
+def test_tokens_that_overlap_are_marked_as_one():
+    assert bracketed(snippet_of(indexed("자연어처리", MIXED), {"자연어", "자연", "처리"})) == "[자연어처리]"
+
+
 def test_decomposed_hangul_is_marked_in_whole_syllables():
     text = unicodedata.normalize("NFD", "지식 검색")
 
