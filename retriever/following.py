@@ -47,7 +47,6 @@ class FollowingIndex:
     """
 
     def __init__(self, store: IndexStore, open_version: Callable[[], "SearchIndex"]) -> None:
-        """Open the current version."""
         self._store = store
         self._open = open_version
         self._lock = Lock()  # protects the current version and its count of questions
@@ -202,7 +201,6 @@ class FollowingIndex:
         self._shared = shared
 
     def __enter__(self) -> Self:
-        """Return the index."""
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -81,7 +81,6 @@ class PassageCache:
     """The stored passages of one search, each read once."""
 
     def __init__(self, index: "SearchIndex") -> None:
-        """Start with an empty cache."""
         self._engine = index.engine
         self._papers_along = index.manifest.unit == "paper"
         self._passages: dict[str, StoredPassage] = {}

@@ -141,7 +141,6 @@ class Floors:
     """
 
     def __init__(self) -> None:
-        """Start without bounds."""
         self._known: list[tuple[Sequence[Word], int, float]] = []
 
     def of(self, words: Sequence[Word], limit: int) -> float:
@@ -293,7 +292,6 @@ class Satisfying:
     """The passages that satisfy filters."""
 
     def __init__(self, searcher: tantivy.Searcher, filters: Filters) -> None:
-        """Take an open index."""
         self._searcher = searcher
         self._filters = filters
 

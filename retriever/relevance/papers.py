@@ -134,7 +134,6 @@ class PaperRelevance:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close threads, glossary and models."""
         self.threads.close()
         self._opened.close()
 

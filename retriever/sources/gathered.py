@@ -100,7 +100,6 @@ class SharedModels(Models):
     """Resources shared by indexes over sources: the models of the settings, and synonyms."""
 
     def __init__(self, settings: IndexerSettings, synonyms: Path | None = None) -> None:
-        """Take the settings; nothing is opened yet."""
         super().__init__(settings)
         self.synonyms = synonyms
         self._passages: PassageVectors | None = None

@@ -337,7 +337,6 @@ class ElasticsearchSource(WebSource):
     def __init__(
         self, name: str, settings: Settings, transport: "httpx.AsyncBaseTransport | None" = None
     ) -> None:
-        """Create the source, which connects when needed; `transport` replaces the network."""
         super().__init__(name, settings, settings.client(transport))
         linked = bool(settings.fields.references)
         self.features = SourceFeatures(

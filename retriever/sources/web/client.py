@@ -31,7 +31,6 @@ class RateLimit:
     """The times at which requests to one host may be sent; for callers on any event loop."""
 
     def __init__(self, per_second: float = inf) -> None:
-        """Allow the first request at once."""
         self._interval, self._free_at = 1 / per_second, 0.0
         self._lock = threading.Lock()
 

@@ -96,7 +96,6 @@ class WebSource(Source):
     whole_pages: ClassVar[bool] = False  # whether all pages of a search have one size
 
     def __init__(self, name: str, settings: Any, client: WebClient | None = None) -> None:
-        """Create the source; the first question connects."""
         self.name, self.settings = name, settings
         self.client = client or self._client(settings)
         self._threads = WorkerThreads(f"source-{name}", 2)
