@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retriever.citing.reference_list import reference_list
-from retriever.citing.styles import style_names
+from retriever.citing.styles import chicago_range, minimal_range, style_names, two_digit_range
 from retriever.errors import BadFilter
 from retriever.reference import csl_item
 from tests.retriever.hostile_records import RECORD
@@ -233,6 +233,23 @@ def test_numbers_follow_the_given_order(style, citation):
 
     assert [entry.id for entry in made.entries] == ["K", "A"]
     assert made.citations == (citation, "")
+
+
+@pytest.mark.parametrize(
+    ("pages", "minimal", "two_digit", "chicago"),
+    [
+        ("101-108", "101-8", "101-08", "101-8"),
+        ("321-328", "321-8", "321-28", "321-28"),
+        ("1496-1505", "1496-505", "1496-505", "1496-505"),
+        ("71-72", "71-2", "71-72", "71-72"),
+        ("99-101", "99-101", "99-101", "99-101"),
+        ("e12", "e12", "e12", "e12"),
+    ],
+)
+def test_the_last_page_of_a_range_is_shortened(pages, minimal, two_digit, chicago):
+    assert minimal_range(pages) == minimal
+    assert two_digit_range(pages) == two_digit
+    assert chicago_range(pages) == chicago
 
 
 def test_an_unknown_style_is_refused_with_the_known_ones():

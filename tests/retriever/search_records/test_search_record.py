@@ -81,6 +81,18 @@ def test_papers_that_came_and_went_are_told(tmp_path, monkeypatch):
     assert {change["what"] for change in record["changed"]} == {"index papers", "index passages"}
 
 
+def test_a_paper_that_moved_is_told_with_its_ranks(tmp_path):
+    file, record = recorded(tmp_path, "quokka", "--method", "or", "-k", "3")
+    first, second, third = record["hits"]
+    record["hits"] = [second, first, third]
+    file.write_text(json.dumps(record), encoding="utf-8")
+
+    done = call("rerun", file)
+
+    assert done.code == 1
+    assert done.out.splitlines() == ["moved  TIE-0  from 2 to 1", "moved  TIE-1  from 1 to 2"]
+
+
 def test_a_report_is_markdown_in_the_language_of_the_question_and_quotes_as_text(tmp_path):
     file = tmp_path / "search.md"
 

@@ -20,7 +20,7 @@ from tests.retriever.sources.services import Replier, Reply, any_of, ask, open_k
 
 METHANE = any_of("methane", "paddy")
 EVERY = Filters()
-YEARS = Filters(years=Range(2018, 2020))
+YEARS = Filters(years=Range(2018, 2019))
 KINDS = pytest.mark.parametrize("kind", EXCHANGES)
 WITH_KEY = pytest.mark.parametrize(
     "kind", [name for name, each in EXCHANGES.items() if "api_key" in each.settings]
