@@ -16,7 +16,6 @@ from indexer.errors import EncoderUnusable, EngineRefused, EngineUnreachable
 from indexer.ingest import Progress, no_progress
 from retriever.errors import BadExpression, BadQuestion, SourceFailed
 from retriever.index import OpenIndex
-from retriever.opening.worker_threads import in_caller_thread
 from retriever.search import SearchRequest, rank
 from retriever.settings import RetrieverSettings
 from retriever.stages.hits import AppliedSearch
@@ -129,14 +128,10 @@ async def rank_topics(
 
 
 async def rank_topic(index: OpenIndex, request: SearchRequest, settings: RetrieverSettings) -> RankedTopic:
-    """Rank a question; one that cannot be searched for has an empty ranking and a reason.
-
-    The search runs in the thread of the event loop, which must have no other work.
-    """
+    """Rank a question; one that cannot be searched for has an empty ranking and a reason."""
     await asyncio.sleep(0)  # lets Ctrl-C end a run
     try:
-        with in_caller_thread():
-            ranked = await rank(index, request, settings)
+        ranked = await rank(index, request, settings)
     except (BadQuestion, BadExpression) as error:
         return without_hits(error)
     if not ranked.hits:

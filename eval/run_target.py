@@ -15,9 +15,8 @@ from indexer.corpora.papers import Unit
 from retriever.index import OpenIndex, SearchIndex, open_index
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.configuration import read_declared
-from retriever.sources.gathered import index_of_sources, open_declared
+from retriever.sources.gathered import SharedModels, index_of_sources, open_declared
 from retriever.sources.merging import LimitedSource
-from retriever.sources.models import SharedModels
 
 T = TypeVar("T")
 

@@ -106,7 +106,7 @@ def search(  # noqa: PLR0913 - one for each option
     name = chosen_place(call.index, call.sources, places)
     read = (strategy_file, synonyms, places.home / name, *named_paths(places, settings))
     if record_file:
-        from retriever.search_records.files import form_of
+        from retriever.search_records.report import form_of
 
         form_of(record_file)
     check_files({"--out": out, "--record": record_file}, read)
@@ -145,10 +145,12 @@ def search(  # noqa: PLR0913 - one for each option
             show_search(result)
     finally:  # last, so that a full disk loses no output; also written after a closed pipe
         if record_file:
-            from retriever.search_records.files import save
+            from base.files.output_files import write_output
             from retriever.search_records.record import search_record
+            from retriever.search_records.report import form_of, written
 
-            save(search_record(manifest, request, result), record_file)
+            record = search_record(manifest, request, result)
+            write_output(record_file, written(record, form_of(record_file)))
 
 
 async def _request_of(call: SearchCall) -> "tuple[SearchRequest, Sequence[str]]":

@@ -3,14 +3,13 @@
 Bounds that a layer below checks, with its own messages, are only described here (`described`).
 """
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 from pydantic_core import from_json
 
 from base.calls import SOME_TEXT, Call, Flag, Section, described, optional, texts_schema, with_examples
 from retriever.citing.styles import style_names
-from retriever.explaining.text import ExplanationLanguage
 from retriever.methods import method_names
 from retriever.queries.filters import Filters, make_filters
 from retriever.request import MAX_CHARACTERS, RELEVANCE, SearchRequest, Sort
@@ -42,6 +41,7 @@ METHOD_HELP = (
     "shrag: tuned; or: one OR query; paper: the paper's ten queries; boolean: the expert language; "
     "dense: nearest vectors."
 )
+ExplanationLanguage = Literal["en", "ko"]
 METHODS = {"type": "string", "enum": list(method_names())}
 
 

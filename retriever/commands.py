@@ -41,8 +41,8 @@ def explain(
 
     The score of a search with a model's strategy is explained with the strategy that --show-strategy printed.
     """
-    from retriever.explaining.passages import explain as run
-    from retriever.explaining.text import explanation_lines
+    from retriever.explaining import explain as run
+    from retriever.explaining import explanation_lines
     from retriever.index import open_index
     from retriever.settings import RetrieverSettings
 
@@ -85,13 +85,11 @@ def _show_hits(result: SearchResult) -> None:
     for hit, begin in zip(result.listed, begun, strict=True):
         title, *more = wrap(visible(shortened(hit.passage.title)), line_width() - indent) or ["(no title)"]
         echo(begin + " " * (indent - display_width(begin)), styled(title, bold=True))
-        for line in more:
-            echo(" " * indent, styled(line, bold=True))
-        for line in wrap(visible(hit.snippet), line_width() - indent):
-            echo(" " * indent, styled(line, dim=True))
-        for remark in hit.remarks():
-            for line in wrap(visible(remark), line_width() - indent):
-                echo(" " * indent, line)
+        below: list[str] = [styled(line, bold=True) for line in more]
+        below += [styled(line, dim=True) for line in wrap(visible(hit.snippet), line_width() - indent)]
+        below += [line for one in hit.remarks() for line in wrap(visible(one), line_width() - indent)]
+        for line in below:
+            echo(" " * indent, line)
 
 
 def show_trace(result: SearchResult) -> None:

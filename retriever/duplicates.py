@@ -74,14 +74,17 @@ class PaperClaims:
 
     def is_same(self, other: "PaperClaims") -> bool:
         """Check whether two records are of one paper."""
-        if self._shares_claim(other):
-            comparable = [
-                _is_part(words, others)
-                for (language, words), (other_language, others) in product(self.words, other.words)
-                if language == other_language
-            ]
-            return any(comparable) if comparable else self._has_title_of(other)
-        return self._has_text_of(other)
+        same_year = self.year is not None and self.year == other.year
+        same_title = self.title and self.title == other.title
+        same_doi = self.doi and self.doi == other.doi
+        if not (same_doi or (same_title and (same_year or self.authors & other.authors))):
+            return self._has_text_of(other)
+        comparable = [
+            _is_part(words, others)
+            for (language, words), (other_language, others) in product(self.words, other.words)
+            if language == other_language
+        ]
+        return any(comparable) if comparable else self._has_title_of(other)
 
     def rare_words(self, frequency: Mapping[str, int]) -> list[str]:
         """Return the rarest words of the main text: one of them is in any text with nearly the same words."""
@@ -89,12 +92,6 @@ class PaperClaims:
             return []
         in_order = sorted(self.main, key=lambda word: (frequency[word], word))
         return in_order[: len(in_order) - ceil(SAME_TEXT * len(in_order)) + 1]
-
-    def _shares_claim(self, other: "PaperClaims") -> bool:
-        same_doi = self.doi != "" and self.doi == other.doi
-        same_title = self.title != "" and self.title == other.title
-        same_year = self.year is not None and self.year == other.year
-        return same_doi or (same_title and (same_year or bool(self.authors & other.authors)))
 
     def _has_title_of(self, other: "PaperClaims") -> bool:
         if self.doi and other.doi and self.doi != other.doi:
@@ -147,15 +144,12 @@ def without_duplicates(hits: Sequence[Hit], abstracts: Mapping[str, str] | None 
     for places in _papers(hits, claims):
         first = next((place for place in places if claims[place].texts), places[0])
         hit, doi = hits[first], claims[first].doi
-        if len(places) > 1:
-            others = _others(hit, (hits[place] for place in places))
-            hit = replace(hit, score=hits[places[0]].score, folded=others)
+        others = _others(hit, (hits[place] for place in places))
+        hit = replace(hit, score=hits[places[0]].score, folded=others) if others else hit
         folded.append((doi, hit))
         by_doi[doi].append(hit)
-    return [
-        replace(hit, same_doi=_others(hit, by_doi[doi])) if doi and len(by_doi[doi]) > 1 else hit
-        for doi, hit in folded
-    ]
+    same = ((hit, _others(hit, by_doi[doi]) if doi else ()) for doi, hit in folded)
+    return [replace(hit, same_doi=others) if others else hit for hit, others in same]
 
 
 def _claims_of(hit: Hit, abstracts: Mapping[str, str]) -> PaperClaims:

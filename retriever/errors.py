@@ -59,10 +59,6 @@ class SourceFailed(RetrieverError, http_status=502, code="source-failed", exit_c
     """A source of papers does not answer, or sends an invalid answer."""
 
 
-class SourceSilent(SourceFailed):
-    """A source timed out. It is not asked again."""
-
-
 class BadExpression(RetrieverError, http_status=422, code="bad-expression"):
     """An expression of the expert language that cannot be parsed; `position` counts characters from 0."""
 

@@ -33,17 +33,12 @@ class Excluded:
     text: str
     names: tuple[Pattern, ...]
 
-    def is_named_in(self, text: str, analyzer: Analyzer) -> bool:
-        """Check whether a short text, such as a keyword, names the thing."""
-        return self.mentions([token[0] for token in analyzer.analyze(text)]) > 0
-
-    def mentions(self, tokens: Sequence[str]) -> int:
-        """Count how often the most frequent name of the thing occurs among tokens."""
+    def mentions(self, text: str, analyzer: Analyzer) -> int:
+        """Count how often the most frequent name of the thing occurs in a text, such as a keyword."""
+        tokens = [token[0] for token in analyzer.analyze(text)] if self.names else []
         names = [[token for _, token in name] for name in self.names]
-        return max(
-            (sum(tokens[at : at + len(name)] == name for at in range(len(tokens))) for name in names),
-            default=0,
-        )
+        counts = (sum(tokens[at : at + len(name)] == name for at in range(len(tokens))) for name in names)
+        return max(counts, default=0)
 
 
 def analyse_exclusions(
@@ -137,18 +132,16 @@ def _in_keywords(excluded: Sequence[Excluded], record: str, analyzer: Analyzer) 
     if '"keywords"' not in record:
         return False
     keywords = json.loads(record).get("keywords") or ()
-    return any(each.is_named_in(str(keyword), analyzer) for keyword in keywords for each in excluded)
+    return any(each.mentions(str(keyword), analyzer) for keyword in keywords for each in excluded)
 
 
 def loss_of_text(
     excluded: Sequence[Excluded], title: str, text: str, keywords: Sequence[str], analyzer: Analyzer
 ) -> float:
     """Return the share of its relevance that a paper outside an index loses to exclusions."""
-    if any(each.is_named_in(named, analyzer) for each in excluded for named in (title, *keywords)):
+    if any(each.mentions(named, analyzer) for each in excluded for named in (title, *keywords)):
         return ABOUT_LOSS
-    tokens = [token[0] for token in analyzer.analyze(text)] if excluded else []
-    times = max((each.mentions(tokens) for each in excluded), default=0)
-    return _mention_loss(times)
+    return _mention_loss(max((each.mentions(text, analyzer) for each in excluded), default=0))
 
 
 def _mention_loss(times: float) -> float:

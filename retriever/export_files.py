@@ -2,17 +2,18 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from base.amounts import counted
-from base.documents.blocks import Document
-from base.documents.formats import DOCUMENT_FORMATS, format_of
 from base.files.output_files import output_file, write_output, write_standard_output
 from base.terminal.output import echo
-from retriever.citing.processor import check_citeproc
-from retriever.citing.reference_list import list_document
-from retriever.exports import Record, export_named
+from retriever.exports import export_named
+from retriever.reference import Record
+
+if TYPE_CHECKING:  # loaded where references are cited
+    from base.documents.blocks import Document
 
 
 def check_export(export: str | None, cite: str | None, out: Path | None, *, as_json: bool) -> None:
@@ -30,6 +31,9 @@ def check_export(export: str | None, cite: str | None, out: Path | None, *, as_j
     if out and not (export or cite):
         raise click.UsageError("--out needs --export or --cite")
     if cite:
+        from base.documents.formats import format_of
+        from retriever.citing.reference_list import check_citeproc
+
         check_citeproc()
         if out:
             format_of(out)
@@ -39,6 +43,8 @@ def write_export(export: str | None, cite: str | None, records: Sequence[Record]
     """Write the references of papers to a file, or to standard output."""
     count = counted(len(records), "reference")
     if cite:
+        from retriever.citing.reference_list import list_document
+
         write_document(list_document(cite, records), out, count)
         return
     pieces = export_named(export or "").encoded(records)
@@ -50,8 +56,10 @@ def write_export(export: str | None, cite: str | None, records: Sequence[Record]
     echo(f"{count} written to {out}", err=True)
 
 
-def write_document(document: Document, out: Path | None, what: str) -> None:
+def write_document(document: "Document", out: Path | None, what: str) -> None:
     """Write a document to a file, in the format of its ending, or as text to standard output."""
+    from base.documents.formats import DOCUMENT_FORMATS, format_of
+
     if out is None:
         write_standard_output([DOCUMENT_FORMATS["text"].encoded(document)])
         return

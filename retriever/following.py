@@ -47,7 +47,6 @@ class FollowingIndex:
     """
 
     def __init__(self, store: IndexStore, open_version: Callable[[], "SearchIndex"]) -> None:
-        """Open the current version."""
         self._store = store
         self._open = open_version
         self._lock = Lock()  # protects the current version and its count of questions
@@ -147,37 +146,28 @@ class FollowingIndex:
             self._log("pointer not followed", repr(error))
 
     def _follow(self, current: "SearchIndex") -> None:
+        pointer: Pointer | None = None
         try:
             pointer = self._store.pointer()
-        except (EngineUnreachable, EngineRefused):  # the question decides whether it fails
-            return
-        except (ResourceError, OSError) as error:
-            reason = f"the current version is unknown ({error})"
-            if self._note(current, reason):
-                self._log("pointer not read", str(error))
-            return
-        if pointer == current.pointer:
-            current.notes = ()
-            return
-        refused, until = self._refused
-        if pointer == refused and time.monotonic() < until:
-            return
-        try:
-            self._store.require_current()
-            self._go_on()
+            refused, until = self._refused
+            if pointer == current.pointer:
+                current.notes = ()
+            elif pointer != refused or time.monotonic() >= until:
+                self._store.require_current()
+                self._go_on()
         except UnknownIndex:
             raise
         except (ResourceError, OSError) as error:
-            self._refused = (pointer, time.monotonic() + TRIED_EVERY_S)
-            self._note(current, f"the newer version cannot be opened ({error})")
-            self._log("version not opened", str(error))
-
-    @staticmethod
-    def _note(current: "SearchIndex", reason: str) -> bool:
-        """Note in a version's results why no newer one answers; return True if the note is new."""
-        before = current.notes
-        current.notes = (Note("older_version", version=current.manifest.version, reason=reason),)
-        return current.notes != before
+            if pointer is None and isinstance(error, EngineUnreachable | EngineRefused):
+                return  # the question decides whether it fails
+            what, why = "pointer not read", "the current version is unknown"
+            if pointer is not None:
+                self._refused = (pointer, time.monotonic() + TRIED_EVERY_S)
+                what, why = "version not opened", "the newer version cannot be opened"
+            before, version = current.notes, current.manifest.version
+            current.notes = (Note("older_version", version=version, reason=f"{why} ({error})"),)
+            if current.notes != before:
+                self._log(what, str(error))
 
     def _log(self, what: str, reason: str) -> None:
         from base.logs import get_logger  # a search on the command line does not need it
@@ -211,7 +201,6 @@ class FollowingIndex:
         self._shared = shared
 
     def __enter__(self) -> Self:
-        """Return the index."""
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -93,11 +93,9 @@ class SearchIndex:
         self._shared = shared
 
     def __enter__(self) -> Self:
-        """Return the index."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the index."""
         self.close()
 
     def close(self) -> None:

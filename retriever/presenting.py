@@ -1,6 +1,6 @@
 """The result of a search: hits without duplicates, with papers and snippets, and the effective settings."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 
@@ -9,17 +9,16 @@ from indexer.analysis.tokens import as_indexed
 from indexer.files.schema import StoredPassage
 from retriever.answerability import EVIDENCE, answer_likelihood
 from retriever.duplicates import without_duplicates
+from retriever.engines import EngineHit
 from retriever.methods import method_named
 from retriever.queries.boolean import searched_tokens
 from retriever.queries.keywords import words_of
 from retriever.query_plan import BRIDGES, FEEDBACK
 from retriever.request import RELEVANCE, SearchContext, SearchRequest, Sort
 from retriever.second_search import Bridge
-from retriever.stages.abstracts_for_titles import read_hits
 from retriever.stages.highlights import found_in, snippet, title_spans
 from retriever.stages.hits import AppliedSearch, Hit, SearchResult, SentQuery
-from retriever.stages.papers_without_abstract import count_incomplete, title_only_hits, title_only_note
-from retriever.stages.pool import CandidatePool
+from retriever.stages.pool import CandidatePool, read_hits
 from retriever.stages.stages import Ranking, Stages, computed
 from retriever.terms import SearchTerms
 
@@ -48,8 +47,8 @@ async def present(context: SearchContext, stages: Stages) -> SearchResult:
     if terms and shown and method_named(context.request.method).has_conditions:
         for note in _exclusion_notes(terms, ranking, shown):
             context.recorder.note(note)
-    if title_only:
-        context.recorder.note(title_only_note(len(title_only)))
+    if count := len(title_only):  # papers that are listed by their titles
+        context.recorder.note(Note("title_only", papers=count) if count > 1 else Note("title_only_one"))
     return SearchResult(
         question=context.request.question,
         method=context.request.method,
@@ -99,28 +98,25 @@ def unknown_words(context: SearchContext, terms: SearchTerms | None) -> tuple[st
     return tuple(word.text for word in words_of(terms.question.text, words)[:MAX_UNKNOWN])
 
 
-def _exclusion_notes(terms: SearchTerms, ranking: Ranking, shown: Sequence[Hit]) -> list[Note]:
-    """Return the notes with the numbers of shown hits that are about an excluded thing or mention it."""
+def _exclusion_notes(terms: SearchTerms, ranking: Ranking, shown: Sequence[Hit]) -> Iterator[Note]:
+    """Yield the numbers of shown hits that are about an excluded thing or mention it."""
     excluded = ", ".join(each.text for each in terms.exclusions if each.names)
-    if not excluded:
-        return []
     about, mentioning = (
         sum(hit.doc_id in papers for hit in shown) for papers in (ranking.about, ranking.mentioning)
     )
     hits, number = len(shown), {0: "_none", 1: "_one"}
-    notes = [Note(f"about_excluded{number.get(about, '')}", excluded=excluded, about=about, shown=hits)]
-    if mentioning:
+    if excluded:
+        yield Note(f"about_excluded{number.get(about, '')}", excluded=excluded, about=about, shown=hits)
+    if excluded and mentioning:
         code = f"mention_excluded{number.get(mentioning, '')}"
-        notes.append(Note(code, excluded=excluded, mentioning=mentioning, shown=hits))
-    return notes
+        yield Note(code, excluded=excluded, mentioning=mentioning, shown=hits)
 
 
-def _bridge_notes(bridges: Iterable[Bridge]) -> list[str]:
-    """Return a line for each passage whose names are searched for."""
-    named: dict[str, list[str]] = {}
-    for bridge in bridges:
-        named.setdefault(bridge.passage_id, []).append(bridge.text or " ".join(bridge.tokens))
-    return [Note("also_for_names", names=", ".join(texts), paper=source) for source, texts in named.items()]
+def _bridge_notes(bridges: Sequence[Bridge]) -> Iterator[Note]:
+    """Yield a line for each passage whose names are searched for."""
+    for source in dict.fromkeys(bridge.passage_id for bridge in bridges):
+        texts = [bridge.text or " ".join(bridge.tokens) for bridge in bridges if bridge.passage_id == source]
+        yield Note("also_for_names", names=", ".join(texts), paper=source)
 
 
 async def _shown(
@@ -129,9 +125,12 @@ async def _shown(
     """Return hits, hits by a title only, the numbers of papers left out, and the likelihood of an answer."""
     k, incomplete = context.shown, computed(stages.pool).incomplete
     kept, duplicates = await _kept_hits(context, stages)
-    by_title = await title_only_hits(context, incomplete, kept, without_duplicates)
-    found = next(iter(computed(stages.pool).found.values()), ())
-    before = count_incomplete(incomplete, found, kept[:k], k)
+    by_title = await _title_only_hits(context, incomplete, kept)
+    before = len(incomplete)
+    if len(kept) >= k:  # only papers that score at least as much as the last one count
+        scores = {hit.doc_id: hit.score for hit in next(iter(computed(stages.pool).found.values()), ())}
+        least = min((scores.get(hit.doc_id, 0.0) for hit in kept[:k]), default=0.0)
+        before = sum(hit.score >= least for hit in incomplete)
     filtered = {"incomplete": before - len(by_title), "duplicates": duplicates}
     with context.recorder.timed("order"):
         likelihood = await _likelihood(context, stages, [hit.passage_id for hit in kept[:EVIDENCE]])
@@ -143,6 +142,28 @@ async def _shown(
         shown = await context.index.threads.run(_with_snippets, listed, weights)
     count = len(listed) - len(by_title)
     return shown[:count], shown[count:], filtered, likelihood
+
+
+async def _title_only_hits(
+    context: SearchContext, incomplete: Sequence[EngineHit], hits: Sequence[Hit]
+) -> list[Hit]:
+    """Return papers without an abstract for the remaining places, without duplicates of hits.
+
+    Their score is 0, because engine scores are not comparable with the scores of the hits.
+    """
+    missing = context.shown - len(hits)
+    if missing <= 0 or not incomplete:
+        return []
+    with context.recorder.timed("stored"):
+        stored = await context.passages.of_hits(incomplete)
+    found = [
+        Hit(0, passage, 0.0, paper=passage.paper or {}, title_only=True)
+        for hit in incomplete
+        if (passage := stored.get(hit.passage_id))
+    ]
+    distinct = await context.index.threads.run(without_duplicates, [*hits, *found])
+    shown = {hit.doc_id for hit in hits}
+    return [hit for hit in distinct if hit.title_only and shown.isdisjoint(hit.folded)][:missing]
 
 
 def _with_snippets(hits: Sequence[Hit], weights: Mapping[str, float]) -> tuple[Hit, ...]:
@@ -170,27 +191,23 @@ async def _stored_hits(
     context: SearchContext, stages: Stages, ranking: Ranking
 ) -> tuple[list[Hit], dict[str, str]]:
     """Fetch the stored ranked passages and their papers, and the abstracts of papers found by others."""
-    found_by = _pool(stages).found_by()
-    ranked, replaced = list(ranking.hits), dict(ranking.replaced)
+    pool, by = _pool(stages).found, attrgetter("doc_id" if context.request.collapse else "passage_id")
+    found_by = {name: {hit.passage_id for hit in hits} for name, hits in pool.items()}
+    scores = {by(hit): score for hit, score in ranking.hits}
     with context.recorder.timed("stored"):
-        found = await read_hits(context, [hit for hit, _ in ranked])
-        by = attrgetter("doc_id" if context.request.collapse else "passage_id")
-        scores = {by(hit): score for hit, score in ranked}
-        ranked = [(hit, scores[by(hit)]) for hit in found.hits]
-        replaced |= found.replaced
-        stored = await context.passages.of_hits([hit for hit, _ in ranked])
+        found = await read_hits(context, [hit for hit, _ in ranking.hits])
+        stored = await context.passages.of_hits(found.hits)
         papers = await context.passages.papers(
             passage.doc_id for passage in stored.values() if not passage.record
         )
-    names = list(_pool(stages).found)
+    replaced = {**ranking.replaced, **found.replaced}
     hits = []
-    for hit, score in ranked:
+    for hit in found.hits:
         passage = stored[hit.passage_id]
-        sources = (hit.passage_id, *replaced.get(hit.passage_id, ()))
-        finders = {name for source in sources for name in found_by.get(source, ())}
+        sources = {hit.passage_id, *replaced.get(hit.passage_id, ())}
+        finders = tuple(name for name, ids in found_by.items() if not sources.isdisjoint(ids))
         paper = passage.paper or (papers[hit.doc_id].paper if hit.doc_id in papers else None)
-        in_order = tuple(name for name in names if name in finders)
-        hits.append(Hit(0, passage, round(score, 4), in_order, paper=paper or {}))
+        hits.append(Hit(0, passage, round(scores[by(hit)], 4), finders, paper=paper or {}))
     return hits, {doc_id: first.text for doc_id, first in papers.items()}
 
 
@@ -221,21 +238,14 @@ async def _later_searches(
     passages = await context.passages.passages(sorted(sources))
     named = {token for bridge in ranking.bridges for token in bridge.tokens}
     words = surface_words(passages.values(), {*ranking.feedback, *named}) | stages.terms.texts
-    bridges = tuple(
-        replace(bridge, text=" ".join(words.get(token, token) for token in bridge.tokens))
-        for bridge in ranking.bridges
-    )
-    described = {
-        FEEDBACK: [words.get(token, token) for token in ranking.feedback],
-        BRIDGES: [bridge.text for bridge in bridges],
-    }
-    queries = (
-        replace(trace, query=" OR ".join(dict.fromkeys(described[trace.name])))
-        if described.get(trace.name)
-        else trace
-        for trace in traces
-    )
-    return tuple(queries), bridges
+
+    def shown(tokens: Iterable[str]) -> list[str]:
+        return [words.get(token, token) for token in tokens]
+
+    bridges = tuple(replace(bridge, text=" ".join(shown(bridge.tokens))) for bridge in ranking.bridges)
+    described = {FEEDBACK: shown(ranking.feedback), BRIDGES: [bridge.text for bridge in bridges]}
+    queries = {trace.name: " OR ".join(dict.fromkeys(described.get(trace.name, ()))) for trace in traces}
+    return tuple(replace(trace, query=queries[trace.name] or trace.query) for trace in traces), bridges
 
 
 def surface_words(passages: Iterable[StoredPassage], wanted: Collection[str]) -> dict[str, str]:

@@ -1,8 +1,7 @@
 """The plan and the order of each method: queries of a question, and the ranking of what they find."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -13,7 +12,6 @@ from retriever.engines import EngineHit, NumberedRows
 from retriever.engines.ordering import Scored, reciprocal_rank_fusion
 from retriever.errors import BadFilter
 from retriever.exclusions import demote
-from retriever.feedback import Feedback, feedback_terms, has_feedback
 from retriever.formula import ScoredCandidates, Scores, scored
 from retriever.methods import method_named
 from retriever.queries.filters import Filters
@@ -32,9 +30,23 @@ from retriever.query_plan import (
 )
 from retriever.question import Question
 from retriever.request import SearchContext
-from retriever.second_search import SecondSearch, has_second_search, plan_second_search
-from retriever.stages.abstracts_for_titles import ReadHits, of_hits, read_hits
-from retriever.stages.pool import CandidatePool, find_all, find_cosines, nearest_passages, with_vector
+from retriever.second_search import (
+    Feedback,
+    SecondSearch,
+    feedback_terms,
+    has_feedback,
+    has_second_search,
+    plan_second_search,
+)
+from retriever.stages.pool import (
+    CandidatePool,
+    ReadHits,
+    find_all,
+    find_cosines,
+    nearest_passages,
+    read_hits,
+    with_vector,
+)
 from retriever.stages.stages import Ranking, collapsed
 from retriever.terms import SearchTerms
 
@@ -47,7 +59,24 @@ CONFIGURE = "configure an encoder (SHRAG_ENCODER__PROVIDER) and encode the passa
 
 def plan_queries(context: SearchContext, question: Question, terms: SearchTerms | None) -> QueryPlan:
     """Return the queries of a question by the method of its request; nothing is sent."""
-    return PLANS[context.request.method](context, question, terms)
+    request, settings = context.request, context.settings
+    match request.method:
+        case "boolean":
+            query = question.expression
+            return QueryPlan((NamedQuery(EXPRESSION, query, request.k),)) if query else QueryPlan()
+        case "dense":
+            return QueryPlan(nearest=request.k)
+        case "or":
+            query = question_query(question, title_weight=request.title_weight or 0.0)
+            return QueryPlan() if question.is_empty else QueryPlan((NamedQuery(QUESTION, query, request.k),))
+    progressive = progressive_queries(terms.keywords if terms else (), hits_per_query=settings.hits_per_query)
+    if request.method == "paper":
+        return QueryPlan(progressive)
+    if terms is None:
+        return QueryPlan(nearest=request.k)  # a question without tokens
+    whole = weighted_query(terms.formula.query_weights(), terms.texts)
+    first = NamedQuery(QUESTION, whole, max(POOL, request.k))
+    return QueryPlan((first, *progressive), NEAREST_POOL, read=1)
 
 
 async def rank_pool(
@@ -55,7 +84,7 @@ async def rank_pool(
 ) -> Ranking:
     """Order what the queries found, rerank it and apply exclusions, as the method does."""
     method = method_named(context.request.method)
-    ranking = await RANKS[context.request.method](context, question, terms, pool)
+    ranking = await rank_by_method(context, question, terms, pool)
     if method.reranks:
         ranking = await rerank(context, ranking, question.text)
     if terms and terms.exclusions and method.has_conditions and ranking.hits:
@@ -63,47 +92,21 @@ async def rank_pool(
     return ranking
 
 
-def _plan_boolean(context: SearchContext, question: Question, _: SearchTerms | None) -> QueryPlan:
-    if question.expression is None:
-        return QueryPlan()
-    return QueryPlan((NamedQuery(EXPRESSION, question.expression, context.request.k),))
-
-
-def _plan_or(context: SearchContext, question: Question, _: SearchTerms | None) -> QueryPlan:
-    if question.is_empty:
-        return QueryPlan()
-    query = question_query(question, title_weight=context.request.title_weight or 0.0)
-    return QueryPlan((NamedQuery(QUESTION, query, context.request.k),))
-
-
-def _plan_paper(context: SearchContext, _: Question, terms: SearchTerms | None) -> QueryPlan:
-    if terms is None:
-        return QueryPlan()
-    return QueryPlan(progressive_queries(terms.keywords, hits_per_query=context.settings.hits_per_query))
-
-
-def _plan_shrag(context: SearchContext, _: Question, terms: SearchTerms | None) -> QueryPlan:
-    """Plan one query of question and keywords, SQ10 … SQ1, and the nearest passages."""
-    if terms is None:
-        return QueryPlan(nearest=context.request.k)  # a question without tokens
-    whole = weighted_query(terms.formula.query_weights(), terms.texts)
-    queries = (
-        NamedQuery(QUESTION, whole, max(POOL, context.request.k)),
-        *progressive_queries(terms.keywords, hits_per_query=context.settings.hits_per_query),
-    )
-    return QueryPlan(queries, NEAREST_POOL, read=1)
-
-
-async def _rank_by_engine(
-    _: SearchContext, __: Question, ___: SearchTerms | None, pool: CandidatePool
+async def rank_by_method(
+    context: SearchContext, question: Question, terms: SearchTerms | None, pool: CandidatePool
 ) -> Ranking:
-    """Keep the engine's order."""
-    return Ranking(tuple((hit, hit.score) for hits in pool.found.values() for hit in hits))
+    """Order what the queries found by the method of the request, without re-ranking and exclusions."""
+    match context.request.method:
+        case "boolean" | "or":  # the engine's order
+            return Ranking(tuple((hit, hit.score) for hits in pool.found.values() for hit in hits))
+        case "dense":
+            return _rank_dense(context, pool)
+        case "paper":
+            return await _rank_paper(context, question, terms, pool)
+    return await _rank_shrag(context, question, terms, pool)
 
 
-async def _rank_dense(
-    context: SearchContext, _: Question, __: SearchTerms | None, pool: CandidatePool
-) -> Ranking:
+def _rank_dense(context: SearchContext, pool: CandidatePool) -> Ranking:
     """Keep the order of the cosines.
 
     Raises:
@@ -174,26 +177,28 @@ async def _rank_shrag(
     hits = _candidates(pool)
     if terms is None or not hits or pool.found.keys() == {NEAREST}:
         return await _nearest_only(context, pool)
+    run = context.index.threads.run
     with context.recorder.timed("order"):
-        first = await of_hits(context, hits, lambda found: (found, terms.formula.parts(found.read)))
-    found, parts = first
+        found = await read_hits(context, hits)
+        parts = await run(terms.formula.parts, found.read)
     if not found.hits and pool.vector is not None:
         return await _nearest_only(context, pool)
     pool, feedback, second = await _search_again(context, terms, pool, found, parts)
     known = {hit.passage_id for hit in found.hits} | {one for of in found.replaced.values() for one in of}
     new = [hit for hit in _candidates(pool) if hit.passage_id not in known]
-    more, of_more = await of_hits(context, new, lambda found: (found, terms.formula.parts(found.read)), known)
+    more = await read_hits(context, new, known)
+    of_more = await run(terms.formula.parts, more.read)
     read = found.read.joined(more.read)
     parts = {name: np.concatenate([values, of_more[name]]) for name, values in parts.items()}
-    score = partial(_scored, context, terms, read, parts, feedback, second)
-    if pool.vector is not None:
-        # One call for all: the last digit of a cosine depends on the batch.
-        cosines = await find_cosines(context, pool, read.ids)
-    else:
-        cosines = {}
+    # One call for all: the last digit of a cosine depends on the batch.
+    cosines = {} if pool.vector is None else await find_cosines(context, pool, read.ids)
     with context.recorder.timed("order"):
-        candidates = await context.index.threads.run(score, cosines)
+        candidates = await run(_scored, context, terms, read, parts, feedback, second, cosines)
     by_id = {hit.passage_id: hit for hit in (*found.hits, *more.hits)}
+    replaced = {  # both searches may find some passages of one paper
+        passage_id: (*found.replaced.get(passage_id, ()), *more.replaced.get(passage_id, ()))
+        for passage_id in {**found.replaced, **more.replaced}
+    }
     scores = candidates.scores.tolist()
     ordered = [(by_id[candidates.ids[row]], scores[row]) for row in candidates.order]
     ranked = [*ordered, *_other_hits(ordered, pool.found.get(QUESTION, ()))]
@@ -201,7 +206,7 @@ async def _rank_shrag(
         collapsed(ranked) if context.request.collapse else tuple(ranked),
         scored=candidates,
         by_vectors=bool(cosines),
-        replaced=_joined(found, more),
+        replaced=replaced,
         feedback=feedback.weights,
         bridges=second.bridges if second else (),
         pool=pool,
@@ -283,14 +288,6 @@ def _scored(
     return scored(read.ids, parts, context.settings.without)
 
 
-def _joined(first: ReadHits, more: ReadHits) -> dict[str, tuple[str, ...]]:
-    """Join the replaced passages; both searches may find some of one paper."""
-    return {
-        passage_id: (*first.replaced.get(passage_id, ()), *more.replaced.get(passage_id, ()))
-        for passage_id in {**first.replaced, **more.replaced}
-    }
-
-
 async def _nearest_only(context: SearchContext, pool: CandidatePool) -> Ranking:
     """Rank the nearest passages if no query found anything and the question has a vector.
 
@@ -366,21 +363,3 @@ async def apply_exclusions(context: SearchContext, terms: SearchTerms, ranking: 
         about=demoted.about,
         mentioning=demoted.mentioning,
     )
-
-
-PLANS: Mapping[str, Callable[[SearchContext, Question, SearchTerms | None], QueryPlan]] = {
-    "boolean": _plan_boolean,
-    "dense": lambda context, _, __: QueryPlan(nearest=context.request.k),
-    "or": _plan_or,
-    "paper": _plan_paper,
-    "shrag": _plan_shrag,
-}
-RANKS: Mapping[
-    str, Callable[[SearchContext, Question, SearchTerms | None, CandidatePool], Awaitable[Ranking]]
-] = {
-    "boolean": _rank_by_engine,
-    "dense": _rank_dense,
-    "or": _rank_by_engine,
-    "paper": _rank_paper,
-    "shrag": _rank_shrag,
-}

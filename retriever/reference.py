@@ -1,18 +1,20 @@
-"""A paper as a bibliographic reference, for `exports/` and the metadata of a page.
+"""A paper as an item of CSL-JSON (csl-data.json of CSL 1.0.2), from which all references are written.
 
-Each text is one line without control characters.
+Each text is one line without control characters. Missing fields are left out. The key `custom` holds values
+for which CSL has no variable, for indexing an export again.
 """
 
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from base.letters import HANGUL
 from base.terminal.output import STEERING
-from indexer.corpora.names.author_name import AuthorName, split_name
+from indexer.corpora.names.author_name import split_name
 from indexer.corpora.normal_forms import DOI, DOI_PREFIX
+from indexer.corpora.own_exports import CSL_ID
 
 # Characters that end a line for some readers, for example Python's splitlines.
 SPACES = re.compile(r"[\s\x1c-\x1f\x85\u2028\u2029]+")
@@ -23,59 +25,78 @@ LONGEST_ADDRESS = 2_000  # of a link
 MOST_IN_LINE = 3  # authors
 IN_ADDRESSES = "%:/?#@!$&'+,;="  # not percent-encoded
 
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """The cited fields of a paper. A missing text is "", a missing year None."""
-
-    id: str
-    title: str
-    translated_title: str
-    authors: tuple[AuthorName, ...]
-    year: int | None
-    journal: str
-    publisher: str
-    volume: str
-    issue: str
-    pages: str  # first–last with a hyphen, or a number of the article
-    abstract: str
-    keywords: tuple[str, ...]
-    doi: str  # without a resolver
-    url: str
-    language: str  # ko or en; "" for others
-    is_other_language: bool  # neither Korean nor English
-    second_abstract: str  # in the language of the translated title
-    references: tuple[str, ...]  # ids or DOIs of cited papers
-    source: str
+Record = Mapping[str, Any]  # of a paper
+Item = dict[str, Any]
+Name = dict[str, str]  # by the parts of CSL; "literal" for a name that is not split
 
 
-def reference_of(record: Mapping[str, Any]) -> Reference:
+def csl_item(record: Record) -> Item:
     """Convert a paper's record (from `retriever.papers.records`); values of the wrong type are skipped."""
-    year, lang = record.get("year"), _line(record, "lang")
-    return Reference(
-        id=_line(record, "doc_id") or _line(record, "id"),
-        title=_line(record, "title"),
-        translated_title=_line(record, "title2"),
-        authors=tuple(map(split_name, _lines(record, "authors"))),
-        year=year if isinstance(year, int) and not isinstance(year, bool) else None,
-        journal=_line(record, "journal"),
-        publisher=_line(record, "publisher"),
-        volume=_number(record, "volume"),
-        issue=_number(record, "issue", "number"),
-        pages=_pages(record),
-        abstract=_line(record, "abstract"),
-        keywords=_lines(record, "keywords"),
-        doi=DOI_PREFIX.sub("", _line(record, "doi")),
-        url=_line(record, "url"),
-        language=lang if lang in {"ko", "en"} else "",
-        is_other_language=lang == "other",
-        second_abstract=_line(record, "abstract2"),
-        references=_lines(record, "references"),
-        source=_line(record, "source"),
-    )
+    year, lang, journal = record.get("year"), _line(record, "lang"), _line(record, "journal")
+    keywords = _lines(record, "keywords")
+    paper_id = _line(record, "doc_id") or _line(record, "id")
+    custom = {
+        "title2": _line(record, "title2"),
+        "abstract2": _line(record, "abstract2"),  # in the language of the translated title
+        "keywords": list(keywords),
+        "references": list(_lines(record, "references")),  # ids or DOIs of cited papers
+        "source": _line(record, "source"),
+    }
+    item = {
+        "type": "article-journal" if journal else "document",
+        "title": _line(record, "title"),
+        "author": [_name(author) for author in _lines(record, "authors")],
+        "issued": {"date-parts": [[year]]} if type(year) is int else None,
+        "container-title": journal,
+        "volume": _number(record, "volume"),
+        "issue": _number(record, "issue", "number"),
+        "page": _pages(record),  # first–last with a hyphen, or a number of the article
+        "publisher": _line(record, "publisher"),
+        "abstract": _line(record, "abstract"),
+        "keyword": ", ".join(keywords),
+        "DOI": DOI_PREFIX.sub("", _line(record, "doi")),  # without a resolver
+        "URL": _line(record, "url"),
+        "language": {"other": "und", "ko": "ko", "en": "en"}.get(lang),
+        "custom": {CSL_ID: paper_id} | {key: value for key, value in custom.items() if value},
+    }
+    return {"id": paper_id} | {key: value for key, value in item.items() if value}
 
 
-def web_address(record: Mapping[str, Any]) -> str:
+def _name(author: str) -> Name:
+    name = split_name(author)
+    if name.is_whole:
+        return {"literal": name.family}
+    parts = {
+        "family": name.family,
+        "given": name.given,
+        "non-dropping-particle": name.particle,
+        "suffix": name.suffix,
+    }
+    return {key: value for key, value in parts.items() if value}
+
+
+def last_name(name: Name) -> str:
+    """Return the family name with its particle, or the whole name."""
+    family = name.get("literal") or name["family"]
+    return f"{name.get('non-dropping-particle', '')} {family}".strip()
+
+
+def sorted_name(name: Name) -> str:
+    """Return a name as "van der Berg, Ludwig, Jr."."""
+    return ", ".join(filter(None, (last_name(name), name.get("given"), name.get("suffix"))))
+
+
+def is_hangul(name: Name) -> bool:
+    """Check whether a name is in Hangul, with the family name first and no space between."""
+    return HANGUL.match(last_name(name)) is not None
+
+
+def year_of(item: Item) -> str:
+    """Return the year of publication, or ""."""
+    return str(item["issued"]["date-parts"][0][0]) if "issued" in item else ""
+
+
+def web_address(record: Record) -> str:
     """Return a paper's http(s) address, else the address of its DOI, else "".
 
     Characters that end a link in HTML or Markdown are percent-encoded.
@@ -89,7 +110,7 @@ def web_address(record: Mapping[str, Any]) -> str:
     return f"https://doi.org/{quote(doi)}" if DOI.fullmatch(doi) else ""
 
 
-def reference_line(record: Mapping[str, Any]) -> str:
+def reference_line(record: Record) -> str:
     """Return authors, year, title and journal of a paper's record on one line, as in a reference list."""
     authors = _lines(record, "authors")
     named = ", ".join(authors[:MOST_IN_LINE]) + (" et al." if len(authors) > MOST_IN_LINE else "")
@@ -104,12 +125,12 @@ def one_line(text: str) -> str:
     return NONCHARACTERS.sub("", STEERING.sub("", spaced)).strip()
 
 
-def _line(record: Mapping[str, Any], key: str) -> str:
+def _line(record: Record, key: str) -> str:
     value = record.get(key)
     return one_line(value) if isinstance(value, str) else ""
 
 
-def _number(record: Mapping[str, Any], *keys: str) -> str:
+def _number(record: Record, *keys: str) -> str:
     """Return the first of these values as text; a corpus may have it as a number."""
     for key in keys:
         value = record.get(key)
@@ -120,7 +141,7 @@ def _number(record: Mapping[str, Any], *keys: str) -> str:
     return ""
 
 
-def _pages(record: Mapping[str, Any]) -> str:
+def _pages(record: Record) -> str:
     """Return the pages by the keys pages, page, or first_page and last_page (OpenAlex)."""
     if pages := _number(record, "pages", "page"):
         return RANGE.sub("-", pages)
@@ -128,7 +149,7 @@ def _pages(record: Mapping[str, Any]) -> str:
     return f"{first}-{last}" if first and last and first != last else first
 
 
-def _lines(record: Mapping[str, Any], key: str) -> tuple[str, ...]:
+def _lines(record: Record, key: str) -> tuple[str, ...]:
     values = record.get(key)
     texts = (value for value in values if isinstance(value, str)) if isinstance(values, list) else ()
     return tuple(filter(None, map(one_line, texts)))

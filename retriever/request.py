@@ -81,7 +81,6 @@ class PassageCache:
     """The stored passages of one search, each read once."""
 
     def __init__(self, index: "SearchIndex") -> None:
-        """Start with an empty cache."""
         self._engine = index.engine
         self._papers_along = index.manifest.unit == "paper"
         self._passages: dict[str, StoredPassage] = {}
@@ -93,14 +92,17 @@ class PassageCache:
         For passages that are not the first of their paper, the paper is read in the same call.
         """
         others = [hit.doc_id for hit in hits if self._papers_along and hit.passage_id != hit.doc_id]
-        await self._read([hit.passage_id for hit in hits], others)
-        ids = dict.fromkeys(hit.passage_id for hit in hits)
-        return {name: self._passages[name] for name in ids if name in self._passages}
+        return await self.passages((hit.passage_id for hit in hits), others)
 
-    async def passages(self, passage_ids: Iterable[str]) -> "dict[str, StoredPassage]":
-        """Return stored passages by passage_id in the order given; unknown ids are left out."""
+    async def passages(
+        self, passage_ids: Iterable[str], papers: Sequence[str] = ()
+    ) -> "dict[str, StoredPassage]":
+        """Return stored passages by passage_id in the order given; unknown ids are left out.
+
+        `papers` are read in the same call, to be asked for next.
+        """
         wanted = list(dict.fromkeys(passage_ids))
-        await self._read(wanted, ())
+        await self._read(wanted, papers)
         return {name: self._passages[name] for name in wanted if name in self._passages}
 
     async def papers(self, doc_ids: Iterable[str]) -> "dict[str, StoredPassage]":

@@ -3,38 +3,36 @@
 import asyncio
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
+from base.amounts import counted
 from base.errors import InvalidCall, ResourceError
 from base.remedies import describe_error
-from base.terminal.output import echo, echo_json, echo_lines
+from base.terminal.output import echo, echo_json, echo_lines, json_text, shortened
 from base.terminal.parameters import PathParameter
 from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from retriever.errors import RetrieverError
-from retriever.index import OpenIndex, SearchIndex, open_index
+from retriever.index import SearchIndex, open_index
 from retriever.options import synonyms_option
 from retriever.papers.records import records_of_hits
 from retriever.search import search
-from retriever.search_records.files import load
 from retriever.search_records.first_found import (
     LAST,
     FirstFound,
     NewPapers,
     file_beside,
-    load_first_found,
     new_papers_lines,
     now,
-    save_first_found,
     since_of,
 )
-from retriever.search_records.record import SearchRecord, search_record
-from retriever.search_records.rerun import compare, comparison_lines
+from retriever.search_records.record import Comparison, SearchRecord, compare, search_record
+
+SHOWN_CHARACTERS = 80  # of a value that changed
 
 
 @click.command()
@@ -64,49 +62,50 @@ def rerun(
         return
     if len(files) > 1:
         raise click.UsageError("several files need --since")
-    then = load(files[0])
-    with _Indexes(synonyms) as indexes:
-        found = compare(then, _repeated(indexes, then, name)[0])
+    then = SearchRecord.load(files[0])
+    found = compare(then, _repeated(then, name, synonyms)[0])
     if as_json:
         echo_json(found.as_record())
     else:
-        echo_lines(comparison_lines(found))
+        echo_lines(_comparison_lines(found))
     if not found.same:
         came, went, moved = len(found.came), len(found.went), len(found.moved)
         echo(f"the hits differ: {came} came, {went} went, {moved} moved", err=True)
         raise SystemExit(1)
 
 
-class _Indexes(ExitStack):
-    """Indexes by name, each opened once."""
-
-    def __init__(self, synonyms: Path | None) -> None:
-        super().__init__()
-        self._synonyms, self._opened = synonyms, dict[tuple[str, Path | None], OpenIndex]()
-
-    def opened(self, name: str, synonyms: Path | None) -> OpenIndex:
-        """Open an index, with the synonyms of the command, else those of the settings."""
-        key = (name, self._synonyms or synonyms)
-        if key not in self._opened:
-            self._opened[key] = self.enter_context(open_index(IndexerSettings(), *key, follow=True))
-        return self._opened[key]
+def _comparison_lines(found: Comparison) -> Iterator[str]:
+    """Yield lines for a person: papers that came, went or moved, and changes; or that all is the same."""
+    if found.same:
+        yield f"the same {counted(found.found, 'hit')}, in the same order"
+    yield from (f"came   {paper.doc_id}  {paper.title}" for paper in found.came)
+    yield from (f"went   {paper.doc_id}  {paper.title}" for paper in found.went)
+    yield from (f"moved  {paper.doc_id}  from {paper.then} to {paper.now}" for paper in found.moved)
+    for change in found.changed:
+        then, now_ = (shortened(json_text(value), SHOWN_CHARACTERS) for value in (change.then, change.now))
+        yield f"{change.what}: {then}, now {now_}"
 
 
 def _repeated(
-    indexes: _Indexes, then: SearchRecord, name: str | None, known: FirstFound | None = None, since: str = ""
+    then: SearchRecord,
+    name: str | None,
+    synonyms: Path | None,
+    known: FirstFound | None = None,
+    since: str = "",
 ) -> tuple[SearchRecord, list[dict[str, Any]]]:
     """Search again; return the new record, and the records of papers that are new since `since`."""
     request, settings = then.request, then.settings()
 
     async def of_version(version: SearchIndex) -> tuple[SearchRecord, list[dict[str, Any]]]:
         result = await search(version, request, settings)
-        new = known.new_papers((hit.doc_id for hit in result.listed), since) if known else []
-        listed = [hit for hit in result.listed if hit.doc_id in set(new)]
+        new = set(known.new_papers((hit.doc_id for hit in result.listed), since)) if known else set()
+        listed = [hit for hit in result.listed if hit.doc_id in new]
         papers = await records_of_hits(version, listed) if listed else []
         return search_record(version.manifest, request, result), papers
 
-    index = indexes.opened(name or then.index_name, settings.synonyms)
-    return asyncio.run(index.ask(of_version))
+    name = name or str(then.record["index"]["name"])
+    with open_index(IndexerSettings(), name, synonyms or settings.synonyms, follow=True) as index:
+        return asyncio.run(index.ask(of_version))
 
 
 def _report_new(
@@ -114,29 +113,27 @@ def _report_new(
 ) -> None:
     """Print the new papers of each search, then save the times; a failed search does not stop the others."""
     failed: Exception | None = None
-    with _Indexes(synonyms) as indexes:
-        for file in _records(files):
-            try:
-                _report_new_of(file, name, since, indexes, as_json=as_json)
-            except (ResourceError, RetrieverError) as error:
-                if failed is not None:
-                    echo(f"{file}: {describe_error(error)}", err=True)
-                failed = failed or error
+    for file in _records(files):
+        try:
+            _report_new_of(file, name, since, synonyms, as_json=as_json)
+        except (ResourceError, RetrieverError) as error:
+            if failed is not None:
+                echo(f"{file}: {describe_error(error)}", err=True)
+            failed = failed or error
     if failed is not None:
         raise failed
 
 
-def _report_new_of(file: Path, name: str | None, since: str, indexes: _Indexes, *, as_json: bool) -> None:
-    then, beside = load(file), file_beside(file)
-    index = name or then.index_name
-    known, searched = load_first_found(beside, then, index), now()
-    found, papers = _repeated(indexes, then, name, known, since)
-    state = found.record["index"]
+def _report_new_of(file: Path, name: str | None, since: str, synonyms: Path | None, *, as_json: bool) -> None:
+    then, beside = SearchRecord.load(file), file_beside(file)
+    index = name or str(then.record["index"]["name"])
+    known, searched = FirstFound.load(beside, then, index), now()
+    found, papers = _repeated(then, index, synonyms, known, since)
     news = NewPapers(
         file=str(file),
         question=then.request.question,
         name=index,
-        version=state["version"],
+        version=found.record["index"]["version"],
         since={LAST: known.reported}.get(since, since),
         found=len(found.titles),
         most=then.request.k,
@@ -148,7 +145,7 @@ def _report_new_of(file: Path, name: str | None, since: str, indexes: _Indexes, 
         echo_lines(new_papers_lines(news))
     sys.stdout.flush()  # a report that cannot be written is repeated by the next call
     again = known.found_again(found.titles, searched)
-    save_first_found(beside, replace(again, reported=searched) if since == LAST else again)
+    (replace(again, reported=searched) if since == LAST else again).save(beside)
 
 
 def _records(files: Iterable[Path]) -> Iterator[Path]:
@@ -158,10 +155,7 @@ def _records(files: Iterable[Path]) -> Iterator[Path]:
         InvalidCall: a folder contains no such file.
     """
     for path in files:
-        if not path.is_dir():
-            yield path
-            continue
-        inside = sorted(path.glob("*.json"))
+        inside = sorted(path.glob("*.json")) if path.is_dir() else [path]
         if not inside:
             raise InvalidCall(f"the folder {path} contains no record (*.json)")
         yield from inside

@@ -20,7 +20,6 @@ from retriever.index import OpenIndex, SearchIndex
 from retriever.methods import Method, method_named
 from retriever.presenting import applied_search, present, sorted_depth
 from retriever.queries.boolean import Range
-from retriever.queries.expert import parse_expression
 from retriever.query_plan import ALL_LEFT_OUT, BRIDGES, FEEDBACK, NEAREST, NOTHING_TO_SEARCH
 from retriever.question import Question
 from retriever.ranking import plan_queries, rank_pool
@@ -62,13 +61,10 @@ async def search(
     """
 
     async def of_version(version: SearchIndex) -> SearchResult:
-        async def searched() -> SearchResult:
-            context = open_search(version, request, settings)
-            return await present(context, await run_stages(context, stages or Stages()))
+        context = open_search(version, request, settings)
+        return await present(context, await run_stages(context, stages))
 
-        return await version.in_one_thread(searched)
-
-    return await index.ask(of_version)
+    return await index.ask(lambda version: version.in_one_thread(lambda: of_version(version)))
 
 
 async def rank(index: OpenIndex, request: SearchRequest, settings: RetrieverSettings) -> RankedQuestion:
@@ -170,6 +166,8 @@ async def _analyse(context: SearchContext, method: Method, stages: Stages) -> St
     index, request = context.index, context.request
     with context.recorder.timed("keywords"):
         if method.is_expression:
+            from retriever.queries.expert import parse_expression
+
             query = await index.threads.run(parse_expression, request.question, index.analyzer)
             question = Question(request.question, expression=query and index.synonyms.expanded(query))
         else:

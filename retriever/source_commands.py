@@ -57,7 +57,7 @@ def sources() -> None:
 @json_option
 def list_sources(as_json: bool) -> None:
     """List the configured sources, whether questions stay within the institution, and their features."""
-    listed = asyncio.run(_listed(read_tables()))
+    listed = [asyncio.run(_described(table)) for table in read_tables().values()]
     if as_json:
         echo_json({"sources": [asdict(each) for each in listed]})
     elif not listed:
@@ -82,7 +82,11 @@ def check(name: str | None, as_json: bool) -> None:
     tables = read_tables()
     if name and name not in tables:
         find_source(name, tables, os.environ)  # raises if it is unknown
-    checked = asyncio.run(_checked([name] if name else list(tables), tables))
+
+    async def check_all() -> list[CheckedSource]:
+        return await asyncio.gather(*(_checked(each, tables) for each in ([name] if name else tables)))
+
+    checked = asyncio.run(check_all())
     if as_json:
         echo_json({"sources": [asdict(each) for each in checked]})
     elif not checked:
@@ -95,39 +99,29 @@ def check(name: str | None, as_json: bool) -> None:
         raise SystemExit(1)
 
 
-async def _listed(tables: dict[str, SourceTable]) -> list[ListedSource]:
-    found = []
-    for name, named in tables.items():
-        description = ""
-        try:
-            async with open_declared([declared(named)], IndexerSettings()) as [opened]:
-                able, description = opened.source.features, opened.description
-            private, problem = able.private, None
-        except RemediableError as error:
-            able, private, problem = SourceFeatures(), None, str(error)
-        names = (each.name for each in fields(able) if each.name != "private" and getattr(able, each.name))
-        found.append(ListedSource(name, named.kind, private, tuple(names), problem, description))
-    return found
-
-
-async def _checked(names: list[str], tables: dict[str, SourceTable]) -> list[CheckedSource]:
-    return list(await asyncio.gather(*(_check(name, tables) for name in names)))
-
-
-async def _check(name: str, tables: dict[str, SourceTable]) -> CheckedSource:
-    begun = time.monotonic()
+async def _described(table: SourceTable) -> ListedSource:
     try:
-        declared_source = find_source(name, tables, os.environ)
-        async with open_declared([declared_source], IndexerSettings()) as opened:
-            given = await ask_sources(opened, _asked)
+        async with open_declared([declared(table)], IndexerSettings()) as [opened]:
+            able = opened.source.features
+    except RemediableError as error:
+        return ListedSource(table.name, table.kind, problem=str(error))
+    names = [each.name for each in fields(SourceFeatures) if each.name != "private"]
+    can = tuple(name for name in names if getattr(able, name))
+    return ListedSource(table.name, table.kind, able.private, can, description=opened.description)
+
+
+async def _checked(name: str, tables: dict[str, SourceTable]) -> CheckedSource:
+    begun = time.monotonic()
+
+    async def ask(source: Source) -> tuple[SourceAnswer, tuple[str, ...]]:
+        return await source.search([(WORDS, 3)], filters=Filters()), await source.wrongly_described()
+
+    try:
+        async with open_declared([find_source(name, tables, os.environ)], IndexerSettings()) as opened:
+            [(answer, wrong)] = (await ask_sources(opened, ask)).answers.values()
     except RemediableError as error:
         return CheckedSource(name, problem=str(error))
-    [(answer, wrong)] = given.answers.values()
     papers = answer.found[0] if answer.found else ()
     title = papers[0].paper.title if papers else ""
     spent = round(1000 * (time.monotonic() - begun), 2)
     return CheckedSource(name, len(papers), title, (*answer.notes, *wrong), spent)
-
-
-async def _asked(source: Source) -> tuple[SourceAnswer, tuple[str, ...]]:
-    return await source.search([(WORDS, 3)], filters=Filters()), await source.wrongly_described()

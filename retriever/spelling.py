@@ -22,7 +22,6 @@ MAX_VARIANTS = 3
 SHORTEST_LATIN, SHORTEST_HANGUL = 4, 3
 LONG_LATIN = 8  # letters from which two errors are allowed
 LEAST_SIMILARITY = 0.8  # of the letters (Hangul: jamo)
-SPELLING_WEIGHT = 0.8  # of a near spelling; the word itself weighs 1
 HANGUL = range(0xAC00, 0xD7A4)
 PROPER_NOUN = "NNP"  # also the tag of Korean words that are not in the dictionary
 # British and American spellings of a part of a word.

@@ -175,11 +175,7 @@ def parse_strategy(data: Any, source: str) -> Strategy:
 
 def read_strategy(path: Path) -> Strategy:
     """Read a file with one strategy; raise InvalidCall if it cannot be read or is invalid."""
-    text = _text_of(path, MAX_FILE_BYTES)
-    try:
-        return parse_strategy(json.loads(text), str(path))
-    except ValueError as error:
-        raise InvalidCall(f"{path} is not JSON: {error}") from None
+    return parse_strategy(_json_of(_text_of(path, MAX_FILE_BYTES), str(path)), str(path))
 
 
 def read_strategies(path: Path, receive: Callable[[bytes], object] | None = None) -> dict[str, Strategy]:
@@ -192,10 +188,7 @@ def read_strategies(path: Path, receive: Callable[[bytes], object] | None = None
         if not line.strip():
             continue
         source = f"{path}, line {number}"
-        try:
-            data = json.loads(line)
-        except ValueError as error:
-            raise InvalidCall(f"{source} is not JSON: {error}") from None
+        data = _json_of(line, source)
         query_id = data.get("query_id") if isinstance(data, Mapping) else None
         if not isinstance(query_id, str):
             raise InvalidCall(f"{source}: the field query_id is missing")
@@ -205,6 +198,13 @@ def read_strategies(path: Path, receive: Callable[[bytes], object] | None = None
     if not found:
         raise InvalidCall(f"{path} contains no strategies")
     return found
+
+
+def _json_of(text: str, source: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise InvalidCall(f"{source} is not JSON: {error}") from None
 
 
 def _text_of(

@@ -19,10 +19,10 @@ from retriever.opening.synonyms import SYNONYM_WEIGHT
 from retriever.queries.keywords import WORD, Keyword, Translation
 from retriever.question import Question, analyse_question, keyword_weights
 from retriever.request import SearchContext, SearchRequest
-from retriever.spelling import SPELLING_WEIGHT, near_spellings
 from retriever.statistics_strategist import choose_keywords, find_counterparts, statistics_strategy
 from retriever.strategy import Strategy, languages_from
 
+SPELLING_WEIGHT = 0.8  # of a near spelling; the word itself weighs 1
 MAX_SPELLED = 16  # unknown words of a question that are checked for near spellings
 
 Known = Mapping[str, tuple[str, ...]]  # tokens of words whose analysis is known, by text
@@ -63,12 +63,8 @@ class SearchTerms:
     @cached_property
     def token_weights(self) -> dict[str, float]:
         """The searched tokens with their weights times idf, for snippets and quotations."""
-        statistics = self.formula.statistics
-        weights = {
-            token: weight * statistics.known_idf(token)
-            for token, weight in self.formula.query_weights().items()
-        }
-        return {token: weight for token, weight in weights.items() if weight}
+        idf, weights = self.formula.statistics.known_idf, self.formula.query_weights()
+        return {token: weight * idf(token) for token, weight in weights.items() if weight * idf(token)}
 
     @property
     def excluded_tokens(self) -> frozenset[str]:
@@ -177,7 +173,7 @@ def _analyse(
     }
     weights = {language: keyword_token_weights(tokens for _, tokens in of) for language, of in words.items()}
     asked = {*question.weights, *(token for of in weights.values() for token in of)}
-    forms = (*_of_glossary(found), *_of_question(question, spelled))
+    forms = tuple(_counterparts(question, found, spelled))
     formula = Formula(question.weights, weights, TermStatistics(0), forms, KEYWORD_WEIGHT[strategy.origin])
     merged = _in_turn([[keyword for keyword, _ in of] for of in words.values()])
     if strategy.has_keywords and not merged:
@@ -212,17 +208,13 @@ def _in_turn(ranked: Sequence[Sequence[Keyword]]) -> list[Keyword]:
     return list(found.values())
 
 
-def _of_glossary(found: Sequence[Translation]) -> Iterator[Counterparts]:
-    """Yield the counterparts of the glossary by their sources."""
+def _counterparts(question: Question, found: Sequence[Translation], spelled: Known) -> Iterator[Counterparts]:
+    """Yield the counterparts of the glossary, synonyms of the user's file, spellings of unknown words."""
     by_source: dict[frozenset[str], list[tuple[str, ...]]] = {}
     for each in found:
         by_source.setdefault(each.source, []).append(tuple(token for _, token in each.pattern))
-    for source, others in by_source.items():
-        yield Counterparts(tuple(source), tuple(others))
-
-
-def _of_question(question: Question, spelled: Known) -> Iterator[Counterparts]:
-    """Yield the synonyms of the user's file, and near spellings of unknown words."""
+    for source, forms in by_source.items():
+        yield Counterparts(tuple(source), tuple(forms))
     for expansion in question.synonyms:
         others = tuple(tuple(token for _, token in each.tokens) for each in expansion.equivalents)
         yield Counterparts(expansion.source, others, SYNONYM_WEIGHT)
@@ -240,6 +232,10 @@ def _spellings(
         for token, tag in question.tagged
         if not statistics.frequencies.get(token[0])
     }
+    if not unknown:
+        return near
+    from retriever.spelling import near_spellings
+
     for token, (word, tag) in list(unknown.items())[:MAX_SPELLED]:
         if found := near_spellings(word, token, index.engine.lexicon, index.glossary, tag=tag):
             near[token] = tuple(other for _, other in found)

@@ -39,8 +39,7 @@ from eval.progress import question_bar
 from generator.finding.request import FindRequest
 from indexer.options import json_option
 from retriever.index import SearchIndex
-from retriever.relevance.paper_probability import WEIGHTS, highest_expected_f
-from retriever.relevance.paper_ranking import rank_papers
+from retriever.relevance.paper_ranking import WEIGHTS, highest_expected_f, rank_papers
 from retriever.request import SearchRequest
 from retriever.settings import RetrieverSettings
 

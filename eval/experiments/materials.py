@@ -32,9 +32,8 @@ from retriever.index import SearchIndex, open_index
 from retriever.queries.boolean import EVERYTHING
 from retriever.queries.filters import Filters
 from retriever.sources.configuration import DeclaredSource, read_declared
-from retriever.sources.gathered import open_declared
+from retriever.sources.gathered import SharedModels, open_declared
 from retriever.sources.merging import LimitedSource
-from retriever.sources.models import SharedModels
 from retriever.stages.hits import Hit
 from retriever.strategy import Strategy
 

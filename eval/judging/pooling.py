@@ -32,10 +32,9 @@ from retriever.methods import method_named
 from retriever.search import SearchRequest, rank
 from retriever.sources.configuration import SUFFIX, read_declared
 from retriever.sources.engine import SourcesEngine
-from retriever.sources.gathered import open_declared
+from retriever.sources.gathered import SharedModels, open_declared
 from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
-from retriever.sources.models import SharedModels
 
 FIND = "find-papers"
 MOST_FOUND = 500  # papers of find-papers

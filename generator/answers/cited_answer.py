@@ -19,7 +19,7 @@ from generator.answers.answer import (
 from generator.checking.check import Check
 from indexer.corpora.papers import Language
 from retriever.citing.reference_list import entries_of, reference_list
-from retriever.reference import reference_of
+from retriever.reference import csl_item
 from retriever.stages.hits import Hit
 
 WRITTEN_BY = {"ko": "언어 모델 {}이(가) 쓴 답", "en": "written by {}"}
@@ -88,7 +88,7 @@ def cited_document(answer: CitedAnswer, records: Sequence[Mapping[str, Any]], st
         BadFilter: no style has that name.
         LibraryMissing: the CSL processor is not installed.
     """
-    known = {reference.id: reference for reference in map(reference_of, records)}
+    known = {item["id"]: item for item in map(csl_item, records)}
     cited = [known[paper] for paper in answer.papers if paper in known]
     made = reference_list(style, cited or known.values(), [sentence.papers for sentence in answer.sentences])
     language = "ko" if answer.language == "ko" else "en"

@@ -117,7 +117,7 @@ def _choose(
     ):  # stable: by rank
         if len(chosen) == most:
             break
-        excluded = any(each.is_named_in(quotable.text, index.analyzer) for each in exclusions)
+        excluded = any(each.mentions(quotable.text, index.analyzer) for each in exclusions)
         if not excluded and not any(_same(quotable, other) for other in chosen):
             chosen.append(quotable)
     return chosen

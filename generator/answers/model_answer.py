@@ -165,7 +165,7 @@ def make_check(
         numbers = tuple(dict.fromkeys(number for number in numbers if 1 <= number <= len(evidence)))
         citations = tuple(evidence[number - 1].passage_id for number in numbers)
         checked, hints = check_sentence(text, cited_passages(citations, evidence))
-        if citations and any(each.is_named_in(text, index.analyzer) for each in exclusions):
+        if citations and any(each.mentions(text, index.analyzer) for each in exclusions):
             checked = "excluded"
         return Sentence(text, section, citations, checked, hints)
 

@@ -36,7 +36,7 @@ from retriever.strategy import Strategy
 
 if TYPE_CHECKING:  # not every source is an index
     from retriever.index import SearchIndex
-    from retriever.sources.models import SharedModels
+    from retriever.sources.gathered import SharedModels
 
 INDEX_SECONDS = 60.0  # time limit of an index of this project
 

@@ -24,7 +24,7 @@ from generator.tracing.progress import all_of
 from generator.tracing.steps import Step
 from generator.ways.shrag import answer_step
 from indexer.corpora.papers import language_of
-from retriever.papers.topics import Topic, find_topic
+from retriever.papers.page import Topic, find_topic
 from retriever.query_plan import QUESTION
 from retriever.relevance.passages import relevance
 from retriever.request import SearchRequest, check_question

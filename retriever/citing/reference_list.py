@@ -1,19 +1,98 @@
 """The reference list of some papers in a style, as a document too, and the citations of papers in a text."""
 
+import io
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from string import ascii_lowercase
+from types import SimpleNamespace
 from typing import Any
 
 from base.documents.blocks import Document, Paragraph, Run
+from base.errors import LibraryMissing
+from base.extras import extra_remedy
 from base.letters import HANGUL
-from retriever.citing.processor import NO_MARKS, Processor, csl_item
 from retriever.citing.styles import CitationStyle, headline_parts, style_named
-from retriever.reference import Reference, reference_of
+from retriever.reference import Item, Name, Record, csl_item, is_hangul
 
-UNUSED = frozenset({"abstract", "keyword", "id"})  # fields that no style prints
+# Marks around italic type while the processor joins texts; no text contains them.
+BEGIN, END = "\ue000", "\ue001"
+NO_MARKS = str.maketrans("", "", BEGIN + END)
+DOUBLE_STOP = re.compile(rf"([?!])({END}?)[.,](?=[”\s]|$)")
+LAST_COMMA = re.compile(r",”$")
+
+
+def check_citeproc() -> None:
+    """Raise `LibraryMissing` if the processor is not installed."""
+    if find_spec("citeproc") is None:
+        raise LibraryMissing(
+            "citation styles require the library citeproc-py, which is not installed",
+            remedy=extra_remedy("citing"),
+        )
+
+
+class Processor:
+    """A style with the items of one list; items are named by their place in the list."""
+
+    def __init__(self, csl: bytes, items: Sequence[Mapping[str, Any]]) -> None:
+        """Open the style; raise `LibraryMissing` without the library."""
+        check_citeproc()
+        from citeproc import Citation, CitationItem, CitationStylesBibliography, CitationStylesStyle
+        from citeproc.source.json import CiteProcJSON
+
+        self._citation, self._item = Citation, CitationItem
+        source = CiteProcJSON([{**item, "id": str(place)} for place, item in enumerate(items)])
+        style = CitationStylesStyle(io.BytesIO(csl), validate=False)
+        self._bibliography = CitationStylesBibliography(style, source, _formatter())
+        for place in range(len(items)):
+            self._registered([place])
+
+    def references(self) -> list[tuple[Run, ...]]:
+        """Return the entry of each item, in the order of the items."""
+        return [_runs(_tidy(str(entry))) for entry in self._bibliography.bibliography()]
+
+    def citation(self, places: Sequence[int]) -> str:
+        """Return the citation of one or more items in the text, without types."""
+        cited = self._bibliography.cite(self._registered(places), lambda _: None)
+        return _tidy(str(cited)).translate(NO_MARKS)
+
+    def _registered(self, places: Sequence[int]) -> Any:
+        citation = self._citation([self._item(str(place)) for place in places])
+        self._bibliography.register(citation)
+        return citation
+
+
+def _formatter() -> SimpleNamespace:
+    """Return the types of the processor's output: only italic is kept."""
+    others = ("Bold", "Light", "Underline", "Superscript", "Subscript", "SmallCaps")
+    kept = dict.fromkeys(("Italic", "Oblique"), _Italic)
+    return SimpleNamespace(preformat=str, **kept, **dict.fromkeys(others, str))
+
+
+class _Italic(str):
+    __slots__ = ()
+
+    def __new__(cls, text: object) -> "_Italic":
+        return super().__new__(cls, f"{BEGIN}{text}{END}")
+
+
+def _tidy(text: str) -> str:
+    """Drop a period or a comma after a title that ends in ? or !, and end a last quotation with a period."""
+    return LAST_COMMA.sub(".”", DOUBLE_STOP.sub(r"\1\2", text))
+
+
+def _runs(text: str) -> tuple[Run, ...]:
+    """Split a text at the marks of italic type."""
+    runs = []
+    for number, piece in enumerate(re.split(f"[{BEGIN}{END}]", text)):
+        if piece:
+            runs.append(Run(piece, italic=number % 2 == 1))
+    return tuple(runs)
+
+
+UNUSED = frozenset({"abstract", "keyword", "id", "custom"})  # fields that no style prints
 QUOTATION = re.compile('["“]([^"“”]*)["”]')
 INITIALS = re.compile("[A-Z]{2,3}")  # EM, without periods
 NOT_SORTED = re.compile(r"^[^\w]+")
@@ -40,14 +119,12 @@ class ReferenceList:
     citations: tuple[str, ...]
 
 
-def reference_list(
-    style: str, references: Iterable[Reference], groups: Iterable[Sequence[str]] = ()
-) -> ReferenceList:
+def reference_list(style: str, items: Iterable[Item], groups: Iterable[Sequence[str]] = ()) -> ReferenceList:
     """Format references and citations.
 
     Args:
         style: the name of a style.
-        references: the papers; a numbered style numbers them in this order.
+        items: the papers (`csl_item`); a numbered style numbers them in this order.
         groups: ids of papers that are cited together; an unknown id is left out.
 
     Papers of an author-date style are sorted; in the Korean style, papers in Hangul come first. Papers with
@@ -58,14 +135,14 @@ def reference_list(
         LibraryMissing: the CSL processor is not installed.
     """
     chosen = style_named(style)
-    papers = list({reference.id: reference for reference in references}.values())
+    papers = {item["id"]: _prepared(item, chosen) for item in items}
     if not chosen.is_numbered:
         papers = _sorted(papers, chosen)
-    items = [_item(reference, chosen) for reference in papers]
-    processor = Processor(chosen.csl(), items)
-    if chosen.ambiguous and _distinguish(processor, items, chosen.ambiguous):
-        processor = Processor(chosen.csl(), items)
-    places = {reference.id: place for place, reference in enumerate(papers)}
+    prepared = list(papers.values())
+    processor = Processor(chosen.csl(), prepared)
+    if chosen.ambiguous and _distinguish(processor, prepared, chosen.ambiguous):
+        processor = Processor(chosen.csl(), prepared)
+    places = {paper_id: place for place, paper_id in enumerate(papers)}
     cited = [list(dict.fromkeys(places[name] for name in group if name in places)) for group in groups]
     return ReferenceList(
         tuple(map(CitedPaper, places, processor.references())),
@@ -78,56 +155,49 @@ def entries_of(made: ReferenceList) -> tuple[Paragraph, ...]:
     return tuple(Paragraph(entry.runs, "reference") for entry in made.entries)
 
 
-def list_document(style: str, records: Iterable[Mapping[str, Any]]) -> Document:
+def list_document(style: str, records: Iterable[Record]) -> Document:
     """Return the reference list of papers' records, without a heading; raises as `reference_list`."""
-    references = list(map(reference_of, records))
-    korean = sum(reference.language == "ko" for reference in references)
-    entries = entries_of(reference_list(style, references))
-    return Document(entries, "ko" if 2 * korean > len(references) else "en")
+    items = list(map(csl_item, records))
+    korean = sum(item.get("language") == "ko" for item in items)
+    return Document(entries_of(reference_list(style, items)), "ko" if 2 * korean > len(items) else "en")
 
 
-def _item(reference: Reference, style: CitationStyle) -> dict[str, Any]:
-    """Make the item of a paper for the processor, whose output depends on these changes.
+def _prepared(item: Item, style: CitationStyle) -> Item:
+    """Prepare the item of a paper for the processor, whose output depends on these changes.
 
     Names in Hangul are whole. Titles of unknown languages get a language, or they would be capitalised as
     English ones.
     """
-    item = {key: value for key, value in csl_item(reference).items() if key not in UNUSED}
-    item["language"] = reference.language or "und"
-    item["title"] = _title(reference, style) or reference.id
-    if reference.pages:
-        item["page"] = style.pages(reference.pages)
-    if reference.authors:
-        item["author"] = [
-            {"literal": author.natural} if author.is_korean else _with_initials(name)
-            for author, name in zip(reference.authors, item["author"], strict=True)
-        ]
+    made = {key: value for key, value in item.items() if key not in UNUSED}
+    language = made.setdefault("language", "und")
+    title = made.get("title", "")
+    title = QUOTATION.sub(r"‘\1’", title) if style.quotes_titles else title
+    made["title"] = (headline_parts(title) if style.headlines and language == "en" else title) or item["id"]
+    if "page" in made:
+        made["page"] = style.pages(made["page"])
+    if "author" in made:
+        made["author"] = [_cited_name(name) for name in made["author"]]
     return {
-        key: value.translate(NO_MARKS) if isinstance(value, str) else value for key, value in item.items()
+        key: value.translate(NO_MARKS) if isinstance(value, str) else value for key, value in made.items()
     }
 
 
-def _title(reference: Reference, style: CitationStyle) -> str:
-    title = QUOTATION.sub(r"‘\1’", reference.title) if style.quotes_titles else reference.title
-    return headline_parts(title) if style.headlines and reference.language == "en" else title
-
-
-def _with_initials(name: dict[str, str]) -> dict[str, str]:
-    """Separate initials, which the processor would take for one name: EM is E. M."""
+def _cited_name(name: Name) -> Name:
+    """Return a name in Hangul as a whole; separate initials, of which the processor takes EM for one name."""
+    if is_hangul(name):
+        return {"literal": name.get("literal") or f"{name['family']}{name.get('given', '')}"}
     given = name.get("given", "")
     return {**name, "given": ". ".join([*given, ""]).strip()} if INITIALS.fullmatch(given) else name
 
 
-def _sorted(papers: Sequence[Reference], style: CitationStyle) -> list[Reference]:
+def _sorted(papers: Mapping[str, Item], style: CitationStyle) -> dict[str, Item]:
     """Sort papers by their entries, without quotation marks."""
-    entries = Processor(style.csl(), [_item(reference, style) for reference in papers]).references()
-    texts = ["".join(run.text for run in runs) for runs in entries]
-    keys = [NOT_SORTED.sub("", text).casefold() for text in texts]
+    entries = Processor(style.csl(), list(papers.values())).references()
+    texts = ("".join(run.text for run in runs) for runs in entries)
+    keys = dict(zip(papers, (NOT_SORTED.sub("", text).casefold() for text in texts), strict=True))
     hangul_first = style.name == "korean"
-    order = sorted(
-        range(len(papers)), key=lambda place: (hangul_first and not HANGUL.match(keys[place]), keys[place])
-    )
-    return [papers[place] for place in order]
+    order = sorted(papers, key=lambda name: (hangul_first and not HANGUL.match(keys[name]), keys[name]))
+    return {name: papers[name] for name in order}
 
 
 def _distinguish(processor: Processor, items: Sequence[dict[str, Any]], variable: str) -> bool:
@@ -138,15 +208,11 @@ def _distinguish(processor: Processor, items: Sequence[dict[str, Any]], variable
     ambiguous = [group for group in alike.values() if len(group) > 1]
     for group in ambiguous:
         for number, item in enumerate(group):
-            item[variable] = item["title"] if variable == "title-short" else _letter(number)
+            item[variable] = item["title"] if variable == "title-short" else _letters(number)
     return bool(ambiguous)
 
 
-def _letter(number: int) -> str:
-    """Return the letter of a number from 0: a, b, c; after z aa, ab."""
-    letters = ""
-    number += 1
-    while number:
-        number, digit = divmod(number - 1, len(ascii_lowercase))
-        letters = ascii_lowercase[digit] + letters
-    return letters
+def _letters(number: int) -> str:
+    """Return the letters of a number from 0: a, b, c; after z aa, ab."""
+    more, last = divmod(number, len(ascii_lowercase))
+    return (_letters(more - 1) if more else "") + ascii_lowercase[last]

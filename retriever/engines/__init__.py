@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 from indexer.encoders import Stored
 from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import Lexicon, TokenCounts, lexicon_bytes
 from indexer.forward.rows import PassageRows
-from retriever.engines.facets import FacetCounts, FacetField, count_papers
 from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
 
@@ -133,18 +131,6 @@ class Engine(Protocol):
     ) -> dict[str, Any]:
         """Aggregate the passages that a query matches under filters, in the language of Elasticsearch."""
         ...
-
-    async def facets(
-        self, query: Query, *, filters: Filters, fields: Sequence[FacetField], several: bool
-    ) -> FacetCounts:
-        """Count the papers that a query matches under filters, in total and by each value of some fields.
-
-        `several` is true if a paper of the index may have several passages; `count_papers` documents which
-        counts are exact then.
-        """
-        [passages] = await self.counts([(query, filters)])
-        aggregate = partial(self.aggregate, query, filters)
-        return await count_papers(aggregate, passages, fields, several=several)
 
     async def document_frequencies(self, tokens: Iterable[str], texts: Iterable[str] = ()) -> dict[str, int]:
         """Return the number of passages that contain each token.

@@ -1,13 +1,11 @@
 """Conversion of queries to tantivy queries, as pure functions."""
 
-from collections.abc import Sequence
 from functools import lru_cache
 
 import tantivy
 from tantivy import Occur
 
 from indexer.files.schema import tantivy_schema
-from retriever.engines.pruning import Posting
 from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Query, Range, Term
 from retriever.queries.filters import Filters
 
@@ -54,14 +52,15 @@ def compiled(query: Query) -> tantivy.Query:
 
 def _any_token(field: str, tokens: tuple[str, ...], weight: float) -> tantivy.Query:
     """Return the OR of analysed tokens."""
-    terms = [_one_token(field, token, weight) for token in tokens]
+    terms = [one_token(field, token, weight) for token in tokens]
     if len(terms) == 1:
         return terms[0]
     return tantivy.Query.boolean_query([(Occur.Should, term) for term in terms])
 
 
 @lru_cache(REMEMBERED_TOKENS)
-def _one_token(field: str, token: str, weight: float) -> tantivy.Query:
+def one_token(field: str, token: str, weight: float) -> tantivy.Query:
+    """Return the query for one analysed token."""
     return _boosted(tantivy.Query.term_query(SCHEMA, field, token, index_option="freq"), weight)
 
 
@@ -76,23 +75,11 @@ def _boolean(clauses: tuple[Query, ...], occur: Occur) -> tantivy.Query:
                 weights[clause.field, token] = weights.get((clause.field, token), 0.0) + clause.weight
         else:
             parts.append((occur, compiled(clause)))
-    parts += [(occur, _one_token(*key, weight)) for key, weight in weights.items()]
+    parts += [(occur, one_token(*key, weight)) for key, weight in weights.items()]
     if parts and all(kind == Occur.MustNot for kind, _ in parts):
         everything = tantivy.Query.const_score_query(tantivy.Query.all_query(), 0.0)
         parts.append((Occur.Must, everything))
     return tantivy.Query.boolean_query(parts)
-
-
-def with_lookups(postings: Sequence[Posting], read: int) -> tantivy.Query:
-    """Make a query that reads the first postings, and looks up the others in the passages found.
-
-    Each is looked up separately, since a union would read all postings up to the passage.
-    """
-    terms = [_one_token(*one.word) for one in postings]
-    query = tantivy.Query.boolean_query([(Occur.Should, term) for term in terms[:read]])
-    for term in terms[read:]:
-        query = tantivy.Query.boolean_query([(Occur.Must, query), (Occur.Should, term)])
-    return query
 
 
 def _boosted(query: tantivy.Query, weight: float) -> tantivy.Query:

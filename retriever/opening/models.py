@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from base.errors import ResourceError
 from base.notes import Note
@@ -27,15 +27,7 @@ CACHED_QUESTIONS = 1_000  # vectors kept for further searches of a question
 Result = TypeVar("Result")
 
 
-class Closable(Protocol):
-    """A resource that can be closed."""
-
-    def close(self) -> None:
-        """Close the resource."""
-        ...
-
-
-Model = TypeVar("Model", bound=Closable)
+Model = TypeVar("Model", bound=Any)  # it has a method `close`
 
 
 class LazyModel(Generic[Model]):
@@ -86,7 +78,6 @@ class CrossEncoder(LazyModel[Reranker]):
     """The cross-encoder, which scores texts by their relevance to a question."""
 
     def __init__(self, settings: RerankerSettings) -> None:
-        """Take the settings; nothing is opened yet."""
         super().__init__("cross-encoder", partial(open_reranker, settings))
         self.configured = settings.provider != "none"
         self.gives_raw_scores = settings.scores == "raw"  # not between 0 and 1
@@ -106,7 +97,6 @@ class Entailment(LazyModel["EntailmentModel"]):
     """The entailment model, which judges whether texts entail sentences."""
 
     def __init__(self, settings: CheckSettings) -> None:
-        """Take the settings; nothing is opened yet."""
         super().__init__("entailment", partial(_open_entailment, settings))
         self.settings = settings
 
@@ -133,7 +123,6 @@ class TextEncoder(LazyModel[Encoder]):
     """The encoder, which turns texts into vectors."""
 
     def __init__(self, settings: EncoderSettings) -> None:
-        """Take the settings; nothing is opened yet."""
         super().__init__("encoder", partial(open_encoder, settings))
         self.configured = settings.provider != "none"
 
@@ -201,7 +190,6 @@ class Models:
     """The models of the settings, shared by all versions of an open index, or by indexes over sources."""
 
     def __init__(self, settings: IndexerSettings) -> None:
-        """Take the settings; nothing is opened yet."""
         self.cross_encoder = CrossEncoder(settings.reranker)
         self.entailment = Entailment(settings.check)
         self.encoder = TextEncoder(settings.encoder)

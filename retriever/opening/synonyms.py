@@ -16,27 +16,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from base.errors import InvalidCall
 from indexer.analysis import Analyzer
 from indexer.analysis.user_dictionary import decoded_lines, read_written
-from indexer.corpora.papers import language_of
 from retriever.errors import BadQuestion
 from retriever.queries.boolean import (
     AnalysedField,
     And,
-    Not,
     Or,
     Pattern,
     Phrase,
     Query,
     Term,
     pattern_clause,
+    with_words,
 )
-from retriever.queries.keywords import Keyword, Translation, pattern_of
+from retriever.queries.keywords import pattern_of
 
-SYNONYM: Final = "synonym"  # origin of a counterpart
 SYNONYM_WEIGHT = 0.8  # relative to the word itself, as for near spellings
 MOST_RULES = 100_000
 MOST_TERMS = 50  # of one rule
@@ -74,18 +72,6 @@ class Expansion:
     source: tuple[str, ...]
     text: str
     equivalents: tuple[Equivalent, ...]
-
-    def translations(self) -> list[Translation]:
-        """Return the equivalents as counterparts of one concept."""
-        return [
-            Translation(
-                frozenset(self.source),
-                (Keyword(term.text, language_of(term.text), tuple(token for _, token in term.tokens)),),
-                term.tokens,
-                SYNONYM,
-            )
-            for term in self.equivalents
-        ]
 
 
 class Synonyms:
@@ -126,39 +112,39 @@ class Synonyms:
             BadQuestion: the tokens have too many synonyms.
         """
         found: list[Expansion] = []
-        room = MOST_EXPANSIONS
         start = 0
         while start < len(tokens):
-            for length in self._lengths.get(tokens[start], ()):
-                source = tuple(tokens[start : start + length])
-                text, others = self._known.get(source, ("", {}))
-                if others:
-                    equivalents = tuple(Equivalent(other, own) for own, other in others.items())
-                    found.append(Expansion(start, start + len(source), source, text, equivalents))
-                    room -= len(others)
-                    if room < 0:
-                        raise BadQuestion(f"the question's words have more than {MOST_EXPANSIONS:,} synonyms")
-                    start += len(source) - 1
-                    break
-            start += 1
+            sources = (
+                tuple(tokens[start : start + length]) for length in self._lengths.get(tokens[start], ())
+            )
+            source = next((source for source in sources if self._known.get(source, ("", {}))[1]), ())
+            if source:
+                text, others = self._known[source]
+                equivalents = tuple(Equivalent(other, own) for own, other in others.items())
+                found.append(Expansion(start, start + len(source), source, text, equivalents))
+            start += len(source) or 1
+        if sum(len(expansion.equivalents) for expansion in found) > MOST_EXPANSIONS:
+            raise BadQuestion(f"the question's words have more than {MOST_EXPANSIONS:,} synonyms")
         return found
 
     def expanded(self, query: Query) -> Query:
         """Return a query in which every word and phrase may be replaced by its synonyms."""
-        match query:
-            case Term() | Phrase():
-                others = list(self._others(query))
-                return Or((query, *others)) if others else query
-            case Or(clauses=clauses):
-                sides = [self.expanded(clause) for clause in clauses]
-                flat = (side.clauses if isinstance(side, Or) else (side,) for side in sides)
-                return Or(tuple(chain.from_iterable(flat)))
-            case And(clauses=clauses):
-                return And(tuple(map(self.expanded, clauses)))
-            case Not(clause=clause):
-                return Not(self.expanded(clause))
-            case _:
-                return query
+
+        def change(word: Term | Phrase) -> Query:
+            others = tuple(self._others(word))
+            return Or((word, *others)) if others else word
+
+        def flat(query: Query) -> Query:
+            match query:
+                case Or(clauses=clauses):
+                    sides = (side.clauses if isinstance(side, Or) else (side,) for side in map(flat, clauses))
+                    return Or(tuple(chain.from_iterable(sides)))
+                case And(clauses=clauses):
+                    return And(tuple(map(flat, clauses)))
+                case _:
+                    return query
+
+        return flat(with_words(query, change))
 
     def _others(self, query: Term | Phrase) -> Iterator[Term | Phrase]:
         """Yield the word or phrase with each of its synonyms substituted."""
@@ -219,15 +205,15 @@ def parse_synonyms(data: bytes, source: str) -> list[Rule]:
 
 
 def _rule(number: int, text: str) -> Rule:
-    sides = text.split(ARROW)
-    if len(sides) > 2:  # noqa: PLR2004
+    first, arrow, second = text.partition(ARROW)
+    if ARROW in second:
         raise ValueError(f"{ARROW} occurs in it more than once")
-    terms = [_terms(side) for side in sides]
-    if len(sides) == 2:  # noqa: PLR2004
-        return Rule(number, terms[0], terms[1])
-    if len(terms[0]) < 2:  # noqa: PLR2004
-        raise ValueError(f"only one term; write its equivalents behind it: {terms[0][0]}, OTHER")
-    return Rule(number, terms[0], terms[0])
+    asked = _terms(first)
+    if arrow:
+        return Rule(number, asked, _terms(second))
+    if len(asked) == 1:
+        raise ValueError(f"only one term; write its equivalents behind it: {asked[0]}, OTHER")
+    return Rule(number, asked, asked)
 
 
 def _terms(side: str) -> tuple[str, ...]:

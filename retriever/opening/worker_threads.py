@@ -1,9 +1,8 @@
 """Threads of one resource, so that resources do not wait for each other."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
@@ -16,38 +15,26 @@ Result = TypeVar("Result")
 
 # Threads that compute or wait for a disk; more of them do not compute faster.
 MOST_THREADS = min(8, usable_cores() + 1)
+CLOSED = "the index is closed"
 
-_in_caller_thread = ContextVar("_in_caller_thread", default=False)
-
-
-@contextmanager
-def in_caller_thread() -> Iterator[None]:
-    """Run the functions of a block in the calling thread, which saves the switch between threads.
-
-    They block an event loop of that thread.
-    """
-    before = _in_caller_thread.set(True)
-    try:
-        yield
-    finally:
-        _in_caller_thread.reset(before)
+_in_one_thread = ContextVar("_in_one_thread", default=False)  # within `run_whole`
 
 
 async def together(*awaitables: Coroutine[Any, Any, Any]) -> list[Any]:
-    """Return the results of coroutines: run concurrently, or one by one within `in_caller_thread`."""
-    if _in_caller_thread.get():
-        try:
-            return [await awaitable for awaitable in awaitables]
-        finally:
-            for awaitable in awaitables:
-                awaitable.close()  # of those behind one that failed
-    return await asyncio.gather(*awaitables)
+    """Return the results of coroutines: run concurrently, or one by one within `run_whole`."""
+    if not _in_one_thread.get():
+        return await asyncio.gather(*awaitables)
+    try:
+        return [await awaitable for awaitable in awaitables]
+    finally:
+        for awaitable in awaitables:
+            awaitable.close()  # of those behind one that failed
 
 
 class WorkerThreads:
     """A few threads, started on demand; callers may be on any event loop.
 
-    With a count of 1, all functions run in that thread, one after the other, even within `in_caller_thread`.
+    With a count of 1, all functions run in that thread, one after the other, even within `run_whole`.
     """
 
     def __init__(self, name: str, count: int = MOST_THREADS) -> None:
@@ -63,17 +50,17 @@ class WorkerThreads:
         Raises:
             IndexClosed: the threads have ended.
         """
-        if _in_caller_thread.get() and not self._is_single and not self._closed:
+        if _in_one_thread.get() and not self._is_single and not self._closed:
             return function(*args, **kwargs)
         call = partial(copy_context().run, function, *args, **kwargs)
         try:
             running = asyncio.get_running_loop().run_in_executor(self._executor, call)
         except RuntimeError as error:  # after `close`
-            raise IndexClosed("the index is closed", remedy="open it again") from error
+            raise IndexClosed(CLOSED, remedy="open it again") from error
         return await running
 
     async def run_whole(self, begin: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
-        """Run a coroutine from beginning to end in one of the threads.
+        """Run a coroutine from beginning to end in one of the threads, which saves switches between threads.
 
         It may await only `together` and functions run by `WorkerThreads` of several threads.
 
@@ -81,7 +68,19 @@ class WorkerThreads:
             IndexClosed: the threads have ended.
             RuntimeError: it awaits something else.
         """
-        return await self.run(_run_whole, begin)
+
+        def whole() -> Result:
+            _in_one_thread.set(True)  # in the context of this call
+            coroutine = begin()
+            try:
+                coroutine.send(None)
+            except StopIteration as end:
+                result: Result = end.value
+                return result
+            coroutine.close()
+            raise RuntimeError("a coroutine that was to run in one thread waits for an event loop")
+
+        return await self.run(whole)
 
     def begin(self, function: Callable[[], object]) -> None:
         """Run a function in one of the threads, and do not wait for it; it should not raise.
@@ -92,21 +91,9 @@ class WorkerThreads:
         try:
             self._executor.submit(function)
         except RuntimeError as error:
-            raise IndexClosed("the index is closed", remedy="open it again") from error
+            raise IndexClosed(CLOSED, remedy="open it again") from error
 
     def close(self) -> None:
         """Wait for running functions; later calls raise IndexClosed."""
         self._closed = True
         self._executor.shutdown()
-
-
-def _run_whole(begin: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
-    with in_caller_thread():
-        coroutine = begin()
-        try:
-            coroutine.send(None)
-        except StopIteration as end:
-            result: Result = end.value
-            return result
-        coroutine.close()
-        raise RuntimeError("a coroutine that was to run in one thread waits for an event loop")

@@ -5,12 +5,10 @@ Both are plain text, which must be escaped in HTML.
 
 from urllib.parse import quote, urlencode
 
-from indexer.corpora.names.author_name import AuthorName
-from retriever.exports import Record
-from retriever.reference import Reference, reference_of
+from retriever.reference import Item, Record, csl_item, last_name, sorted_name, year_of
 
 MOST_AUTHORS = 100  # repeated with each hit of a page
-NOT_IN_COINS = frozenset({"abstract", "abstract2", "keywords", "references"})
+LONG = ("abstract", "abstract2", "keywords", "references")  # fields that are not in a ContextObject
 WEB = ("https://", "http://")
 
 
@@ -19,59 +17,56 @@ def coins(record: Record) -> str:
 
     Key/encoded values of Z39.88-2004 for a journal article (info:ofi/fmt:kev:mtx:journal).
     """
-    reference = reference_of(_in_coins(record))
-    first = next(iter(reference.authors), AuthorName(""))
-    begin, _, end = reference.pages.partition("-")
+    authors = record.get("authors")
+    few = authors[:MOST_AUTHORS] if isinstance(authors, list) else []
+    item = csl_item({key: value for key, value in record.items() if key not in LONG} | {"authors": few})
+    names = item.get("author", [])
+    first = names[0] if names else {}
+    begin, _, end = item.get("page", "").partition("-")
     pairs = [
         ("ctx_ver", "Z39.88-2004"),
         ("rft_val_fmt", "info:ofi/fmt:kev:mtx:journal"),
-        ("rft.genre", "article" if reference.journal else "unknown"),
-        ("rft.atitle", reference.title),
-        ("rft.jtitle", reference.journal),
-        ("rft.date", str(reference.year or "")),
-        ("rft.volume", reference.volume),
-        ("rft.issue", reference.issue),
+        ("rft.genre", "article" if "container-title" in item else "unknown"),
+        ("rft.atitle", item.get("title")),
+        ("rft.jtitle", item.get("container-title")),
+        ("rft.date", year_of(item)),
+        ("rft.volume", item.get("volume")),
+        ("rft.issue", item.get("issue")),
         ("rft.spage", begin),
         ("rft.epage", end),
-        ("rft.aulast", first.last_name if first.given else ""),
-        ("rft.aufirst", first.given),
-        ("rft.ausuffix", first.suffix),
-        *(("rft.au", str(name)) for name in reference.authors),
-        ("rft_id", f"info:doi/{reference.doi}" if reference.doi else ""),
-        ("rft_id", _web_address(reference)),
+        ("rft.aulast", last_name(first) if first.get("given") else ""),
+        ("rft.aufirst", first.get("given")),
+        ("rft.ausuffix", first.get("suffix")),
+        *(("rft.au", sorted_name(name)) for name in names),
+        ("rft_id", f"info:doi/{item['DOI']}" if "DOI" in item else ""),
+        ("rft_id", _web_address(item)),
     ]
     return urlencode([(key, value) for key, value in pairs if value], quote_via=quote, safe="")
 
 
-def _in_coins(record: Record) -> Record:
-    """Return the fields of a record for a ContextObject, without fields that may be long."""
-    authors = record.get("authors")
-    kept = {key: value for key, value in record.items() if key not in NOT_IN_COINS}
-    return kept | {"authors": authors[:MOST_AUTHORS] if isinstance(authors, list) else []}
-
-
 def citation_tags(record: Record) -> list[tuple[str, str]]:
     """Return (name, content) of a page's meta tags for Google Scholar and Zotero; one per author."""
-    reference = reference_of(record)
-    begin, _, end = reference.pages.partition("-")
+    item = csl_item(record)
+    begin, _, end = item.get("page", "").partition("-")
     pairs = [
-        ("citation_title", reference.title),
-        *(("citation_author", str(name)) for name in reference.authors),
-        ("citation_publication_date", str(reference.year or "")),
-        ("citation_journal_title", reference.journal),
-        ("citation_volume", reference.volume),
-        ("citation_issue", reference.issue),
-        ("citation_firstpage", begin),
-        ("citation_lastpage", end),
-        ("citation_publisher", reference.publisher),
-        ("citation_doi", reference.doi),
-        ("citation_language", reference.language),
-        ("citation_keywords", "; ".join(reference.keywords)),
-        ("citation_abstract", reference.abstract),
-        ("citation_public_url", _web_address(reference)),
+        ("title", item.get("title")),
+        *(("author", sorted_name(name)) for name in item.get("author", ())),
+        ("publication_date", year_of(item)),
+        ("journal_title", item.get("container-title")),
+        ("volume", item.get("volume")),
+        ("issue", item.get("issue")),
+        ("firstpage", begin),
+        ("lastpage", end),
+        ("publisher", item.get("publisher")),
+        ("doi", item.get("DOI")),
+        ("language", item.get("language", "").replace("und", "")),
+        ("keywords", "; ".join(item["custom"].get("keywords", ()))),
+        ("abstract", item.get("abstract")),
+        ("public_url", _web_address(item)),
     ]
-    return [(name, content) for name, content in pairs if content]
+    return [(f"citation_{name}", content) for name, content in pairs if content]
 
 
-def _web_address(reference: Reference) -> str:
-    return reference.url if reference.url.startswith(WEB) else ""
+def _web_address(item: Item) -> str:
+    url: str = item.get("URL", "")
+    return url if url.startswith(WEB) else ""

@@ -1,4 +1,7 @@
-"""Papers in lists, and the papers of an index that a paper is linked to by references."""
+"""Papers in lists, and references between papers of an index, from its citation graph.
+
+An index over sources has no citation graph: its papers have no links here.
+"""
 
 import asyncio
 from collections.abc import Iterable
@@ -9,10 +12,14 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from base.records import IF_KNOWN, Recordable
+from indexer.citation_graph.graph import ALL, DUPLICATE, ITSELF, CitationCounts
+from indexer.citation_graph.references import labels
+from indexer.corpora.normal_forms import whole_doi
 from indexer.files.schema import StoredPassage
 from retriever.index import SearchIndex
-from retriever.papers.citations import citation_counts, cited_by, named_references
 from retriever.stages.hits import listed_authors
+
+MOST_CITING = 1_000  # default limit of citing papers for each paper
 
 
 class ListedPaper(TypedDict):
@@ -112,3 +119,54 @@ async def named_papers(
     wanted, scores = list(dict.fromkeys(doc_ids)), scores or {}
     found = await index.engine.papers(wanted)
     return [named_paper(found[doc_id], scores.get(doc_id)) for doc_id in wanted if doc_id in found]
+
+
+async def references(index: SearchIndex, doc_ids: Iterable[str], limit: int = ALL) -> dict[str, list[str]]:
+    """Return for each paper at most `limit` papers of the index that it refers to, in its record's order."""
+    asked, graph = list(dict.fromkeys(doc_ids)), index.citations
+    return await index.threads.run(graph.references, asked, limit) if graph else {name: [] for name in asked}
+
+
+async def cited_by(
+    index: SearchIndex, doc_ids: Iterable[str], limit: int = MOST_CITING
+) -> dict[str, list[str]]:
+    """Return for each paper at most `limit` papers of the index that refer to it, by id."""
+    asked, graph = list(dict.fromkeys(doc_ids)), index.citations
+    return await index.threads.run(graph.cited_by, asked, limit) if graph else {name: [] for name in asked}
+
+
+async def citation_counts(index: SearchIndex, doc_ids: Iterable[str]) -> dict[str, CitationCounts]:
+    """Count each paper's references, those to papers of the index, and the papers that refer to it."""
+    asked, graph = list(dict.fromkeys(doc_ids)), index.citations
+    return await index.threads.run(graph.counts, asked) if graph else dict.fromkeys(asked, CitationCounts())
+
+
+async def named_references(index: SearchIndex, first: StoredPassage) -> list[tuple[str, str | None]]:
+    """Return the references of a paper in its order: name in the record, and paper in the index, if any.
+
+    The paper is given by its first passage. References to itself and repeated references are left out.
+    """
+    named, graph = labels(first.paper or {}), index.citations
+    if graph is None:
+        return [(label, None) for label in named]
+    outcomes = await index.threads.run(graph.outcomes, first.doc_id)
+    return [
+        (label, outcome if isinstance(outcome, str) else None)
+        for label, outcome in zip(named, outcomes, strict=False)
+        if outcome not in (DUPLICATE, ITSELF)
+    ]
+
+
+async def papers_of_doi(index: SearchIndex, doi: str) -> list[str]:
+    """Return the papers whose record or id has a DOI, in order of id; none if the text is not a DOI."""
+    wanted = whole_doi(doi)
+    if not wanted:
+        return []
+    graph = index.citations
+    named = await index.threads.run(graph.papers_of_doi, wanted) if graph else []
+    found = await index.engine.papers({wanted, doi, *named})
+    return sorted(
+        doc_id
+        for doc_id, first in found.items()
+        if wanted in {whole_doi(doc_id), whole_doi((first.paper or {}).get("doi") or "")}
+    )

@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from itertools import islice
 from math import log
 from typing import Annotated, Any, Literal
 from unicodedata import normalize
@@ -23,11 +22,12 @@ from indexer.analysis.packing import GAP
 from indexer.corpora.papers import Language
 from indexer.files.schema import StoredPassage
 from retriever.engines import EngineHit
+from retriever.engines.ordering import BY_PAPER, first_of_each_paper
 from retriever.engines.term_statistics import term_statistics
-from retriever.errors import UnknownPaper, UnknownPassage
+from retriever.errors import BadFilter, UnknownPaper, UnknownPassage
 from retriever.index import OpenIndex, SearchIndex
 from retriever.papers.linked import NamedPaper, PaperLinks, linked_papers, named_paper, named_papers
-from retriever.queries.boolean import Exact, Term, or_query
+from retriever.queries.boolean import And, Exact, Term, or_query
 from retriever.queries.filters import Filters
 
 PASSAGES, RELATED, SIMILAR = 50, 50, 10  # shown at most
@@ -201,16 +201,12 @@ async def _similar(
         by, scores = "terms", await _by_terms(index, first, k + 1)
     else:
         by, scores = "vectors", _by_paper(await index.engine.nearest_papers(vector, k + 1, filters=Filters()))
-    scores.pop(first.doc_id, None)
-    scores = dict(islice(scores.items(), k))
-    return by, tuple(await named_papers(index, scores, scores))
+    others = [doc_id for doc_id in scores if doc_id != first.doc_id][:k]
+    return by, tuple(await named_papers(index, others, scores))
 
 
 def _by_paper(hits: Sequence[EngineHit]) -> dict[str, float]:
-    scores: dict[str, float] = {}
-    for hit in hits:
-        scores.setdefault(hit.doc_id, hit.score)
-    return scores
+    return {hit.doc_id: hit.score for hit in first_of_each_paper(hits, BY_PAPER)}
 
 
 async def _by_terms(index: SearchIndex, first: StoredPassage, k: int) -> dict[str, float]:
@@ -243,3 +239,54 @@ def _terms_of(index: SearchIndex, first: StoredPassage) -> tuple[Counter[str], s
     return Counter(index.tokens_of(first).text.words()), {
         token[0] for token in index.analyzer.analyze(subject)
     }
+
+
+MOST_OF_A_TITLE = 100  # papers whose titles contain the words of the given one
+SHOWN = 3  # ids of papers that share a title
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A paper, and the number of its passages that the filters of a question allow."""
+
+    doc_id: str
+    title: str
+    passages: int
+
+
+async def find_topic(index: SearchIndex, name: str, filters: Filters) -> Topic:
+    """Return the paper with the id `name`, else the paper with this title, in either language.
+
+    Raises:
+        UnknownPaper: the index contains no such paper.
+        BadFilter: several papers have the title.
+    """
+    name = _composed(name)
+    first = (await index.engine.papers([name])).get(name) if may_be_id(name) else None
+    if first is None:
+        first = await _titled(index, name)
+    asked = (Exact("doc_id", (first.doc_id,)), filters)
+    [passages] = await index.engine.counts([asked])
+    return Topic(first.doc_id, first.title, passages)
+
+
+def _composed(text: str) -> str:
+    return " ".join(normalize("NFC", text).split())
+
+
+async def _titled(index: SearchIndex, title: str) -> StoredPassage:
+    tokens = await index.threads.run(index.analyzer.analyze, title) if may_be_id(title) else []
+    words = tuple(Term(token[0], (token[0],), field="title") for token in tokens)
+    found: dict[str, StoredPassage] = {}
+    if words:
+        [hits] = await index.engine.search([(And(words), MOST_OF_A_TITLE)], filters=Filters(), collapse=False)
+        stored = await index.engine.passages(hit.passage_id for hit in hits)
+        for passage in stored.values():
+            if title in map(_composed, (passage.title, passage.title2)):
+                found.setdefault(passage.doc_id, passage)
+    if not found:
+        raise UnknownPaper(Note("no_such_title", index=index.manifest.name, title=one_line(title)))
+    if len(found) > 1:
+        ids = ", ".join([*sorted(found)[:SHOWN], *(["…"] if len(found) > SHOWN else [])])
+        raise BadFilter(Note("several_with_title", papers=len(found), title=one_line(title), ids=ids))
+    return next(iter(found.values()))

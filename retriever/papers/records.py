@@ -38,9 +38,8 @@ async def _records(index: SearchIndex, firsts: Sequence[StoredPassage]) -> list[
     seconds = await index.engine.passages(chunked) if chunked else {}
     records = []
     for first in firsts:
-        abstract, second = first.text, seconds.get(f"{first.doc_id}#1")
-        if second and _goes_on(first, second):
-            abstract = await _whole_abstract(index, first)
+        whole = f"{first.doc_id}#1" not in seconds
+        abstract = first.text if whole else await _whole_abstract(index, first)
         known = {"id": first.passage_id, "lang": first.lang, "year": first.year, "journal": first.journal}
         record = first.paper or {key: value for key, value in known.items() if value}
         texts = {key: text for key, text in (("title", first.title), ("abstract", abstract)) if text}
@@ -48,23 +47,18 @@ async def _records(index: SearchIndex, firsts: Sequence[StoredPassage]) -> list[
     return records
 
 
-def _goes_on(first: StoredPassage, chunk: StoredPassage) -> bool:
-    """Check whether a passage is a chunk of the paper's abstract; another paper may have an equal id."""
-    return chunk.doc_id == first.doc_id and chunk.part == "abstract"
-
-
 async def _whole_abstract(index: SearchIndex, first: StoredPassage) -> str:
     """Join the chunks of a long abstract, with a space between chunks that do not overlap."""
-    pieces, tail, begin = [first.text], first.text, 1
+    text, begin = first.text, 1
     while True:
         ids = [f"{first.doc_id}#{number}" for number in range(begin, begin + CHUNKS_AT_A_TIME)]
         found = await index.engine.passages(ids)
         for passage_id in ids:
             chunk = found.get(passage_id)
-            if chunk is None or not _goes_on(first, chunk):
-                return "".join(pieces)
-            pieces.append(_new_text(tail, chunk.text))
-            tail = (tail + pieces[-1])[-OVERLAP_CHARACTERS - 1 :]
+            # Another paper may have an equal id.
+            if chunk is None or (chunk.doc_id, chunk.part) != (first.doc_id, "abstract"):
+                return text
+            text += _new_text(text, chunk.text)
         begin += CHUNKS_AT_A_TIME
 
 

@@ -24,8 +24,8 @@ WORD = re.compile(
     r"(?:['’.\-+#/&][^\s()\[\]{}<>,.:;\"'“”!?]+)*"
 )
 
-# Origins of a translation: a tier of the glossary, another form of the word, or the user's synonyms.
-Origin = Literal["user", "corpus", "general", "abbreviation", "sound", "synonym"]
+# Origins of a translation: a tier of the glossary, or another form of the word.
+Origin = Literal["user", "corpus", "general", "abbreviation", "sound"]
 TIERS: Mapping[str, Origin] = {"user": "user", "general": "general"}
 
 

@@ -50,18 +50,15 @@ def authorities(papers: Sequence[Paper], cited: Sequence[Cited | None], this_yea
 
     References among the papers found are not divided by years, since they do not depend on a paper's age.
     """
-    logarithms = [
-        math.log1p(_rate(paper, times, this_year)) for paper, times in zip(papers, cited, strict=True)
-    ]
+
+    def rate(paper: Paper, times: Cited | None) -> float:
+        age = this_year - paper.year + 1 if paper.year else UNKNOWN_AGE
+        years = 1 if times is None or times.by == "found" else max(1, age)
+        return times.count / years if times else 0.0
+
+    logarithms = [math.log1p(rate(paper, times)) for paper, times in zip(papers, cited, strict=True)]
     most = max(logarithms, default=0.0)
     return [value / most if most > 0 else 0.0 for value in logarithms]
-
-
-def _rate(paper: Paper, cited: Cited | None, this_year: int) -> float:
-    if cited is None or cited.by == "found":
-        return float(cited.count) if cited else 0.0
-    age = this_year - paper.year + 1 if paper.year else UNKNOWN_AGE
-    return cited.count / max(1, age)
 
 
 def timeliness(paper: Paper, this_year: int) -> float:

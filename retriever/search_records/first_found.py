@@ -1,9 +1,8 @@
 """The new papers of a saved search, by the time at which it first found each paper.
 
 An index does not store when a paper was added. A paper is new for a search if the search finds it now, and
-neither its record nor an earlier repetition has it. The times are saved after each repetition: in a file
-beside the record (`FILE.found`), or with a feed of the server. Their report is a text in Korean or English,
-for example for a mail of cron.
+neither its record nor an earlier repetition has it. The times are saved after each repetition, in a file
+beside the record (`FILE.found`). Their report is a text in Korean or English, for example for a mail of cron.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,12 +26,16 @@ from retriever.search_records.record import SearchRecord
 MOST_BYTES = 16_000_000  # of a file of times: about 300,000 papers
 LAST, RECORD = "last", "record"
 WORDS = {
-    "ko": ("새 논문 {count}편", "색인 {name}, 버전 {version}, 기준: {since}"),
-    "en": ("New papers: {count}", "Index {name}, version {version}, since {since}"),
-}
-FULL = {
-    "ko": "요청한 최대 결과 수({most}편)를 모두 찾았습니다. 순위가 더 낮은 새 논문은 목록에 없습니다.",
-    "en": "The search found as many papers as requested ({most}); new papers of a lower rank are not listed.",
+    "ko": (
+        "새 논문 {count}편",
+        "색인 {name}, 버전 {version}, 기준: {since}",
+        "요청한 최대 결과 수({most}편)를 모두 찾았습니다. 순위가 더 낮은 새 논문은 목록에 없습니다.",
+    ),
+    "en": (
+        "New papers: {count}",
+        "Index {name}, version {version}, since {since}",
+        "The search found as many papers as requested ({most}); new papers of a lower rank are not listed.",
+    ),
 }
 
 
@@ -47,15 +50,33 @@ class FirstFound:
     found_papers: Literal[1] = 1  # version of the format
 
     @classmethod
-    def of(cls, record: SearchRecord, index: str) -> "FirstFound":
-        """Return the times of a record: all of its papers were found at its date."""
+    def load(cls, path: Path, record: SearchRecord, index: str) -> "FirstFound":
+        """Read the times of a search; its record's date without a file, or if that is of another record.
+
+        Raises:
+            InvalidCall: the file cannot be read, or contains no times.
+        """
         searched = record.record["date"]
-        return cls(searched, index, searched, dict.fromkeys(record.titles, searched))
+        begun = cls(searched, index, searched, dict.fromkeys(record.titles, searched))
+        try:
+            saved = _adapter().validate_json(read_regular(path, MOST_BYTES), strict=True)
+        except FileNotFoundError:
+            return begun
+        except OSError as error:
+            raise InvalidCall(f"{path} cannot be read: {error.strerror}") from None
+        except ValidationError:
+            raise InvalidCall(
+                f"{path} does not contain the papers of a saved search", remedy="delete it to start again"
+            ) from None
+        return saved if (saved.searched, saved.index) == (searched, index) else begun
+
+    def save(self, path: Path) -> None:
+        """Replace the file of the times; OutputNotWritten if that fails."""
+        write_output(path, (json_text(asdict(self)) + "\n").encode())
 
     def found_again(self, doc_ids: Iterable[str], now: str) -> "FirstFound":
         """Add the new papers of a repetition, before the known ones, which keep their times."""
-        new = {doc_id: now for doc_id in doc_ids if doc_id not in self.papers}
-        return replace(self, papers={**new, **self.papers})
+        return replace(self, papers={**dict.fromkeys(doc_ids, now), **self.papers})
 
     def new_papers(self, doc_ids: Iterable[str], since: str) -> list[str]:
         """Return the papers, of those found now, that are new, in the given order.
@@ -66,12 +87,11 @@ class FirstFound:
                 or a date, which is included.
         """
         after = {LAST: self.reported, RECORD: self.searched}.get(since)
-        times = ((doc_id, self.papers.get(doc_id)) for doc_id in doc_ids)
-        return [
-            doc_id
-            for doc_id, found in times
-            if found is None or (found >= since if after is None else found > after)
-        ]
+
+        def is_new(found: str | None) -> bool:
+            return found is None or (found >= since if after is None else found > after)
+
+        return [doc_id for doc_id in doc_ids if is_new(self.papers.get(doc_id))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,20 +118,16 @@ def new_papers_lines(news: NewPapers) -> Iterator[str]:
     """Yield a heading, and a numbered list with reference, address and id; nothing if no paper is new."""
     if not news.new:
         return
-    language = "ko" if language_of(news.question) == "ko" else "en"
-    heading, place = WORDS[language]
+    heading, place, full = WORDS["ko" if language_of(news.question) == "ko" else "en"]
     yield f"{heading.format(count=len(news.new))} – {one_line(news.question)}"
     yield place.format(name=news.name, version=news.version, since=news.since)
     yield ""
     for number, record in enumerate(news.new, 1):
         doc_id = record["doc_id"]
         yield f"{number:>3}. {one_line(reference_line(record)) or doc_id}"
-        if address := web_address(record):
-            yield f"     {address}"
-        yield f"     {doc_id}"
+        yield from (f"     {text}" for text in (web_address(record), doc_id) if text)
     if news.is_full:
-        yield ""
-        yield FULL[language].format(most=news.most)
+        yield from ("", full.format(most=news.most))
     yield ""
 
 
@@ -137,31 +153,6 @@ def file_beside(record: Path) -> Path:
     path = record.with_name(f"{record.name}.found")
     check_output(path, (record,))
     return path
-
-
-def load_first_found(path: Path, record: SearchRecord, index: str) -> FirstFound:
-    """Read the times of a search; those of its record if there is no file, or it belongs to another record.
-
-    Raises:
-        InvalidCall: the file cannot be read, or contains no times.
-    """
-    begun = FirstFound.of(record, index)
-    try:
-        saved = _adapter().validate_json(read_regular(path, MOST_BYTES), strict=True)
-    except FileNotFoundError:
-        return begun
-    except OSError as error:
-        raise InvalidCall(f"{path} cannot be read: {error.strerror}") from None
-    except ValidationError:
-        raise InvalidCall(
-            f"{path} does not contain the papers of a saved search", remedy="delete it to start again"
-        ) from None
-    return saved if (saved.searched, saved.index) == (begun.searched, index) else begun
-
-
-def save_first_found(path: Path, found: FirstFound) -> None:
-    """Replace the file of the times; OutputNotWritten if that fails."""
-    write_output(path, (json_text(asdict(found)) + "\n").encode())
 
 
 @cache

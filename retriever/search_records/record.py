@@ -5,17 +5,22 @@ version, the index and its state, the date, the strategy, each query as sent wit
 and the duplicates left out. A repeated search replays the strategy, so it needs no language model.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError, computed_field, create_model
 
-from base.errors import InvalidCall
+from base.errors import InvalidCall, UnknownPath
+from base.files.regular_files import read_regular
+from base.records import INTERNAL, Recordable
 from base.terminal.output import json_text
+from base.untrusted import read_json
 from base.versions import installed_version
-from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
+from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, why_invalid
 from indexer.versions.manifest import Manifest
 from retriever.request import SearchRequest
 from retriever.settings import RetrieverSettings
@@ -23,43 +28,28 @@ from retriever.stages.hits import SearchResult
 from retriever.strategy import Strategy
 
 RECORD_VERSION = 1
+MOST_BYTES = 16_000_000  # of a record; one with 1,000 hits has about 200,000
 # Settings of a search by their names in `applied`.
 SETTINGS = {"keyword_count": "keywords"} | {
     name: name for name in ("hits_per_query", "without", "rerank_depth", "drop_incomplete")
 }
 INDEX = ("name", "version", "engine", "papers", "passages", "published", "fingerprint", "vectors")
 RESULT = "strategy", "keywords", "queries", "filtered", "applied", "notes", "likelihood", "unknown_words"
+# Keys of the index that affect the hits.
+INDEX_STATE = ("name", "version", "engine", "papers", "passages", "vectors")
 HIT = {"rank", "doc_id", "passage_id", "score", "title", "year"}
 
 
-class _Index(BaseModel):
-    name: str
-    version: int
-    fingerprint: dict[str, str]
-
-
-class _Hit(BaseModel):
-    rank: int
-    doc_id: str
-    title: str = ""
-
-
-class _Query(BaseModel):
-    name: str
-    query: str
-    hits: int
-
-
-class _Applied(BaseModel):
-    model_config = ConfigDict(extra="allow")
-
-    title_weight: float | None = Field(ge=0, le=10)
-    strategist: str | None
+# The required keys of a record, by part; a record contains more.
+_Index = create_model("_Index", name=(str, ...), version=(int, ...), fingerprint=(dict[str, str], ...))
+_Applied = create_model(
+    "_Applied", title_weight=(float | None, Field(ge=0, le=10)), strategist=(str | None, ...)
+)
+_Query = create_model("_Query", name=(str, ...), query=(str, ...), hits=(int, ...))
+_Hit = create_model("_Hit", rank=(int, ...), doc_id=(str, ...), title=(str, ""))
 
 
 class _Whole(BaseModel):
-    """The required keys of a record; a record contains more."""
-
     search_record: Literal[1]
     date: str
     shrag: str
@@ -77,12 +67,6 @@ class SearchRecord:
     """The record of a search; `record` is the content of `--record FILE.json`."""
 
     record: dict[str, Any]
-
-    @property
-    def index_name(self) -> str:
-        """The index that was searched."""
-        name: str = self.record["index"]["name"]
-        return name
 
     @property
     def strategy(self) -> Strategy | None:
@@ -116,6 +100,24 @@ class SearchRecord:
         return RetrieverSettings(**then)
 
     @classmethod
+    def load(cls, path: Path) -> "SearchRecord":
+        """Read a record that was saved as JSON.
+
+        Raises:
+            UnknownPath: no such file.
+            InvalidCall: it cannot be read, or contains no complete record of a valid search.
+        """
+        try:
+            record = read_json(read_regular(path, MOST_BYTES))
+        except FileNotFoundError:
+            raise UnknownPath(f"there is no file {path}") from None
+        except OSError as error:
+            raise InvalidCall(f"{path} cannot be read: {error.strerror}") from None
+        except ValueError as error:
+            raise InvalidCall(f"{path} is not JSON: {error}") from None
+        return cls.checked(record, str(path))
+
+    @classmethod
     def checked(cls, record: Any, source: str) -> "SearchRecord":
         """Check and take a record; InvalidCall, which names the source, if it is incomplete."""
         if not isinstance(record, dict) or "search_record" not in record:
@@ -126,12 +128,13 @@ class SearchRecord:
             _check(loaded.request)
             loaded.settings()
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-            place = ".".join(map(str, first["loc"]))
-            raise InvalidCall(
-                f"{source} contains no complete record of a search: {place}: {first['msg']}"
-            ) from None
+            why = why_invalid(error)
+            raise InvalidCall(f"{source} contains no complete record of a search: {why}") from None
         return loaded
+
+    def as_json(self) -> bytes:
+        """Return the file of the record."""
+        return (json_text(self.record, indent=1) + "\n").encode()
 
 
 def search_record(manifest: Manifest, request: SearchRequest, result: SearchResult) -> SearchRecord:
@@ -168,3 +171,85 @@ def _check(request: SearchRequest) -> None:
     if any(not FIRST_YEAR <= year <= LAST_YEAR for year in bounds):
         raise InvalidCall(f"the record filters by years outside {FIRST_YEAR} to {LAST_YEAR}")
     Strategy.of_person(request.keywords or ()).excluding(request.exclude)
+
+
+@dataclass(frozen=True, slots=True)
+class TitledPaper:
+    """A paper by id and title."""
+
+    doc_id: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class MovedPaper:
+    """A paper whose rank changed."""
+
+    doc_id: str
+    title: Annotated[str, INTERNAL]
+    then: int
+    now: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedValue:
+    """A change of the index, the settings or the queries."""
+
+    what: str
+    then: Any
+    now: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Recordable):
+    """Whether a repeated search found the same papers in the same order."""
+
+    found: int
+    came: tuple[TitledPaper, ...]
+    went: tuple[TitledPaper, ...]
+    moved: tuple[MovedPaper, ...]
+    changed: tuple[ChangedValue, ...]
+
+    @computed_field
+    @property
+    def same(self) -> bool:
+        """Whether the same papers were found in the same order."""
+        return not (self.came or self.went or self.moved)
+
+
+def compare(then: SearchRecord, now: SearchRecord) -> Comparison:
+    """Compare the hits of two searches; a paper has moved if its place among the common papers differs."""
+    before, after = then.titles, now.titles
+    ranks = [{doc_id: rank for rank, doc_id in enumerate(titles, 1)} for titles in (before, after)]
+    stayed = [doc_id for doc_id in before if doc_id in after], [name for name in after if name in before]
+    return Comparison(
+        found=len(after),
+        came=tuple(TitledPaper(doc_id, title) for doc_id, title in after.items() if doc_id not in before),
+        went=tuple(TitledPaper(doc_id, title) for doc_id, title in before.items() if doc_id not in after),
+        moved=tuple(
+            MovedPaper(doc_id, after[doc_id], ranks[0][doc_id], ranks[1][doc_id])
+            for other, doc_id in zip(*stayed, strict=True)
+            if other != doc_id
+        ),
+        changed=tuple(_changed(then.record, now.record)),
+    )
+
+
+def _changed(then: dict[str, Any], now: dict[str, Any]) -> Iterator[ChangedValue]:
+    before, after = ({each["name"]: each["query"] for each in record["queries"]} for record in (then, now))
+    parts: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+        (
+            "index",
+            {name: then["index"].get(name) for name in INDEX_STATE},
+            {name: now["index"].get(name) for name in INDEX_STATE},
+        ),
+        ("fingerprint", then["index"]["fingerprint"], now["index"]["fingerprint"]),
+        ("applied", then["applied"], now["applied"]),
+        ("query", before, after),
+    ]
+    if then["shrag"] != now["shrag"]:
+        yield ChangedValue("shrag", then["shrag"], now["shrag"])
+    for part, first, second in parts:
+        for key in dict.fromkeys([*first, *second]):
+            if first.get(key) != second.get(key):
+                yield ChangedValue(f"{part} {key}", first.get(key), second.get(key))

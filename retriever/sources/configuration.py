@@ -101,21 +101,13 @@ def read_tables() -> dict[str, SourceTable]:
 
 def source_tables(file: SettingsFile | None, variables: Mapping[str, str]) -> dict[str, SourceTable]:
     """Return the tables of `shrag.toml` and of variables SHRAG_SOURCES__NAME__KEY, in order of name."""
-    listed = file.values.get("sources", {}) if file else {}
-    tables = {name: table if isinstance(table, dict) else {} for name, table in dict(listed).items()}
-    by_name = _by_name(variables)
-    names = {*tables, *(by_name.keys() - map(_in_variables, tables))}
-    found = bool(file and file.found)
-    return {
-        name: SourceTable(
-            name,
-            tables.get(name, {}),
-            by_name.get(_in_variables(name), {}),
-            file.path if file and name in tables else None,
-            found,
-        )
-        for name in sorted(names)
-    }
+    tables = {name: SourceTable(name, {}, own) for name, own in _by_name(variables).items()}
+    for name, table in (file.values.get("sources", {}) if file else {}).items():
+        own = tables.pop(_in_variables(name), SourceTable(name, {})).variables
+        values = table if isinstance(table, dict) else {}
+        found = file.found if file else False
+        tables[name] = SourceTable(name, values, own, file.path if file else None, found)
+    return dict(sorted(tables.items()))
 
 
 def _by_name(variables: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -170,29 +162,27 @@ def declared(table: SourceTable) -> DeclaredSource:
 
 
 def _values(table: SourceTable, settings: type[SourceSettings]) -> dict[str, Any]:
-    """Return the values of a table, with secrets read from their files.
+    """Return the values of a table and its variables, with secrets read from their files.
 
     A settings file may not contain secrets, and one found in the current folder may not redirect them.
     """
     fields = {name: Setting((name,), each) for name, each in settings.model_fields.items()}
-    secrets = [name for name, each in fields.items() if each.secret]
-    values = dict(table.values)
-    for name in secrets:
-        if name in values:
-            variable = f"{VARIABLE}{_in_variables(table.name)}__{name}".upper()
-            raise table.invalid(f"{name} is not allowed in a settings file: set {variable} or {name}{FILE}")
-    decided = sorted((ADDRESSES & values.keys()) - table.variables.keys())
-    sent = any(f"{name}{FILE}" in values or name in table.variables for name in secrets)
-    if table.found and sent and decided:
+    secrets = {name for name, each in fields.items() if each.secret}
+    for name in secrets & table.values.keys():
+        variable = f"{VARIABLE}{_in_variables(table.name)}__{name}".upper()
+        raise table.invalid(f"{name} is not allowed in a settings file: set {variable} or {name}{FILE}")
+    by_file = {name + FILE for name in secrets}
+    decided = sorted((ADDRESSES & table.values.keys()) - table.variables.keys())
+    if table.found and decided and (by_file & table.values.keys() or secrets & table.variables.keys()):
         raise table.invalid(
             f"{decided[0]} decides where a key is sent, but the file was found in the current folder; "
             f"if you trust it, name it: SHRAG_CONFIG={table.file}"
         )
-    for key, value in values.items():  # paths are relative to the folder of the file
-        names_file = key.endswith(FILE) or (key in fields and is_path(fields[key]))
-        relative = isinstance(value, str) and value and not value.startswith(("/", "~"))
-        if table.file and names_file and relative:
-            values[key] = str(table.file.parent / value)
+    values = dict(table.values)
+    for key in by_file.union(name for name, each in fields.items() if is_path(each)) & values.keys():
+        value = values[key]
+        if table.file and isinstance(value, str) and value and not value.startswith(("/", "~")):
+            values[key] = str(table.file.parent / value)  # paths are relative to the folder of the file
     for place, value in table.variables.items():
         *outer, key = place.split("__")
         inside = values

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from base.notes import Note
 from indexer.analysis import Analyzer
@@ -20,18 +20,7 @@ from retriever.engines import Engine, EngineHit, NumberedRows, T
 from retriever.engines.term_statistics import TermStatistics
 from retriever.errors import SourceFailed
 from retriever.opening.worker_threads import WorkerThreads
-from retriever.queries.boolean import (
-    And,
-    Exact,
-    Not,
-    Or,
-    Phrase,
-    Query,
-    Range,
-    Term,
-    searched_tokens,
-    with_words,
-)
+from retriever.queries.boolean import And, Exact, Or, Phrase, Query, Term, searched_tokens, with_words
 from retriever.queries.filters import Filters
 from retriever.sources import Source, SourceAnswer
 from retriever.sources.merging import (
@@ -42,8 +31,10 @@ from retriever.sources.merging import (
     search_sources,
     summed_frequencies,
 )
-from retriever.sources.models import PassageVectors
-from retriever.sources.pool import Found, Pool, Sent
+from retriever.sources.pool import Found, Pool
+
+if TYPE_CHECKING:
+    from retriever.sources.gathered import PassageVectors
 
 ASSUMED_TOTAL = 1_000_000  # papers if no source reports its number
 ASSUMED_SHARE = 0.001  # of these that contain a word that no source counts
@@ -61,7 +52,7 @@ class SourcesEngine(Engine):
         *,
         total: int,
         analyzer: Analyzer,
-        vectors: PassageVectors | None,
+        vectors: "PassageVectors | None",
     ) -> None:
         """Take open sources, which the caller closes, in order of preference of their records.
 
@@ -106,65 +97,65 @@ class SourcesEngine(Engine):
             SourceFailed: no source answers.
         """
         del read, collapse  # each paper comes once anyway
-        years = filters.years or filters.years_if_known
-        sent = Filters(years=years, lang=filters.lang, journal=filters.journal)
-        wanted = {query: max(k for other, k in queries if other == query) for query, _ in queries}
+        sent = Filters(filters.years or filters.years_if_known, lang=filters.lang, journal=filters.journal)
+        wanted: dict[Query, int] = {}
+        for query, k in queries:
+            wanted[query] = max(k, wanted.get(query, 0))
         async with self._gathering:
             if self._failure:  # concurrent queries would fail in the same way
                 raise self._failure
+            known = {query: self._pool.found.get((query, sent)) for query in wanted}
             new = [
                 (query, k)
                 for query, k in wanted.items()
-                if looks_for_words(query) and not self._knows((query, sent), k)
+                if looks_for_words(query) and not ((found := known[query]) and found.serves(k))
             ]
             if new:
                 await self._gather(new, sent)
             pool = self._pool
         asked = [(query, k, pool.found.get((query, sent))) for query, k in queries]
-        tokens = [token for query, _ in queries for token in searched_tokens(query)]
-        statistics = TermStatistics(self._total, self._frequencies(tokens), self.average_length)
+        statistics = TermStatistics(
+            self._total,
+            self._frequencies([token for query in wanted for token in searched_tokens(query)]),
+            self.average_length,
+        )
         return await self._threads.run(pool.search, asked, filters, statistics)
-
-    def _knows(self, sent: Sent, k: int) -> bool:
-        known = self._pool.found.get(sent)
-        return known is not None and (known.k >= k or len(known.ranked) < known.k)
 
     async def _gather(self, queries: Sequence[tuple[Query, int]], filters: Filters) -> None:
         """Search the sources, and add new papers to the pool."""
-        written = [(with_words(query, self._as_written), k) for query, k in queries]
+
+        def as_written(word: Term | Phrase) -> Term | Phrase:
+            is_token = isinstance(word, Term) and word.tokens == (word.text,)
+            return replace(word, text=self._written.get(word.text, word.text)) if is_token else word
+
+        asked = [(with_words(query, as_written), k) for query, k in queries]
         try:
-            merged, notes = await search_sources(self._sources, written, filters, self._pool.papers)
+            merged, notes = await search_sources(self._sources, asked, filters, self._pool.papers)
         except SourceFailed as error:
             self._failure = error
             raise
         self._notes |= dict.fromkeys(notes)
-        found = {
-            (query, filters): Found(ranked, k)
-            for (query, k), ranked in zip(queries, merged.found, strict=True)
-        }
-        pool = replace(self._pool, papers=merged.papers, found={**self._pool.found, **found})
-        self._pool = await self._with_passages(pool)
+        lists = zip(queries, merged.found, strict=True)
+        found = {(query, filters): Found(ranked, k) for (query, k), ranked in lists}
+        await self._grow(merged.papers, found)
 
-    def _as_written(self, word: Term | Phrase) -> Term | Phrase:
-        """Return a word as it is written instead of its token."""
-        is_token = isinstance(word, Term) and word.tokens == (word.text,)
-        return replace(word, text=self._written.get(word.text, word.text)) if is_token else word
-
-    async def _with_passages(self, pool: Pool) -> Pool:
-        """Analyse and encode the passages of new papers; without any, the pool is unchanged."""
-        known = {passage.doc_id for passage in pool.passages}
-        new = [merged.record() for paper_id, merged in pool.papers.items() if paper_id not in known]
-        if not new:
-            return pool
-        grown = await self._threads.run(pool.with_passages, new, self._analyzer, self._lexicon)
-        if self._vectors is None:
-            return grown
-        passages = grown.passages[len(pool.passages) :]
-        found, failure = await self._vectors.of(passages)
-        self._notes |= dict.fromkeys([failure] if failure else [])
-        hashes = {passage.passage_id: vector_key(text_to_encode(passage)) for passage in passages}
-        new_vectors = {name: found[hashed] for name, hashed in hashes.items() if hashed in found}
-        return replace(grown, vectors={**pool.vectors, **new_vectors})
+    async def _grow(
+        self, papers: Mapping[str, MergedPaper], found: Mapping[tuple[Query, Filters], Found] | None = None
+    ) -> None:
+        """Replace the pool by one with more papers and hits; analyse and encode the new passages."""
+        before = self._pool
+        pool = replace(before, papers=papers, found={**before.found, **(found or {})})
+        new = [merged.record() for paper_id, merged in papers.items() if paper_id not in before.firsts]
+        if new:
+            pool = await self._threads.run(pool.with_passages, new, self._analyzer, self._lexicon)
+            if self._vectors:
+                passages = pool.passages[len(before.passages) :]
+                encoded, failure = await self._vectors.of(passages)
+                self._notes |= dict.fromkeys([failure] if failure else [])
+                keys = {passage.passage_id: vector_key(text_to_encode(passage)) for passage in passages}
+                vectors = {name: encoded[key] for name, key in keys.items() if key in encoded}
+                pool = replace(pool, vectors={**pool.vectors, **vectors})
+        self._pool = pool
 
     async def document_frequencies(self, tokens: Iterable[str], texts: Iterable[str] = ()) -> dict[str, int]:
         """Return the document frequency of each token in the sources that count.
@@ -205,14 +196,13 @@ class SourcesEngine(Engine):
         Raises:
             SourceFailed: a paper was requested, and no source answers.
         """
-        doc_ids = list(doc_ids)
+        wanted = dict.fromkeys(doc_ids)
         async with self._gathering:
-            unknown = [doc_id for doc_id in dict.fromkeys(doc_ids) if doc_id not in self._pool.papers]
-            if unknown := [doc_id for doc_id in unknown if doc_id not in self._absent]:
-                await self._fetch(unknown)
+            if unknown := wanted.keys() - self._pool.papers.keys() - self._absent:
+                await self._fetch(sorted(unknown))
         pool = self._pool
         passages = {name: pool.passages[pool.by_id[name]] for name in passage_ids if name in pool.by_id}
-        return passages, {doc_id: pool.firsts[doc_id] for doc_id in doc_ids if doc_id in pool.firsts}
+        return passages, {doc_id: pool.firsts[doc_id] for doc_id in wanted if doc_id in pool.firsts}
 
     async def _fetch(self, doc_ids: Sequence[str]) -> None:
         """Request papers by id from the sources, and add them to the pool."""
@@ -226,15 +216,14 @@ class SourcesEngine(Engine):
         given = await ask_sources(self._sources, of_source)
         self._notes |= dict.fromkeys(given.failures)
         merged = merge(given.answers, self._pool.papers, several=several)
-        self._pool = await self._with_passages(replace(self._pool, papers=merged.papers))
+        await self._grow(merged.papers)
         self._absent |= {doc_id for doc_id in doc_ids if doc_id not in merged.papers}
 
     async def add(self, papers: Mapping[str, MergedPaper]) -> None:
         """Add papers with known records to the pool; papers already there are unchanged."""
         async with self._gathering:
             if papers.keys() - self._pool.papers.keys():
-                pool = replace(self._pool, papers={**papers, **self._pool.papers})
-                self._pool = await self._with_passages(pool)
+                await self._grow({**papers, **self._pool.papers})
 
     async def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
         """Count the passages of the pool that each query matches."""
@@ -272,11 +261,7 @@ class SourcesEngine(Engine):
 
 def looks_for_words(query: Query) -> bool:
     """Check whether a query can be sent to sources: it has words, and names no passage of the pool."""
-    match query:
-        case Term() | Phrase():
-            return True
-        case Or(clauses=clauses) | And(clauses=clauses):
-            fields = {clause.field for clause in clauses if isinstance(clause, Exact)}
-            return any(map(looks_for_words, clauses)) and fields.isdisjoint(POOL_FIELDS)
-        case Not() | Range() | Exact():
-            return False
+    if isinstance(query, Or | And):
+        fields = {clause.field for clause in query.clauses if isinstance(clause, Exact)}
+        return any(map(looks_for_words, query.clauses)) and fields.isdisjoint(POOL_FIELDS)
+    return isinstance(query, Term | Phrase)

@@ -8,7 +8,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from typing import Generic, TypeVar
 
 from base.amounts import plain
@@ -19,7 +19,7 @@ from base.untrusted import one_line
 from indexer.corpora.papers import Paper, language_of
 from retriever.duplicates import MOST_COMPARED, PaperClaims, paper_claims
 from retriever.engines.ordering import reciprocal_rank_fusion
-from retriever.errors import SourceFailed, SourceSilent
+from retriever.errors import SourceFailed
 from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
 from retriever.sources import LinkedPapers, Source, SourceAnswer
@@ -38,19 +38,21 @@ FILLED = (
 )
 FOUND_IN = "found_in"  # key of a merged record: its sources, and its id in each
 
+SILENT_SHARE = 0.3  # of the time limit: a source that fails after longer is not asked again
+
 T = TypeVar("T")
 log = get_logger("sources")
 
 
 @dataclass(slots=True)
 class LimitedSource:
-    """A source with a time limit in seconds; disabled after its first timeout."""
+    """A source with a time limit in seconds; disabled after a failure that took long."""
 
     source: Source
     seconds: float
     kind: str = "index"
     description: str = ""  # of its content, from its settings
-    silent: bool = False  # whether it timed out
+    silent: bool = False  # whether it is not asked again
     failed: str = ""  # message of its last failure
 
     @property
@@ -103,6 +105,8 @@ async def ask_sources(
     async def asked(limited: LimitedSource) -> T | str:
         if limited.silent:
             return limited.failed
+        clock = asyncio.get_running_loop().time
+        begun = clock()
         try:
             async with asyncio.timeout(limited.seconds):
                 return await ask(limited.source)
@@ -110,7 +114,7 @@ async def ask_sources(
             limited.silent = True
             limited.failed = Note("source_silent", source=limited.name, seconds=plain(limited.seconds))
         except RemediableError as error:
-            limited.silent = isinstance(error, SourceSilent)
+            limited.silent = clock() - begun > limited.seconds * SILENT_SHARE
             limited.failed = note_in(error, one_line(str(error)))
         except Exception as error:  # noqa: BLE001 - no error of a source affects the other sources
             log.warning("source failed", source=limited.name, error=repr(error))
@@ -179,18 +183,17 @@ def merge(answers: Mapping[str, SourceAnswer], known: Mapping[str, MergedPaper],
     papers = dict(known)
     by_id = {identity: paper_id for paper_id, merged in papers.items() for identity in merged.ids}
     claims: dict[str, PaperClaims] = {}
-    by_claim = defaultdict[str, list[str]](list)  # ids in the order of their papers
+    by_claim = defaultdict[str, dict[str, None]](dict)  # ids in the order of their papers
 
     def note(paper_id: str) -> None:
         claims[paper_id] = _claims_of(papers[paper_id].paper)
         for key in claims[paper_id].keys:
-            if paper_id not in by_claim[key]:
-                by_claim[key].append(paper_id)
+            by_claim[key].setdefault(paper_id)
 
     def added(identity: tuple[str, str], paper: Paper) -> str:
         """Merge a record into the first paper that it is a record of, or add it as a new one."""
         own = _claims_of(paper)
-        others = dict.fromkeys(chain.from_iterable(by_claim[key][:MOST_COMPARED] for key in own.keys))
+        others = dict.fromkeys(chain.from_iterable(islice(by_claim[key], MOST_COMPARED) for key in own.keys))
         paper_id = next((other for other in others if own.is_same(claims[other])), "")
         if merged := papers.get(paper_id):
             papers[paper_id] = MergedPaper(_filled(merged.paper, paper), (*merged.ids, identity))
@@ -212,7 +215,13 @@ def merge(answers: Mapping[str, SourceAnswer], known: Mapping[str, MergedPaper],
                     by_id[identity] = added(identity, each.paper)
                 ranked.setdefault(by_id[identity], 1 / rank if each.score is None else each.score)
             lists[place].append(list(ranked.items()))
-    return Merged(papers, tuple(_fused(lists[place]) for place in sorted(lists)))
+    fused = (
+        tuple(reciprocal_rank_fusion([[paper_id for paper_id, _ in ranked] for ranked in of]))
+        if len(of) > 1
+        else tuple(of[0])
+        for _, of in sorted(lists.items())
+    )
+    return Merged(papers, tuple(fused))
 
 
 def _filled(paper: Paper, other: Paper) -> Paper:
@@ -231,9 +240,3 @@ def _filled(paper: Paper, other: Paper) -> Paper:
 def _claims_of(paper: Paper) -> PaperClaims:
     texts = paper.abstract, paper.abstract2
     return paper_claims(paper.doi, paper.title, paper.year, paper.authors, texts, paper.title2)
-
-
-def _fused(lists: Sequence[Sequence[tuple[str, float]]]) -> tuple[tuple[str, float], ...]:
-    if len(lists) == 1:
-        return tuple(lists[0])
-    return tuple(reciprocal_rank_fusion([[paper_id for paper_id, _ in ranked] for ranked in lists]))

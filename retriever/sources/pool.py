@@ -37,6 +37,10 @@ class Found:
     ranked: tuple[tuple[str, float], ...]
     k: int
 
+    def serves(self, k: int) -> bool:
+        """Check whether the sources need not be asked again for k hits."""
+        return self.k >= k or len(self.ranked) < self.k
+
 
 @dataclass(frozen=True)  # without slots, for cached properties
 class Pool:
@@ -130,7 +134,6 @@ class Matching:
     """The passages that queries match, and their scores by BM25, as in the engines."""
 
     def __init__(self, pool: Pool, queries: Iterable[Query], statistics: TermStatistics) -> None:
-        """Look up the tokens of the queries."""
         words = [leaf for query in queries for leaf in leaves(query) if isinstance(leaf, Term | Phrase)]
         self._passages = pool.passages
         self._places = TokenPlaces.of(pool.read, [token for word in words for token in _tokens(word)])

@@ -67,21 +67,19 @@ def snippet(
     Ties go to the first. The snippet has at most `length` characters (at least 20) and single spaces. Long
     sentences are cut between words if possible, and marked with ….
     """
-    text = passage.text
-    length = max(length, SHORTEST_SNIPPET)
-    places = _places(passage, found)
-    best: _Window | None = None
-    best_weight, best_places = -1.0, list[Place]()
-    for region in _regions(text, places):
-        for window in _windows(text, region, places, length):
-            first = bisect_left(places, window.start, key=attrgetter("start"))
-            last = bisect_left(places, window.end, key=attrgetter("start"))
-            inside = [place for place in places[first:last] if place.end <= window.end]
-            # fsum: a set has no order, and the sum must not depend on it.
-            weight = fsum(weights[token] for token in {place.token for place in inside})
-            if weight > best_weight:
-                best, best_weight, best_places = window, weight, inside
-    return _shown(text, best, _merged(best_places)) if best else MarkedText()
+    text, places, length = passage.text, _places(passage, found), max(length, SHORTEST_SNIPPET)
+
+    def inside(window: _Window) -> list[Place]:
+        first, last = (bisect_left(places, at, key=attrgetter("start")) for at in (window.start, window.end))
+        return [place for place in places[first:last] if place.end <= window.end]
+
+    def weight(window: _Window) -> float:
+        # fsum: a set has no order, and the sum must not depend on it.
+        return fsum(weights[token] for token in {place.token for place in inside(window)})
+
+    windows = (one for region in _regions(text, places) for one in _windows(text, region, places, length))
+    best = max(windows, key=weight, default=None)
+    return _shown(text, best, _merged(inside(best))) if best else MarkedText()
 
 
 def title_spans(passage: StoredPassage, found: Iterable[Place]) -> tuple[Span, ...]:
@@ -90,14 +88,7 @@ def title_spans(passage: StoredPassage, found: Iterable[Place]) -> tuple[Span, .
     if not title:
         return ()
     end_of_title = len(unicodedata.normalize("NFC", title))
-    found = [place for place in found if place[0] < place[1] <= end_of_title]
-    sources = _sources(title) if found else []
-    return tuple(
-        _merged(
-            Place(sources[start][0], sources[end - 1][1], term) if sources else Place(start, end, term)
-            for start, end, term in found
-        )
-    )
+    return tuple(_merged(_in_given(title, [one for one in found if one.start < one.end <= end_of_title])))
 
 
 def _merged(places: Iterable[Place]) -> list[Span]:
@@ -132,10 +123,18 @@ def _places(passage: StoredPassage, found: Iterable[Place]) -> list[Place]:
     """Return the places in the text of the tokens found in title and text, in order."""
     title = unicodedata.normalize("NFC", passage.title)
     origin = len(title) + 1 if title else 0
-    places = [(start - origin, end - origin, term) for start, end, term in found if origin <= start < end]
-    if places and (sources := _sources(passage.text)):
-        places = [(sources[start][0], sources[end - 1][1], term) for start, end, term in places]
-    return [Place(*place) for place in sorted(places)]
+    places = [
+        Place(start - origin, end - origin, term) for start, end, term in found if origin <= start < end
+    ]
+    return sorted(_in_given(passage.text, places))
+
+
+def _in_given(text: str, places: list[Place]) -> list[Place]:
+    """Return the places in a text as given, of places in the composed text."""
+    sources = _sources(text) if places else []
+    if not sources:
+        return places
+    return [Place(sources[start][0], sources[end - 1][1], term) for start, end, term in places]
 
 
 def _sources(text: str) -> list[Span]:

@@ -1,18 +1,18 @@
 """The candidate pool: the hits of each query of a plan, and the question's vector."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from base.errors import ResourceError
 from base.notes import Note
 from indexer.encoders import Stored
-from retriever.engines import EngineHit
+from indexer.files.schema import StoredPassage
+from retriever.engines import EngineHit, NumberedRows
 from retriever.opening.worker_threads import together
 from retriever.queries.boolean import Query, describe
 from retriever.query_plan import NEAREST, NamedQuery, QueryPlan
 from retriever.request import SearchContext
 from retriever.stages.hits import SentQuery
-from retriever.stages.papers_without_abstract import find_incomplete
 
 NEAREST_DESCRIBED = "(the passages nearest to the question's vector)"
 
@@ -26,10 +26,6 @@ class CandidatePool:
     sent: Mapping[str, Query] = field(default_factory=dict)  # by name; the nearest passages have none
     vector: Stored | None = None  # the question's
     encoder_failure: ResourceError | None = None
-
-    def with_hits(self, name: str, hits: Sequence[EngineHit]) -> "CandidatePool":
-        """Return the pool with additional hits, under a new name."""
-        return replace(self, found={**self.found, name: tuple(hits)})
 
     def with_nearest(self, hits: Sequence[EngineHit]) -> "CandidatePool":
         """Return the pool with the passages nearest to the question's vector as its last entry."""
@@ -58,14 +54,6 @@ class CandidatePool:
                 traces.append(SentQuery(name, query, len(hits), len(papers - known)))
             known |= papers
         return tuple(traces)
-
-    def found_by(self) -> dict[str, tuple[str, ...]]:
-        """Return the names of the queries that found each passage, by passage_id."""
-        names: dict[str, list[str]] = {}
-        for name, hits in self.found.items():
-            for hit in hits:
-                names.setdefault(hit.passage_id, []).append(name)
-        return {passage_id: tuple(found) for passage_id, found in names.items()}
 
     def cosines(self) -> dict[str, float]:
         """Return the known cosines: the scores of the nearest passages."""
@@ -98,6 +86,23 @@ async def _search(context: SearchContext, plan: QueryPlan) -> Sequence[Sequence[
             collapse=request.collapse,
             read=plan.read,
         )
+
+
+async def find_incomplete(context: SearchContext, plan: QueryPlan) -> tuple[EngineHit, ...]:
+    """Return the papers without an abstract that match the first query of a plan but not the filter.
+
+    They are no evidence of an answer, so the engine leaves them out (`complete` in `queries/filters.py`; the
+    indexing stage marks them incomplete). `SHRAG_DROP_INCOMPLETE=false` keeps them.
+    """
+    request = context.request
+    if not plan.queries or request.filters.complete is not True:
+        return ()
+    [hits] = await context.index.engine.search(
+        [(plan.queries[0].query, request.k)],
+        filters=replace(request.filters, complete=False),
+        collapse=request.collapse,
+    )
+    return tuple(hits)
 
 
 async def _find_nearest(
@@ -155,3 +160,54 @@ async def find_cosines(
     missing = [passage_id for passage_id in passage_ids if passage_id not in known]
     with context.recorder.timed("vector"):
         return known | await context.index.engine.similarities(pool.vector, missing)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadHits:
+    """Hits with their rows.
+
+    Args:
+        hits: each passage once; passages missing from the index are left out.
+        read: their rows, in the same order.
+        replaced: by the passage_id of an abstract, the passages that it replaced.
+    """
+
+    hits: tuple[EngineHit, ...]
+    read: NumberedRows
+    replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+async def read_hits(
+    context: SearchContext, hits: Sequence[EngineHit], without: Container[str] = ()
+) -> ReadHits:
+    """Read the rows of hits; if hits are papers, abstracts replace titles in the other language.
+
+    Abstracts that are among the passages of `without` replace titles, but are left out.
+    """
+    engine, by_id = context.index.engine, {hit.passage_id: hit for hit in reversed(hits)}
+    read = await engine.rows(list(dict.fromkeys(hit.passage_id for hit in hits)))
+    found = [by_id[passage_id] for passage_id in read.ids]
+    if not context.request.collapse or read.rows.has_text.all():
+        return ReadHits(tuple(found), read)
+    titles = {name for name, has in zip(read.ids, read.rows.has_text.tolist(), strict=True) if not has}
+    papers = await context.passages.papers(hit.doc_id for hit in found if hit.passage_id in titles)
+    abstracts = {name: first for name, first in papers.items() if first.text and _is_allowed(context, first)}
+    best: dict[str, EngineHit] = {}
+    replaced: dict[str, tuple[str, ...]] = {}
+    for hit in found:
+        shown = hit.passage_id
+        if shown in titles and hit.doc_id in abstracts:
+            shown = abstracts[hit.doc_id].passage_id
+            replaced[shown] = (*replaced.get(shown, ()), hit.passage_id)
+        best.setdefault(shown, hit._replace(passage_id=shown))
+    read = await engine.rows([passage_id for passage_id in best if passage_id not in without])
+    return ReadHits(tuple(best[passage_id] for passage_id in read.ids), read, replaced)
+
+
+def _is_allowed(context: SearchContext, passage: StoredPassage) -> bool:
+    filters = context.request.filters
+    return (
+        passage.passage_id not in filters.without
+        and filters.lang in {None, passage.lang}
+        and (not filters.parts or passage.part in filters.parts)
+    )

@@ -7,7 +7,8 @@ from typing import Literal, Self, TypeVar
 from retriever.engines import EngineHit
 from retriever.engines.ordering import first_of_each_paper
 from retriever.formula import ScoredCandidates
-from retriever.query_plan import QueryPlan
+from retriever.queries.boolean import Query
+from retriever.query_plan import QueryPlan, question_query
 from retriever.question import Question
 from retriever.second_search import Bridge
 from retriever.stages.pool import CandidatePool
@@ -60,13 +61,19 @@ class Stages:
     pool: CandidatePool | None = None
     ranking: Ranking | None = None
 
+    def main_query(self, *, title_weight: float) -> Query | None:
+        """Return the first query of the plan.
+
+        If the plan has none (method dense), it is the whole question; None if there is nothing to search for.
+        """
+        if self.plan and self.plan.queries:
+            return self.plan.queries[0].query
+        question = self.question
+        return question_query(question, title_weight=title_weight) if question and question.weights else None
+
     def with_plan(self, plan: QueryPlan) -> Self:
         """Return the stages with another query plan."""
         return replace(self, plan=plan, pool=None, ranking=None)
-
-    def with_pool(self, pool: CandidatePool) -> Self:
-        """Return the stages with another candidate pool."""
-        return replace(self, pool=pool, ranking=None)
 
 
 def computed(value: T | None) -> T:

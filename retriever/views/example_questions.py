@@ -5,7 +5,7 @@ example as it is.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Literal
 from weakref import WeakKeyDictionary
@@ -50,31 +50,23 @@ async def example_questions(index: OpenIndex, language: InterfaceLanguage) -> tu
     async def of_version(version: SearchIndex) -> tuple[str, ...]:
         known = _OF_INDEX.setdefault(version, {})
         if language not in known:
-            known[language] = await _questions(version, language)
+            # The title of an article may be one word.
+            short = SHORT_TITLE if version.manifest.unit == "paper" else 0
+            topics = [_topic_of(paper.title) for paper in await _sample(version, language)]
+            topics.sort(key=lambda topic: (len(topic.split()) <= short, not topic.endswith("?")))
+            known[language] = tuple(map(_example, _distinct(topics), range(QUESTIONS)))
         return known[language]
 
     return await index.ask(of_version)
 
 
-async def _questions(index: SearchIndex, language: InterfaceLanguage) -> tuple[str, ...]:
-    papers = await _sample(index, language)
-    titles = filter(None, (_topic_of(paper.title) for paper in papers))
-    short = SHORT_TITLE if index.manifest.unit == "paper" else 0  # the title of an article may be one word
-    topics = _distinct(
-        sorted(titles, key=lambda title: (len(title.split()) <= short, not title.endswith("?")))
-    )
-    return tuple(
-        _example(topic, FORMS["ko" if language_of(topic) == "ko" else "en"][place])
-        for place, topic in zip(range(QUESTIONS), topics, strict=False)
-    )
-
-
-def _example(topic: str, form: str) -> str:
+def _example(topic: str, place: int) -> str:
     """Return a short topic in a question, a longer one as it is."""
     words = topic.split()
     if topic.endswith("?") or len(words) > LONGEST_IN_QUESTION:
         return topic
     sentence_case = all(word.islower() for word in words[1:]) and words[0][1:].islower()
+    form = FORMS["ko" if language_of(topic) == "ko" else "en"][place]
     return form.format(topic[:1].lower() + topic[1:] if sentence_case and len(words) > 1 else topic)
 
 
@@ -104,16 +96,16 @@ def _topic_of(title: str) -> str:
     """Return a title without its subtitle; "" if it is too long, or states no topic."""
     words = " ".join(title.split())[:LONGEST_TITLE]
     topic = words if words.endswith("?") else SUBTITLE.sub("", words).rstrip(" .!…")
-    letters = sum(map(str.isalpha, topic))
-    return topic if letters >= FEWEST_LETTERS and len(topic) <= LONGEST_TOPIC else ""
+    return topic if sum(map(str.isalpha, topic)) >= FEWEST_LETTERS and len(topic) <= LONGEST_TOPIC else ""
 
 
-def _distinct(topics: Iterable[str]) -> Iterator[str]:
-    """Yield the topics that share no word with an earlier one, except short English words."""
+def _distinct(topics: Sequence[str]) -> list[str]:
+    """Return the topics that share no word with an earlier one, except short English words."""
     seen: set[str] = set()
-    for topic in topics:
+    kept = []
+    for topic in filter(None, topics):
         words = {word for word in topic.casefold().split() if len(word) > SHORT_WORD or not word.isascii()}
-        words |= {topic.casefold()}
-        if not words & seen:
-            seen |= words
-            yield topic
+        if seen.isdisjoint(words | {topic.casefold()}):
+            kept.append(topic)
+            seen |= words | {topic.casefold()}
+    return kept

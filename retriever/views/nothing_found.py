@@ -1,12 +1,11 @@
 """Reasons why a search found nothing, and words or filters that would find something."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from base.records import Recordable
 from retriever.engines.term_statistics import term_statistics
-from retriever.explaining.passages import main_query
 from retriever.index import OpenIndex, SearchIndex
 from retriever.queries.boolean import And, Or, Phrase, Query, Term, or_query
 from retriever.queries.filters import FIELDS_OF_FILTER, FilterName, Filters
@@ -70,43 +69,35 @@ async def nothing_found(
     Raises:
         RetrieverError: a question, expression, method or filter that cannot be used.
     """
-    return await index.ask(lambda version: _nothing_found(version, request, settings))
 
+    async def of_version(version: SearchIndex) -> NothingFound:
+        context = open_search(version, request, settings)
+        stages = await run_stages(context, upto="plan")
+        question = stages.question or Question(request.question)
+        query = stages.main_query(title_weight=settings.title_weight)
+        if query is None:
+            return NothingFound("nothing to search for", (), (), 0, (), version.manifest.version)
+        unknown = await _unknown(version, question, query)
+        filters = in_years(context, stages).request.filters
+        less = {name: filters.without_filter(name) for name in FIELDS_OF_FILTER}
+        less = {name: fewer for name, fewer in less.items() if fewer != filters}
+        whole, narrowed, *without = await version.engine.counts(
+            [(query, each) for each in (Filters(), filters, *less.values())]
+        )
+        effects = tuple(
+            WithoutFilter(name, count) for name, count in zip(less, without, strict=True) if count
+        )
+        planned = stages.plan and stages.plan.names
+        reasons: dict[Reason, bool] = {
+            "all queries left out": not planned,
+            "filters": whole > 0 and not narrowed,
+            "unknown words": bool(unknown),
+        }
+        reason: Reason = next((name for name, applies in reasons.items() if applies), "no match")
+        others = await _other_words(version, question, replace(filters, lang=None))
+        return NothingFound(reason, unknown, effects, whole, others, version.manifest.version)
 
-async def _nothing_found(
-    index: SearchIndex, request: SearchRequest, settings: RetrieverSettings
-) -> NothingFound:
-    context = open_search(index, request, settings)
-    stages = await run_stages(context, upto="plan")
-    question = stages.question or Question(request.question)
-    query = main_query(stages, title_weight=settings.title_weight)
-    if query is None:
-        return NothingFound("nothing to search for", (), (), 0, (), index.manifest.version)
-    words = dict(_words(question, query))
-    unknown = await _unknown(index, words)
-    filters = in_years(context, stages).request.filters
-    less = {name: fewer for name in FIELDS_OF_FILTER if (fewer := filters.without_filter(name)) != filters}
-    whole, narrowed, *without = await index.engine.counts(
-        [(query, Filters()), (query, filters), *((query, other) for other in less.values())]
-    )
-    effects = tuple(WithoutFilter(name, count) for name, count in zip(less, without, strict=True) if count)
-    reason: Reason = "no match"
-    if not stages.plan or not stages.plan.names:
-        reason = "all queries left out"
-    elif whole and not narrowed:
-        reason = "filters"
-    elif unknown:
-        reason = "unknown words"
-    others = await _other_words(index, question, replace(filters, lang=None))
-    return NothingFound(reason, unknown, effects, whole, others, index.manifest.version)
-
-
-def _words(question: Question, query: Query) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the searched words with their tokens; for an expression, the words of its clauses."""
-    if question.expression is None:
-        yield from ((word.text, word.tokens) for word in words_of(question.text, question.tokens))
-    else:
-        yield from _words_of_clauses(query)
+    return await index.ask(of_version)
 
 
 def _words_of_clauses(query: Query) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -114,39 +105,38 @@ def _words_of_clauses(query: Query) -> Iterator[tuple[str, tuple[str, ...]]]:
         case Term(text=text, tokens=tokens):
             yield text, tokens
         case Phrase(tokens=tokens):
-            for _, token in tokens:
-                yield token, (token,)
+            yield from ((token, (token,)) for _, token in tokens)
         case Or(clauses=clauses) | And(clauses=clauses):
             for clause in clauses:
                 yield from _words_of_clauses(clause)
 
 
-async def _unknown(index: SearchIndex, words: dict[str, tuple[str, ...]]) -> tuple[UnknownWord, ...]:
+async def _unknown(index: SearchIndex, question: Question, query: Query) -> tuple[UnknownWord, ...]:
+    """Return the searched words that the index does not contain; for an expression, those of its clauses."""
+    words = {word.text: word.tokens for word in words_of(question.text, question.tokens)}
+    if question.expression is not None:
+        words = dict(_words_of_clauses(query))
     first = dict(list(words.items())[:MOST_WORDS])
     statistics = await term_statistics(index.engine, {token for tokens in first.values() for token in tokens})
-    found = []
-    for text, tokens in first.items():
-        if tokens and not any(statistics.frequencies[token] for token in tokens):
-            near = await index.threads.run(_near, index, text, tokens)
-            found.append(UnknownWord(text, tuple(dict.fromkeys(near))))
-    return tuple(found)
+    held = statistics.frequencies
+    missing = {text: of for text, of in first.items() if of and not any(held[token] for token in of)}
 
+    def near(text: str, tokens: tuple[str, ...]) -> UnknownWord:
+        """Find near spellings of a word, or of each token if it has several."""
+        spelled = [(text, tokens[0])] if len(tokens) == 1 else [(token, token) for token in tokens]
+        lexicon, glossary = index.engine.lexicon, index.glossary
+        found = [other for pair in spelled for other, _ in near_spellings(*pair, lexicon, glossary)]
+        return UnknownWord(text, tuple(dict.fromkeys(found)))
 
-def _near(index: SearchIndex, text: str, tokens: tuple[str, ...]) -> list[str]:
-    """Return near spellings of a word, or of each token if it has several."""
-    words = [(text, tokens[0])] if len(tokens) == 1 else [(token, token) for token in tokens]
-    return [
-        near
-        for word, token in words
-        for near, _ in near_spellings(word, token, index.engine.lexicon, index.glossary)
-    ]
+    return await index.threads.run(lambda: tuple(near(*word) for word in missing.items()))
 
 
 async def _other_words(index: SearchIndex, question: Question, filters: Filters) -> tuple[OtherWords, ...]:
-    found = await index.threads.run(translations, question.tokens, index.glossary, index.analyzer)
-    asked: Sequence[tuple[Query, Filters]] = [
-        (or_query([word.term() for word in translation.words]), filters) for translation in found[:MOST_WORDS]
+    found = (await index.threads.run(translations, question.tokens, index.glossary, index.analyzer))[
+        :MOST_WORDS
     ]
-    counts = await index.engine.counts(asked)
-    words = (OtherWords(each.others, count) for each, count in zip(found, counts, strict=False) if count)
+    counts = await index.engine.counts(
+        [(or_query([word.term() for word in each.words]), filters) for each in found]
+    )
+    words = (OtherWords(each.others, count) for each, count in zip(found, counts, strict=True) if count)
     return tuple(dict.fromkeys(words))

@@ -11,15 +11,15 @@ from base.notes import Note
 from indexer.corpora.papers import language_of
 from retriever.engines.ordering import reciprocal_rank_fusion
 from retriever.index import SearchIndex
-from retriever.papers.topics import Topic
+from retriever.papers.page import Topic
 from retriever.queries.boolean import Exact, Or
 from retriever.query_plan import QUESTION
-from retriever.ranking import RANKS, apply_exclusions
+from retriever.ranking import apply_exclusions, rank_by_method
 from retriever.request import SearchContext, SearchRequest
 from retriever.search import Stages, in_years, open_search, present, run_stages, terms_of
 from retriever.settings import RetrieverSettings
-from retriever.stages.abstracts_for_titles import read_hits
 from retriever.stages.hits import Hit, SearchResult, SentQuery, summed_milliseconds
+from retriever.stages.pool import read_hits
 from retriever.stages.stages import Ranking, computed
 from retriever.strategy import Strategy
 
@@ -94,9 +94,7 @@ async def _ranked_passages(context: SearchContext, stages: Stages) -> SearchResu
     A passage that is only a title is replaced by its paper's abstract.
     """
     question, pool, terms = computed(stages.question), computed(stages.pool), stages.terms
-    ranking = Ranking()
-    if pool.found:
-        ranking = await RANKS[context.request.method](context, question, None, pool)
+    ranking = await rank_by_method(context, question, None, pool) if pool.found else Ranking()
     collapsing = replace(context, request=replace(context.request, collapse=True))
     found = await read_hits(collapsing, [hit for hit, _ in ranking.hits])
     hits = tuple((hit, hit.score) for hit in found.hits)
@@ -138,9 +136,9 @@ def fused(results: Sequence[SearchResult], k: int) -> SearchResult:
     ranked = reciprocal_rank_fusion([[hit.passage_id for hit in result.hits] for result in results])
     queries, papers = [], set[str]()
     for result in results:
-        ids = {hit.doc_id for hit in result.hits}
-        queries += [replace(query, added=len(ids - papers)) for query in result.queries]
-        papers |= ids
+        new = {hit.doc_id for hit in result.hits} - papers
+        queries += [replace(query, added=len(new)) for query in result.queries]
+        papers |= new
     return replace(
         with_hits(results[0], [replace(found[item], score=round(score, 6)) for item, score in ranked[:k]]),
         queries=tuple(queries),

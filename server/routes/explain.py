@@ -7,8 +7,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from retriever.calls import ExplainedSearch
-from retriever.explaining.passages import Account, explain
-from retriever.explaining.text import explanation_lines
+from retriever.explaining import Account, explain, explanation_lines
 from server.api.schemas import OfIndex, Shaped
 from server.services import Services, Shared
 from server.targets import admitted_search

@@ -18,9 +18,10 @@ from retriever.calls import QUESTION, CitedCall, SearchCall
 from retriever.citing.reference_list import list_document
 from retriever.citing.styles import style_named
 from retriever.errors import BadFilter, UnknownPaper
-from retriever.exports import Record, export_named, export_names
+from retriever.exports import export_named, export_names
 from retriever.index import SearchIndex
 from retriever.papers.records import records_of_hits, records_of_papers
+from retriever.reference import Record
 from retriever.search import search
 from server.api.answers_to_cite import MOST_CITED, AnswerToCite, Evidence, answer_to_cite
 from server.services import Services, Shared

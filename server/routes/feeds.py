@@ -18,7 +18,7 @@ from indexer.versions.manifest import Manifest
 from retriever.calls import IndexSearch
 from retriever.index import SearchIndex
 from retriever.papers.records import records_of_papers
-from retriever.reference import reference_of, web_address
+from retriever.reference import csl_item, web_address, year_of
 from retriever.search import search
 from server.access.callers import Caller, visit_of
 from server.addresses import paper_address, public_address
@@ -130,17 +130,17 @@ async def feed_by_key(request: Request, key: str, services: Shared) -> Response:
 
 def _paper(record: dict[str, Any], index: str, found: str) -> dict[str, Any]:
     """Return an entry of a feed; ids contain no addresses, so they stay the same if the server moves."""
-    reference, doc_id = reference_of(record), str(record["doc_id"])
+    item, doc_id = csl_item(record), str(record["doc_id"])
     address = paper_address(doc_id, index)
-    published = ", ".join(filter(None, (reference.journal, str(reference.year or ""))))
+    published = ", ".join(filter(None, (item.get("container-title"), year_of(item))))
     return {
         "urn": uuid5(NAMESPACE_URL, address).urn,
-        "title": reference.title or doc_id,
+        "title": item.get("title") or doc_id,
         "found": found,
         "authors": [str(author) for author in record.get("authors") or ()],  # as written, not split
         "address": address,
         "web": web_address(record),
-        "summary": "\n\n".join(filter(None, (published, reference.abstract[:LONGEST_ABSTRACT]))),
+        "summary": "\n\n".join(filter(None, (published, item.get("abstract", "")[:LONGEST_ABSTRACT]))),
     }
 
 

@@ -11,9 +11,8 @@ from base.documents.word import MEDIA_TYPE as WORD
 from base.notes import Note
 from retriever.calls import MOST_HITS, QUESTION, IndexSearch
 from retriever.errors import BadFilter
-from retriever.search_records.files import as_json, as_report
-from retriever.search_records.record import SearchRecord, search_record
-from retriever.search_records.rerun import Comparison, compare
+from retriever.search_records.record import Comparison, SearchRecord, compare, search_record
+from retriever.search_records.report import written
 from server.api.schemas import Shaped
 from server.limits.gate import Search
 from server.routes.search import SEARCH_RESULT, found
@@ -43,9 +42,9 @@ EXAMPLE = {
     "filtered": {},
 }
 FORMS = {
-    "json": (as_json, "application/json", "json"),
-    "markdown": (as_report("markdown"), "text/markdown", "md"),
-    "docx": (as_report("docx"), WORD, "docx"),
+    "json": ("application/json", "json"),
+    "markdown": ("text/markdown", "md"),
+    "docx": (WORD, "docx"),
 }
 
 
@@ -57,10 +56,10 @@ async def record(
     form: Annotated[Form, Query(description="of the file", examples=["markdown"])] = "json",
 ) -> Response:
     """Search, and return the record of the search: JSON, which can be rerun, Markdown or Word."""
-    write, media_type, extension = FORMS[form]
+    media_type, extension = FORMS[form]
     async with admitted_search(request, services, call) as asked:
         result, manifest = await searched(request, services, asked)
-        content = await asyncio.to_thread(write, search_record(manifest, asked.request, result))
+        content = await asyncio.to_thread(written, search_record(manifest, asked.request, result), form)
     named = saved_as(f"search-record.{extension}")
     charset = "" if media_type == WORD else "; charset=utf-8"
     return Response(content, media_type=f"{media_type}{charset}", headers=named)
@@ -82,7 +81,7 @@ async def rerun(
     then = await asyncio.to_thread(SearchRecord.checked, saved, "the call")
     if then.request.k > MOST_HITS:  # more than other calls may request
         raise BadFilter(Note("hits_out_of_range", k=then.request.k, most=MOST_HITS))
-    asked = AskedSearch(await open_target(services, then.index_name), then.request)
+    asked = AskedSearch(await open_target(services, then.record["index"]["name"]), then.request)
     result, manifest = await searched(request, services, asked)
     now = search_record(manifest, asked.request, result)
     result_now = await found(request, services, asked, result, manifest)

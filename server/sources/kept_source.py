@@ -12,7 +12,7 @@ from base.notes import Note
 from base.remedies import describe_error
 from generator.tracing.progress import ended
 from indexer.settings import IndexerSettings
-from retriever.errors import SourceFailed, SourceSilent
+from retriever.errors import SourceFailed
 from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
@@ -113,8 +113,7 @@ class KeptSource(Source):
             if not source.features.private:
                 raise
             log.warning("source failed", source=self.name, reason=describe_error(error))
-            kind = SourceSilent if isinstance(error, SourceSilent) else SourceFailed
-            raise kind(Note("source_failed_logged", source=self.name)) from None
+            raise SourceFailed(Note("source_failed_logged", source=self.name)) from None
 
     def _noted(self, notes: tuple[str, ...]) -> tuple[str, ...]:
         """Return the notes without their details, which are logged, if the source is private."""

@@ -12,9 +12,8 @@ from generator.request import Settings
 from retriever.errors import SourceFailed, UnknownSource
 from retriever.index import SearchIndex
 from retriever.sources.configuration import DeclaredSource
-from retriever.sources.gathered import index_of_sources
+from retriever.sources.gathered import SharedModels, index_of_sources
 from retriever.sources.merging import LimitedSource, ask_sources
-from retriever.sources.models import SharedModels
 from server.access.callers import current_visit, may_use
 from server.limits.work_queue import WorkQueue
 from server.monitoring import metrics

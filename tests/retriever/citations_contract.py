@@ -13,7 +13,7 @@ from indexer.ingest import IngestRequest, build_index, remove_records
 from indexer.versions.store.build_folder import CITATIONS
 from indexer.versions.store.engines import open_store
 from retriever.index import open_index
-from retriever.papers.citations import (
+from retriever.papers.linked import (
     citation_counts,
     cited_by,
     named_references,

@@ -4,15 +4,13 @@ A module of tests imports all of this beside a fixture `settings_for`, which mak
 """
 
 import asyncio
-import unicodedata
 from contextlib import ExitStack
 
 import pytest
 
 from indexer.analysis import DECOMPOUND_MODES, make_analyzer
 from indexer.analysis.packing import PassageTokens
-from indexer.forward.rows import LANGUAGES
-from retriever.queries.boolean import And, Exact, Not, Or, Range, Term, or_query
+from retriever.queries.boolean import And, Exact, Not, Or, Range, Term
 from retriever.queries.expert import parse_expression
 from retriever.queries.filters import Filters
 from tests.retriever.made_papers import PAPERS, indexed
@@ -20,7 +18,6 @@ from tests.retriever.made_papers import PAPERS, indexed
 QUOKKA = Term("quokka", ("quokka",))
 PANGOLIN = Term("pangolin", ("pangolin",))
 AXOLOTL = Term("axolotl", ("axolotl",))
-REGRESSION = Term("회귀", ("회귀",))
 BOTH_LANGUAGES = Term("회귀", ("회귀", "regress"))
 TRADE = Term("trade", ("trade",))
 TIES = sorted(paper["id"] for paper in PAPERS if paper["id"].startswith("TIE-"))
@@ -89,31 +86,6 @@ def test_a_paper_stands_once_by_its_best_passage_where_papers_are_asked_for(engi
     assert papers[0].doc_id == "BOTH"
 
 
-def test_a_title_clause_adds_to_papers_titled_so(engine):
-    plain = {hit.passage_id: hit.score for hit in hits(engine, or_query([PANGOLIN]))}
-    titled = {hit.passage_id: hit.score for hit in hits(engine, or_query([PANGOLIN], title_weight=0.35))}
-
-    assert titled["TEXTUAL"] == plain["TEXTUAL"]
-    assert titled["TITLED"] > plain["TITLED"]
-
-
-def test_a_weight_multiplies_the_score(engine):
-    once = hits(engine, PANGOLIN)[0].score
-    twice = hits(engine, Term("pangolin", ("pangolin",), weight=2.0))[0].score
-
-    assert twice == pytest.approx(2 * once, abs=2e-4)
-
-
-def test_a_word_of_several_tokens_is_the_or_of_them(engine):
-    assert set(ids(engine, Term("x", ("pangolin", "axolotl")))) == {
-        "TITLED",
-        "TEXTUAL",
-        "DOI-1",
-        "DOI-2",
-        "BARE",
-    }
-
-
 @pytest.mark.parametrize(
     ("filters", "found"),
     [
@@ -143,28 +115,6 @@ def test_a_filter_leaves_the_scores_as_they_are(engine):
     [korean] = hits(engine, BOTH_LANGUAGES, lang="ko")
 
     assert korean.score == everything["BOTH"]
-
-
-def test_papers_without_a_text_can_be_left_out(engine):
-    assert "BARE" in ids(engine, AXOLOTL)
-    assert "BARE" not in ids(engine, AXOLOTL, complete=True)
-
-
-def test_stored_passages_come_back_by_id(engine):
-    found = asyncio.run(engine.passages(["BOTH@en", "none", "BOTH"]))
-
-    assert set(found) == {"BOTH", "BOTH@en"}
-    english = found["BOTH@en"]
-    assert (english.doc_id, english.title, english.lang) == ("BOTH", "Estimating nonlinear regression", "en")
-    assert english.text == "We estimate the parameters of nonlinear regression models."
-
-
-def test_a_papers_record_comes_with_its_first_passage(engine):
-    found = asyncio.run(engine.papers(["BOTH", "none"]))
-
-    assert set(found) == {"BOTH"}
-    assert found["BOTH"].passage_id == "BOTH"
-    assert found["BOTH"].paper["journal"] == "통계연구"
 
 
 def test_passages_and_papers_come_in_one_call(engine):
@@ -226,14 +176,6 @@ def rows(engine, *ids):
     return asyncio.run(engine.rows(ids))
 
 
-def test_rows_come_in_the_order_asked_for_without_those_that_are_not_there(engine):
-    read = rows(engine, "TITLED", "none", "BOTH@en", "DECOMPOSED")
-
-    assert read.ids == ("TITLED", "BOTH@en", "DECOMPOSED")
-    assert [LANGUAGES[language] for language in read.rows.language.tolist()] == ["en", "en", "ko"]
-    assert read.rows.year.tolist() == [2015, 2019, 2021]
-
-
 def test_a_row_holds_the_tokens_of_its_passage(engine):
     [stored] = asyncio.run(engine.passages(["BOTH"])).values()
     read = rows(engine, "BOTH")
@@ -255,58 +197,6 @@ def test_rows_that_come_with_the_hits_are_those_that_are_asked_for(engine):
     assert found(1) == found(0) == ["TEXTUAL", "TITLED"]
     asked, known = rows(engine, "TITLED", "TEXTUAL"), rows(engine, "TEXTUAL", "BARE")
     assert asked.rows.body_of(1).tolist() == known.rows.body_of(0).tolist()
-
-
-def test_a_papers_first_passage_carries_its_record_where_records_are_passages(own):
-    records = [{"docid": f"A#{number}", "title": "t", "text": f"word {number}"} for number in range(3)]
-    engine = own(records, format="miracl")
-
-    found = asyncio.run(engine.papers(["A"]))
-
-    assert found["A"].passage_id == "A#0"
-
-
-def test_texts_come_back_as_they_were_given(engine):
-    """Decomposed Hangul, which is composed for the analysis, included."""
-    [given] = [paper for paper in PAPERS if paper["id"] == "DECOMPOSED"]
-
-    stored = asyncio.run(engine.passages(["DECOMPOSED"]))["DECOMPOSED"]
-
-    assert (stored.title, stored.text) == (given["title"], given["abstract"])
-    assert not unicodedata.is_normalized("NFC", stored.title)
-    assert ids(engine, Term("해파리", ("해파리",))) == ["DECOMPOSED"]
-
-
-def test_a_record_comes_back_whole(own):
-    record = {
-        "id": "A#1@b/ㄱ",
-        "title": "Title ",
-        "abstract": "  An  abstract\n\twith   spaces ",
-        "title2": "제목",
-        "abstract2": "초록",
-        "authors": ["곽소율", "Ada Kim"],
-        "year": 2023,
-        "journal": " Journal of A & B",
-        "keywords": ["k"],
-        "own": {"nested": [1, None, True]},
-    }
-    found = asyncio.run(own([record]).papers([record["id"]]))[record["id"]]
-
-    assert (found.title, found.text, found.year) == (record["title"], record["abstract"], 2023)
-    assert found.journal == record["journal"]
-    assert found.paper == {
-        key: value for key, value in record.items() if key not in {"title", "abstract"}
-    } | {"lang": "en"}
-
-
-@pytest.mark.parametrize("letter", ["a", "가", "\N{GRINNING FACE}"])
-def test_the_longest_ids_are_found_and_told_apart(own, letter):
-    one, other = letter * 511 + "1", letter * 511 + "2"
-    engine = own([{"id": name, "title": "same words", "title2": "같은 말"} for name in (other, one)])
-
-    assert [hit.doc_id for hit in hits(engine, Term("word", ("word",)))] == [one, other]
-    assert ids(engine, Term("word", ("word",)), without=(one,)) == [other]
-    assert set(asyncio.run(engine.passages([one, f"{other}@ko"]))) == {one, f"{other}@ko"}
 
 
 @pytest.mark.parametrize(
@@ -371,22 +261,3 @@ def test_expressions_find_the_same_in_every_engine(engine, expression, found):
     assert query is not None
 
     assert sorted(ids(engine, query)) == found
-
-
-@pytest.mark.slow
-def test_more_hits_come_in_order_than_an_answer_of_a_cluster_holds(own):
-    engine = own(
-        [
-            {"id": f"{number:05}", "title": "same", "abstract": "word " * (1 + number % 3)}
-            for number in range(10_100)
-        ]
-    )
-
-    # In all passages, so its idf is small: the weight lifts the scores over their rounding.
-    found = hits(engine, Term("word", ("word",), weight=10_000.0), 10_050)
-
-    assert len(found) == 10_050
-    assert found == sorted(found, key=lambda hit: (-hit.score, hit.passage_id))
-    assert [hit.passage_id for hit in found[:3]] == ["00002", "00005", "00008"]
-    assert found[-1].passage_id == "09948"  # of 3,367 that have the word once the last 50 fall away
-    assert len(asyncio.run(engine.passages(f"{number:05}" for number in range(10_100)))) == 10_100

@@ -7,7 +7,6 @@ import pytest
 
 from indexer.analysis import make_analyzer
 from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Range, Term, or_query
-from retriever.queries.expert import parse_expression
 from retriever.queries.filters import Filters
 from tests.retriever.made_papers import indexed
 
@@ -68,20 +67,6 @@ def test_a_token_is_explained_as_bm25(tmp_path, settings_for):
     assert term.score == pytest.approx(2.2 * term.idf * 4 / (4 + 1.2 * (1 - 0.75 + 0.75 * 6 / 7)), abs=1e-4)
 
 
-def test_terms_come_highest_first_with_field_and_weight(engine):
-    query = or_query([KNOWLEDGE, GRAPH], title_weight=0.3)
-
-    terms = explain(engine, query, "graph")
-
-    assert [(term.token, term.field, term.weight) for term in terms] == [
-        ("knowledg", "text", 1.0),
-        ("graph", "text", 1.0),
-        ("graph", "title", 0.3),
-        ("knowledg", "title", 0.3),
-    ]
-    assert [term.score for term in terms] == sorted((term.score for term in terms), reverse=True)
-
-
 def test_a_phrase_is_one_term_with_the_sum_of_its_tokens_idf(engine):
     [term] = explain(engine, PHRASE, "graph")
     words = explain(engine, Or((KNOWLEDGE, GRAPH)), "graph")
@@ -123,23 +108,3 @@ def test_the_terms_sum_to_the_score_of_the_search(engine, name, passage_id):
 
     expected = search_score(engine, query, passage_id) or 0.0
     assert sum(term.score for term in terms) == pytest.approx(expected, abs=1e-3)
-
-
-def test_the_sums_are_of_scores_above_zero(engine):
-    matched = [name for name, query in QUERIES.items() if search_score(engine, query, "graph")]
-
-    assert len(matched) == 14
-
-
-def test_a_passage_that_does_not_match_has_no_terms(engine):
-    assert explain(engine, KNOWLEDGE, "plain") == ()
-
-
-def test_a_stacked_compound_is_found_written_apart_too(tmp_path, settings_for):
-    mixed = make_analyzer("bilingual", "mixed")
-
-    with indexed(settings_for(tmp_path), RECORDS, "mixed", decompound="mixed") as index:
-        for expression in ("지식그래프", '"지식 그래프"', "검색", "연구"):
-            query = parse_expression(expression, mixed)
-            assert search_score(index.engine, query, "search")
-            assert explain(index.engine, query, "search")

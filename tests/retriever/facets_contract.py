@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-import retriever.engines.facets
 from retriever.queries.boolean import Range
 from retriever.queries.filters import Filters
 from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings
+from retriever.views import facets as counting
 from retriever.views.facets import facets
 from tests.retriever.made_papers import indexed
 
@@ -71,11 +71,6 @@ def test_papers_of_an_author_and_of_a_type_are_counted(index):
     assert counted(index, 'author:"Bo Lee" walrus').papers == 1
 
 
-@pytest.mark.parametrize("method", ["or", "shrag", "paper"])
-def test_of_a_question_all_that_its_main_query_matches_is_counted(index, method):
-    assert counted(index, "walrus ice", method).papers == 5
-
-
 def test_a_field_leaves_its_own_filter_out_and_no_other(index):
     found = counted(index, "walrus", filters=Filters(years=Range(2020, 2020), lang="en"))
 
@@ -93,25 +88,9 @@ def test_the_whole_index_is_counted_without_a_question(index):
     assert counted(index, None) == found
 
 
-def test_only_the_most_frequent_values_are_told_and_the_others_counted(index, monkeypatch):
-    monkeypatch.setattr("retriever.views.facets.MOST_VALUES", 1)
-    journals = counted(index, "walrus OR seal", "boolean").facets["journal"]
-
-    assert [(each.value, each.papers) for each in journals.values] == [("Polar Notes", 2), (None, 2)]
-    assert journals.others == 1
-
-
-@pytest.mark.parametrize(("question", "method"), [("the", "shrag"), ("zzz", "boolean"), ("zzz", "or")])
-def test_where_nothing_matches_nothing_is_counted(index, question, method):
-    found = counted(index, question, method)
-
-    assert (found.papers, found.exact) == (0, True)
-    assert [facet.values for facet in found.facets.values()] == [()] * 5
-
-
 @pytest.mark.parametrize("exact_up_to", [2_000, 0])
 def test_papers_of_several_passages_count_once(both, monkeypatch, exact_up_to):
-    monkeypatch.setattr(retriever.engines.facets, "EXACT_UP_TO", exact_up_to)
+    monkeypatch.setattr(counting, "EXACT_UP_TO", exact_up_to)
 
     found = counted(both, "walrus")
 

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from indexer.errors import IndexClosed, UnknownIndex, VersionGone
+from indexer.errors import IndexClosed, UnknownIndex
 from indexer.ingest import IngestRequest, build_index
 from indexer.versions.store.engines import open_store
 from retriever.index import open_index
@@ -90,23 +90,6 @@ def test_an_index_that_stays_answers_from_its_version_until_it_is_closed(setting
     assert remains(settings) == [6]
 
 
-def test_a_version_whose_passages_are_read_stays_until_the_last(settings, remains):
-    with open_store(settings, NAME) as store:
-        passages = store.stored_passages(store.manifest())
-        next(passages)
-        publish(settings, 2)
-        assert remains(settings) == [1, 2]
-        assert len(list(passages)) == PAPERS - 1
-
-
-def test_passages_of_a_version_that_was_cleared_away_are_told_to_be_gone(settings):
-    with open_store(settings, NAME) as store:
-        passages = store.stored_passages(store.manifest())
-        publish(settings, 2)
-        with pytest.raises(VersionGone, match=r"version 1 was pruned|papers@000001"):
-            next(passages)
-
-
 def test_a_version_that_was_rolled_back_from_is_left_by_who_follows(settings):
     kept = settings.model_copy(update={"keep_versions": 3})
     publish(kept, 2)
@@ -165,28 +148,3 @@ def test_a_question_is_answered_by_one_version_though_others_are_published_meanw
         assert (edition(result), result.version) == (1, 1)
         with pytest.raises(IndexClosed):
             asyncio.run(ask(version))
-
-
-def test_threads_and_tasks_follow_at_once(settings):
-    with open_index(settings, NAME, follow=True) as index, ThreadPoolExecutor(THREADS) as threads:
-        ended = threading.Event()
-
-        async def some():
-            return await asyncio.gather(*(ask(index) for _ in range(TASKS)))
-
-        def keep_asking(_):
-            seen: list[tuple[object, object]] = []
-            while not (seen and ended.is_set()):
-                seen += [(edition(result), result.version) for result in asyncio.run(some())]
-                ended.wait(0.1)  # leaves cores to who publishes
-            return seen
-
-        asking = threads.map(keep_asking, range(THREADS))
-        try:
-            for version in range(2, 6):
-                publish(settings, version)
-        finally:
-            ended.set()
-        seen = [one for some in asking for one in some]
-        assert all(edition == version for edition, version in seen)
-        wait_for(index, 5)

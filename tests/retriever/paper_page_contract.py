@@ -4,13 +4,11 @@ A module of tests imports all of this beside a fixture `settings_for`, which mak
 """
 
 import asyncio
-import time
 from typing import Any
 
 import pytest
 
 from retriever.errors import UnknownPaper, UnknownPassage
-from retriever.index import open_index
 from retriever.papers.page import paper_page, passage
 from tests.indexer.embedding_server import embedding_server
 from tests.retriever.made_papers import indexed
@@ -81,18 +79,6 @@ def test_a_page_names_what_the_paper_cites_and_what_cites_it(index):
     assert found.citing_count == 2
 
 
-def test_long_lists_are_cut_and_counted(index):
-    found = page(index, "WALRUS", related=1, similar=1)
-
-    assert (ids(found.cites), found.unknown, found.reference_count) == (
-        ["OLD"],
-        ("elsewhere-2",),
-        4,
-    )
-    assert (ids(found.cited_by), found.citing_count) == (["NEW-1"], 2)
-    assert len(found.similar) == 1
-
-
 def test_similar_papers_share_the_strongest_terms(index):
     found = page(index, "NEW-1", similar=2)
 
@@ -123,33 +109,6 @@ def test_a_passage_comes_with_its_paper(index):
     assert found.as_record()["record"]["own"] == {"kept": True}
     with pytest.raises(UnknownPassage, match="contains no passage"):
         asyncio.run(passage(index, "none"))
-
-
-def test_a_page_is_of_the_version_that_answers(tmp_path, settings_for):
-    settings = settings_for(tmp_path)
-    indexed(settings, PAPERS[:1], "growing").close()
-    with open_index(settings, "growing", follow=True) as index:
-        before = after = page(index, "WALRUS")
-        indexed(settings, PAPERS, "growing").close()
-        until = time.monotonic() + PATIENCE_S
-        while after.version == before.version and time.monotonic() < until:
-            after = page(index, "WALRUS")
-
-    assert (before.citing_count, after.citing_count) == (0, 2)
-    assert after.version == before.version + 1
-
-
-def test_a_page_of_an_article_that_is_indexed_by_passages(tmp_path, settings_for):
-    records = [
-        {"docid": f"A#{number}", "title": "Walrus", "text": f"Walrus part {number}"} for number in range(12)
-    ]
-    records.append({"docid": "B#0", "title": "Seal", "text": "Seals and a walrus"})
-    with indexed(settings_for(tmp_path), records, "articles", format="miracl") as index:
-        found = page(index, "A")
-
-    assert [passage.passage_id for passage in found.passages] == [f"A#{number}" for number in range(12)]
-    assert found.record["title"] == "Walrus"
-    assert ids(found.similar) == ["B"]
 
 
 @pytest.mark.parametrize("storage", ["float32", "int8"])

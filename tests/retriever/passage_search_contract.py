@@ -9,11 +9,10 @@ from dataclasses import replace
 import pytest
 
 from indexer.settings import EncoderSettings
-from retriever.papers.topics import find_topic
+from retriever.papers.page import find_topic
 from retriever.queries.filters import Filters
 from retriever.request import SearchRequest
 from retriever.settings import RetrieverSettings
-from retriever.strategy import Strategy
 from retriever.views.passage_search import WITHOUT_VECTORS, fused, search_passages
 from tests.retriever.full_papers import FULL_PAPERS
 from tests.retriever.made_papers import indexed
@@ -91,19 +90,9 @@ def test_a_topic_with_fewer_passages_comes_first_and_others_follow(which, reques
     assert scores == sorted(scores, reverse=True)
 
 
-def test_a_topic_is_found_by_its_title(index):
-    assert asyncio.run(find_topic(index, "리튬 전지의 열화", Filters())).doc_id == "LONG"
-
-
 def test_all_of_a_topic_comes_before_others_also_what_shares_no_word(index):
     found = passages(index, "alumina", 3, topic="OTHER")
     assert papers(found) == ["OTHER", "SHORT"]
-
-
-def test_a_topic_without_text_leaves_all_to_others(index):
-    found = passages(index, CATHODE, 2, topic="TITLE-ONLY")
-    assert "TITLE-ONLY" not in papers(found)
-    assert len(found.hits) == 2
 
 
 def test_what_the_question_excludes_is_ranked_lower_and_not_searched_for(index):
@@ -112,21 +101,6 @@ def test_what_the_question_excludes_is_ranked_lower_and_not_searched_for(index):
     assert kept.hits[0].passage_id == "TWIN-2"
     assert "ceram" not in kept.token_weights
     assert "ceram" in passages(index, asked, 9, conditions=False).token_weights
-
-
-def test_what_a_strategy_excludes_is_ranked_lower(index):
-    strategy = Strategy.of_person(["separators"]).excluding(["ceramic"])
-    assert passages(index, "separators of cells", 2, strategy=strategy).hits[0].passage_id == "TWIN-2"
-
-
-def test_nothing_to_search_for_finds_nothing(index):
-    assert passages(index, "🙂", 3).hits == ()
-
-
-def test_hits_and_queries_bear_the_name_of_their_text(index):
-    found = passages(index, CATHODE, 2, name="query 1")
-    assert {hit.found_by for hit in found.hits} == {("query 1",)}
-    assert [(query.name, query.query, query.hits) for query in found.queries] == [("query 1", CATHODE, 2)]
 
 
 def test_rankings_are_fused_by_reciprocal_rank(index):

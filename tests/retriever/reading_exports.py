@@ -3,21 +3,13 @@
 import csv
 import io
 import json
-import os
-import shutil
-import subprocess
 from typing import Any, NamedTuple
-from xml.etree import ElementTree as ET
 
-import pytest
 import rispy
-from citeproc.source.json import CiteProcJSON
 from pybtex.database import BibliographyData, Person, parse_string
 
 from retriever.exports import export_named
 
-REQUIRED = os.environ.get("SHRAG_REQUIRE_SERVICES") == "1"  # before the settings of the user are hidden
-MODS = {"mods": "http://www.loc.gov/mods/v3"}
 COMMANDS = {
     r"{\textbackslash}": "\\",
     r"{\textbraceleft}": "{",
@@ -100,37 +92,6 @@ def _name(person: Person) -> str:
     return f"{family}, {given}" if given else family
 
 
-def by_bibutils(program: str, text: str) -> list[Read]:
-    """Read by `ris2xml` or `bib2xml`."""
-    if not shutil.which(program):
-        reason = f"{program} of bibutils is not installed"
-        pytest.fail(f"{reason} (SHRAG_REQUIRE_SERVICES=1)") if REQUIRED else pytest.skip(reason)
-    done = subprocess.run([program], input=text.encode(), capture_output=True, check=True, timeout=240)
-    return [
-        _of_mods(mods) for mods in ET.fromstring(done.stdout.decode("utf-8-sig")).findall("mods:mods", MODS)
-    ]
-
-
-def _of_mods(mods: ET.Element) -> Read:
-    def text(path: str) -> str:
-        return mods.findtext(path, "", MODS) or ""
-
-    authors = []
-    for name in mods.findall("mods:name", MODS):
-        parts = {part.get("type"): "" for part in name.findall("mods:namePart", MODS)}
-        for part in name.findall("mods:namePart", MODS):
-            kind = part.get("type")
-            parts[kind] = f"{parts[kind]} {part.text}".strip()
-        authors.append(", ".join(filter(None, (parts.get("family"), parts.get("given")))) or parts[None])
-    return Read(
-        ": ".join(filter(None, (text("mods:titleInfo/mods:title"), text("mods:titleInfo/mods:subTitle")))),
-        tuple(authors),
-        text("mods:originInfo/mods:dateIssued") or text("mods:part/mods:date"),
-        text("mods:relatedItem/mods:titleInfo/mods:title"),
-        text("mods:identifier[@type='doi']"),
-    )
-
-
 def by_json(text: str) -> list[Read]:
     """Read CSL-JSON as JSON."""
     return [
@@ -147,35 +108,9 @@ def by_json(text: str) -> list[Read]:
     ]
 
 
-def by_citeproc(text: str) -> list[Read]:
-    # The library warns about `custom`, which CSL 1.0.2 allows.
-    items = [{key: value for key, value in item.items() if key != "custom"} for item in json.loads(text)]
-    references = CiteProcJSON(items).values()
-    return [
-        Read(
-            str(reference.get("title", "")),
-            tuple(
-                str(name.get("literal") or f"{name.family}, {name.given}")
-                for name in reference.get("author", ())
-            ),
-            str(reference["issued"].year) if "issued" in reference else "",
-            str(reference.get("container_title", "")),
-            str(reference.get("DOI", "")),
-        )
-        for reference in references
-    ]
-
-
 def by_csv(text: str) -> list[Read]:
     csv.field_size_limit(10_000_000)  # of Python's reader it is 131,072 characters
     return [_of_row(row) for row in csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""))]
-
-
-def by_pandas(text: str) -> list[Read]:
-    import pandas as pd
-
-    table = pd.read_csv(io.BytesIO(text.encode()), encoding="utf-8-sig", dtype=str, keep_default_na=False)
-    return [_of_row(dict(row)) for _, row in table.iterrows()]
 
 
 def _of_row(row: dict[str, str]) -> Read:

@@ -5,7 +5,6 @@ A module of tests imports all of this beside a fixture `settings_for`, which mak
 
 import asyncio
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -73,22 +72,6 @@ def test_examples_of_articles_are_made_of_their_titles(tmp_path, settings_for, l
     ] == []
 
 
-def test_a_title_of_spaces_and_thousands_of_keywords_keep_no_reader_waiting(tmp_path, settings_for):
-    papers = [
-        {"id": "A", "title": f"Reeds{' ' * 50_000}in marshes (again)", "abstract": "Reeds grow."},
-        {"id": "B", "abstract": "Herons nest.", "keywords": [f"heron{n}" for n in range(10_000)]},
-    ]
-    with indexed(settings_for(tmp_path), papers, "hostile-titles") as index:
-        began = time.process_time()
-        assert [question for question in examples(index, "en") if "reeds in marshes?" in question]
-        assert time.process_time() - began < 5  # it took minutes
-
-
-def test_an_index_without_a_usable_title_has_no_examples(tmp_path, settings_for):
-    with indexed(settings_for(tmp_path), [{"id": "A", "title": "?", "abstract": "."}], "untitled") as index:
-        assert examples(index, "en") == ()
-
-
 def test_unknown_words_come_with_near_spellings(index):
     found = why(index, "pangolim zyzzyva", "or")
 
@@ -113,34 +96,8 @@ def test_filters_that_leave_nothing_are_named_with_what_would_be_found(index):
     assert only_years.without_filter == (WithoutFilter("year", 2),)
 
 
-def test_papers_without_a_text_are_named(index):
-    found = why(index, "gills", "or")
-
-    assert (found.reason, found.without_filter) == ("filters", (WithoutFilter("incomplete", 1),))
-
-
 def test_what_the_other_language_would_find_is_counted(index):
     found = why(index, "환각", "or", filters=Filters(lang="other"))
 
     assert found.reason == "filters"
     assert [(each.text, each.passages) for each in found.other_language] == [("hallucination", 2)]
-
-
-@pytest.mark.parametrize(
-    ("question", "method", "skip", "reason"),
-    [
-        ("the", "shrag", (), "nothing to search for"),
-        ("pangolin", "or", ("question",), "all queries left out"),
-        ("pangolin AND quokka", "boolean", (), "no match"),
-    ],
-)
-def test_other_reasons_are_told_apart(index, question, method, skip, reason):
-    assert hits(index, question, method=method, skip=skip) == ()
-    assert why(index, question, method, skip=skip).reason == reason
-
-
-def test_filters_are_not_blamed_for_what_a_persons_own_plan_does_not_find(index):
-    plan = {"keywords": ("zyzzyva",), "skip": ("question",)}
-
-    assert hits(index, "pangolin", **plan) == ()
-    assert why(index, "pangolin", **plan).reason == "no match"

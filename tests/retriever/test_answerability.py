@@ -1,19 +1,16 @@
 """The likelihood that the first passages answer a question."""
 
 import asyncio
-from math import log
 
 import pytest
 
 from retriever.answerability import (
-    EVIDENCE,
     THRESHOLD,
     answer_likelihood,
     answerability_features,
 )
 from retriever.search import SearchRequest, open_search, run_stages
 from retriever.settings import RetrieverSettings
-from retriever.strategy import Strategy
 from tests.generator.sample_index import ENGLISH, KOREAN, UNANSWERABLE_ENGLISH, UNANSWERABLE_KOREAN, found
 from tests.retriever.made_papers import index_of
 
@@ -52,34 +49,6 @@ def test_coverage_is_the_best_share_of_the_question_that_a_passage_holds(index):
     assert features(index, "GRASS", "BOTH").coverage == pytest.approx(1)
     assert features(index, "GRASS", "F0").coverage == pytest.approx(0.5)
     assert features(index, "F0").coverage == 0
-
-
-def test_a_title_counts_that_of_the_first_passage_alone(index):
-    assert features(index, "BOTH", "GRASS").title == pytest.approx(0.5)
-    assert features(index, "GRASS", "BOTH").title == 0
-
-
-def test_the_score_is_that_of_the_first_passage(index):
-    assert features(index, "BOTH").score > features(index, "GRASS").score > features(index, "F0").score
-    assert features(index, "GRASS").score == features(index, "GRASS", "BOTH").score
-
-
-def test_words_are_counted_by_their_logarithm(index):
-    assert features(index, "BOTH").words == pytest.approx(log(2))
-    assert features(index, "BOTH", question="quokka").words == 0
-
-
-def test_keywords_of_one_language_are_a_view_of_their_own(index):
-    strategy = Strategy(ko=("섬",), en=("island", "climate"))
-
-    assert features(index, "KOREAN").coverage == 0
-    assert features(index, "KOREAN", strategy=strategy).coverage == pytest.approx(1)
-
-
-def test_only_the_first_passages_are_evidence(index):
-    fillers = [f"F{n}" for n in range(EVIDENCE)]
-
-    assert features(index, *fillers, "BOTH") == features(index, *fillers)
 
 
 def test_without_passages_an_answer_is_unlikely(index):

@@ -5,7 +5,6 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from indexer.index_commands import indexes
 from indexer.settings import IndexerSettings
 from retriever.citation_commands import citations
 from retriever.errors import UnknownPaper
@@ -58,16 +57,3 @@ def test_papers_that_are_not_there_are_told_in_a_line(call, doc_id):
     with pytest.raises(UnknownPaper, match="contains none of these papers") as told:
         call(citations, doc_id)
     assert len(str(told.value)) < 400
-
-
-def test_an_index_tells_how_many_references_are_matched(call):
-    assert json.loads(call(indexes, "show", "--json").stdout)["citations"] == {
-        "references": 8,
-        "citing": 2,
-        "matched": 4,
-        "duplicates": 1,
-        "itself": 1,
-        "ambiguous": 0,
-    }
-    shown = call(indexes, "show").stdout
-    assert "8 references of 2 papers, 4 (50.0%) to papers of the index, 1 to the paper itself" in shown

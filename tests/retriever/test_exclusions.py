@@ -1,16 +1,10 @@
 """Exclusions and years of a strategy: papers about an excluded thing lose most of their score."""
 
-import asyncio
-
 import pytest
 
 from indexer.analysis import make_analyzer
 from indexer.glossary.given import read_glossary
-from retriever.engines import EngineHit
-from retriever.errors import BadFilter
-from retriever.exclusions import Excluded, demote, loss_of_text
-from retriever.queries.boolean import Range
-from retriever.queries.filters import Filters
+from retriever.exclusions import Excluded, loss_of_text
 from retriever.strategy import Strategy
 from tests.retriever.made_papers import found, ids, index_of, run_of
 
@@ -95,12 +89,6 @@ def test_without_conditions_signs_are_ordinary_words(index):
     assert result.hits[-1].doc_id in {"OTHER", "KEYWORD"}
 
 
-def test_a_condition_that_was_removed_from_a_strategy_is_an_ordinary_word(index):
-    strategy = found(index, "battery fires -anode").strategy.changed(exclude=[])
-
-    assert ids(index, "battery fires -anode", strategy=strategy)[0] != "OTHER"
-
-
 @pytest.mark.parametrize("excluded", ["battery", "the", "배터리"])
 def test_what_the_search_asks_for_excludes_nothing_and_a_note_says_so(index, excluded):
     strategy = Strategy(en=("battery",), ko=("배터리",))
@@ -121,25 +109,6 @@ def test_years_of_a_strategy_filter_and_papers_without_a_year_are_kept(index):
     assert kept == {"OTHER", "TITLE", "KEYWORD", "OFTEN", "KOREAN"}
     assert set(ids(index, "battery fires since 2015")) == kept
     assert "TEXT" in ids(index, "battery fires since 2015", conditions=False)
-
-
-def test_years_of_a_strategy_hold_within_those_of_a_filter(index):
-    strategy = ANODE.changed(years=(2015, None))
-
-    assert ids(index, QUESTION, strategy=strategy, filters=Filters(years=Range(2010, 2020))) == ["OTHER"]
-    with pytest.raises(BadFilter, match="no year satisfies both the question and the filter"):
-        found(index, QUESTION, strategy=strategy, filters=Filters(years=Range(2000, 2010)))
-
-
-def test_a_negative_score_of_a_cross_encoder_is_lowered_too(index):
-    read = asyncio.run(index.engine.rows(["TITLE", "OTHER"]))
-    hits = [(EngineHit(name, name, 1.0), -2.0) for name in read.ids]
-
-    demoted = demote(hits, [ANODES], read, {}, index.analyzer)
-
-    assert [(hit.doc_id, score) for hit, score in demoted.hits] == [("OTHER", -2.0), ("TITLE", -3.8)]
-    assert demoted.about == frozenset({"TITLE"})
-    assert demoted.losses == pytest.approx({"TITLE": 1.8})
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,6 @@ from math import log
 
 import pytest
 
-from indexer.analysis import make_analyzer
-from indexer.analysis.packing import PassageTokens
-from indexer.files.schema import StoredPassage
-from retriever.presenting import surface_words
-from retriever.queries.filters import make_filters
 from retriever.search import SearchRequest, open_ranking, run_stages
 from retriever.settings import RetrieverSettings
 from retriever.strategy import Strategy
@@ -147,13 +142,6 @@ def test_a_strategy_has_a_second_search_only_with_steps(hop):
     assert ids(index, question, strategy=STEPS) == ["NAMED", "ANSWER", "BESIDE"]
 
 
-def test_an_excluded_name_is_no_bridge(hop):
-    index, question = hop
-    name = HOPS[question][1][1]
-
-    assert ids(index, question, strategy=STEPS, exclude=(name,)) == ["NAMED", "BESIDE"]
-
-
 def test_a_gain_is_a_part_of_the_score_and_a_source_gains_nothing(hop):
     index, question = hop
     scored = ranking_of(index, question, strategy=STEPS).scored
@@ -166,33 +154,6 @@ def test_a_gain_is_a_part_of_the_score_and_a_source_gains_nothing(hop):
 def test_a_question_without_a_name_is_searched_for_once(tmp_path):
     with index_of(tmp_path, *hops(ENGLISH)) as index:
         assert "bridges" not in names_of_queries(found(index, "which profession had a founder on a hill?"))
-
-
-def test_a_word_that_is_seldom_a_name_is_no_bridge(tmp_path):
-    ordinary = [
-        {"id": f"O{n}", "title": "", "abstract": f"a marta and a quillon {n} of wood"} for n in range(4)
-    ]
-    with index_of(tmp_path, *hops(ENGLISH), *ordinary) as index:
-        assert found(index, ENGLISH, settings=WITHOUT_FEEDBACK).bridges == ()
-
-
-def test_a_second_search_keeps_to_the_filters(hop):
-    index, question = hop
-
-    assert ids(index, question, strategy=STEPS, filters=make_filters("2000..", None, None)) == [
-        "NAMED",
-        "BESIDE",
-    ]
-
-
-def test_a_second_search_brings_no_paper_without_an_abstract(tmp_path):
-    incomplete = {"id": "ANSWER", "title": "Marta Quillon"}
-    complete = [paper for paper in hops(ENGLISH) if paper["id"] != "ANSWER"]
-    with index_of(tmp_path, incomplete, *complete) as index:
-        kept = RetrieverSettings(drop_incomplete=False)
-
-        assert ids(index, ENGLISH, strategy=STEPS) == ["NAMED", "BESIDE"]
-        assert "ANSWER" in ids(index, ENGLISH, settings=kept, strategy=STEPS)
 
 
 def test_a_replayed_strategy_gives_equal_bytes_in_another_process(tmp_path):
@@ -211,21 +172,3 @@ def test_a_replayed_strategy_gives_equal_bytes_in_another_process(tmp_path):
 
     assert hits(1, "--strategy", file) == hits(2, "--strategy", file)
     assert hits(1) == hits(2)
-
-
-def stored(text, title=""):
-    tokens = PassageTokens.of(title, text, "", make_analyzer("bilingual").analyze)
-    return StoredPassage("P", "P", title, text, "en", "abstract", tokens=tokens)
-
-
-@pytest.mark.parametrize(
-    ("texts", "word"),
-    [
-        (["Villages of the north"], "Villages"),
-        (["Villages", "many villages", "a village"], "villages"),  # preferably in small letters
-        (["VILLAGES", "Village"], "VILLAGES"),
-        (["no such word"], None),
-    ],
-)
-def test_a_token_is_described_as_a_passage_writes_it(texts, word):
-    assert surface_words(map(stored, texts), {"villag"}).get("villag") == word

@@ -11,11 +11,10 @@ import pytest
 
 from indexer.settings import IndexerSettings
 from indexer.versions.store.folder import FolderStore
-from retriever import following
 from retriever.index import open_index
 from tests.indexer.made_corpora import ROOT, as_others_may, edit_manifest, environment_of
 from tests.retriever.following_contract import *  # noqa: F403
-from tests.retriever.following_contract import NAME, PATIENCE_S, answered, ask, publish
+from tests.retriever.following_contract import NAME, answered, ask, publish
 
 SEARCH = """
 from indexer.settings import IndexerSettings
@@ -110,18 +109,3 @@ def test_a_pointer_that_cannot_be_read_leaves_the_version_before_answering_with_
         pointer.write_bytes(written)
         assert answered(index) == 1
         assert asyncio.run(ask(index)).notes == ()
-
-
-@pytest.fixture
-def slow_to_look(monkeypatch):
-    """Let the pointer be looked at as on a cluster: beside the questions."""
-    monkeypatch.setattr("retriever.following.LOCAL_ENGINES", frozenset())
-
-
-def test_an_index_that_was_opened_just_now_is_not_looked_at_again(settings, slow_to_look, monkeypatch):
-    monkeypatch.setattr(following, "LOOKED_EVERY_S", PATIENCE_S)
-    kept = settings.model_copy(update={"keep_versions": 3})
-    with open_index(kept, NAME, follow=True) as index:
-        publish(kept, 2)
-        assert answered(index) == 1
-    assert index.manifest.version == 1

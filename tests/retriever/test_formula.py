@@ -18,7 +18,7 @@ from retriever.settings import RetrieverSettings
 from retriever.stages.stages import computed
 from retriever.strategy import Strategy
 from tests.indexer.made_corpora import ENGLISH, KOREAN, paper
-from tests.retriever.made_papers import ids, index_of, run_of
+from tests.retriever.made_papers import index_of, run_of
 
 # GRAPH has five tokens, one of them in its title; CAT has three.
 TWO = [
@@ -83,12 +83,6 @@ def test_a_token_scores_by_bm25_in_text_and_title(two):
     assert cat == pytest.approx(2 * of_theory * 2 / (2 + K1 * (1 - B + B * 3 / 4)))
 
 
-def test_a_token_of_no_passage_scores_nothing(two):
-    formula = Formula({"axolotl": 1.0}, {"en": {"axolotl": 1.0}}, statistics(two, "axolotl"))
-
-    assert parts_of(two, formula) == {"question": [0, 0], "keywords": [0, 0], "synonyms": [0, 0]}
-
-
 def test_keywords_score_by_the_better_language_alone(two):
     known = statistics(two, "graph", "theori", "그래프")
 
@@ -135,15 +129,6 @@ def test_the_attainable_score_is_that_of_a_text_of_nothing_else(two):
     assert formula.attainable == pytest.approx((K1 + 1) * log(2) * (1 + 3 * 1.0))
 
 
-@pytest.mark.parametrize("strategy", [STRATEGY, None], ids=["recorded", "statistics"])
-def test_a_score_is_the_same_for_any_number_of_hits(made, strategy):
-    few, many = (scores_of(made, k=k, strategy=strategy) for k in (10, 200))
-
-    assert (len(few), len(many)) == (10, 200)
-    assert list(few) == list(many)[:10]
-    assert {name: many[name] for name in few} == few
-
-
 @pytest.mark.parametrize(
     "filters",
     [Filters(years=Range(2000, 2009)), Filters(lang="ko"), Filters(without=("P00007", "P00100", "P00200"))],
@@ -158,56 +143,6 @@ def test_a_score_is_the_same_with_and_without_filters(made, strategy, filters):
     shared = filtered.keys() & candidates.keys()
     assert len(shared) >= 5
     assert {name: filtered[name] for name in shared} == {name: candidates[name] for name in shared}
-
-
-def test_a_passage_has_the_score_of_its_search_among_other_candidates(made):
-    """Statistics are those of the whole index, never of the candidates."""
-    full = scores_of(made, strategy=STRATEGY)
-
-    for name in full:
-        [(_, score)] = scores_of(made, strategy=STRATEGY, filters=Filters(doc_ids=(name,))).items()
-        assert score == full[name]
-
-
-def test_removing_the_first_keyword_changes_scores(made):
-    full = scores_of(made, strategy=STRATEGY)
-    less = scores_of(made, strategy=STRATEGY.changed(ko=STRATEGY.ko[1:], en=STRATEGY.en[1:]))
-
-    assert list(full) != list(less)
-    assert all(less.get(name) != score for name, score in full.items())
-
-
-def test_the_first_keyword_counts_most(made):
-    first, last = (
-        ids(made, QUESTION, strategy=Strategy(en=keywords))[0]
-        for keywords in (("banana", "spaceship"), ("spaceship", "banana"))
-    )
-
-    assert (first, last) == ("B1", "B3")
-
-
-def test_keywords_of_something_else_change_the_order(made):
-    aside = ids(made, QUESTION, keywords=("banana", "monkey", "spaceship"))
-
-    assert set(aside[:3]) == {"B1", "B2", "B3"}
-    assert aside != ids(made, QUESTION)
-    assert aside != ids(made, QUESTION, strategy=STRATEGY)
-
-
-@pytest.mark.parametrize(
-    ("part", "without"), [("keywords", ["feedback"]), ("synonyms", ["feedback"]), ("feedback", [])]
-)
-def test_a_part_that_is_left_out_leaves_the_others(made, part, without):
-    def parts(*without):
-        settings = RetrieverSettings(without=frozenset(without))
-        candidates = scored_by(made, SearchRequest(QUESTION), settings)[1]
-        return {name: candidates.parts_of(name) for name in candidates.ids}
-
-    full, less = parts(*without), parts(*without, part)
-
-    assert any(part in of for of in full.values())
-    for name in full.keys() & less.keys():
-        assert less[name] == {key: value for key, value in full[name].items() if key != part}
 
 
 WORDS = st.lists(st.sampled_from([*KOREAN, *ENGLISH, "banana", "monkey", "unheard"]), max_size=4)

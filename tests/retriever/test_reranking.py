@@ -1,7 +1,6 @@
 """Hits re-ranked by a real, tiny cross-encoder."""
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
@@ -56,29 +55,10 @@ def test_hits_behind_the_depth_keep_their_order_and_stay_behind(index):
     assert [score for _, score in found[2:]] == [found[1][1] - place for place in (1, 2, 3, 4)]
 
 
-def test_the_depth_does_not_depend_on_the_number_of_hits(index):
-    settings = RetrieverSettings(rerank_depth=2)
-    [first] = asyncio.run(rank(index, SearchRequest("axolotl", k=1), settings)).hits
-
-    assert first == ranked(index, "shrag", depth=2)[0]
-
-
-@pytest.mark.parametrize("method", ["or", "paper"])
-def test_other_methods_keep_their_order(index, method):
-    assert [name for name, _ in ranked(index, method, depth=6)] == ["P0", "P1", "P2", "P3", "P4", "P5"]
-
-
 def test_the_cross_encoder_reads_the_question_without_its_exclusions(index, model):
     [first, *_] = asyncio.run(rank(index, SearchRequest("axolotl -newt"), RetrieverSettings())).hits
 
     assert first == ranked(index, "shrag", depth=30)[0]
-
-
-def test_the_result_says_what_ordered_it(index, model):
-    result = asyncio.run(search(index, SearchRequest("axolotl"), RetrieverSettings(rerank_depth=4)))
-
-    assert result.order.endswith(f"; the first 4 by {Path(model.model).name}")
-    assert "rerank" in result.milliseconds
 
 
 def test_a_cross_encoder_that_is_not_there_leaves_the_order_and_says_so(tmp_path):

@@ -1,7 +1,6 @@
 """`shrag search` and `shrag explain` as people and scripts call them."""
 
 import json
-import shutil
 import subprocess
 
 import pytest
@@ -48,32 +47,6 @@ def test_keywords_and_queries_are_chosen_on_the_command_line(home):
     assert record["applied"]["skip"] == ["SQ1", "question"]
 
 
-def test_an_unknown_query_to_leave_out_is_a_wrong_call(home):
-    done = search(home, "quokka", "--skip", "SQ7")
-
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "no query 'SQ7' to leave out; there are question, SQ1" in done.stderr
-
-
-def test_hits_are_shown_on_standard_output_and_what_was_left_out_on_the_other(home):
-    done = search(home, "axolotl limbs", "--method", "or")
-
-    assert done.returncode == 0
-    assert "DOI-1" in done.stdout
-    assert "1 duplicate left out: DOI-2" in done.stdout
-    assert "left out: 1 duplicate\n" in done.stderr
-
-
-def test_filters_are_options(home):
-    def hits(*options):
-        done = search(home, "회귀 regression", "--method", "or", "--json", *options)
-        return [one["passage_id"] for one in json.loads(done.stdout)["hits"]]
-
-    assert hits("--lang", "ko") == ["BOTH"]
-    assert hits("--year", "2020..") == []
-    assert hits("--journal", "통계연구", "--lang", "en") == ["BOTH@en"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -88,17 +61,6 @@ def test_a_wrong_call_exits_with_2_and_says_why(home, arguments, message):
 
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_a_damaged_index_exits_with_1_without_a_traceback(home, tmp_path):
-    spoilt = shutil.copytree(home, tmp_path / "home")
-    (spoilt / NAME / "versions" / "000001" / "tantivy" / "meta.json").write_bytes(b"{")
-
-    done = search(spoilt, "axolotl")
-
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "IndexDamaged" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -133,32 +95,6 @@ def test_a_shown_strategy_is_read_back_from_its_file(home, tmp_path):
     assert shown.returncode == 0
     assert json.loads(shown.stdout)["exclude"] == [{"ko": "환각"}]
     assert json.loads(again.stdout) == json.loads(shown.stdout)
-
-
-def test_a_strategy_that_cannot_be_read_is_a_wrong_call(home, tmp_path):
-    file = tmp_path / "strategy.json"
-    file.write_text('{"en": ["pangolin"], "years": [2020, 2010]}', encoding="utf-8")
-
-    done = search(home, "axolotl", "--strategy", str(file))
-
-    assert (done.returncode, done.stdout) == (2, "")
-    assert f"{file}: years: the first year 2020 is after the last year 2010" in done.stderr.replace("\n", "")
-
-
-def test_conditions_of_a_question_can_be_ordinary_words(home):
-    def papers(*options):
-        done = search(home, "pangolin -wildlife", "--json", *options)
-        return [hit["doc_id"] for hit in json.loads(done.stdout)["hits"]]
-
-    assert papers("--no-conditions")[0] == "TEXTUAL"
-    assert papers()[0] == "TITLED"
-
-
-def test_an_unknown_passage_cannot_be_explained(home):
-    done = shrag("explain", "axolotl", "none", "--name", NAME, home=home)
-
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "contains no passage 'none'" in done.stderr
 
 
 def test_references_are_written_to_standard_output_or_to_a_file(home, tmp_path):

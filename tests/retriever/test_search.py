@@ -1,7 +1,6 @@
 """From a question to its hits, on a real index."""
 
 import asyncio
-import unicodedata
 
 import pytest
 from hypothesis import example, given
@@ -9,15 +8,14 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from retriever.errors import BadFilter, BadQuestion, RetrieverError
-from retriever.explaining.passages import explain
+from retriever.explaining import explain
 from retriever.methods import method_names
 from retriever.queries.boolean import Or, Range, Term
 from retriever.queries.filters import Filters
 from retriever.query_plan import ALL_LEFT_OUT
-from retriever.search import SearchRequest, open_search, run_stages
 from retriever.settings import RetrieverSettings
 from retriever.strategy import Strategy
-from tests.retriever.made_papers import PAPERS, found, ids, index_of, opened, planned, queries_of_plan, run_of
+from tests.retriever.made_papers import PAPERS, found, ids, opened, planned, queries_of_plan
 
 TIES = sorted(paper["id"] for paper in PAPERS if paper["id"].startswith("TIE-"))
 QUESTION = "비선형 회귀와 지식 그래프를 만드는 방법"
@@ -50,13 +48,6 @@ def test_or_is_one_clause_a_distinct_token_and_one_on_the_title(index):
     )
 
 
-def test_or_without_a_title_weight_has_no_title_clause(index):
-    assert prepared(index, "axolotl", settings=RetrieverSettings(title_weight=0)) == Or(
-        (Term("axolotl", ("axolotl",)),)
-    )
-    assert prepared(index, "axolotl", title_weight=0.0) == Or((Term("axolotl", ("axolotl",)),))
-
-
 def test_paper_asks_for_ten_papers_a_query_from_all_keywords_down_to_one(index):
     result = found(index, QUESTION, "paper", k=100)
 
@@ -71,12 +62,6 @@ def test_a_cross_lingual_question_finds_the_other_languages_paper(index):
     assert ids(index, "환각", "or") == ["KG-KO"]
     assert set(ids(index, "환각", "shrag", PLAIN)) == {"KG-KO", "KG-EN"}
     assert set(ids(index, "환각", "paper")) == {"KG-KO", "KG-EN"}
-
-
-@pytest.mark.parametrize("k", [1, 5, 12])
-def test_passages_of_equal_score_come_by_id(index, k):
-    assert [one for one, _ in run_of(index, "quokka", k=k)] == TIES[:k]
-    assert ids(index, "quokka", "or", k=k) == TIES[:k]
 
 
 @pytest.mark.parametrize("method", ["or", "paper", "shrag", "boolean"])
@@ -100,12 +85,6 @@ def test_hits_come_by_falling_score_with_ranks_from_1(index, method):
 )
 def test_filters_hold_for_every_method(index, method, filters, expected):
     assert set(ids(index, "회귀 regression", method, PLAIN, filters=filters)) == expected
-
-
-@pytest.mark.parametrize("method", ["or", "paper", "shrag", "boolean"])
-@pytest.mark.parametrize("form", ["NFC", "NFD"])
-def test_decomposed_hangul_is_found_however_it_is_asked(index, method, form):
-    assert ids(index, unicodedata.normalize(form, "해파리"), method) == ["DECOMPOSED"]
 
 
 @pytest.mark.parametrize("method", ["or", "paper", "shrag", "boolean"])
@@ -136,55 +115,6 @@ def test_nothing_to_search_for_is_said_and_finds_nothing(index, question, method
 
     assert result.hits == ()
     assert result.notes == ("nothing to search for: only stop words, punctuation or signs",)
-
-
-@pytest.mark.parametrize("method", ["or", "paper", "shrag", "boolean"])
-def test_the_same_search_twice_gives_the_same_record(index, method):
-    one, other = (found(index, QUESTION, method).as_record() for _ in range(2))
-
-    assert one.pop("milliseconds").keys() == other.pop("milliseconds").keys()
-    assert one == other
-
-
-def test_found_by_names_the_queries_that_found_a_hit(index):
-    [first] = [hit for hit in found(index, "axolotl limbs", "paper").hits if hit.passage_id == "DOI-1"]
-
-    assert first.found_by == ("SQ2", "SQ1")
-    assert first.as_record()["found_by"] == [2, 1]
-
-
-@pytest.mark.parametrize(
-    ("expression", "shown"),
-    [
-        ("roost", "Bats roost here."),
-        ('"caves sleeping"', "…caves sleeping"),
-        ("bats NOT (harbour -roost)", "Bats roost here."),
-        ("title:sleepers bats^0.5 harbour^3", "harbour"),
-    ],
-)
-def test_the_snippet_of_an_expression_shows_what_it_searches_for(tmp_path, expression, shown):
-    filler = "Nothing of this is asked for by anyone who reads on to the end. " * 4
-    text = f"{filler}Bats roost here. {filler}In caves sleeping. {filler}Boats fill the harbour. {filler}"
-    with index_of(tmp_path, {"id": "BATS", "title": "sleepers", "abstract": text}) as index:
-        [hit] = found(index, expression, "boolean").hits
-
-    assert shown.strip("…") in hit.snippet
-
-
-def test_an_explanation_counts_papers_as_a_search_does(tmp_path):
-    twice = {"title": "양서류", "abstract": "도롱뇽과 개구리", "title2": "Amphibians"}
-    papers = [
-        {"id": f"P{n}", **twice, "title2": f"Axolotl {n}", "abstract2": f"axolotl limbs regrow {'x ' * n}"}
-        for n in range(4)
-    ]
-    with index_of(tmp_path, *papers) as index:
-        for method in ("shrag", "or"):
-            for hit in found(index, "axolotl 도롱뇽", method).hits:
-                own = explained(index, SearchRequest("axolotl 도롱뇽", method), hit.passage_id)
-                assert (own.rank, own.shown) == (hit.rank, hit.passage_id)
-                other = {hit.doc_id, f"{hit.doc_id}@en"} - {hit.passage_id}
-                beside = explained(index, SearchRequest("axolotl 도롱뇽", method), other.pop())
-                assert (beside.rank, beside.shown) == (hit.rank, hit.passage_id)
 
 
 @given(question=st.text(max_size=40), method=st.sampled_from(method_names()))
@@ -226,49 +156,6 @@ def test_a_strategy_makes_the_progressive_queries_its_languages_in_turn(index):
     ]
 
 
-def test_keywords_of_a_person_replace_those_of_a_strategy_and_keep_the_rest(index):
-    strategy = Strategy(ko=("환각",), exclude=({"en": "trade"},), steps=("Where?",), origin="model")
-
-    result = found(index, "axolotl", strategy=strategy, keywords=("pangolin", "거래"))
-
-    assert result.strategy == Strategy(
-        en=("pangolin",), ko=("거래",), exclude=({"en": "trade"},), steps=("Where?",), origin="person"
-    )
-
-
-def test_a_compound_of_a_strategy_is_searched_for_as_its_words(index):
-    result = found(index, "axolotl", strategy=Strategy(en=("state of the art", "TCP/IP")))
-
-    assert [(one.text, one.tokens) for one in result.keywords] == [
-        ("state", ("state",)),
-        ("art", ("art",)),
-        ("TCP/IP", ("tcp", "ip")),
-    ]
-
-
-def test_keywords_given_back_as_they_were_shown_make_the_same_progressive_queries(index):
-    shown = found(index, QUESTION).keywords
-
-    again = planned(index, QUESTION, keywords=tuple(keyword.text for keyword in shown))
-
-    assert again.queries[1:] == planned(index, QUESTION).queries[1:]
-
-
-def test_keywords_of_stop_words_leave_the_question_alone_and_a_note(index):
-    result = found(index, QUESTION, keywords=("the", "…"))
-
-    assert [query.name for query in queries_of_plan(result)] == ["question"]
-    assert "nothing to search for in the keywords: only stop words, punctuation or signs" in result.notes
-
-
-@pytest.mark.parametrize(
-    ("keywords", "message"), [(["a"] * 51, "50"), (["가" * 201], "200"), ([" "], "at least 1")]
-)
-def test_keywords_that_cannot_be_used_are_refused(index, keywords, message):
-    with pytest.raises(BadQuestion, match=message):
-        found(index, QUESTION, keywords=tuple(keywords))
-
-
 @pytest.mark.parametrize("method", ["or", "boolean"])
 @pytest.mark.parametrize(
     "request_", [{"strategy": GIVEN}, {"keywords": ("pangolin",)}, {"exclude": ("limbs",)}]
@@ -288,11 +175,6 @@ def test_keywords_of_statistics_come_rarest_first_without_words_of_the_request(i
     assert [
         one.text for one in found(index, "quokka 알고리즘의 정렬을 요약해 줘 xyzzyplugh", "paper").keywords
     ] == ["알고리즘", "quokka", "정렬"]
-
-
-def test_a_word_too_long_for_a_keyword_is_searched_for_as_the_question(index):
-    assert found(index, "-".join(["axolotl"] * 50)).strategy.en == ()
-    assert ids(index, "-".join(["axolotl"] * 50))[0] == "DOI-1"
 
 
 def test_queries_can_be_left_out(index):
@@ -317,31 +199,3 @@ def test_an_unknown_query_is_refused_with_those_there_are(index):
         found(index, QUESTION, skip=("SQ99",))
     with pytest.raises(BadFilter, match="'bridges'"):
         found(index, QUESTION, "or", skip=("bridges",))
-
-
-def test_the_longest_progressive_query_counts_for_the_missing_ones(tmp_path):
-    papers = [
-        {"id": "BOTH", "title": "lithium rises", "abstract": "Lithium prices rise."},
-        {"id": "LITHIUM", "title": "cells", "abstract": "Lithium, lithium, lithium."},
-    ]
-    with index_of(tmp_path, *papers) as index:
-        result = found(index, "lithium", "paper", strategy=Strategy(en=("lithium", "rise")))
-
-    # SQ10 … SQ2 are one query and rank BOTH first; SQ1 ranks LITHIUM first.
-    assert [(query.name, query.hits) for query in result.queries] == [("SQ2", 2), ("SQ1", 2)]
-    assert [(hit.passage_id, hit.score) for hit in result.hits] == [
-        ("BOTH", round(9 / 61 + 1 / 62, 4)),
-        ("LITHIUM", round(9 / 62 + 1 / 61, 4)),
-    ]
-
-
-def test_a_query_tells_what_it_added_to_those_before(index):
-    context = open_search(index, SearchRequest("quokka pangolin trade", "paper"), RetrieverSettings())
-    pool = asyncio.run(run_stages(context, upto="pool")).pool
-    assert pool
-
-    papers: set[str] = set()
-    for query in found(index, "quokka pangolin trade", "paper").queries:
-        new = {hit.doc_id for hit in pool.found[query.name]} - papers
-        assert query.added == len(new)
-        papers |= new

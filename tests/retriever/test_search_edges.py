@@ -2,13 +2,10 @@
 
 import pytest
 
-from indexer.ingest import remove_records
-from indexer.settings import IndexerSettings
 from retriever.errors import BadFilter
-from retriever.index import open_index
 from retriever.queries.filters import Filters
 from retriever.settings import RetrieverSettings
-from tests.retriever.made_papers import found, ids, index_of
+from tests.retriever.made_papers import found, index_of
 
 METHODS = ("or", "paper", "shrag")
 
@@ -28,17 +25,6 @@ def test_incomplete_papers_do_not_crowd_out_complete_ones(tmp_path, method):
         result = found(index, "graph retrieval", method, k=3)
     assert {hit.doc_id for hit in result.hits} == {"WHOLE0", "WHOLE1", "WHOLE2"}
     assert result.filtered["incomplete"] > 0
-
-
-def test_a_duplicate_does_not_speak_against_the_paper_it_repeats(tmp_path):
-    twin = {"title": "Paddy gases", "abstract": "Methane of paddy fields was measured.", "doi": "10.5555/P"}
-    other = {"id": "OTHER", "title": "Hill gases", "abstract": "Nitrogen of barley fields was measured."}
-    with index_of(tmp_path, {"id": "ONE", **twin}, {"id": "TWO", **twin}, other) as index:
-        result = found(index, "methane of paddy fields")
-        alone = found(index, "methane of paddy fields", filters=Filters(without=("TWO",)))
-    assert (result.filtered["duplicates"], alone.filtered["duplicates"]) == (1, 0)
-    assert [hit.doc_id for hit in result.hits] == [hit.doc_id for hit in alone.hits] == ["ONE", "OTHER"]
-    assert result.likelihood == pytest.approx(alone.likelihood)
 
 
 def test_an_incomplete_paper_is_no_evidence(tmp_path):
@@ -64,25 +50,6 @@ def test_a_filter_holds_for_what_a_title_in_the_other_language_found(tmp_path):
             hit.passage_id for hit in found(index, "methane", filters=Filters(lang="en")).hits
         ]
         assert [hit.passage_id for hit in found(index, "methane").hits] == ["K1"]
-
-
-def test_rarity_is_never_negative_after_removals(tmp_path):
-    papers = [
-        {"id": f"P{n}", "title": f"paper {n}", "abstract": f"Quokka number {n} was seen."} for n in range(30)
-    ]
-    index_of(tmp_path, *papers).__exit__()
-    settings = IndexerSettings(home=tmp_path, workers=1)
-    remove_records("own", [f"P{n}" for n in range(20)], settings)
-    with open_index(IndexerSettings(home=tmp_path), "own") as index:
-        result = found(index, "quokka")
-        assert sorted(ids(index, "quokka", k=20)) == sorted(f"P{n}" for n in range(20, 30))
-    assert all(one.weight > 0 for one in result.keywords)
-
-
-def test_a_word_that_every_passage_holds_ranks_beyond_the_candidates(tmp_path):
-    papers = [{"id": f"P{n:03}", "title": "alpha", "abstract": "alpha"} for n in range(400)]
-    with index_of(tmp_path, *papers) as index:
-        assert len(ids(index, "alpha", k=250)) == 250
 
 
 @pytest.mark.parametrize(

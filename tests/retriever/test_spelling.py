@@ -66,16 +66,6 @@ def test_an_ordinary_word_has_its_other_english_spelling_alone(words, typed, fou
     assert near(words, typed) == found
 
 
-@pytest.mark.parametrize(("tag", "found"), [("NNP", ["알고리즘"]), ("NNG", []), ("VV", [])])
-def test_a_korean_word_that_the_dictionary_knows_is_never_replaced(words, tag, found):
-    assert near(words, "알고리듬", tag) == found
-
-
-@pytest.mark.parametrize("number", ["2018", "201901", "100.5"])
-def test_a_number_has_no_near_spelling(words, number):
-    assert near_spellings(number, number, words.engine.lexicon, words.glossary) == []
-
-
 def test_a_search_by_a_near_spelling_says_so(tmp_path_factory):
     with opened(tmp_path_factory) as index:
         result = found(index, "해나리 군집의 이동")

@@ -4,9 +4,8 @@ import sys
 
 import pytest
 
-from indexer.errors import IndexDamaged
 from indexer.ingest import encode_passages
-from indexer.settings import EncoderSettings, IndexerSettings
+from indexer.settings import IndexerSettings
 from indexer.versions.store.engines import open_store
 from retriever.queries.boolean import Range
 from tests.retriever.vector_contract import *  # noqa: F403
@@ -28,16 +27,6 @@ def test_another_encoder_encodes_all_passages_anew(settings, server, tmp_path):
     assert manifest.vectors
     assert manifest.vectors["fingerprint"]["model"] == "other-counts"
     assert nearest(other, "axolotl", 1) == [("AXOLOTL", 1.0)]
-
-
-def test_a_damaged_matrix_is_told_with_its_cure(settings, tmp_path):
-    build(settings, PAPERS, tmp_path)
-    with open_store(settings, "papers") as folder:
-        matrix = folder.local.version_path(1) / "vectors" / "000000000000" / "vectors"
-        matrix.write_bytes(matrix.read_bytes()[:-1])
-
-    with pytest.raises(IndexDamaged, match=r"vectors has \d+ bytes instead of \d+; build it again"):
-        found(settings, "axolotl")
 
 
 def test_a_build_killed_behind_its_vectors_ends_as_if_nothing_had_been(settings, tmp_path, monkeypatch):
@@ -63,19 +52,6 @@ def test_filters_are_satisfied_whether_they_let_few_or_many_through(settings, tm
     found = nearest(settings, "axolotl", 3, years=Range(2000, 2021, "year"))
 
     assert [name for name, _ in found] == ["AXOLOTL", "BOTH", "Y000"]
-
-
-@pytest.mark.needs_models
-def test_a_model_of_another_fingerprint_is_let_go_once(settings, tmp_path):
-    from tests.indexer.encoders.tiny_models import tiny_bert
-
-    build(settings, PAPERS, tmp_path)
-    model = tiny_bert(tmp_path / "tiny")
-    encoder = EncoderSettings(provider="local", model=str(model), device="cpu")
-
-    result = found(settings.model_copy(update={"encoder": encoder}), "axolotl", method="shrag")
-
-    assert "the encoder is another one" in result.notes[0]
 
 
 @pytest.mark.parametrize("refused", [False, True])

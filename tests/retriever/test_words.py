@@ -75,16 +75,6 @@ def test_a_single_korean_word_finds_its_paper_first(singles, word, method):
     assert ids(singles, word, method)[0] == word
 
 
-@pytest.mark.parametrize("word", SINGLE_WORDS)
-def test_a_single_korean_word_is_a_keyword_of_statistics(singles, word):
-    assert found(singles, word).strategy.ko == (word,)
-
-
-@pytest.mark.parametrize("word", SINGLE_WORDS)
-def test_a_single_korean_word_given_as_a_keyword_finds_its_paper(singles, word):
-    assert ids(singles, "무엇이 있는가?", keywords=(word,))[0] == word
-
-
 def test_a_whole_word_of_the_glossary_is_not_searched_for_by_its_part(youth):
     """청소년 (adolescent) is analysed as 청 and 소년 (boy)."""
     for question in ("청소년", "청소년의 수면은 어떠한가?"):
@@ -115,20 +105,6 @@ def test_abbreviations_and_loanwords_find_their_other_forms(forms, question, pap
 
     assert paper in {hit.doc_id for hit in result.hits}
     assert result.notes == (note,)
-
-
-@pytest.mark.parametrize(
-    ("question", "notes"),
-    [
-        ("dendrites on CAN", ("CAN is also searched for as controller area network",)),
-        ("dendrites can grow", ()),  # an ordinary word is an abbreviation in capitals alone
-        ("dendrites of a controller area network", ()),
-        ("KD KD KD", ("KD is also searched for as knowledge distillation",)),
-        ("김치의 발효는 온도에 따라 어떻게 되는가?", ()),
-    ],
-)
-def test_other_forms_are_noted_once_and_only_if_they_are_searched_for(forms, question, notes):
-    assert found(forms, question).notes == notes
 
 
 @pytest.mark.parametrize(

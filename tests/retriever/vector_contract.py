@@ -14,7 +14,7 @@ from base.errors import InvalidCall
 from indexer.encoders import open_encoder
 from indexer.encoders.rounding import to_storage
 from indexer.errors import EncoderUnusable
-from indexer.ingest import IngestRequest, build_index, encode_passages, remove_records
+from indexer.ingest import IngestRequest, build_index, encode_passages
 from indexer.settings import EncoderSettings
 from indexer.versions.store.engines import open_store
 from retriever.errors import BadFilter
@@ -118,20 +118,6 @@ def test_the_nearest_come_by_cosine_then_passage_id(settings, tmp_path):
     ]
 
 
-@pytest.mark.parametrize("text", ["methane", "the of"])
-def test_what_vectors_alone_find_is_named_and_answers_nothing(settings, tmp_path, text):
-    build(settings, PAPERS, tmp_path)
-
-    with opened(settings) as index:
-        result = asyncio.run(search(index, SearchRequest(text), RetrieverSettings()))
-
-    assert result.hits
-    assert all(hit.found_by == ("nearest",) for hit in result.hits)
-    assert [query.hits for query in result.queries if query.name == "nearest"] == [len(PAPERS)]
-    assert result.likelihood is not None
-    assert result.likelihood < 0.1
-
-
 @pytest.mark.parametrize(
     ("text", "method", "skip"),
     [
@@ -160,18 +146,6 @@ def test_the_nearest_satisfy_the_filters(settings, tmp_path):
     assert [name for name, _ in chosen] == ["AXOLOTL", "TIE-1"]
 
 
-def test_whole_numbers_are_compared_as_they_are_kept(settings_for, server, tmp_path):
-    settings = with_encoder(settings_for(tmp_path), server, storage="int8")
-    build(settings, PAPERS, tmp_path)
-
-    # Of (1, 1) / sqrt 2 times 127 is 90; (127, 0) with (90, 90) is 1 / sqrt 2.
-    assert cosines(settings, "axolotl", ["AXOLOTL", "BOTH"], storage="int8") == {
-        "AXOLOTL": 1.0,
-        "BOTH": pytest.approx(1 / sqrt(2), abs=1e-6),
-    }
-    assert ids(found(settings, "pangolin"))[:2] == ["PANGOLIN", "BOTH"]
-
-
 def test_an_update_encodes_what_is_new_and_keeps_the_rest(settings, server, tmp_path):
     build(settings, PAPERS, tmp_path)
     server.texts.clear()
@@ -183,15 +157,6 @@ def test_an_update_encodes_what_is_new_and_keeps_the_rest(settings, server, tmp_
     assert manifest.vector_count == 7
     assert cosines(settings, "rice", ["BOTH", "AXOLOTL", "NEW"]) == {"BOTH": 1.0, "AXOLOTL": 0.0, "NEW": 0.0}
     assert nearest(settings, "axolotl", 1) == [("AXOLOTL", 1.0)]
-
-
-def test_a_removed_record_is_no_longer_near(settings, tmp_path):
-    build(settings, PAPERS, tmp_path)
-
-    manifest, _ = remove_records("papers", ["AXOLOTL"], without_encoder(settings))
-
-    assert manifest.vector_count == 5
-    assert nearest(settings, "axolotl", 1) == [("BOTH", pytest.approx(1 / sqrt(2), abs=1e-6))]
 
 
 def test_vectors_are_added_to_an_index_that_has_none(settings, server, tmp_path):
@@ -241,17 +206,6 @@ def test_a_question_by_another_encoder_is_ranked_without_vectors_and_says_so(set
     assert "the encoder is another one (model: 'word-counts', now 'other-counts')" in result.notes[0]
     with pytest.raises(BadFilter, match="method 'dense' needs vectors: the index's vectors are not used"):
         found(other, "axolotl")
-
-
-def test_an_encoder_that_has_gone_is_asked_once_a_question_and_then_left_alone(settings, server, tmp_path):
-    build(settings, PAPERS, tmp_path)
-    with opened(settings) as index:
-        server.refused = 0
-        server.left = 0
-        for method in ("shrag", "paper", "shrag"):
-            asyncio.run(search(index, SearchRequest("axolotl", method=method), RetrieverSettings()))
-
-    assert server.refused == 1
 
 
 def test_the_paper_orders_its_union_by_cosine(settings, tmp_path):
@@ -306,12 +260,3 @@ def test_the_encoder_gets_the_question_without_what_is_excluded(
 
     assert server.texts[-1] == "axolotl"
     assert "papers about pangolin are ranked lower" in " ".join(result.notes)
-
-
-def test_a_text_without_words_has_no_vector(settings, tmp_path):
-    papers = [*PAPERS, {"id": "EMPTY", "title": ""}]
-
-    manifest = build(settings, papers, tmp_path)
-
-    assert (manifest.passages, manifest.vector_count) == (7, 6)
-    assert cosines(settings, "axolotl", ["EMPTY"]) == {}

@@ -2,9 +2,8 @@
 
 import pytest
 
-from base.notes import note_codes
+from base.notes import Note, note_codes
 from generator.answer_events import AnswerEvent
-from retriever.stages.papers_without_abstract import title_only_note
 from server.cited_text import CitedText, harmless
 
 HITS = [
@@ -140,7 +139,7 @@ def test_a_text_of_a_paper_forms_no_tag_link_image_or_citation(text, shown):
 
 
 def test_a_note_is_in_the_language_of_the_question():
-    notes = [title_only_note(12), "a note without a code"]
+    notes = [Note("title_only", papers=12), "a note without a code"]
     done = {
         "question": "도움이 되는가?",
         "answer": answer(),

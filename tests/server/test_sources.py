@@ -42,10 +42,10 @@ class Theirs(Handler):
     """Somebody else's Elasticsearch with one book, which answers whatever is searched."""
 
     def post(self) -> None:
-        length = int(self.headers["Content-Length"])
-        searches = self.rfile.read(length).count(b"\n") // 2
-        answer = {"hits": {"total": {"value": 1}, "hits": [FOREIGN]}}
-        self.answer(200, {"responses": [answer] * searches})
+        counted = self.asked().get("aggs", {}).get("counts", {}).get("filters", {}).get("filters", {})
+        buckets = {name: {"doc_count": 1} for name in counted}
+        answer = {"hits": {"hits": [FOREIGN]}, "aggregations": {"counts": {"buckets": buckets}}}
+        self.answer(200, answer)
 
 
 class Hanging(Handler):
@@ -59,7 +59,7 @@ class Garbage(Handler):
     """One that answers something else."""
 
     def post(self) -> None:
-        self.answer(200, {"responses": "inhalt at 10.0.0.7"})
+        self.answer(200, {"hits": "inhalt at 10.0.0.7"})
 
 
 class Redirecting(Handler):
@@ -76,7 +76,7 @@ class Endless(Handler):
     """One whose answer is larger than is read."""
 
     def post(self) -> None:
-        self.answer(200, {"responses": ["x" * 5_000_000]})
+        self.answer(200, {"hits": ["x" * 5_000_000]})
 
 
 def declare(patch, name, **keys):

@@ -32,7 +32,7 @@ from retriever.engines.ordering import reciprocal_rank_fusion
 from retriever.errors import SourceFailed
 from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
-from retriever.relevance.asked_words import words_query
+from retriever.relevance.papers import words_query
 from retriever.search import SearchRequest, rank
 from retriever.sources.merging import LimitedSource, ask_sources, merge
 

@@ -46,7 +46,7 @@ from generator.pipeline import AskResult, answer_question
 from generator.ways import make_request, takes
 from retriever.errors import BadFilter, BadQuestion, UnknownPaper
 from retriever.index import SearchIndex
-from retriever.papers.topics import find_topic
+from retriever.papers.page import find_topic
 from retriever.queries.filters import Filters
 from retriever.request import check_question
 

@@ -19,7 +19,7 @@ from generator.tracing.progress import all_of
 from generator.tracing.steps import Step
 from indexer.analysis import Analyzer
 from retriever.queries.boolean import AnalysedField, Or, Phrase, Query, Term
-from retriever.relevance.asked_words import words_query
+from retriever.relevance.papers import words_query
 from retriever.sources.kinds.index import analysed_word
 
 OWN_INDEXES = frozenset({"index", "elasticsearch"})  # queried with an OR of words, ranked by BM25

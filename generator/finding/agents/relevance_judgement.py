@@ -13,7 +13,7 @@ from generator.finding.state import FindingState, Judgement, KnownPaper, hash_of
 from generator.tracing.steps import Step
 from indexer.corpora.papers import Paper
 from retriever.errors import SourceFailed
-from retriever.relevance.paper_probability import highest_expected_f
+from retriever.relevance.paper_ranking import highest_expected_f
 
 BATCH = 100  # papers judged between two checks of the time
 WORDS, AND_LINKS = "words", " and links"  # parts of `Judgement.by`

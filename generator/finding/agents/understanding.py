@@ -18,7 +18,7 @@ from generator.llm import CutAt
 from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.tracing.steps import Step
-from retriever.relevance.asked_words import subject_of
+from retriever.relevance.papers import subject_of
 from retriever.sources.merging import LimitedSource
 
 QUERIES = 5  # besides the question itself

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import get_args
 
 from base.notes import Note, note_in
@@ -132,10 +133,10 @@ class _Parser:
         return _Part(self._words(words), start)
 
     def _nothing_beside_operator(self) -> BadExpression:
-        before = self._lexemes[self._place - 1] if self._place else None
-        operator = before if before is not None and before.kind in {"AND", "OR"} else self._next
-        if operator.kind not in {"AND", "OR"}:
-            return self._bad(Note("bracket_not_opened"), operator)
+        beside = [*self._lexemes[max(0, self._place - 1) : self._place], self._next]
+        operator = next((each for each in beside if each.kind in {"AND", "OR"}), None)
+        if operator is None:
+            return self._bad(Note("bracket_not_opened"), self._next)
         return self._bad(Note("operator_needs_sides", operator=operator.text), operator)
 
     def _words(self, parts: list[_Part]) -> Query | None:
@@ -218,16 +219,11 @@ class _Parser:
         return Phrase(text, pattern, field, weight, lexeme.slop)
 
 
-def _part_of_record(value: str) -> Query:
-    parts = get_args(Part)
-    if value not in parts:
-        raise BadFilter(Note("no_such_part", part=value, parts=", ".join(parts)))
-    return Exact("part", (value,))
-
-
 def _exact(field: ExactField, value: str) -> Query:
     if not value:
         raise BadFilter(Note("value_missing", field=field))
+    if field == "part" and value not in get_args(Part):
+        raise BadFilter(Note("no_such_part", part=value, parts=", ".join(get_args(Part))))
     return Exact(field, (value,))
 
 
@@ -240,7 +236,7 @@ VALUES: dict[Field, Callable[[str], Query]] = {
     "id": lambda value: Or((_exact("doc_id", value), _exact("passage_id", value))),
     "passage_id": lambda value: _exact("passage_id", value),
     "doc_id": lambda value: _exact("doc_id", value),
-    "part": _part_of_record,
+    "part": lambda value: _exact("part", value),
 }
 
 
@@ -269,14 +265,12 @@ def _only_filters(query: Query) -> bool:
             return all(map(_only_filters, clauses))
 
 
-def _or(queries: list[Query]) -> Query | None:
-    clauses = [one for query in queries for one in (query.clauses if isinstance(query, Or) else (query,))]
-    return clauses[0] if len(clauses) == 1 else Or(tuple(clauses)) if clauses else None
+def _joined(kind: type[Or | And], queries: list[Query]) -> Query | None:
+    clauses = [one for query in queries for one in (query.clauses if isinstance(query, kind) else (query,))]
+    return clauses[0] if len(clauses) == 1 else kind(tuple(clauses)) if clauses else None
 
 
-def _and(queries: list[Query]) -> Query | None:
-    clauses = [one for query in queries for one in (query.clauses if isinstance(query, And) else (query,))]
-    return clauses[0] if len(clauses) == 1 else And(tuple(clauses)) if clauses else None
+_or, _and = partial(_joined, Or), partial(_joined, And)
 
 
 def _negated(query: Query) -> Query | None:
@@ -294,9 +288,7 @@ def _weighed(query: Query, weight: float) -> Query:
     match query:
         case Term() | Phrase():
             return replace(query, weight=query.weight * weight)
-        case Or(clauses=clauses):
-            return Or(tuple(_weighed(clause, weight) for clause in clauses))
-        case And(clauses=clauses):
-            return And(tuple(_weighed(clause, weight) for clause in clauses))
+        case Or(clauses=clauses) | And(clauses=clauses):
+            return type(query)(tuple(_weighed(clause, weight) for clause in clauses))
         case _:
             return query

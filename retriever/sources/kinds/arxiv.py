@@ -48,8 +48,7 @@ class ArXiv(WebSource):
     batch = 100
     per_page = 200
 
-    def page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
-        """Return the request for a page, with the range of submission dates."""
+    def _page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
         query = asked.text
         if years := bounds(asked.filters, BEGUN, LAST_YEAR):
             first, last = max(years[0], BEGUN), years[1]
@@ -57,12 +56,10 @@ class ArXiv(WebSource):
         page = {"start": str(start), "max_results": str(size), "sortBy": "relevance"}
         return WebRequest("/query", {"search_query": query, **page})
 
-    def id_request(self, ids: Sequence[str]) -> WebRequest:
-        """Return the request for preprints by id."""
+    def _id_request(self, ids: Sequence[str]) -> WebRequest:
         return WebRequest("/query", {"id_list": ",".join(ids), "max_results": str(len(ids))})
 
-    def read(self, content: bytes) -> Page:
-        """Parse a feed; Unreadable if it contains an error instead of preprints."""
+    def _read(self, content: bytes) -> Page:
         return [self._preprint(entry) for entry in xml_in(content, f"{ATOM}feed").iter(f"{ATOM}entry")]
 
     def _preprint(self, entry: Element) -> SourcePaper | None:

@@ -1,58 +1,56 @@
-"""A foreign Elasticsearch or OpenSearch index as a source, which is only read, by `_msearch`.
+"""A foreign Elasticsearch or OpenSearch index as a source, which is only read, by `_search`.
 
-It does not use the official clients, because they refuse servers of other versions and vendors. The
-requests and the parsing of answers are in `retriever/sources/query_dsl.py`.
+It does not use the official clients, because they refuse servers of other versions and vendors. All features
+used here are the same in Elasticsearch 7 to 9 and OpenSearch 1 to 3. Words are sent in their written form,
+because the index has its own analyzers. A field of a record may be missing, null, a list, a number or very
+long.
 """
 
-import asyncio
 import base64
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from urllib.parse import quote
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
+from base.letters import HANGUL
 from base.untrusted import message_of
-from indexer.corpora.papers import Language
+from indexer.corpora.papers import Language, language_named
+from indexer.corpora.readers.bibliography import parts_of
+from indexer.corpora.readers.scienceon import BETWEEN_AUTHORS
 from indexer.settings import BaseUrl, ElasticsearchServer, IndexerSettings
-from retriever.errors import SourceFailed, SourceSilent
-from retriever.queries.boolean import Exact, Query, Term
+from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Query, Range, Term
 from retriever.queries.filters import Filters
-from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
-from retriever.sources.json_values import table
-from retriever.sources.query_dsl import (
-    EVERYTHING,
-    Body,
-    applicable,
-    count_body,
-    full_text_of,
-    hits_in,
-    paper_in,
-    records_body,
-    search_body,
-    texts_body,
-    total_in,
-    written,
-)
+from retriever.sources import SourceFeatures, SourcePaper
 from retriever.sources.settings import SourceSettings
-from retriever.sources.web.client import Call, Limits, Unanswered, WebClient, WebRequest
-from retriever.sources.web.records import Unreadable, json_in
+from retriever.sources.web.boolean import WrittenQuery
+from retriever.sources.web.client import Call, Unanswered, WebClient, WebRequest
+from retriever.sources.web.records import SURROGATE, Unreadable, at, items, json_in, paper_of, table
+from retriever.sources.web.source import AskedQuery, Direction, Linked, Page, WebSource, answered
 
 if TYPE_CHECKING:
     import httpx
 
 FIELD = re.compile(r"[^\s*^\x00-\x1f]{1,256}")
 INDEX = re.compile(r"[^\s/\\?\"<>|#\x00-\x1f_.+-][^\s/\\?\"<>|#\x00-\x1f]{0,999}")
+IDENTIFIER = re.compile(r"\A[^\s\x00-\x1f\x7f-\x9f]{1,512}\Z")
 MOST_FIELDS = 20  # per role
-LEEWAY_S = 1.0  # for parsing answers
-MOST_NOTES = 3
-RECORDS_AT_A_TIME, COUNTS_AT_A_TIME = 500, 100
+MOST_HITS = 10_000  # the default of `index.max_result_window`
+MOST_EXPANSIONS = 100  # words of the index with a prefix of the query
+# Longer values are cut; an abstract has 300 words.
+LONGEST_TITLE, LONGEST_TEXT, LONGEST_BODY = 2_000, 20_000, 100_000
+MOST_VALUES = 10_000  # of a list
+MOST_PAPERS = 10**12  # maximum of a count, from which weights of words are computed
+CODE_CHARACTERS = 3  # of a language, at most
 KOREAN_WORD, MOSTLY_BEGUN = "연구", 2  # in most Korean papers, usually followed by a particle
 CUT_AT_SPACES = 'Korean is cut at spaces: hangul = "prefixes" also finds words followed by particles'
-NO_ANSWER = "a part of it did not answer in time: some papers may be missing"
+PARTIAL = "a part of it did not answer in time: some papers may be missing"
+
+Body = dict[str, Any]
+NOTHING: Body = {"match_none": {}}
 
 
 def _weighted(value: object) -> object:
@@ -114,11 +112,6 @@ class IndexFields(BaseModel):
         named = {role: [value] if isinstance(value, str) else value for role, value in self}
         return {name: role for role, names in named.items() for name in names if name and name != "_id"}
 
-    @property
-    def read(self) -> list[str]:
-        """The fields that are read, except full texts."""
-        return sorted(name for name, role in self.roles.items() if role != "body")
-
 
 class Settings(ElasticsearchServer, SourceSettings):
     """The server's address, and the fields of the index."""
@@ -148,8 +141,8 @@ class Settings(ElasticsearchServer, SourceSettings):
 
     @property
     def longest_s(self) -> float:
-        """Time for two requests and a margin: records, then their full texts or their references."""
-        return 2 * self.timeout_s + LEEWAY_S
+        """Time for two requests: records, then their full texts or their references."""
+        return 2 * self.timeout_s
 
     @field_validator("index")
     @classmethod
@@ -173,188 +166,310 @@ class Settings(ElasticsearchServer, SourceSettings):
             raise ValueError("user is set without a password: set its variable, or password_file")
         return self
 
-    @property
-    def authorization(self) -> tuple[str, str]:
-        """The scheme and the credentials that are sent, "" for none."""
-        if key := self.api_key.get_secret_value():
-            return "ApiKey", key
-        pair = f"{self.user}:{self.password.get_secret_value()}".encode()
-        return ("Basic", base64.b64encode(pair).decode()) if self.user else ("", "")
+    def client(self, transport: "httpx.AsyncBaseTransport | None" = None) -> WebClient:
+        """Return a client, which connects when needed; `transport` replaces the network."""
+        key, password = self.api_key.get_secret_value(), self.password.get_secret_value()
+        pair = base64.b64encode(f"{self.user}:{password}".encode()).decode() if self.user else ""
+        scheme, sent = ("ApiKey", key) if key else ("Basic", pair)
+        return WebClient(
+            self.url,
+            request_s=self.timeout_s,
+            most_bytes=self.answer_bytes,
+            headers={"Authorization": f"{scheme} {sent}"} if sent else {},
+            secrets=[key, password, sent],
+            ca_certs=self.ca_certs,
+            transport=transport,
+        )
 
 
-class ElasticsearchSource(Source):
+def applicable(settings: Settings, filters: Filters) -> Filters:
+    """Return the filters for which the index has fields; the others are applied to its hits."""
+    fields = settings.fields
+    return Filters(
+        years=filters.years if fields.year else None,
+        lang=filters.lang if fields.lang else None,
+        journal=filters.journal if fields.journal else None,
+    )
+
+
+def search_query(settings: Settings, query: Query, filters: Filters) -> Body:
+    """Return a query with its filters in the query DSL."""
+    narrowed = [written(settings, clause) for clause in applicable(settings, filters).clauses()]
+    asked = written(settings, query)
+    return {"bool": {"must": [asked], "filter": narrowed}} if narrowed else asked
+
+
+def written(settings: Settings, query: Query) -> Body:
+    """Convert a query to the query DSL; clauses without a field in the index match nothing."""
+    match query:
+        case Term(text=text):
+            if settings.hangul == "prefixes" and HANGUL.search(text):
+                return _match(settings, query, "phrase_prefix", {"max_expansions": MOST_EXPANSIONS})
+            return _match(settings, query, "best_fields", {})
+        case Phrase(slop=slop):
+            return _match(settings, query, "phrase", {"slop": slop} if slop else {})
+        case Range(low=low, high=high):
+            return _years(settings, low, high)
+        case Exact(field=field, values=values):
+            return _exact(settings, field, values)
+        case Or(clauses=clauses):
+            return _any([written(settings, clause) for clause in clauses])
+        case And(clauses=clauses):
+            found: dict[str, list[Body]] = {}
+            for clause in clauses:
+                kind = {Range: "filter", Exact: "filter", Not: "must_not"}.get(type(clause), "must")
+                inner = clause.clause if isinstance(clause, Not) else clause
+                found.setdefault(kind, []).append(written(settings, inner))
+            return {"bool": found} if found else NOTHING
+        case Not(clause=clause):
+            return {"bool": {"must_not": [written(settings, clause)]}}
+
+
+def _any(bodies: list[Body]) -> Body:
+    return {"bool": {"should": bodies, "minimum_should_match": 1}} if bodies else NOTHING
+
+
+def _match(settings: Settings, word: Term | Phrase, kind: str, more: Body) -> Body:
+    fields = settings.fields.title if word.field == "title" else settings.fields.searched
+    asked = {
+        "query": word.text,
+        "fields": [name if each == 1 else f"{name}^{each:g}" for name, each in fields.items()],
+        "type": kind,
+        "lenient": True,  # a numeric field matches no word, without an error
+    }
+    boost = {} if word.weight == 1 else {"boost": round(word.weight, 6)}
+    return {"multi_match": asked | boost | more}
+
+
+def _years(settings: Settings, low: int | None, high: int | None) -> Body:
+    field, kind = settings.fields.year, settings.year_type
+    if not field:
+        return NOTHING
+    if kind == "number":
+        bounds: Body = {"gte": low, "lte": high}
+    else:  # a date, or a text that begins with the year: up to the next year
+        day = "-01-01" if kind == "date" else ""
+        bounds = {
+            "gte": None if low is None else f"{low:04}{day}",
+            "lt": None if high is None else f"{high + 1:04}{day}",
+            "format": "yyyy-MM-dd" if day else None,
+        }
+    return {"range": {field: {name: value for name, value in bounds.items() if value is not None}}}
+
+
+def _exact(settings: Settings, field: str, values: Sequence[str]) -> Body:
+    fields = settings.fields
+    if field == "journal" and fields.journal:  # for analysed and unanalysed fields
+        return _any([{"match_phrase": {fields.journal: value}} for value in values])
+    if field == "lang":
+        values = [dict[str, str](settings.languages.items()).get(value, value) for value in values]
+    ids = {"doc_id": fields.id, "passage_id": fields.id, "references": fields.references}
+    name = (ids | {"lang": fields.lang}).get(field)
+    return _with_values(name, values) if name else NOTHING
+
+
+def _with_values(field: str, values: Sequence[str]) -> Body:
+    return {"ids": {"values": list(values)}} if field == "_id" else {"terms": {field: list(values)}}
+
+
+def paper_in(settings: Settings, name: str, hit: Any) -> SourcePaper | None:
+    """Return a hit as a paper of the source; None if it is not a hit, or has no usable id."""
+    fields, source = settings.fields, table(table(hit).get("_source"))
+    values: dict[str, list[str]] = {}
+    for field, role in fields.roles.items():
+        values.setdefault(role, []).extend(_texts(value_at(source, field)))
+    first = {role: next(iter(found), "") for role, found in values.items()}
+    authors = value_at(source, fields.authors)
+    named = [each.get("name") if isinstance(each, dict) else each for each in items(authors)]
+    record = first | {
+        "id": table(hit).get("_id") if fields.id == "_id" else first.get("id", ""),
+        "title": _joined(values.get("title", ()), LONGEST_TITLE),
+        "abstract": _joined(values.get("abstract", ()), LONGEST_TEXT),
+        "keywords": values.get("keywords", []),
+        "authors": [
+            author
+            for text in _texts(named or authors)
+            for author in parts_of([text[:LONGEST_TEXT]], BETWEEN_AUTHORS)
+        ],
+        "references": values.get("references", []),
+        "lang": _language(settings, first.get("lang", "")),
+    }
+    return paper_of(name, IDENTIFIER, record, score=table(hit).get("_score"), bare=True)
+
+
+def _joined(texts: Iterable[str], most: int) -> str:
+    return "\n".join(dict.fromkeys(texts))[:most]
+
+
+def value_at(source: Mapping[str, Any], field: str) -> Any:
+    """Return the value of a field, which may be in nested objects or in lists of them."""
+    if field in source:
+        return source[field]
+    first, _, rest = field.partition(".")
+    inner = source.get(first) if rest else None
+    if isinstance(inner, list):
+        return [value_at(table(each), rest) for each in inner[:MOST_VALUES]]
+    return value_at(table(inner), rest) if rest else None
+
+
+def _texts(value: Any) -> list[str]:
+    """Return the texts of a value, or of each item of a list; numbers as text."""
+    if isinstance(value, list):
+        return [text for each in value[:MOST_VALUES] for text in _texts(each)]
+    is_text = isinstance(value, str | int | float) and not isinstance(value, bool)
+    text = SURROGATE.sub("\ufffd", str(value)).strip() if is_text else ""
+    return [text] if text else []
+
+
+def _language(settings: Settings, said: str) -> str:
+    called = {name.casefold(): language for language, name in settings.languages.items()}
+    named = called.get(said.casefold()) or language_named(said)
+    return named or (said if len(said) <= CODE_CHARACTERS else "")
+
+
+class ElasticsearchSource(WebSource):
     """A foreign index, open until `close`."""
+
+    settings: Settings
+    identifiers = IDENTIFIER
+    batch = 500
 
     def __init__(
         self, name: str, settings: Settings, transport: "httpx.AsyncBaseTransport | None" = None
     ) -> None:
-        """Create a client, which connects when needed; `transport` replaces the network."""
-        self.name, self._settings = name, settings
-        scheme, sent = settings.authorization
-        self._client = WebClient(
-            settings.url,
-            Limits(settings.timeout_s, most_bytes=settings.answer_bytes),
-            headers={"Authorization": f"{scheme} {sent}"} if sent else {},
-            secrets=[settings.api_key.get_secret_value(), settings.password.get_secret_value(), sent],
-            ca_certs=settings.ca_certs,
-            transport=transport,
+        super().__init__(name, settings, settings.client(transport))
+        linked = bool(settings.fields.references)
+        self.features = SourceFeatures(
+            references=linked, citing=linked, frequencies=True, private=settings.private
         )
-        self._where = f"source {name!r}" + (f" at {settings.url}" if settings.private else "")
+        self.service = f"Elasticsearch at {settings.url}" if settings.private else "Elasticsearch"
+        self._path = f"/{quote(settings.index, safe='*,-+.:')}/_search"
+        self._fields = sorted(name for name, role in settings.fields.roles.items() if role != "body")
+
+    def _write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
+        held = applicable(self.settings, filters)
+        named = ("years", "lang", "journal")
+        missing = [name for name in named if getattr(filters, name) and not getattr(held, name)]
+        note = f"has no field for {', '.join(missing)}: its hits were filtered afterwards"
+        text = json.dumps(search_query(self.settings, query, filters), ensure_ascii=False)
+        return WrittenQuery(text, (note,) if missing else ()), AskedQuery(text, filters, k, query)
+
+    async def _pages(self, asked: AskedQuery, call: Call) -> AsyncIterator[Page]:
+        request = self._request(json.loads(asked.text), min(asked.k, MOST_HITS))
+        answer = await self.ask(request, call, self._answer)
+        found = await self._threads.run(self._papers, answer)
+        yield sorted(found, key=lambda each: (-(each.score or 0.0), each.paper.id) if each else (0.0, ""))
+        if answer.get("timed_out") or at(answer, "_shards", "failed"):
+            raise Unreadable(PARTIAL)
+
+    async def _complete(
+        self, found: list[list[SourcePaper]], call: Call
+    ) -> tuple[list[list[SourcePaper]], list[str]]:
+        bodies = list(self.settings.fields.body)
+        ids = list({each.paper.id: None for of in found for each in of if not each.paper.abstract})
+        if not bodies or not ids:
+            return found, []
+        own = self._call()  # with its own time
+        try:
+            request = self._request(_with_values(self._id, ids), len(ids), bodies)
+            answer = await self.ask(request, own, self._answer)
+        except (Unanswered, Unreadable) as error:
+            return found, [f"full texts were not read: {error}"]
+        finally:
+            call.requests += own.requests
+        texts: dict[str, str] = {}
+        for hit in _hits(answer):
+            source = table(table(hit).get("_source"))
+            text = _joined((one for name in bodies for one in _texts(value_at(source, name))), LONGEST_BODY)
+            name = table(hit).get("_id") if self._id == "_id" else value_at(source, self._id)
+            texts[next(iter(_texts(name)), "")] = text
+
+        def whole(each: SourcePaper) -> SourcePaper:
+            text = texts.get(each.paper.id)
+            return replace(each, paper=each.paper.model_copy(update={"body": text})) if text else each
+
+        return [list(map(whole, of)) for of in found], []
 
     @property
-    def features(self) -> SourceFeatures:
-        """References are supported if their field is configured."""
-        linked = bool(self._settings.fields.references)
-        return SourceFeatures(
-            references=linked, citing=linked, frequencies=True, private=self._settings.private
+    def _id(self) -> str:
+        return self.settings.fields.id
+
+    def _id_request(self, ids: Sequence[str]) -> WebRequest:
+        return self._request(_with_values(self._id, ids), len(ids))
+
+    async def _follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
+        if direction == "references":
+            return await self.follow_references(ids, limit, call)
+        citing = {each: written(self.settings, Exact("references", (each,))) for each in ids}
+        return await answered(
+            ids, lambda each: self.ask(self._request(citing[each], limit), call, self._read)
         )
 
-    async def search(self, queries: Sequence[tuple[Query, int]], *, filters: Filters) -> SourceAnswer:
-        """Answer all queries in one request; read full texts of papers without an abstract in another."""
-        settings = self._settings
-        answers, notes = await self._ask([search_body(settings, query, k, filters) for query, k in queries])
-        found, own_ids, unusable = await asyncio.to_thread(self._found, answers)
-        if unusable:
-            notes.append(f"{unusable} records without a usable id were left out")
-        held = applicable(settings, filters)
-        wanted = [name for name in ("years", "lang", "journal") if getattr(filters, name)]
-        if missing := [name for name in wanted if not getattr(held, name)]:
-            notes.append(f"has no field for {', '.join(missing)}: its hits were filtered afterwards")
-        texts: dict[str, str] = {}
-        if own_ids:
-            try:
-                [answer], _ = await self._ask([texts_body(settings, list(own_ids))])
-                for hit in hits_in(answer) or ():
-                    own_id = str(table(hit).get("_id"))
-                    texts[own_ids.get(own_id, "")] = full_text_of(settings, hit)
-            except SourceFailed as error:  # the records are usable without them
-                notes.append(f"full texts were not read: {error}")
-        whole = tuple(tuple(_with_text(paper, texts) for paper in papers) for papers in found)
-        return SourceAnswer(whole, tuple(notes), requests=1 + bool(own_ids))
+    def _read(self, content: bytes) -> Page:
+        return self._papers(self._answer(content))
 
-    def _found(
-        self, answers: Sequence[dict[str, Any]]
-    ) -> tuple[list[list[SourcePaper]], dict[str, str], int]:
-        """Return each answer's papers, ids of papers without text by the server's, and the unusable count."""
-        found: list[list[SourcePaper]] = []
-        own_ids: dict[str, str] = {}
-        unusable: set[str] = set()
-        for answer in answers:
-            papers: dict[str, SourcePaper] = {}
-            for hit in hits_in(answer) or ():
-                if (paper := paper_in(self._settings, self.name, hit)) is None:
-                    unusable.add(repr(hit)[:1000])
-                    continue
-                papers.setdefault(paper.paper.id, paper)
-                if self._settings.fields.body and not paper.paper.abstract:
-                    own_ids[str(hit.get("_id"))] = paper.paper.id
-            found.append(sorted(papers.values(), key=lambda each: (-(each.score or 0.0), each.paper.id)))
-        return found, own_ids, len(unusable)
+    def _papers(self, answer: Mapping[str, Any]) -> list[SourcePaper | None]:
+        return [paper_in(self.settings, self.name, hit) for hit in _hits(answer)]
 
-    async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
-        """Return records by id."""
-        wanted = list(dict.fromkeys(ids))
-        starts = range(0, len(wanted), RECORDS_AT_A_TIME)
-        bodies = [records_body(self._settings, wanted[start : start + RECORDS_AT_A_TIME]) for start in starts]
-        answers, _ = await self._ask(bodies) if bodies else ([], [])
-        by_id = {paper.paper.id: paper for answer in answers for paper in self._unscored(answer)}
-        return {paper_id: by_id[paper_id] for paper_id in wanted if paper_id in by_id}
+    def _answer(self, content: bytes) -> Mapping[str, Any]:
+        answer = table(json_in(content))
+        if answer.get("error") or not isinstance(at(answer, "hits", "hits"), list):
+            raise Unreadable(f"its answer is not that of _search: {self.client.line(message_of(answer))}")
+        return answer
 
-    async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
-        """Return the references of papers that are in the index, in two requests."""
-        if not self.features.references:
-            return LinkedPapers()
-        papers = await self.papers(ids)
-        referred = {paper_id: each.paper.references[:limit] for paper_id, each in papers.items()}
-        others = await self.papers([other for of in referred.values() for other in of])
-        linked = {name: tuple(others[each] for each in of if each in others) for name, of in referred.items()}
-        return LinkedPapers(linked, requests=2)
-
-    async def citing(self, ids: Sequence[str], limit: int) -> LinkedPapers:
-        """Return the papers of the index that refer to papers, in one request."""
-        if not self.features.citing or not ids:
-            return LinkedPapers()
-        answers, notes = await self._ask(
-            [search_body(self._settings, Exact("references", (each,)), limit, Filters()) for each in ids]
-        )
-        return LinkedPapers(dict(zip(ids, map(self._unscored, answers), strict=True)), tuple(notes), 1)
-
-    def _unscored(self, answer: Mapping[str, Any]) -> tuple[SourcePaper, ...]:
-        """Return the papers of an answer that has no order by score."""
-        papers = (paper_in(self._settings, self.name, hit) for hit in hits_in(answer) or ())
-        return tuple(replace(paper, score=None) for paper in papers if paper)
+    def _request(self, query: Body, size: int, fields: Sequence[str] | None = None) -> WebRequest:
+        source = self._fields if fields is None else sorted({*fields, self._id} - {"_id"})
+        body = {"query": query, "size": size, "_source": source, "track_total_hits": False}
+        return WebRequest.of_json(self._path, {}, body)
 
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
         """Return each word's document frequency, and the number of papers; None if unknown."""
-        counted = list(dict.fromkeys(words))
-        asked = [EVERYTHING, *(written(self._settings, Term(word, ())) for word in counted)]
-        totals: list[int] = []
-        for start in range(0, len(asked), COUNTS_AT_A_TIME):
-            answers, notes = await self._ask(list(map(count_body, asked[start : start + COUNTS_AT_A_TIME])))
-            known = [total for total in map(total_in, answers) if total is not None]
-            if notes or len(known) < len(answers):
-                return None
-            totals += known
-        return dict(zip(counted, totals[1:], strict=True)), totals[0]
+        asked = {word: written(self.settings, Term(word, ())) for word in dict.fromkeys(words)}
+        counts = await self._counts({"": {"match_all": {}}} | asked)
+        if any(count is None for count in counts.values()):
+            return None
+        total, *others = (count or 0 for count in counts.values())
+        return dict(zip(asked, others, strict=True)), total
 
     async def wrongly_described(self) -> tuple[str, ...]:
         """Describe fields that no paper has or that are not indexed, and Korean text cut only at spaces."""
-        roles = self._settings.fields.roles
-        prefixes = self._settings.model_copy(update={"hangul": "prefixes"})
-        word = Term(KOREAN_WORD, ())
-        asked = [{"exists": {"field": name}} for name in roles]
-        asked += [written(self._settings, word), written(prefixes, word)]
-        answers, _ = await self._ask(list(map(count_body, asked)))
-        *held, alone, begun = map(total_in, answers)
-        told = [
+        roles, word = self.settings.fields.roles, Term(KOREAN_WORD, ())
+        prefixes = self.settings.model_copy(update={"hangul": "prefixes"})
+        asked: dict[str, Body] = {name: {"exists": {"field": name}} for name in roles}
+        korean = {" alone": written(self.settings, word), " begun": written(prefixes, word)}
+        counts = await self._counts(asked | korean)
+        empty = [
             f"no paper has the field {name!r} ({role}), or it is not indexed"
-            for (name, role), papers in zip(roles.items(), held, strict=True)
-            if papers == 0
+            for name, role in roles.items()
+            if counts[name] == 0
         ]
+        alone, begun = counts[" alone"], counts[" begun"]
         cut = begun and alone is not None and begun > MOSTLY_BEGUN * alone
-        return (*told, *([CUT_AT_SPACES] if cut else []))
+        return (*empty, *([CUT_AT_SPACES] if cut else []))
 
-    async def close(self) -> None:
-        """Close connections."""
-        await self._client.close()
-
-    async def _ask(self, bodies: Sequence[Body]) -> tuple[list[dict[str, Any]], list[str]]:
-        """Send searches in one request; return one answer each, empty with a note if the search failed.
+    async def _counts(self, queries: Mapping[str, Body]) -> dict[str, int | None]:
+        """Count the papers of several queries in one request; None for a count that is no number.
 
         Raises:
-            SourceSilent: no answer within `timeout_s`, including retries.
-            SourceFailed: the request failed, or all of its searches.
+            SourceFailed: no answer.
         """
-        lines = [line for body in bodies for line in (b"{}", json.dumps(body, ensure_ascii=False).encode())]
-        index = quote(self._settings.index, safe="*,-+.:")
-        request = WebRequest(f"/{index}/_msearch", content=b"\n".join(lines) + b"\n")
-        until = asyncio.get_running_loop().time() + self._settings.timeout_s
+        filters = {str(place): query for place, query in enumerate(queries.values())}
+        body = {"size": 0, "_source": False, "aggs": {"counts": {"filters": {"filters": filters}}}}
         try:
-            response = await asyncio.to_thread(json_in, await self._client.send(request, Call(until)))
+            request = WebRequest.of_json(self._path, {}, body)
+            answer = await self.ask(request, self._call(), self._answer)
         except (Unanswered, Unreadable) as error:
-            is_silent = isinstance(error, Unanswered) and error.silent
-            raise (SourceSilent if is_silent else SourceFailed)(f"{self._where}: {error}") from None
-        answers = table(response).get("responses")
-        if not isinstance(answers, list) or len(answers) != len(bodies):
-            said = self._client.line(message_of(response))
-            raise SourceFailed(f"{self._where}: its answer is not that of _msearch: {said}")
-        notes = []
-        for place, answer in enumerate(answers):
-            if hits_in(table(answer)) is None:
-                notes.append(f"a query failed: {self._client.line(message_of(answer))}")
-                answers[place] = {}
-            elif answer.get("timed_out") or table(answer.get("_shards")).get("failed"):
-                notes.append(NO_ANSWER)
-        if not any(answers):
-            raise SourceFailed(f"{self._where}: {notes[0]}")
-        return answers, list(dict.fromkeys(notes))[:MOST_NOTES]
+            raise self._failed([str(error)]) from None
+        buckets = at(answer, "aggregations", "counts", "buckets")
+        found = (at(buckets, str(place), "doc_count") for place in range(len(queries)))
+        counts = (min(one, MOST_PAPERS) if type(one) is int and one >= 0 else None for one in found)
+        return dict(zip(queries, counts, strict=True))
 
 
-def _with_text(paper: SourcePaper, texts: Mapping[str, str]) -> SourcePaper:
-    text = texts.get(paper.paper.id)
-    return replace(paper, paper=paper.paper.model_copy(update={"body": text})) if text else paper
+def _hits(answer: Mapping[str, Any]) -> list[Any]:
+    return items(at(answer, "hits", "hits"))[:MOST_HITS]
 
 
-def open_source(name: str, settings: Settings, _: IndexerSettings) -> Source:
+def open_source(name: str, settings: Settings, _: IndexerSettings) -> ElasticsearchSource:
     """Create the source; nothing is sent yet."""
     return ElasticsearchSource(name, settings)

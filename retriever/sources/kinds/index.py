@@ -16,7 +16,7 @@ from indexer.versions.manifest import Manifest
 from retriever.engines import EngineHit
 from retriever.following import FollowingIndex
 from retriever.index import SearchIndex, open_index
-from retriever.papers.citations import citation_counts, cited_by, references
+from retriever.papers.linked import citation_counts, cited_by, references
 from retriever.papers.records import records_of_papers
 from retriever.queries.boolean import Phrase, Query, Term, with_words
 from retriever.queries.filters import Filters
@@ -84,14 +84,12 @@ class IndexSource(Source):
             whole = _holds_papers(index)
             found = await index.engine.search(asked, filters=filters, collapse=whole)
             papers = await self._of_hits(index, list(chain.from_iterable(found)))
-            lists = ([(hit.doc_id if whole else hit.passage_id, hit.score) for hit in of] for of in found)
-            return SourceAnswer(
-                tuple(
-                    tuple(SourcePaper(papers[id_], score) for id_, score in of if id_ in papers)
-                    for of in lists
-                ),
-                requests=2,
+            lists = [{hit.doc_id if whole else hit.passage_id: hit.score for hit in of} for of in found]
+            scored = (
+                tuple(SourcePaper(papers[name], score) for name, score in of.items() if name in papers)
+                for of in lists
             )
+            return SourceAnswer(tuple(scored), requests=2)
 
         return await self.ask(of)
 
@@ -100,10 +98,8 @@ class IndexSource(Source):
         passages = await index.engine.passages({hit.passage_id for hit in hits})
         if not _holds_papers(index):
             return {
-                passage_id: Paper(
-                    id=passage_id, title=each.title, abstract=each.text, lang=each.lang, source=self.name
-                )
-                for passage_id, each in passages.items()
+                name: Paper(id=name, title=of.title, abstract=of.text, lang=of.lang, source=self.name)
+                for name, of in passages.items()
             }
         bodies: dict[str, list[str]] = defaultdict(list)
         for passage in passages.values():
@@ -132,24 +128,25 @@ class IndexSource(Source):
 
     async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
         """Return the references of papers that are in the index, in their order."""
-        return await self.ask(lambda version: self._linked(version, references, ids, limit))
+        return await self._linked(references, ids, limit)
 
     async def citing(self, ids: Sequence[str], limit: int) -> LinkedPapers:
         """Return the papers of the index that refer to papers."""
-        return await self.ask(lambda version: self._linked(version, cited_by, ids, limit))
+        return await self._linked(cited_by, ids, limit)
 
-    async def _linked(
-        self, index: SearchIndex, follow: Follow, ids: Sequence[str], limit: int
-    ) -> LinkedPapers:
-        if not _holds_papers(index):
-            return LinkedPapers()
-        linked = await follow(index, ids, limit)
-        papers = await self._read(index, chain.from_iterable(linked.values()))
-        found = {
-            paper_id: tuple(SourcePaper(papers[other]) for other in others if other in papers)
-            for paper_id, others in linked.items()
-        }
-        return LinkedPapers(found, requests=2)  # maximum: long abstracts are read again
+    async def _linked(self, follow: Follow, ids: Sequence[str], limit: int) -> LinkedPapers:
+        async def of(index: SearchIndex) -> LinkedPapers:
+            if not _holds_papers(index):
+                return LinkedPapers()
+            linked = await follow(index, ids, limit)
+            papers = await self._read(index, chain.from_iterable(linked.values()))
+            found = {
+                paper_id: tuple(SourcePaper(papers[other]) for other in others if other in papers)
+                for paper_id, others in linked.items()
+            }
+            return LinkedPapers(found, requests=2)  # maximum: long abstracts are read again
+
+        return await self.ask(of)
 
     async def citation_counts(self, ids: Sequence[str]) -> dict[str, int]:
         """Count the papers of the index that refer to each paper; empty if it holds passages."""

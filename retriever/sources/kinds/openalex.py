@@ -12,11 +12,10 @@ from pydantic import Field
 from indexer.corpora.readers.mapping import paper_record
 from indexer.corpora.readers.services import OPENALEX
 from retriever.sources import SourceFeatures
-from retriever.sources.json_values import items, table
 from retriever.sources.settings import Address, Key, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax, in_address
 from retriever.sources.web.client import Call, WebRequest
-from retriever.sources.web.records import agreed, json_in, paper_of
+from retriever.sources.web.records import agreed, items, json_in, paper_of, table
 from retriever.sources.web.source import AskedQuery, Direction, Linked, Page, WebSource, answered, bounds
 
 PER_PAGE = 100
@@ -47,8 +46,7 @@ class OpenAlex(WebSource):
     batch = per_page = PER_PAGE
     whole_pages = True
 
-    def page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
-        """Return the request for a page, with years and language."""
+    def _page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
         low, high = bounds(asked.filters) or ("", "")
         filters = [f"from_publication_date:{low}-01-01"] if low else []
         filters += [f"to_publication_date:{high}-12-31"] if high else []
@@ -56,12 +54,10 @@ class OpenAlex(WebSource):
         page = {"per_page": str(size), "page": str(start // size + 1)}
         return self._works(",".join(filters), search=asked.text, select=f"{FIELDS},relevance_score", **page)
 
-    def id_request(self, ids: Sequence[str]) -> WebRequest:
-        """Return the request for works by id."""
+    def _id_request(self, ids: Sequence[str]) -> WebRequest:
         return self._works(f"ids.openalex:{'|'.join(ids)}")
 
-    def doi_request(self, dois: Sequence[str]) -> WebRequest:
-        """Return the request for works by DOI."""
+    def _doi_request(self, dois: Sequence[str]) -> WebRequest:
         return self._works(f"doi:{'|'.join(dois)}")
 
     def _works(self, filters: str, **parameters: str) -> WebRequest:
@@ -69,20 +65,15 @@ class OpenAlex(WebSource):
         asked = {"filter": filters} if filters else {}
         return WebRequest("/works", {"per_page": str(PER_PAGE), "select": FIELDS} | asked | parameters | key)
 
-    async def follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
-        """Follow references, in two rounds for all papers, or citing works, with one request per paper."""
+    async def _follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
         if direction == "citing":
             sorted_ = {"sort": "cited_by_count:desc", "per_page": str(min(PER_PAGE, limit))}
             return await answered(
-                ids, lambda each: self.ask(self._works(f"cites:{each}", **sorted_), call, self.read)
+                ids, lambda each: self.ask(self._works(f"cites:{each}", **sorted_), call, self._read)
             )
-        citing, failures = await self.by_id(ids, call)
-        references = {each: paper.paper.references[:limit] for each, paper in citing.items()}
-        followed, more = await self.follow_by_id(references, call)
-        return followed, [*failures, *more]
+        return await self.follow_references(ids, limit, call)
 
-    def read(self, content: bytes) -> Page:
-        """Parse a page of works."""
+    def _read(self, content: bytes) -> Page:
         works = [table(work) for work in items(agreed(json_in(content), "results").get("results"))]
         return [
             paper_of(self.name, WORK, paper_record(work, OPENALEX), score=work.get("relevance_score"))

@@ -17,11 +17,10 @@ from indexer.corpora.readers.pubmed import article_as_paper
 from indexer.corpora.readers.xml_records import text_in
 from retriever.queries.boolean import AnalysedField
 from retriever.sources import SourceFeatures, SourcePaper
-from retriever.sources.json_values import at, items, table
 from retriever.sources.settings import Address, Key, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax
 from retriever.sources.web.client import Call, WebRequest
-from retriever.sources.web.records import Unreadable, json_in, paper_of, text, texts, xml_in
+from retriever.sources.web.records import Unreadable, at, items, json_in, paper_of, table, text, texts, xml_in
 from retriever.sources.web.source import AskedQuery, Direction, Linked, Page, WebSource, bounds
 
 MOST_IDS = 9_999  # of a search
@@ -49,8 +48,7 @@ class PubMed(WebSource):
     identifiers = PMID
     batch = 200
 
-    async def pages(self, asked: AskedQuery, call: Call) -> AsyncIterator[Page]:
-        """Yield ids only, by relevance; `complete` fetches the records."""
+    async def _pages(self, asked: AskedQuery, call: Call) -> AsyncIterator[Page]:
         term = asked.text
         if years := bounds(asked.filters, FIRST_YEAR, LATEST):
             term = f"({term}) AND {years[0]}:{years[1]}[dp]"
@@ -58,19 +56,16 @@ class PubMed(WebSource):
         ids = await self.ask(self._form("esearch", form), call, read_ids)
         yield [SourcePaper(Paper.model_validate({"id": each})) for each in ids[: asked.k]]
 
-    async def complete(
+    async def _complete(
         self, found: list[list[SourcePaper]], call: Call
     ) -> tuple[list[list[SourcePaper]], list[str]]:
-        """Fetch the records of all queries together."""
         known, failures = await self.by_id((each.paper.id for ids in found for each in ids), call)
         return [[known[each.paper.id] for each in ids if each.paper.id in known] for ids in found], failures
 
-    def id_request(self, ids: Sequence[str]) -> WebRequest:
-        """Return the request for records by id."""
+    def _id_request(self, ids: Sequence[str]) -> WebRequest:
         return self._form("efetch", {"id": ",".join(ids), "retmode": "xml"})
 
-    async def follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
-        """Follow references in either direction: one request for all ids, further requests for records."""
+    async def _follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
         link = LINKS[direction]
         form = {"dbfrom": "pubmed", "cmd": "neighbor", "linkname": link, "retmode": "json"}
         links = await self.ask(self._form("elink", form, ids), call, partial(read_links, link))
@@ -88,8 +83,7 @@ class PubMed(WebSource):
         named = [each for each in (always | dict(fields)).items() if each[1]]
         return WebRequest.of_form(f"/{utility}.fcgi", [*named, *(("id", each) for each in ids)])
 
-    def read(self, content: bytes) -> Page:
-        """Parse records; a DOCTYPE precedes them, and its references are not followed."""
+    def _read(self, content: bytes) -> Page:
         articles = xml_in(content, "PubmedArticleSet", doctype=True).iterfind("PubmedArticle")
         return list(map(self._paper, articles))
 

@@ -23,11 +23,10 @@ from base.extras import extra_remedy
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
 from indexer.corpora.readers.scienceon import ROOT, STATUS, STATUS_OK, paper_record
 from indexer.corpora.readers.xml_records import text_in
-from retriever.sources.json_values import at
 from retriever.sources.settings import Address, AtOnce, Key, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax, in_address
-from retriever.sources.web.client import Call, WebRequest
-from retriever.sources.web.records import Unreadable, json_in, paper_of, text, xml_in
+from retriever.sources.web.client import Call, WebClient, WebRequest
+from retriever.sources.web.records import Unreadable, at, json_in, paper_of, text, xml_in
 from retriever.sources.web.source import AskedQuery, Page, Result, WebSource, bounds
 
 PER_PAGE = 100
@@ -73,21 +72,19 @@ class ScienceON(WebSource):
     per_page = PER_PAGE
     whole_pages = True
 
-    def __init__(self, name: str, settings: Settings) -> None:
+    def __init__(self, name: str, settings: Settings, client: WebClient | None = None) -> None:
         """Create the source; the first question connects. LibraryMissing without the encryption library."""
-        super().__init__(name, settings)
+        super().__init__(name, settings, client)
         accounts("k" * KEY_CHARACTERS, settings.mac_address, datetime.now(KOREA))
         self._token, self._good_until = "", 0.0
         self._asking = asyncio.Lock()
 
-    def page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
-        """Return the request for a page: words of all fields, and years."""
+    def _page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
         years = bounds(asked.filters, FIRST_YEAR, LAST_YEAR)
         fields = {"BI": asked.text} | ({"PY": f"{years[0]}~{years[1]}"} if years else {})
         return self._records(fields, start // size + 1, size)
 
-    def id_request(self, ids: Sequence[str]) -> WebRequest:
-        """Return the request for records by number."""
+    def _id_request(self, ids: Sequence[str]) -> WebRequest:
         return self._records({"CN": "|".join(ids)}, 1, PER_PAGE)
 
     def _records(self, fields: dict[str, str], page: int, size: int) -> WebRequest:
@@ -122,8 +119,7 @@ class ScienceON(WebSource):
                 self.client.secrets.append(self._token)
             return self._token
 
-    def read(self, content: bytes) -> Page:
-        """Parse the records of a search; TokenRefused if a new token may help."""
+    def _read(self, content: bytes) -> Page:
         if content.lstrip()[:1] == b"{":  # some errors are not XML
             raise _refusal([text(at(json_in(content), "errorCode"))])
         answer = xml_in(content, ROOT)

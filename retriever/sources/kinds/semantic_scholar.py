@@ -17,11 +17,10 @@ from pydantic import Field
 from retriever.queries.boolean import Or, Phrase, Query, Term
 from retriever.queries.filters import Filters
 from retriever.sources import SourceFeatures, SourcePaper
-from retriever.sources.json_values import at, items, table
 from retriever.sources.settings import Address, Key, WebSettings
 from retriever.sources.web.boolean import Syntax, WrittenQuery, plain_words
 from retriever.sources.web.client import Call, WebRequest
-from retriever.sources.web.records import agreed, json_in, paper_of, text
+from retriever.sources.web.records import agreed, at, items, json_in, paper_of, table, text
 from retriever.sources.web.source import AskedQuery, Direction, Linked, Page, WebSource, answered, bounds
 
 PER_PAGE = 100  # of the search by relevance
@@ -59,31 +58,27 @@ class SemanticScholar(WebSource):
     identifiers = PAPER
     batch = 500
 
-    def __init__(self, name: str, settings: Settings) -> None:
-        """Create the source; the first question connects."""
-        key = {"x-api-key": settings.api_key.get_secret_value()} if settings.api_key else {}
-        super().__init__(name, settings, key)
+    @staticmethod
+    def _headers(settings: Settings) -> dict[str, str]:
+        return {"x-api-key": settings.api_key.get_secret_value()} if settings.api_key else {}
 
-    def _ranks(self, query: Query) -> bool:
-        return self.settings.search == "relevance" and is_words_alone(query)
-
-    def write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
-        """Convert a query; a note says that Boolean queries are not ordered by relevance."""
-        written, asked = super().write(query, k, filters)
+    def _write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
+        written, asked = super()._write(query, k, filters)
         if asked and self.settings.search == "relevance" and not is_words_alone(asked.query):
             written = replace(written, notes=(*written.notes, BY_CITATIONS))
         return written, asked
 
-    async def pages(self, asked: AskedQuery, call: Call) -> AsyncIterator[Page]:
-        """Yield pages, by relevance unless the query needs Boolean syntax."""
+    async def _pages(self, asked: AskedQuery, call: Call) -> AsyncIterator[Page]:
         years = bounds(asked.filters)
         parameters = {"fields": FIELDS} | ({"year": f"{years[0]}-{years[1]}"} if years else {})
-        if self._ranks(asked.query):  # words with hyphens match nothing
+        if self.settings.search == "relevance" and is_words_alone(
+            asked.query
+        ):  # words with hyphens match nothing
             words = " ".join(dict.fromkeys(plain_words(asked.text).replace("-", " ").split()))
             for offset in range(0, min(asked.k, MOST_RANKED), PER_PAGE):
                 size = min(PER_PAGE, asked.k - offset)
                 page = {"query": words, "offset": str(offset), "limit": str(size)}
-                found = await self.ask(WebRequest("/paper/search", parameters | page), call, self.read)
+                found = await self.ask(WebRequest("/paper/search", parameters | page), call, self._read)
                 yield found
                 if len(found) < size:
                     return
@@ -93,34 +88,30 @@ class SemanticScholar(WebSource):
             found, token = await self.ask(
                 WebRequest("/paper/search/bulk", parameters),
                 call,
-                lambda content: (self.read(content), text(at(json_in(content), "token"))),
+                lambda content: (self._read(content), text(at(json_in(content), "token"))),
             )
             yield found
             if not token:
                 return
             parameters["token"] = token
 
-    def id_request(self, ids: Sequence[str]) -> WebRequest:
-        """Return the request for papers by id."""
+    def _id_request(self, ids: Sequence[str]) -> WebRequest:
         return WebRequest.of_json("/paper/batch", {"fields": FIELDS}, {"ids": list(ids)})
 
-    def doi_request(self, dois: Sequence[str]) -> WebRequest:
-        """Return the request for papers by DOI."""
-        return self.id_request([f"DOI:{doi}" for doi in dois])
+    def _doi_request(self, dois: Sequence[str]) -> WebRequest:
+        return self._id_request([f"DOI:{doi}" for doi in dois])
 
-    async def follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
-        """Follow references in either direction, with one request per paper; unknown papers have none."""
+    async def _follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
         path = "references" if direction == "references" else "citations"
         parameters = {"fields": FIELDS, "limit": str(min(limit, MOST_RANKED))}
 
         async def linked(paper: str) -> Page:
             request = WebRequest(f"/paper/{paper}/{path}", parameters, absent=b'{"data": []}')
-            return await self.ask(request, call, self.read)
+            return await self.ask(request, call, self._read)
 
         return await answered(ids, linked)
 
-    def read(self, content: bytes) -> Page:
-        """Parse a page of papers or of links to papers, or a list of papers by id."""
+    def _read(self, content: bytes) -> Page:
         answer = json_in(content)
         listed = answer if isinstance(answer, list) else agreed(answer, "data", "total").get("data")
         return [self._paper(table(each)) for each in items(listed) if each]

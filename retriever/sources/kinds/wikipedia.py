@@ -11,11 +11,10 @@ from pydantic import Field, model_validator
 
 from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
-from retriever.sources.json_values import at, items, table
 from retriever.sources.settings import Address, AtOnce, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax, WrittenQuery, anywhere
 from retriever.sources.web.client import WebRequest
-from retriever.sources.web.records import Unreadable, agreed, json_in, paper_of, text
+from retriever.sources.web.records import Unreadable, agreed, at, items, json_in, paper_of, table, text
 from retriever.sources.web.source import AskedQuery, Page, WebSource
 
 PER_PAGE = 20  # the maximum number of introductions per request
@@ -65,26 +64,22 @@ class Wikipedia(WebSource):
     identifiers = ARTICLE
     batch = per_page = PER_PAGE
 
-    def write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
-        """Convert a query; articles have no year, so a filter of years matches nothing."""
-        written, asked = super().write(query, k, filters)
+    def _write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
+        written, asked = super()._write(query, k, filters)
         if asked and asked.filters.years:
             return WrittenQuery("", (NO_YEARS,)), None
         if asked and asked.filters.lang not in {None, "", self.settings.language}:
             return WrittenQuery(""), None
         return written, asked
 
-    def page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
-        """Return the request for a page of articles."""
+    def _page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
         page = {"gsrlimit": str(size), "gsroffset": str(start), "gsrnamespace": "0"}
         return WebRequest("/api.php", {**ALWAYS, "generator": "search", "gsrsearch": asked.text, **page})
 
-    def id_request(self, ids: Sequence[str]) -> WebRequest:
-        """Return the request for articles by page number."""
+    def _id_request(self, ids: Sequence[str]) -> WebRequest:
         return WebRequest("/api.php", {**ALWAYS, "pageids": "|".join(ids)})
 
-    def read(self, content: bytes) -> Page:
-        """Parse articles, best first."""
+    def _read(self, content: bytes) -> Page:
         answer = agreed(json_in(content), "query", "batchcomplete", "continue", "error")
         if answer.get("error") is not None:
             raise Unreadable(f"it answers: {text(at(answer, 'error', 'code'))[:80] or 'an error'}")

@@ -7,7 +7,7 @@ space. Weights are left out, because no service supports them.
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import quote_plus
 
@@ -64,14 +64,16 @@ def write_query(query: Query, syntax: Syntax) -> WrittenQuery:
     whole = _simplified(query)
     words, notes = len(_words(whole)), []
 
+    def first(count: int) -> Query:
+        return whole if count == words else _simplified(_first_words(whole, count))
+
     def length(count: int) -> int:
-        return syntax.length(_written(_first_words(whole, count), syntax))
+        return syntax.length(_written(first(count), syntax))
 
     try:
         fits = length(words) <= syntax.longest
         fit = words if fits else bisect_right(range(1, words), syntax.longest, key=length)
-        shortened = _simplified(_first_words(whole, fit))
-        text = _written(shortened, syntax) if fits or fit else ""
+        text = _written(first(fit), syntax) if fits or fit else ""
     except NotExpressible as error:
         return WrittenQuery("", (f"a query was not sent: {error}",))
     if not text:
@@ -80,7 +82,7 @@ def write_query(query: Query, syntax: Syntax) -> WrittenQuery:
     if fit < words:
         lost = f"its last {words - fit} of {words} words"
         notes.append(f"a query was too long for the service and lost {lost}")
-    if not syntax.titles and any(word.field == "title" for word in _words(shortened)):
+    if not syntax.titles and any(word.field == "title" for word in _words(first(fit))):
         notes.append(TITLES)
     return WrittenQuery(text, tuple(notes))
 
@@ -92,40 +94,25 @@ def plain_words(text: str) -> str:
     return " ".join(word.lower() if word.lower() in RESERVED else word for word in words if word)
 
 
-def heading_words(text: str) -> str:
-    """Return a heading like `plain_words`, but with its commas: Diabetes Mellitus, Type 2."""
-    return ", ".join(filter(None, map(plain_words, text.split(","))))
-
-
 def _simplified(query: Query) -> Query:
     """Drop title words of an Or that are searched everywhere anyway, and joins of a single clause."""
-    if isinstance(query, Not):
-        return Not(_simplified(query.clause))
     if not isinstance(query, Or | And):
-        return query
+        return Not(_simplified(query.clause)) if isinstance(query, Not) else query
     clauses = [_simplified(clause) for clause in query.clauses]
     if isinstance(query, Or):
-        everywhere = {
-            each.text for each in clauses if isinstance(each, Term | Phrase) and each.field == "text"
-        }
-        clauses = [each for each in clauses if not _is_title_of(everywhere, each)]
+        words = [each for each in clauses if isinstance(each, Term | Phrase)]
+        everywhere = {each.text for each in words if each.field == "text"}
+        repeated = [each for each in words if each.field == "title" and each.text in everywhere]
+        clauses = [each for each in clauses if each not in repeated]
     alone = len(clauses) == 1 and not isinstance(clauses[0], Not)
     return clauses[0] if alone else type(query)(tuple(clauses))
 
 
-def _is_title_of(words: set[str], clause: Query) -> bool:
-    return isinstance(clause, Term | Phrase) and clause.field == "title" and clause.text in words
-
-
 def _words(query: Query) -> list[Term | Phrase]:
     """Return the words of a query that are not excluded."""
-    match query:
-        case Term() | Phrase():
-            return [query]
-        case Or(clauses=clauses) | And(clauses=clauses):
-            return [word for clause in clauses for word in _words(clause)]
-        case _:
-            return []
+    if isinstance(query, Or | And):
+        return [word for clause in query.clauses for word in _words(clause)]
+    return [query] if isinstance(query, Term | Phrase) else []
 
 
 def _first_words(query: Query, count: int) -> Query:
@@ -146,32 +133,30 @@ def _first_words(query: Query, count: int) -> Query:
 def _written(query: Query, syntax: Syntax) -> str:
     match query:
         case Term(text=text, field=field) | Phrase(text=text, field=field):
-            words = heading_words(text) if field == "heading" else plain_words(text)
+            # A heading keeps its commas: Diabetes Mellitus, Type 2.
+            parts = text.split(",") if field == "heading" else [text]
+            words = ", ".join(filter(None, map(plain_words, parts)))
             return syntax.word(words, field) if words else ""
         case Or(clauses=clauses):
             if any(isinstance(clause, Not) for clause in clauses):
                 raise NotExpressible("it only excludes words within an OR")
-            parts = (_bracketed(clause, syntax) for clause in clauses)
-            return syntax.either.join(dict.fromkeys(filter(None, parts)))
+            found = (_bracketed(clause, syntax) for clause in clauses)
+            return syntax.either.join(dict.fromkeys(filter(None, found)))
         case And(clauses=clauses):
             wanted = [clause for clause in clauses if not isinstance(clause, Not)]
+            others = [clause.clause for clause in clauses if isinstance(clause, Not)]
             alone = len(wanted) == 1 and not syntax.brackets  # exclusions may follow an OR
-            found = [_written(each, syntax) if alone else _bracketed(each, syntax) for each in wanted]
-            refused = list(filter(None, (_bracketed(each, syntax) for each in _excluded(clauses))))
-            if refused and not any(found):
+            texts = [_written(each, syntax) if alone else _bracketed(each, syntax) for each in wanted]
+            # An excluded OR gives one exclusion per word.
+            excluded = [one for each in others for one in (each.clauses if isinstance(each, Or) else [each])]
+            refused = list(filter(None, (_bracketed(each, syntax) for each in excluded)))
+            if refused and not any(texts):
                 raise NotExpressible("it only excludes")
-            return syntax.both.join(filter(None, found)) + "".join(syntax.without + each for each in refused)
+            return syntax.both.join(filter(None, texts)) + "".join(syntax.without + each for each in refused)
         case Not():
             raise NotExpressible("it only excludes")
         case Range() | Exact():
             raise NotExpressible("the service does not support one of its filters")
-
-
-def _excluded(clauses: Sequence[Query]) -> Iterator[Query]:
-    """Yield the exclusions; an excluded OR gives one exclusion per word."""
-    for clause in clauses:
-        if isinstance(clause, Not):
-            yield from clause.clause.clauses if isinstance(clause.clause, Or) else (clause.clause,)
 
 
 def _bracketed(clause: Query, syntax: Syntax) -> str:

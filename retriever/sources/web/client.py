@@ -31,7 +31,6 @@ class RateLimit:
     """The times at which requests to one host may be sent; for callers on any event loop."""
 
     def __init__(self, per_second: float = inf) -> None:
-        """Allow the first request at once."""
         self._interval, self._free_at = 1 / per_second, 0.0
         self._lock = threading.Lock()
 
@@ -61,10 +60,10 @@ _rates: dict[str, RateLimit] = {}  # by host and port; the slowest requested rat
 class Unanswered(Exception):
     """A service does not answer, or sends an invalid answer; the message contains no key."""
 
-    def __init__(self, why: str, retry_s: float = inf, *, silent: bool = False) -> None:
-        """Take the reason, the least wait before a retry (infinite if it is useless), and a timeout."""
+    def __init__(self, why: str, retry_s: float = inf) -> None:
+        """Take the reason, and the least wait before a retry, infinite if it is useless."""
         super().__init__(why)
-        self.retry_s, self.silent = retry_s, silent
+        self.retry_s = retry_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,33 +100,18 @@ class Call:
         return self.until - asyncio.get_running_loop().time()
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """The limits of a client.
-
-    Args:
-        request_s: seconds for one request.
-        per_second: requests to the host; None for no limit.
-        at_once: concurrent requests; None for no limit.
-        retries: further requests after one that failed.
-        most_bytes: of an answer.
-    """
-
-    request_s: float
-    per_second: float | None = None
-    at_once: int | None = None
-    retries: int = 2
-    most_bytes: int = MOST_BYTES
-
-
 class WebClient:
     """The connections to one service."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one for each limit
         self,
         url: str,
-        limits: Limits,
         *,
+        request_s: float,
+        per_second: float | None = None,
+        at_once: int | None = None,
+        retries: int = 2,
+        most_bytes: int = MOST_BYTES,
         headers: Mapping[str, str] | None = None,
         secrets: Iterable[str] = (),
         ca_certs: Path | None = None,
@@ -137,25 +121,24 @@ class WebClient:
 
         Args:
             url: address of the service.
-            limits: of time, rate and bytes.
+            request_s: seconds for one request.
+            per_second: requests to the host; None for no limit.
+            at_once: concurrent requests; None for no limit.
+            retries: further requests after one that failed.
+            most_bytes: of an answer.
             headers: of all requests.
             secrets: no message contains them.
             ca_certs: certificate authorities of the server.
             transport: sends the requests instead of the network.
         """
-        self._url, self._limits = url, limits
+        self._url, self._request_s, self._retries, self._most_bytes = url, request_s, retries, most_bytes
         self.secrets = [secret for secret in secrets if secret]  # may be changed later
         self._rate = RateLimit()
-        if limits.per_second:
-            self._rate = _rates.setdefault(urlsplit(url).netloc, self._rate).slow_to(limits.per_second)
-        self._places = asyncio.Semaphore(limits.at_once) if limits.at_once else nullcontext()
+        if per_second:
+            self._rate = _rates.setdefault(urlsplit(url).netloc, self._rate).slow_to(per_second)
+        self._places = asyncio.Semaphore(at_once) if at_once else nullcontext()
         self._client = open_client(
-            url,
-            None,
-            ca_certs=ca_certs,
-            connections=limits.at_once,
-            headers=headers or {},
-            transport=transport,
+            url, None, ca_certs=ca_certs, connections=at_once, headers=headers or {}, transport=transport
         )
 
     async def send(self, request: WebRequest, call: Call) -> bytes:
@@ -174,7 +157,7 @@ class WebClient:
                 return await self._answer(request, call)
             except Unanswered as failure:
                 wait = max(pause, failure.retry_s)
-                if tries > self._limits.retries or wait >= call.left:
+                if tries > self._retries or wait >= call.left:
                     raise
             await asyncio.sleep(wait)
         raise AssertionError("pauses have no end")
@@ -190,13 +173,12 @@ class WebClient:
                     str(address),
                     request.content,
                     headers={} if request.content is None else {"Content-Type": request.content_type},
-                    seconds=max(0.001, min(self._limits.request_s, call.left)),
-                    most_bytes=self._limits.most_bytes,
+                    seconds=max(0.001, min(self._request_s, call.left)),
+                    most_bytes=self._most_bytes,
                 )
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             transient = isinstance(error, httpx.NetworkError | httpx.TimeoutException)
-            silent = isinstance(error, httpx.ReadTimeout)
-            raise Unanswered(self.line(_why(error)), 0.0 if transient else inf, silent=silent) from None
+            raise Unanswered(self.line(_why(error)), 0.0 if transient else inf) from None
         status = response.status_code
         if response.is_success:
             return response.content

@@ -15,11 +15,10 @@ from pydantic import ValidationError
 
 from base.untrusted import read_json
 from indexer.corpora.normal_forms import whole_doi
-from indexer.corpora.papers import Paper, language_named
+from indexer.corpora.papers import MOST_CITATIONS, Paper, language_named
 from indexer.corpora.readers.bibliography import year_within
 from indexer.corpora.readers.markup import without_markup
 from retriever.sources import SourcePaper
-from retriever.sources.json_values import citations, items, table
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -33,6 +32,23 @@ MOST_TAGS = 1_000_000  # and attributes, of an answer: each takes 10 µs to pars
 
 class Unreadable(ValueError):
     """An answer in another form than the service's documentation; the message is the reason."""
+
+
+def table(value: Any) -> Mapping[str, Any]:
+    """Return an object, an empty one for other values."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def items(value: Any) -> list[Any]:
+    """Return a list, an empty one for other values."""
+    return value if isinstance(value, list) else []
+
+
+def at(value: Any, *keys: str) -> Any:
+    """Return a value in nested objects, None if one of them is missing."""
+    for key in keys:
+        value = table(value).get(key)
+    return value
 
 
 def json_in(content: bytes) -> Any:
@@ -98,14 +114,9 @@ def number(value: Any) -> float | None:
     return float(value) if found else None
 
 
-def _address(value: Any) -> str:
-    """Return a web address; "" for anything else, since pages must not link to it."""
-    found = text(value)
-    return found if ADDRESS.fullmatch(found) else ""
-
-
-def _language(value: Any) -> str:
-    return (language_named(text(value)) or "other") if text(value) else ""
+def _citations(value: Any) -> int | None:
+    found = number(value)
+    return int(found) if found is not None and found.is_integer() and 0 <= found <= MOST_CITATIONS else None
 
 
 # The fields of a record that are kept, each with the function that reads a value of any kind.
@@ -115,9 +126,9 @@ FIELDS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("authors", "keywords"), lambda value: texts(items(value)[:MOST])),
     "year": lambda value: year_within(text(value)),
     "doi": lambda value: whole_doi(text(value)),
-    "url": _address,
-    "lang": _language,
-    "cited_by_count": citations,
+    "url": lambda value: text(value) if ADDRESS.fullmatch(text(value)) else "",  # pages link to it
+    "lang": lambda value: (language_named(text(value)) or "other") if text(value) else "",
+    "cited_by_count": _citations,
 }
 
 

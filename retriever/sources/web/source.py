@@ -4,7 +4,6 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from base.net.user_agent import user_agent
@@ -15,9 +14,9 @@ from retriever.opening.worker_threads import WorkerThreads
 from retriever.queries.boolean import And, Exact, Query, Range
 from retriever.queries.filters import Filters, satisfies
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
-from retriever.sources.settings import WebSettings
+from retriever.sources.settings import SourceSettings, WebSettings
 from retriever.sources.web.boolean import Syntax, WrittenQuery, write_query
-from retriever.sources.web.client import Call, Limits, Unanswered, WebClient, WebRequest
+from retriever.sources.web.client import Call, Unanswered, WebClient, WebRequest
 from retriever.sources.web.records import Unreadable
 
 Result = TypeVar("Result")
@@ -83,31 +82,22 @@ class AskedQuery:
 class WebSource(Source):
     """A service, open until `close`.
 
-    A kind sets the class variables and defines `read`, `page_request` and `id_request`; `dois` needs
-    `doi_request`, and `references` and `citing` need `follow`.
+    A kind sets the class variables and defines `_read`, `_page_request` and `_id_request`; `dois` needs
+    `_doi_request`, and `references` and `citing` need `_follow`.
     """
 
-    service: ClassVar[str]  # its common name
-    features: ClassVar[SourceFeatures] = SourceFeatures(private=False)
+    service: str  # its common name
+    features = SourceFeatures(private=False)
+    settings: SourceSettings
     syntax: ClassVar[Syntax]
     identifiers: ClassVar[re.Pattern[str]]  # ids that do not match are never sent
     batch: ClassVar[int]  # records by id per request
     per_page: ClassVar[int]  # papers of a page
     whole_pages: ClassVar[bool] = False  # whether all pages of a search have one size
 
-    def __init__(
-        self, name: str, settings: WebSettings, headers: Mapping[str, str] = MappingProxyType({})
-    ) -> None:
-        """Create the source; the first question connects."""
+    def __init__(self, name: str, settings: Any, client: WebClient | None = None) -> None:
         self.name, self.settings = name, settings
-        self.client = WebClient(
-            settings.url,
-            Limits(
-                settings.request_timeout_s, settings.requests_per_second, settings.at_once, settings.retries
-            ),
-            headers={"User-Agent": user_agent(settings.contact), **headers},
-            secrets=[secret.get_secret_value() for secret in settings.secrets()],
-        )
+        self.client = client or self._client(settings)
         self._threads = WorkerThreads(f"source-{name}", 2)
 
     @classmethod
@@ -115,23 +105,40 @@ class WebSource(Source):
         """Open the source; the first question connects."""
         return cls(name, settings)
 
-    def read(self, content: bytes) -> Page:
+    @classmethod
+    def _client(cls, settings: WebSettings) -> WebClient:
+        return WebClient(
+            settings.url,
+            request_s=settings.request_timeout_s,
+            per_second=settings.requests_per_second,
+            at_once=settings.at_once,
+            retries=settings.retries,
+            headers={"User-Agent": user_agent(settings.contact), **cls._headers(settings)},
+            secrets=[secret.get_secret_value() for secret in settings.secrets()],
+        )
+
+    @staticmethod
+    def _headers(_: Any) -> dict[str, str]:
+        """Return the headers of all requests."""
+        return {}
+
+    def _read(self, content: bytes) -> Page:
         """Parse an answer with records; Unreadable for any other answer."""
         raise NotImplementedError
 
-    def page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
+    def _page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
         """Return the request for at most `size` papers behind the first `start`, by relevance."""
         raise NotImplementedError
 
-    def id_request(self, ids: Sequence[str]) -> WebRequest:
+    def _id_request(self, ids: Sequence[str]) -> WebRequest:
         """Return the request for records by id, at most `batch`."""
         raise NotImplementedError
 
-    def doi_request(self, dois: Sequence[str]) -> WebRequest:
+    def _doi_request(self, dois: Sequence[str]) -> WebRequest:
         """Return the request for records by DOI, at most `DOIS`."""
         raise NotImplementedError
 
-    async def follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
+    async def _follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
         """Return the papers at the other end of references."""
         raise NotImplementedError
 
@@ -139,17 +146,17 @@ class WebSource(Source):
         """Send a request, and parse the answer in a thread."""
         return await self._threads.run(read, await self.client.send(request, call))
 
-    async def pages(self, asked: AskedQuery, call: Call) -> AsyncIterator[Page]:
+    async def _pages(self, asked: AskedQuery, call: Call) -> AsyncIterator[Page]:
         """Yield pages of papers, best first, until there are enough or no more."""
         size = min(self.per_page, asked.k)
         for start in range(0, asked.k, size):
             most = size if self.whole_pages else min(size, asked.k - start)
-            found = await self.ask(self.page_request(asked, start, most), call, self.read)
+            found = await self.ask(self._page_request(asked, start, most), call, self._read)
             yield found
             if len(found) < size:
                 break
 
-    async def complete(
+    async def _complete(
         self, found: list[list[SourcePaper]], call: Call
     ) -> tuple[list[list[SourcePaper]], list[str]]:
         """Replace ids by whole records if a search only returns ids; return also the failures."""
@@ -160,18 +167,20 @@ class WebSource(Source):
         """Answer many queries; equal ones are sent once."""
         call, notes, asked = self._call(), list[str](), list[AskedQuery | None]()
         for query, k in queries:
-            written, wanted = self.write(query, k, filters)
+            written, wanted = self._write(query, k, filters)
             notes += written.notes
             asked.append(wanted)
         most = {each: each for each in sorted(filter(None, asked), key=lambda each: each.k)}
         sent = [most[each] for each in dict.fromkeys(filter(None, asked))]
-        collected = await asyncio.gather(*(self._collect(each, call) for each in sent))
-        found, missing = await self.complete([papers for papers, _, _ in collected], call)
-        failures = [failure for _, _, failure in collected if failure] + missing
+        failures: list[str] = []
+        pages = await asyncio.gather(*(self._collect(each, call, failures) for each in sent))
+        distinct = [list({each.paper.id: each for each in page if each}.values()) for page in pages]
+        found, missing = await self._complete(distinct, call)
+        failures += missing
         if failures and not any(found):
             raise self._failed(failures)
         notes += self._not_answered(failures, len(sent))
-        if unusable := sum(count for _, count, _ in collected):
+        if unusable := sum(each is None for page in pages for each in page):
             notes.append(f"{unusable} records could not be used")
         lists = {
             each: [paper for paper in papers if satisfies(paper.paper, each.filters)]
@@ -182,7 +191,7 @@ class WebSource(Source):
         kept = tuple(tuple(lists[each][: each.k]) if each else () for each in asked)
         return SourceAnswer(kept, tuple(dict.fromkeys(notes)), call.requests)
 
-    def write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
+    def _write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
         """Convert a query to the service's syntax; nothing to send if nothing can be found."""
         lifted = lift_filters(query, filters)
         if lifted is None or k < 1:
@@ -191,20 +200,17 @@ class WebSource(Source):
         written = write_query(words, self.syntax)
         return written, AskedQuery(written.text, filters, k, words) if written.text else None
 
-    async def _collect(self, asked: AskedQuery, call: Call) -> tuple[list[SourcePaper], int, str]:
-        """Return a query's papers, the number of unusable records, and the failure, "" for none."""
-        papers: dict[str, SourcePaper] = {}
-        unusable, failure = 0, ""
+    async def _collect(self, asked: AskedQuery, call: Call, failures: list[str]) -> Page:
+        """Return the records of a query's pages until there are enough, and add a failure to `failures`."""
+        found: list[SourcePaper | None] = []
         try:
-            async for page in self.pages(asked, call):
-                unusable += sum(paper is None for paper in page)
-                for paper in filter(None, page):
-                    papers.setdefault(paper.paper.id, paper)
-                if len(papers) >= asked.k or not page:
+            async for page in self._pages(asked, call):
+                found += page
+                if len({each.paper.id for each in found if each}) >= asked.k or not page:
                     break
         except (Unanswered, Unreadable) as error:
-            failure = str(error)
-        return list(papers.values()), unusable, failure
+            failures.append(str(error))
+        return found
 
     async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
         """Return records by id; SourceFailed only if none were received."""
@@ -218,7 +224,7 @@ class WebSource(Source):
         known = [each for each in dict.fromkeys(dois) if SENT_DOI.fullmatch(each)]
         if not self.features.dois:
             return {}
-        papers, failures = await self._fetch(self.doi_request, known, DOIS, self._call())
+        papers, failures = await self._fetch(self._doi_request, known, DOIS, self._call())
         if failures and not papers:
             raise self._failed(failures)
         return {paper.paper.doi: paper for paper in reversed(papers) if paper.paper.doi in known}
@@ -226,7 +232,7 @@ class WebSource(Source):
     async def by_id(self, ids: Iterable[str], call: Call) -> tuple[dict[str, SourcePaper], list[str]]:
         """Return records by id, and the failures."""
         known = self._known(ids)
-        papers, failures = await self._fetch(self.id_request, known, self.batch, call)
+        papers, failures = await self._fetch(self._id_request, known, self.batch, call)
         return {paper.paper.id: paper for paper in papers if paper.paper.id in known}, failures
 
     async def _fetch(
@@ -234,13 +240,20 @@ class WebSource(Source):
     ) -> tuple[list[SourcePaper], list[str]]:
         known = list(names)
         batches = [tuple(known[start : start + size]) for start in range(0, len(known), size)]
-        pages, failures = await answered(batches, lambda batch: self.ask(request(batch), call, self.read))
+        pages, failures = await answered(batches, lambda batch: self.ask(request(batch), call, self._read))
         return [paper for page in pages.values() for paper in page if paper], failures
 
     async def follow_by_id(self, linked: Mapping[str, Sequence[str]], call: Call) -> Linked:
         """Return the records of linked papers, and the failures."""
         known, failures = await self.by_id((each for ids in linked.values() for each in ids), call)
         return {paper: [known.get(each) for each in ids] for paper, ids in linked.items()}, failures
+
+    async def follow_references(self, ids: Sequence[str], limit: int, call: Call) -> Linked:
+        """Return the papers that the records of papers refer to, in two rounds for all papers."""
+        citing, failures = await self.by_id(ids, call)
+        references = {each: paper.paper.references[:limit] for each, paper in citing.items()}
+        followed, more = await self.follow_by_id(references, call)
+        return followed, [*failures, *more]
 
     async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
         """Return for each paper at most `limit` papers that it refers to."""
@@ -255,7 +268,7 @@ class WebSource(Source):
         if not known or limit < 1:
             return LinkedPapers()
         try:
-            followed, failures = await self.follow(direction, known, limit, call)
+            followed, failures = await self._follow(direction, known, limit, call)
         except (Unanswered, Unreadable) as failure:
             raise self._failed([str(failure)]) from None
         papers = {each: tuple(filter(None, linked))[:limit] for each, linked in followed.items()}

@@ -14,7 +14,7 @@ from tests.http_server import Handler, certificate_for, serving
 
 pytest.importorskip("elasticsearch")
 from indexer.versions.cluster.connection import connect
-from retriever.engines.msearch import ManySearches
+from retriever.engines.elasticsearch import ManySearches
 
 PRODUCT = {"X-Elastic-Product": "Elasticsearch", "Content-Type": "application/json"}
 KEY = SecretStr("c2VjcmV0OmtleQ==")

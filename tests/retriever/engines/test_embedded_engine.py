@@ -4,21 +4,16 @@ import asyncio
 import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
 from indexer.errors import IndexDamaged
-from indexer.ingest import IngestRequest, build_index
-from indexer.settings import EncoderSettings, IndexerSettings
-from retriever import index as opening
+from indexer.settings import IndexerSettings
 from retriever.engines import tantivy_passages
 from retriever.index import open_index
 from retriever.queries.boolean import Term
 from retriever.queries.filters import Filters
-from tests.indexer.embedding_server import embedding_server
-from tests.indexer.made_corpora import write_jsonl
-from tests.retriever.made_papers import NAME, PAPERS, built, index_of
+from tests.retriever.made_papers import NAME, built, index_of
 
 
 @pytest.fixture
@@ -56,35 +51,9 @@ def test_a_passage_that_is_not_there_may_be_asked_for_beside_searches(tmp_path, 
                 assert [hit.passage_id for hit in hits] == [paper["id"] for paper in papers]
 
 
-def test_a_wrong_call_says_nothing_of_an_index_that_is_intact(home):
-    with open_index(IndexerSettings(home=home), NAME) as index, pytest.raises((TypeError, ValueError)):
-        asyncio.run(index.engine.counts([(3, Filters())]))  # type: ignore[list-item]
-
-
 def test_an_error_over_a_file_that_was_changed_is_damage(home):
     with open_index(IndexerSettings(home=home), NAME) as index:
         path = home / NAME / "versions" / "000001" / "glossary.sqlite"
         path.write_bytes(path.read_bytes() + b"more")
         with pytest.raises(IndexDamaged, match=r"glossary\.sqlite has [\d,]+ bytes instead of [\d,]+"):
             asyncio.run(index.engine.counts([(3, Filters())]))  # type: ignore[list-item]
-
-
-def test_vectors_are_closed_where_the_engine_cannot_be_opened(tmp_path, monkeypatch):
-    """Whatever the reason: a server that tries again would run out of files."""
-
-    def held():
-        paths = [str(path.readlink()) for path in Path("/proc/self/fd").iterdir() if path.is_symlink()]
-        return [path for path in paths if path.startswith(str(tmp_path))]
-
-    def mistaken(*_, **__):
-        raise KeyError("a mistake")
-
-    with embedding_server() as server:
-        settings = IndexerSettings(
-            home=tmp_path, workers=1, encoder=EncoderSettings.model_validate(server.settings())
-        )
-        build_index(IngestRequest(NAME, [str(write_jsonl(tmp_path / "p.jsonl", PAPERS))]), settings)
-        monkeypatch.setattr(opening, "TantivyEngine", mistaken)
-        with pytest.raises(KeyError):
-            open_index(settings, NAME)
-    assert held() == []

@@ -7,25 +7,11 @@ import random
 import pytest
 
 from indexer.settings import IndexerSettings
-from retriever.engines import pruning
-from retriever.engines.pruning import words_of
+from retriever.engines import tantivy_search
 from retriever.index import open_index
-from retriever.queries.boolean import And, Or, Phrase, Term, or_query
+from retriever.queries.boolean import Or, Term, or_query
 from retriever.queries.filters import Filters
 from tests.indexer.made_corpora import build, write_jsonl
-
-
-def test_only_plain_ors_of_words_are_looked_at():
-    word = Term("a", ("a", "b"))
-
-    assert words_of(or_query([word], title_weight=0.5)) == (
-        ("text", "a", 1.0),
-        ("text", "b", 1.0),
-        ("title", "a", 0.5),
-        ("title", "b", 0.5),
-    )
-    assert words_of(And((word,))) is None
-    assert words_of(Or((word, Phrase("a b", ((0, "a"), (1, "b")))))) is None
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +41,7 @@ def test_the_ten_queries_find_the_same_whether_all_is_read_or_not(index, filters
         queries = [(or_query(terms[:n], title_weight=title_weight), 10) for n in range(10, 0, -1)]
         found = []
         for worthwhile in (math.inf, 0):
-            monkeypatch.setattr(pruning, "WORTHWHILE", worthwhile)
+            monkeypatch.setattr(tantivy_search, "WORTHWHILE", worthwhile)
             found.append(asyncio.run(index.engine.search(queries, filters=filters, collapse=True)))
         read, pruned = found
         for one, other in zip(read, pruned, strict=True):
@@ -70,7 +56,7 @@ def test_very_many_words_find_the_same_whether_all_is_read_or_not(index, words, 
     query = Or(tuple(Term(word, (index.analyzer.analyze(word)[0][0],)) for word in words))
     found = []
     for worthwhile in (math.inf, 0):
-        monkeypatch.setattr(pruning, "WORTHWHILE", worthwhile)
+        monkeypatch.setattr(tantivy_search, "WORTHWHILE", worthwhile)
         found.append(asyncio.run(index.engine.search([(query, 10)], filters=Filters(), collapse=True)))
 
     ((read,), (pruned,)) = found

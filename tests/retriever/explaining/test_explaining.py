@@ -6,8 +6,7 @@ import re
 import pytest
 
 from indexer.settings import EncoderSettings, IndexerSettings, RerankerSettings
-from retriever.explaining.passages import explain
-from retriever.explaining.text import KOREAN, explanation_lines
+from retriever.explaining import explain, explanation_lines
 from retriever.index import open_index
 from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings
@@ -112,16 +111,6 @@ def test_an_exclusion_is_a_loss(index):
     assert loss.value > 0
 
 
-def test_a_second_search_is_a_part(index):
-    assert explained(index, SECOND_HOP, "OAKLEY").features["second-search"].contribution > 0
-
-
-def test_a_passage_that_is_not_found_has_its_tokens_but_no_score(index):
-    account = explained(index, "methane", "FILL-1")
-    assert (account.rank, account.order_score, account.features, account.terms) == (None, None, {}, ())
-    assert list(explanation_lines(account)) == ["FILL-1 [shrag]  Filling 1", "not found by method shrag"]
-
-
 def test_a_cosine_is_a_part_of_a_convex_sum(tmp_path):
     with embedding_server() as server:
         encoder = EncoderSettings.model_validate(server.settings())
@@ -159,8 +148,3 @@ def test_an_explanation_in_korean_says_the_same(index, method):
     of_english = re.compile(r"\b(rank|score|weight|value|term|field|by|question|keywords)\b")
     assert any(map(of_english.search, english[1:]))
     assert not any(map(of_english.search, korean[1:]))
-
-
-def test_the_words_of_both_languages_hold_the_same_values():
-    for english, korean in KOREAN.items():
-        assert sorted(re.findall(r"{\w+}", english)) == sorted(re.findall(r"{\w+}", korean))

@@ -9,7 +9,7 @@ from indexer.corpora.papers import Paper
 from indexer.corpora.readers import READERS
 from indexer.corpora.readers.streams import Stream
 from retriever.exports import export_named
-from retriever.reference import reference_of
+from retriever.reference import csl_item
 
 RECORDS = 1000
 WORDS = (
@@ -92,7 +92,7 @@ def one_line(value):
 
 def names(authors):
     """Return the names as they are cited, as "Ada Kim" and "Kim, Ada" are the same."""
-    return reference_of({"authors": authors}).authors
+    return csl_item({"authors": authors})["author"]
 
 
 def as_held(record, format_):

@@ -6,7 +6,6 @@ import pytest
 
 from base.remedies import describe_error
 from indexer.errors import IndexClosed, IndexDamaged, IndexMismatch, UnknownIndex
-from indexer.files.schema import StoredPassage
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from tests.indexer.made_corpora import edit_manifest
@@ -23,13 +22,6 @@ def version(home):
     return home / NAME / "versions" / "000001"
 
 
-def test_an_index_is_opened_by_name(home):
-    with open_index(IndexerSettings(home=home), NAME) as index:
-        assert index.manifest.name == NAME
-        assert (index.analyzer.name, index.analyzer.decompound) == ("bilingual", "discard")
-        assert "TITLED" in ids(index, "pangolin", "or")
-
-
 def test_an_unknown_index_names_those_that_there_are_and_the_next_step(home):
     with pytest.raises(UnknownIndex, match=rf"'none' in .*; name an existing one \({NAME}\), or make it"):
         open_index(IndexerSettings(home=home), "none")
@@ -42,33 +34,11 @@ def test_another_fingerprint_is_refused_with_what_differs(home):
         open_index(IndexerSettings(home=home), NAME)
 
 
-def test_other_tokens_are_refused_though_all_versions_agree(home):
-    edit_manifest(version(home), fingerprint={"tokens": "0123456789abcdef"})
-
-    with pytest.raises(IndexMismatch, match="tokens: 0123456789abcdef, now "):
-        open_index(IndexerSettings(home=home), NAME)
-
-
-@pytest.mark.parametrize("changes", [{"analyzer": "nori"}, {"decompound": "split"}])
-def test_an_analysis_that_there_is_no_more_is_refused(home, changes):
-    edit_manifest(version(home), **changes)
-
-    with pytest.raises((IndexMismatch, IndexDamaged)):
-        open_index(IndexerSettings(home=home), NAME)
-
-
 @pytest.mark.parametrize("text", ["", "{", "[]", "\udcff"])
 def test_a_manifest_that_cannot_be_read_is_damage(home, text):
     (version(home) / "manifest.json").write_bytes(text.encode("utf-8", "surrogateescape"))
 
     with pytest.raises(IndexDamaged, match="manifest"):
-        open_index(IndexerSettings(home=home), NAME)
-
-
-def test_a_pointer_that_holds_no_number_is_damage(home):
-    (home / NAME / "CURRENT").write_text("one", encoding="ascii")
-
-    with pytest.raises(IndexDamaged, match="CURRENT contains no version number"):
         open_index(IndexerSettings(home=home), NAME)
 
 
@@ -96,28 +66,11 @@ def test_a_missing_segment_file_is_damage(home, suffix):
         open_index(IndexerSettings(home=home), NAME)
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"{}"])
-def test_a_broken_list_of_segments_is_damage(home, content):
-    (version(home) / "tantivy" / "meta.json").write_bytes(content)
-
-    with pytest.raises(IndexDamaged, match=r"meta.json has \d bytes"):
-        open_index(IndexerSettings(home=home), NAME)
-
-
 def test_a_broken_glossary_is_damage(home):
     (version(home) / "glossary.sqlite").write_bytes(b"not a database at all" * 100)
 
     with pytest.raises(IndexDamaged), open_index(IndexerSettings(home=home), NAME) as index:
         ids(index, "환각")
-
-
-def test_a_passage_that_was_never_indexed_has_the_tokens_it_would_have(tmp_path_factory):
-    passage = StoredPassage("ONE", "ONE", "\u110b\u1167\u11ab\u1100\u116e", "graphs", "ko", "abstract")
-    with opened(tmp_path_factory) as index:
-        tokens = index.tokens_of(passage)
-
-    assert tokens.text.tokens() == [("연구", 0, 0, 2), ("graph", 1, 3, 9)]
-    assert tokens.title.words() == ["연구"]
 
 
 def test_a_search_of_a_closed_index_says_that_it_is_closed(tmp_path_factory):

@@ -1,8 +1,6 @@
 """Synonyms: their file, and what they add to what is asked, with every method."""
 
 import json
-import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -10,12 +8,12 @@ from base.errors import InvalidCall
 from indexer.analysis import make_analyzer
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
-from retriever.opening.synonyms import Rule, Synonyms, parse_synonyms, read_synonyms
-from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Term
+from retriever.opening.synonyms import Rule, Synonyms, parse_synonyms
+from retriever.queries.boolean import And, Or, Phrase, Term
 from retriever.queries.expert import parse_expression
 from retriever.settings import RetrieverSettings
 from tests.generator.sample_index import shrag
-from tests.indexer.made_corpora import build, command, environment_of, write_jsonl
+from tests.indexer.made_corpora import build, write_jsonl
 from tests.retriever.made_papers import found, ids, planned
 
 BILINGUAL = make_analyzer("bilingual")
@@ -91,43 +89,6 @@ def test_what_is_no_rule_is_told_with_its_line(text, message):
     assert message in str(raised.value)
 
 
-def test_a_line_that_is_not_utf_8_is_told_with_its_number():
-    with pytest.raises(InvalidCall, match=r"terms.txt, line 2: not UTF-8"):
-        parse_synonyms("가, 나\n".encode() + b"\xff\n", "terms.txt")
-
-
-def test_a_file_that_is_not_there_is_told():
-    with pytest.raises(InvalidCall, match="No such file"):
-        read_synonyms(Path("nowhere.txt"), BILINGUAL)
-
-
-def test_equivalents_hold_both_ways_and_an_arrow_one_way():
-    both = synonyms(RULES)
-
-    assert [one.text for one in both.find(["deep", "learn"])[0].equivalents] == ["딥러닝", "심층학습"]
-    assert [one.text for one in both.find(["llm"])[0].equivalents] == ["거대 모형"]
-    assert both.find(["거대", "모형"]) == []
-
-
-def test_of_terms_that_begin_alike_the_longest_is_taken():
-    rules = synonyms("deep, 깊은\ndeep learning, 딥러닝\n")
-
-    assert [(one.start, one.end) for one in rules.find(["very", "deep", "learn", "deep"])] == [(1, 3), (3, 4)]
-
-
-def test_or_asks_for_the_equivalents_beside_the_question(index):
-    beside = prepared(index, "LLM", "or", title_weight=0.5)
-
-    assert beside == Or(
-        (
-            Term("LLM", ("llm",)),
-            Phrase("거대 모형", ((0, "거대"), (1, "모형")), weight=0.8),
-            Term("LLM", ("llm",), "title", 0.5),
-            Phrase("거대 모형", ((0, "거대"), (1, "모형")), "title", 0.4),
-        )
-    )
-
-
 def test_an_equivalent_of_several_words_is_a_phrase(index):
     assert "APART" not in ids(index, "딥러닝", "or")  # deep and learning, but not together
 
@@ -143,12 +104,6 @@ def test_papers_that_say_it_otherwise_are_found(index, plain_index, method):
 def test_a_note_says_what_is_searched_for_beside(index, plain_index, method):
     assert "딥러닝 is also searched for as 심층학습, deep learning" in found(index, "딥러닝", method).notes
     assert not any("also searched" in note for note in found(plain_index, "딥러닝", method).notes)
-
-
-def test_a_question_without_synonyms_is_asked_as_ever(index, plain_index):
-    for method in ("or", "paper", "shrag", "boolean"):
-        assert prepared(index, "벼 생육", method) == prepared(plain_index, "벼 생육", method)
-        assert ids(index, "벼 생육", method) == ids(plain_index, "벼 생육", method)
 
 
 def test_the_method_of_the_paper_searches_without_them_and_says_so(index):
@@ -167,24 +122,6 @@ def test_a_word_of_an_expression_may_be_any_of_its_equivalents():
     )
 
 
-def test_field_and_weight_go_with_the_equivalents():
-    assert expanded("title:LLM^2") == Or(
-        (
-            Term("LLM", ("llm",), "title", 2.0),
-            Phrase("거대 모형", ((0, "거대"), (1, "모형")), "title", 1.6),
-        )
-    )
-
-
-def test_what_is_left_out_is_left_out_in_all_its_names():
-    query = expanded("평가 NOT LLM")
-
-    assert isinstance(query, And)
-    assert query.clauses[1] == Not(
-        Or((Term("LLM", ("llm",)), Phrase("거대 모형", ((0, "거대"), (1, "모형")), weight=0.8)))
-    )
-
-
 def test_within_a_phrase_the_equivalent_takes_the_place_of_the_words():
     assert expanded('"small LLM answers"~2') == Or(
         (
@@ -197,12 +134,6 @@ def test_within_a_phrase_the_equivalent_takes_the_place_of_the_words():
             ),
         )
     )
-
-
-def test_filters_have_no_synonyms():
-    rules = "ko, 한국어\n"
-
-    assert expanded("lang:ko", rules) == Exact("lang", ("ko",))
 
 
 def test_the_commands_take_a_file(home):
@@ -224,38 +155,3 @@ def test_the_commands_take_a_file(home):
     assert [hit["passage_id"] for hit in given["hits"]] == ["LARGE"]
     assert "거대 모형" in {term["token"] for term in explained["terms"]}
     assert [hit["passage_id"] for hit in answered["evidence"]] == ["LARGE"]
-
-
-def test_the_setting_names_a_file_too(home):
-    environment = environment_of(home, synonyms=home / "synonyms.txt")
-    asked = command("search", "딥러닝", "--name", "papers", "--json")
-    done = subprocess.run(asked, env=environment, capture_output=True, check=False, text=True, timeout=240)
-
-    assert {hit["passage_id"] for hit in json.loads(done.stdout)["hits"]} >= {"KO", "EN"}
-
-
-def test_a_broken_file_is_one_line_and_exit_2(home, tmp_path):
-    file = tmp_path / "synonyms.txt"
-    file.write_text("딥러닝\n", encoding="utf-8")
-
-    done = shrag("search", "딥러닝", "--name", "papers", "--synonyms", str(file), home=home)
-
-    assert done.returncode == 2
-    assert f"{file}, line 1: only one term" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_eval_run_ranks_with_them_and_says_so(home, tmp_path):
-    topics, run = tmp_path / "topics.tsv", tmp_path / "run.txt"
-    topics.write_text("1\t딥러닝\n", encoding="utf-8")
-
-    done = shrag(
-        *("eval", "run", str(topics), "--name", "papers", "--method", "or", "--out", str(run)),
-        *("--synonyms", str(home / "synonyms.txt")),
-        home=home,
-    )
-
-    assert done.returncode == 0
-    assert {line.split()[2] for line in run.read_text(encoding="utf-8").splitlines()} >= {"KO", "EN"}
-    manifest = json.loads(Path(f"{run}.manifest.json").read_text(encoding="utf-8"))
-    assert manifest["applied"]["synonyms"]["path"].endswith("synonyms.txt")

@@ -1,4 +1,4 @@
-"""Work of an index runs in its threads, or where it is asked for."""
+"""Work of an index runs in its threads, or as a whole in one of them."""
 
 import asyncio
 import threading
@@ -7,65 +7,31 @@ from contextlib import closing
 import pytest
 
 from indexer.errors import IndexClosed
-from retriever.opening.worker_threads import WorkerThreads, in_caller_thread, together
-
-
-@pytest.fixture
-def threads():
-    with closing(WorkerThreads("test", 2)) as made:
-        yield made
+from retriever.opening.worker_threads import WorkerThreads, together
 
 
 async def where(threads):
     return await threads.run(threading.current_thread)
 
 
-def test_a_function_runs_in_another_thread(threads):
-    assert asyncio.run(where(threads)).name.startswith("test")
+def test_a_function_runs_in_another_thread_and_a_whole_coroutine_in_one():
+    with closing(WorkerThreads("test", 2)) as threads:
+        assert asyncio.run(where(threads)).name.startswith("test")
+        whole = threads.run_whole(lambda: together(where(threads), where(threads)))
+        first, second = asyncio.run(whole)
+        assert first is second
+        assert first is not threading.current_thread()
 
 
-def test_a_function_runs_in_the_callers_thread_where_that_is_said(threads):
-    with in_caller_thread():
-        assert asyncio.run(where(threads)) is threading.current_thread()
-    assert asyncio.run(where(threads)) is not threading.current_thread()
-
-
-def test_a_single_thread_keeps_its_work_to_itself():
-    with closing(WorkerThreads("single", 1)) as single, in_caller_thread():
-        assert asyncio.run(where(single)).name.startswith("single")
-
-
-def test_a_whole_coroutine_runs_in_one_thread(threads):
-    async def whole():
-        return await together(where(threads), where(threads))
-
-    first, second = asyncio.run(threads.run_whole(whole))
-    assert first is second
-    assert first is not threading.current_thread()
-
-
-def test_an_error_of_a_whole_coroutine_is_the_callers(threads):
+def test_errors_are_the_callers():
     async def broken():
         raise KeyError("P1")
 
-    with pytest.raises(KeyError, match="P1"):
-        asyncio.run(threads.run_whole(broken))
-
-
-def test_a_whole_coroutine_that_waits_for_an_event_loop_is_an_error(threads):
-    with pytest.raises(RuntimeError):
-        asyncio.run(threads.run_whole(lambda: asyncio.sleep(1)))
-
-
-def test_closed_threads_run_nothing(threads):
-    threads.close()
-    for inline in (False, True):
-
-        async def run(inline=inline):
-            if inline:
-                with in_caller_thread():
-                    return await where(threads)
-            return await where(threads)
-
+    with closing(WorkerThreads("test", 2)) as threads:
+        with pytest.raises(KeyError, match="P1"):
+            asyncio.run(threads.run_whole(broken))
+        with pytest.raises(RuntimeError):
+            asyncio.run(threads.run_whole(lambda: asyncio.sleep(1)))
+        threads.close()
         with pytest.raises(IndexClosed):
-            asyncio.run(run())
+            asyncio.run(where(threads))

@@ -40,15 +40,3 @@ def test_a_long_abstract_that_was_chunked_is_whole(tmp_path, sentence):
         (record,) = asyncio.run(records_of_papers(index, ["LONG"]))
 
     assert record["abstract"] == abstract
-
-
-def test_a_paper_whose_id_looks_like_a_chunk_of_another_stays_apart(tmp_path):
-    papers = [
-        {"id": "A", "title": "Bananas", "abstract": "Banana plants grow."},
-        {"id": "A#1", "title": "Apples", "abstract": "Apple trees grow."},
-    ]
-
-    with index_of(tmp_path / "home", *papers) as index:
-        records = asyncio.run(records_of_papers(index, ["A", "A#1"]))
-
-    assert [record["abstract"] for record in records] == ["Banana plants grow.", "Apple trees grow."]

@@ -6,8 +6,8 @@ import pytest
 
 from indexer.settings import IndexerSettings
 from retriever.errors import BadFilter, UnknownPaper
-from retriever.papers.topics import find_topic
-from retriever.queries.filters import Filters, make_filters
+from retriever.papers.page import find_topic
+from retriever.queries.filters import Filters
 from tests.retriever.full_papers import FULL_PAPERS
 from tests.retriever.made_papers import indexed
 
@@ -29,12 +29,6 @@ def test_a_paper_is_named_by_its_id_or_a_title(index, name):
     assert topic(index, name).doc_id == "LONG"
 
 
-def test_a_title_may_be_decomposed(index):
-    import unicodedata
-
-    assert topic(index, unicodedata.normalize("NFD", "리튬 전지의 열화")).doc_id == "LONG"
-
-
 @pytest.mark.parametrize(
     "name", ["Wear of lithium", "wear of lithium cells", "…", "", "the", "x" * 5_000, "\ud800"]
 )
@@ -46,9 +40,3 @@ def test_what_is_no_id_and_no_whole_title_is_one_error(index, name):
 def test_a_title_of_several_papers_asks_for_an_id(index):
     with pytest.raises(BadFilter, match=r"2 papers have the title 'Editorial'; .*: TWIN-1, TWIN-2$"):
         topic(index, "Editorial")
-
-
-def test_the_passages_are_those_that_the_filters_allow(index):
-    assert topic(index, "LONG").passages > 3
-    assert topic(index, "TWIN-1").passages == 1
-    assert topic(index, "TWIN-1", make_filters("2009", None, None)).passages == 0

@@ -85,11 +85,6 @@ def joined(queries):
     )
 
 
-@given(st.recursive(TERMS | PHRASES | RANGES | EXACTS, joined, max_leaves=12))
-def test_a_query_is_described_in_the_language_that_is_read(query):
-    assert described_again(query, BILINGUAL) == describe(query)
-
-
 @pytest.mark.parametrize(
     "expression",
     [

@@ -40,15 +40,3 @@ def test_what_is_searched_for_are_the_tokens_of_words_and_phrases_by_their_weigh
     phrase = Phrase("지식 그래프", ((0, "지식"), (1, "그래프")), weight=2.0)
 
     assert searched_tokens(Or((NONLINEAR, phrase))) == {"비": 1.0, "선형": 1.0, "지식": 2.0, "그래프": 2.0}
-
-
-def test_of_a_token_that_is_searched_for_twice_the_highest_weight_counts():
-    often, rarely = Term("graph", ("graph",), weight=3.0), Term("graphs", ("graph",), weight=0.5)
-
-    assert searched_tokens(And((often, rarely))) == searched_tokens(And((rarely, often))) == {"graph": 3.0}
-
-
-def test_what_is_left_out_or_only_filters_is_not_searched_for():
-    query = And((GRAPH, Not(Or((SEARCH, NONLINEAR))), Range(2020, None), Exact("lang", ("ko",))))
-
-    assert searched_tokens(query) == {"그래프": 1.0}

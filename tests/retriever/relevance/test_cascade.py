@@ -41,10 +41,6 @@ def test_the_cross_encoder_comes_first():
     assert measured(CrossEncoder((0.9, 0.1)), vectors) == Relevance((0.9, 0.1), "judge")
 
 
-def test_raw_scores_become_probabilities():
-    assert measured(CrossEncoder((0.0, 0.0), gives_raw_scores=True), vectors).scores == (0.5, 0.5)
-
-
 @pytest.mark.parametrize(
     ("weights", "scores"),
     # The logistic functions of -4.267 + 10.825 · .5 and -4 + 12 · .5; 0 without a vector.
@@ -57,12 +53,3 @@ def test_without_a_cross_encoder_the_lead_of_the_cosine_counts(weights, scores):
 def test_a_failed_model_is_reported_and_replaced():
     found = measured(CrossEncoder(), vectors)
     assert (found.by, found.failures) == ("cosine", ("no memory",))
-
-
-def test_without_models_nothing_is_measured():
-    assert measured(CrossEncoder(configured=False), no_vectors) == Relevance()
-    assert measured(CrossEncoder((0.9,)), vectors, texts=()) == Relevance()
-
-
-def test_a_lead_is_a_share_of_the_distance_to_1():
-    assert leads_of([0.6, 0.2, None], 0.2) == [pytest.approx(0.5), 0.0, None]

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from retriever.relevance.paper_probability import ScoreCurve, highest_expected_f
+from retriever.relevance.paper_ranking import ScoreCurve, highest_expected_f
 
 
 def test_the_features_of_a_paper_are_shares_of_the_best_score():
@@ -17,21 +17,6 @@ def test_the_features_of_a_paper_are_shares_of_the_best_score():
             "words": math.log(3),
         }
     )
-
-
-def test_a_higher_score_is_more_probable_and_no_score_is_not_relevant():
-    curve = ScoreCurve.of([1.0, 0.5, 0.0], words=2)
-    assert curve.probability(1.0) > curve.probability(0.5) > 0.0
-    assert curve.probability(0.0) == 0.0
-
-
-def test_the_best_paper_is_more_probable_where_the_others_fall_far_behind():
-    steep, flat = (ScoreCurve.of([1.0, *[other] * 40], words=2) for other in (0.1, 0.9))
-    assert steep.probability(1.0) > flat.probability(1.0)
-
-
-def test_a_question_that_finds_nothing_has_a_curve_too():
-    assert ScoreCurve.of([], words=0).probability(0.0) == 0.0
 
 
 @pytest.mark.parametrize(

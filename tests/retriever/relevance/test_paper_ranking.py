@@ -52,9 +52,3 @@ def test_a_paper_that_the_filters_left_out_is_scored_beside_the_others(index):
     assert of["PART"] == found.scores["PART"]
     assert found.scores["WHOLE"] > of["OLD"] > of["PART"] > of["NONE"] == 0
     assert "UNKNOWN" not in of
-
-
-def test_a_question_without_words_ranks_nothing(index):
-    found = ranked(index, "🙂")
-    assert not found.scores
-    assert scores(index, found, "WHOLE") == {}

@@ -8,8 +8,7 @@ import pytest
 from indexer.corpora.papers import Paper
 from indexer.settings import IndexerSettings
 from retriever.conditions import find_conditions
-from retriever.relevance.authority import Cited, authorities, citations, timeliness
-from retriever.relevance.cascade import Relevance
+from retriever.relevance.authority import Cited, authorities, citations
 from retriever.relevance.papers import PaperRelevance
 from retriever.strategy import Strategy
 
@@ -64,17 +63,6 @@ def test_a_paper_about_what_is_excluded_loses_relevance(relevance, question, abo
     assert kept == 0
 
 
-def test_a_paper_without_text_and_a_question_without_words_are_no_error(relevance):
-    assert shared(relevance, "methane", paper("")) == [()]
-    assert shared(relevance, "🙂", paper("Methane")) == [()]
-    assert shared(relevance, "methane") == []
-
-
-def test_nothing_measures_relevance_where_no_model_is_configured(relevance):
-    assert not relevance.has_model
-    assert asyncio.run(relevance.scores("methane", [paper("Methane")])) == Relevance()
-
-
 def test_authority_counts_citations_by_age():
     young, old = paper("", year=2025, cited_by_count=20), paper("", year=2005, cited_by_count=20)
     counted = citations([young, old])
@@ -105,10 +93,3 @@ def test_references_of_the_papers_found_count_where_nobody_else_counted_any():
     papers = [Paper.model_validate({"id": "A"}), Paper.model_validate({"id": "B"})]
     assert citations(papers, {}, {"B": 3}) == [Cited(0, "found"), Cited(3, "found")]
     assert authorities(papers, citations(papers, {}, {"B": 3}), 2026) == [0.0, 1.0]
-
-
-def test_timeliness_halves_in_six_years():
-    assert timeliness(paper("", year=2026), 2026) == 1.0
-    assert timeliness(paper("", year=2020), 2026) == 0.5
-    assert timeliness(paper("", year=2030), 2026) == 1.0
-    assert timeliness(paper(""), 2026) == 0.0

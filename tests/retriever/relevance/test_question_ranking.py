@@ -12,9 +12,9 @@ from retriever.queries.filters import Filters
 from retriever.relevance.paper_ranking import QuestionRanking
 from retriever.request import SearchRequest
 from retriever.settings import RetrieverSettings
+from retriever.sources.gathered import SharedModels
 from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
-from retriever.sources.models import SharedModels
 from tests.indexer.made_corpora import build, write_jsonl
 
 QUESTION = "methane emission of rice paddies"

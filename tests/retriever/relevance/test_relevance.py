@@ -1,13 +1,10 @@
 """Relevance between 0 and 1: by a cross-encoder, by cosine, by words; what fails is left to the next."""
 
 import asyncio
-import math
-from pathlib import Path
 
 import pytest
 
-from indexer.encoders.cross_encoder import CrossEncoderReranker
-from indexer.settings import EncoderSettings, IndexerSettings, RerankerSettings
+from indexer.settings import IndexerSettings, RerankerSettings
 from retriever.relevance.passages import relevance
 from retriever.request import SearchRequest
 from retriever.settings import RetrieverSettings
@@ -49,37 +46,6 @@ def test_by_words_the_passage_that_answers_is_relevant_and_one_that_shares_a_wor
     assert scores["A"] > 0.5 > scores["B"]
     assert scores["A"] > 0.5 > scores["C"]
     assert all(0 <= score <= 1 for score in scores.values())
-
-
-def test_a_question_without_words_makes_nothing_relevant(tmp_path):
-    scores, _ = measured(IndexerSettings(home=tmp_path, workers=1), "🙂")
-    assert max(scores.values()) < 0.1
-
-
-@pytest.mark.needs_models
-@pytest.mark.parametrize("kind", ["sigmoid", "raw"])
-def test_by_a_cross_encoder_it_is_the_sigmoid_of_the_score(tmp_path, kind):
-    model = cross_encoder(tmp_path, kind)
-    raw = CrossEncoderReranker(model.model_copy(update={"scores": "raw"}))
-    texts = [f"{paper['title']}\n{paper['abstract']}" for paper in PAPERS]
-    wanted = [1 / (1 + math.exp(-score)) for score in raw.scores(QUESTION, texts).tolist()]
-
-    scores, found = measured(IndexerSettings(home=tmp_path, workers=1, reranker=model))
-
-    assert list(scores.values()) == pytest.approx(wanted, abs=1e-5)
-    assert found.by == Path(model.model).name
-
-
-@pytest.mark.needs_models
-def test_by_cosine_the_nearest_is_the_most_relevant(tmp_path):
-    from tests.indexer.encoders.tiny_models import tiny_bert
-
-    encoder = EncoderSettings(provider="local", model=str(tiny_bert(tmp_path / "tiny")), device="cpu")
-    text = f"{PAPERS[1]['title']}\n{PAPERS[1]['abstract']}"
-    scores, found = measured(IndexerSettings(home=tmp_path, workers=1, encoder=encoder), text)
-    assert found.by == "cosine"
-    assert max(scores, key=scores.__getitem__) == "B"
-    assert scores["B"] > 0.9
 
 
 @pytest.mark.needs_models

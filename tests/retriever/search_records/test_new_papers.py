@@ -1,13 +1,11 @@
 """New papers of saved searches: since a date, the last report, or the record."""
 
 import json
-import os
-import subprocess
 
 import pytest
 
 from tests.hostile import call
-from tests.indexer.made_corpora import build, command, environment_of, write_jsonl
+from tests.indexer.made_corpora import build, write_jsonl
 from tests.retriever.made_papers import NAME, PAPERS
 
 OLD = {"id": "OLD", "title": "Axolotl limbs", "abstract": "Axolotl limbs regrow.", "year": 2020}
@@ -36,11 +34,6 @@ def file(tmp_path, monkeypatch):
     record = json.loads(file.read_text())
     file.write_text(json.dumps(record | {"date": "2020-01-31T09:30:00Z"}))
     return file
-
-
-def test_nothing_is_printed_without_new_papers(file):
-    done = call("rerun", file, "--since", "last")
-    assert (done.code, done.out, done.err) == (0, "", "")
 
 
 def test_a_new_paper_is_reported_once(file, tmp_path):
@@ -72,14 +65,6 @@ def test_papers_since_the_record_or_a_date_can_be_listed_again(file, tmp_path, s
     assert sorted(paper["doc_id"] for paper in json.loads(done.out)["new"]) == ids
 
 
-def test_a_paper_that_was_away_is_not_new(file, tmp_path):
-    publish(tmp_path)
-    call("rerun", file, "--since", "last")
-    publish(tmp_path, OLD)
-
-    assert call("rerun", file, "--since", "last").out == ""
-
-
 def test_a_folder_is_reported_and_a_damaged_record_does_not_stop_it(file, tmp_path):
     publish(tmp_path, OLD, NEW)
     folder = tmp_path / "searches"
@@ -95,24 +80,6 @@ def test_a_folder_is_reported_and_a_damaged_record_does_not_stop_it(file, tmp_pa
     assert sorted(path.name for path in folder.iterdir()) == ["1.json", "2.json", "2.json.found"]
 
 
-def test_another_record_under_the_same_name_starts_again(file, tmp_path):
-    publish(tmp_path, OLD, NEW)
-    call("rerun", file, "--since", "last")
-    record = json.loads(file.read_text())
-    file.write_text(json.dumps(record | {"date": "2021-01-31T09:30:00Z"}))
-
-    assert "NEW" in call("rerun", file, "--since", "last").out
-
-
-def test_a_full_list_is_noted(file, tmp_path):
-    record = json.loads(file.read_text())
-    record["request"]["k"] = 2
-    file.write_text(json.dumps(record))
-    publish(tmp_path, OLD, NEW)
-
-    assert "requested (2)" in call("rerun", file, "--since", "last").out
-
-
 def test_a_damaged_file_of_times_is_refused_in_one_line_and_kept(file):
     beside = file.with_name("axolotl.json.found")
     for content in (b"", b"[]", b'{"papers": {"A": 1}}', b"[" * 100_000, b"\xff"):
@@ -122,19 +89,3 @@ def test_a_damaged_file_of_times_is_refused_in_one_line_and_kept(file):
 
         assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
         assert beside.read_bytes() == content
-
-
-@pytest.mark.parametrize("since", ["yesterday", "", "2020-13-01"])
-def test_an_invalid_date_is_refused(tmp_path, since):
-    assert "is neither a date" in call("rerun", tmp_path / "axolotl.json", "--since", since).err
-
-
-def test_a_report_that_nobody_read_is_repeated(file, tmp_path):
-    publish(tmp_path, OLD, NEW)
-    reading, writing = os.pipe()
-    os.close(reading)
-    with os.fdopen(writing, "wb") as nobody:
-        arguments = command("rerun", file, "--since", "last")
-        subprocess.run(arguments, env=environment_of(tmp_path), stdout=nobody, check=False, timeout=120)
-
-    assert "NEW" in call("rerun", file, "--since", "last").out

@@ -1,17 +1,14 @@
 """Sources are declared by tables of `shrag.toml`, by files of their own, and by variables."""
 
 import os
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from base.settings.file import SettingsFile
 from retriever.errors import InvalidSource, UnknownSource
-from retriever.sources.configuration import KINDS, declared, find_source, read_declared, source_tables
-from retriever.sources.settings import SourceSettings
+from retriever.sources.configuration import declared, find_source, read_declared, source_tables
 
 SECRET = "sehr-geheim-0815"
 LIBRARY: dict[str, Any] = {
@@ -56,14 +53,6 @@ def test_a_file_of_its_own_declares_one_source(tmp_path):
     source = find_source(str(tmp_path / "library.toml"), {}, {"SHRAG_SOURCES__LIBRARY__PASSWORD": SECRET})
     settings: Any = source.settings
     assert (source.name, settings.password.get_secret_value()) == ("library", SECRET)
-
-
-def test_paths_are_relative_to_the_file_of_settings(tmp_path):
-    (tmp_path / "key").write_text(f"{SECRET}\n")
-    values = {"library": LIBRARY | {"api_key_file": "key"}, "ours": {"kind": "index", "home": "papers"}}
-    found = source_tables(SettingsFile(tmp_path / "shrag.toml", {"sources": values}), {})
-    assert settings_of(found["library"]).api_key.get_secret_value() == SECRET
-    assert settings_of(found["ours"]).home == tmp_path / "papers"
 
 
 @pytest.mark.parametrize(
@@ -118,12 +107,6 @@ def test_invalid_settings_are_named_in_one_line_without_secrets(values, complain
     assert SECRET not in said
 
 
-@pytest.mark.parametrize("name", ["Über", "a b", "", "a" * 65, "a__b"])
-def test_names_are_such_that_variables_can_name_them(name):
-    with pytest.raises(InvalidSource, match="a source's name has at most"):
-        declared(tables({name: {"kind": "index"}})[name])
-
-
 def test_a_file_that_was_found_does_not_decide_where_a_secret_goes(tmp_path):
     (tmp_path / "private").write_text(SECRET)
     by_file = {"library": LIBRARY | {"api_key_file": str(tmp_path / "private")}}
@@ -157,12 +140,3 @@ def test_unknown_and_repeated_names_are_refused(tmp_path, monkeypatch):
         path.write_text('kind = "index"\n')
     with pytest.raises(InvalidSource, match="several sources are called 'library'"):
         read_declared(map(str, paths))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_forbids_unknown_settings(kind):
-    module = import_module(f"retriever.sources.kinds.{kind}")
-    assert issubclass(module.Settings, SourceSettings)
-    assert callable(module.open_source)
-    with pytest.raises(ValidationError, match="unheard_of"):
-        module.Settings(kind=kind, unheard_of=1)

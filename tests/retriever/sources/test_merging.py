@@ -26,12 +26,6 @@ def rice(paper_id, **more):
     return {"id": paper_id, "title": "Methane emission of rice paddies"} | more
 
 
-def test_one_source_keeps_its_ids_its_order_and_its_scores():
-    merged = merge({"library": found([rice("B1"), {"id": "B2"}], score=2.5)}, {}, several=False)
-    assert merged.found == ((("B1", 2.5), ("B2", 2.5)),)
-    assert merged.papers["B1"].ids == (("library", "B1"),)
-
-
 def test_several_sources_are_fused_by_rank_and_their_ids_told_apart():
     answers = {
         "a": found([{"id": "1", "title": "one of many"}, {"id": "2", "doi": "10.1/X"}]),
@@ -112,14 +106,6 @@ def test_abstracts_in_two_languages_are_one_paper_if_titles_in_one_language_agre
     assert (paper.abstract, paper.abstract2) == (one["abstract"], other["abstract"])
 
 
-def test_title_and_abstract_in_the_other_language_come_from_the_other_record_wherever_it_has_them():
-    english = rice("1", abstract=ENGLISH_ABSTRACT, doi="10.1/x")
-    both = KOREAN | {"id": "9", "abstract2": ENGLISH_ABSTRACT}
-    [merged] = merge({"a": found([english]), "b": found([both])}, {}, several=True).papers.values()
-
-    assert (merged.paper.title2, merged.paper.abstract2) == (KOREAN["title"], KOREAN_ABSTRACT)
-
-
 @pytest.mark.parametrize(
     "claimed",
     [
@@ -138,22 +124,6 @@ def test_abstracts_in_two_languages_are_two_papers_if_anything_else_differs(clai
     answers = {"a": found([korean]), "b": found([ENGLISH | claimed])}
 
     assert len(merge(answers, {}, several=True).papers) == 2
-
-
-def test_a_doi_that_a_paper_gets_from_another_record_counts_for_the_records_behind_it():
-    answers = {
-        "a": found([rice("1", year=2019)]),
-        "b": found([rice("1", year=2019, doi="10.1/x")]),
-        "c": found([rice("1", title="Methane emission of rice paddies: a review", doi="10.1/x")]),
-    }
-    assert list(merge(answers, {}, several=True).papers) == ["a:1"]
-
-
-def test_papers_that_are_known_keep_their_ids():
-    first = merge({"b": found([rice("9", year=2019)])}, {}, several=True)
-    second = merge({"a": found([rice("1", year=2019)]), "b": found([rice("9")])}, first.papers, several=True)
-    assert list(second.papers) == ["b:9"]
-    assert second.found[0][0][0] == "b:9"
 
 
 class OneOf:

@@ -73,12 +73,6 @@ def test_a_query_finds_papers_by_their_words(pool, query, ids):
     assert sorted(search(pool, query)) == sorted(ids)
 
 
-def test_papers_come_by_their_scores_and_once(pool):
-    assert search(pool, Or((KNOWLEDGE, GRAPH))) == ["A", "D"]
-    [hits] = pool.search([(CATS, 10, None)], Filters(), STATISTICS)
-    assert sorted(hit.passage_id for hit in hits) == ["B", "C@en"]
-
-
 @pytest.mark.parametrize(
     ("filters", "ids"),
     [
@@ -108,8 +102,3 @@ def test_the_nearest_passages_come_by_their_cosines(pool):
     hits = encoded.nearest(asked, 5, Filters())
     assert [(hit.passage_id, hit.score) for hit in hits] == [("A", 0.8), ("B", 0.6)]
     assert [hit.doc_id for hit in encoded.nearest(asked, 5, Filters(years=Range(2020, None)))] == ["B"]
-
-
-def test_an_empty_pool_finds_nothing():
-    assert Pool().search([(GRAPH, 5, None)], Filters(), STATISTICS) == [[]]
-    assert Pool().rows_of(["A"]).ids == ()

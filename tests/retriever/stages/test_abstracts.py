@@ -8,7 +8,7 @@ from retriever.engines import EngineHit
 from retriever.queries.filters import Filters
 from retriever.search import SearchRequest, open_search
 from retriever.settings import RetrieverSettings
-from retriever.stages.abstracts_for_titles import read_hits
+from retriever.stages.pool import read_hits
 from tests.retriever.made_papers import index_of
 
 TITLED = {"id": "X", "title": "양서류", "abstract": "도롱뇽", "lang": "ko", "title2": "Axolotl"}
@@ -53,8 +53,3 @@ def test_passages_are_left_as_they_are_where_they_are_asked_for(index):
 )
 def test_an_abstract_that_a_filter_leaves_out_replaces_nothing(index, filters):
     assert read(index, "X@en", filters=filters) == ([("X@en", 1.0)], {})
-
-
-def test_a_passage_is_read_once_and_one_that_is_not_there_is_left_out(index):
-    assert read(index, "Y", "gone", "Y") == ([("Y", 1.0)], {})
-    assert read(index) == ([], {})

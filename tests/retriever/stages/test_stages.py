@@ -33,6 +33,12 @@ def finished(context, stages: Stages):
     return asyncio.run(finish())
 
 
+def with_toy(stages, hits):
+    """Return the stages with hits of a source that is no query."""
+    found = {**stages.pool.found, "toy": tuple(hits)}
+    return replace(stages, ranking=None, pool=replace(stages.pool, found=found))
+
+
 def test_a_search_run_stage_by_stage_gives_what_it_gives_at_once(index):
     context, stages = begun(index, "question")
     for stage in ("terms", "plan", "pool", "ranking"):
@@ -74,7 +80,8 @@ def test_hits_of_another_source_join_the_candidates_under_its_name(index):
     assert "SEGMENT" not in ids(index, QUESTION)
 
     result = finished(
-        context, stages.with_pool(stages.pool.with_hits("toy", [EngineHit("SEGMENT", "SEGMENT", 1.0)]))
+        context,
+        with_toy(stages, [EngineHit("SEGMENT", "SEGMENT", 1.0)]),
     )
 
     [hit] = [hit for hit in result.hits if hit.passage_id == "SEGMENT"]
@@ -92,22 +99,13 @@ def test_what_took_effect_is_told_and_not_what_was_set(index):
     assert [result.applied.title_weight for result in results] == [0.0, 9.0, None]
 
 
-def test_what_settings_change_stands_in_what_took_effect(index):
-    settings = SETTINGS.model_copy(update={"keywords": 3, "hits_per_query": 2})
-
-    result = found(index, QUESTION, "paper", settings)
-
-    assert (result.applied.keyword_count, result.applied.hits_per_query) == (3, 2)
-    assert [query.name for query in result.queries] == ["SQ3", "SQ2", "SQ1"]
-    assert max(query.hits for query in result.queries) <= 2
-
-
 @pytest.mark.parametrize("method", ["or", "paper", "shrag"])
 def test_hits_of_passages_that_are_not_there_are_left_out(index, method):
     context, stages = begun(index, "pool", method=method)
 
     result = finished(
-        context, stages.with_pool(stages.pool.with_hits("toy", [EngineHit("GHOST", "GHOST", 9.0)]))
+        context,
+        with_toy(stages, [EngineHit("GHOST", "GHOST", 9.0)]),
     )
 
     assert result.hits

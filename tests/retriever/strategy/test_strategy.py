@@ -1,7 +1,6 @@
 """The strategy as a value, as JSON, and in files."""
 
 import json
-import unicodedata
 
 import pytest
 
@@ -41,16 +40,6 @@ def test_a_strategy_is_one_json_object():
     assert strategy.year_range == Range(2015, None)
 
 
-def test_a_file_without_an_origin_is_a_record():
-    assert parse_strategy({"en": ["battery"]}, "here") == Strategy(en=("battery",), origin="recorded")
-
-
-def test_texts_are_composed_and_stripped():
-    decomposed = unicodedata.normalize("NFD", "배터리")
-
-    assert Strategy(ko=(f" {decomposed} ",)).ko == ("배터리",)
-
-
 def test_keywords_of_a_person_are_sorted_into_their_languages_in_order():
     strategy = Strategy.of_person(["환각", "graph", "2019", "BERT 모형", "search"])
 
@@ -65,11 +54,6 @@ def test_exclusions_are_added_in_their_language():
     assert strategy.excluding([]) is strategy
     with pytest.raises(BadQuestion, match="at most 20"):
         strategy.excluding([f"glue {number}" for number in range(21)])
-
-
-def test_two_open_years_are_none():
-    assert Strategy(years=(None, None)).years is None
-    assert Strategy(years=(None, None)).year_range is None
 
 
 @pytest.mark.parametrize(
@@ -94,18 +78,6 @@ def test_an_invalid_strategy_is_refused_with_its_source_and_field(change, messag
         parse_strategy(RECORD | change, "here")
 
 
-def test_an_invalid_change_is_a_bad_question():
-    with pytest.raises(BadQuestion, match="the first year 2020 is after the last year 2015"):
-        Strategy(en=("battery",)).changed(years=(2020, 2015))
-
-
-def test_a_file_has_one_strategy(tmp_path):
-    file = tmp_path / "strategy.json"
-    file.write_text("\ufeff" + json.dumps(RECORD), encoding="utf-8")
-
-    assert read_strategy(file).as_record() == RECORD
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -123,11 +95,6 @@ def test_a_file_that_is_no_strategy_is_named(tmp_path, content, message):
     with pytest.raises(InvalidCall, match=message) as raised:
         read_strategy(file)
     assert str(raised.value).startswith(str(file))
-
-
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(InvalidCall, match=r"nothing\.json cannot be read: No such file"):
-        read_strategy(tmp_path / "nothing.json")
 
 
 def test_recorded_strategies_are_read_by_query_id(tmp_path):
@@ -159,8 +126,3 @@ def test_an_invalid_line_is_named_with_its_number(tmp_path, second, message):
 
     with pytest.raises(InvalidCall, match=f"strategies.jsonl, {message}"):
         read_strategies(file)
-
-
-def test_a_file_without_strategies_is_refused(tmp_path):
-    with pytest.raises(InvalidCall, match="contains no strategies"):
-        read_strategies(lines(tmp_path / "strategies.jsonl"))

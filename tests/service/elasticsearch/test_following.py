@@ -53,6 +53,6 @@ def test_an_index_that_stays_answers_from_its_version_until_it_is_closed(  # typ
     assert remains(settings) == [2]
 
 
-def test_a_version_whose_passages_are_read_stays_until_the_last(settings, remains):  # type: ignore[no-redef]
+def test_a_version_whose_passages_are_read_stays_until_the_last(settings, remains):
     publish(settings.model_copy(update={"keep_versions": 2}), 2)
     assert remains(settings) == [1, 2]

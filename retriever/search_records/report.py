@@ -1,26 +1,21 @@
-"""Records of searches as files: JSON to repeat a search, Markdown and Word in Korean or English to read.
+"""The record of a search as a document to read, in Korean or English: Markdown or Word.
 
-A document has the items of PRISMA-S. The numbers come from the checklist (Rethlefsen et al. 2021, table 1):
+It has the items of PRISMA-S. The numbers come from the checklist (Rethlefsen et al. 2021, table 1):
 1 database, 8 full search strategy, 9 limits, 10 search filters, 13 date, 15 records, 16 deduplication. The
 other items describe work that is not part of one search.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from base.documents.blocks import Block, Document, Heading, Table, plain, table
 from base.documents.formats import DOCUMENT_FORMATS
-from base.errors import InvalidCall, UnknownPath
-from base.files.output_files import write_output
-from base.files.regular_files import read_regular
-from base.terminal.output import json_text
-from base.untrusted import read_json
+from base.errors import InvalidCall
 from indexer.corpora.papers import language_of
 from retriever.reference import one_line
 from retriever.search_records.record import SearchRecord
 
-MOST_BYTES = 16_000_000  # of a record; one with 1,000 hits has about 200,000
 ReportLanguage = Literal["ko", "en"]
 WORDS: dict[str, tuple[str, str]] = {  # (Korean, English)
     "record": ("검색 기록", "Search record"),
@@ -76,60 +71,26 @@ WORDS: dict[str, tuple[str, str]] = {  # (Korean, English)
     ),
 }
 Words = dict[str, str]
+FORMS = {".json": "json", ".md": "markdown", ".docx": "docx"}
 
 
-def as_json(search: SearchRecord) -> bytes:
-    """Return the record as JSON."""
-    return (json_text(search.record, indent=1) + "\n").encode()
+def written(search: SearchRecord, form: str) -> bytes:
+    """Return a record as JSON, or as a document, markdown or docx, in the language of the question."""
+    return search.as_json() if form == "json" else DOCUMENT_FORMATS[form].encoded(report_of(search))
 
 
-def as_report(form: str) -> Callable[[SearchRecord], bytes]:
-    """Return the function that writes a record as a document, in the language of the question."""
-    return lambda search: DOCUMENT_FORMATS[form].encoded(report_of(search))
-
-
-FORMS: dict[str, Callable[[SearchRecord], bytes]] = {
-    ".json": as_json,
-    ".md": as_report("markdown"),
-    ".docx": as_report("docx"),
-}
-
-
-def form_of(path: Path) -> Callable[[SearchRecord], bytes]:
-    """Return the writer for a file's ending; InvalidCall if there is none."""
+def form_of(path: Path) -> str:
+    """Return the form for a file's ending; InvalidCall if there is none."""
     if form := FORMS.get(path.suffix.lower()):
         return form
     raise InvalidCall(f"a record of a search is a file {', '.join(FORMS)}, not {path.name!r}")
 
 
-def save(search: SearchRecord, path: Path) -> None:
-    """Write a record in the format of the file's ending; OutputNotWritten if that fails."""
-    write_output(path, form_of(path)(search))
-
-
-def load(path: Path) -> SearchRecord:
-    """Read a record that was saved as JSON.
-
-    Raises:
-        UnknownPath: no such file.
-        InvalidCall: it cannot be read, or contains no complete record of a valid search.
-    """
-    try:
-        record = read_json(read_regular(path, MOST_BYTES))
-    except FileNotFoundError:
-        raise UnknownPath(f"there is no file {path}") from None
-    except OSError as error:
-        raise InvalidCall(f"{path} cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise InvalidCall(f"{path} is not JSON: {error}") from None
-    return SearchRecord.checked(record, str(path))
-
-
 def report_of(search: SearchRecord) -> Document:
     """Return a record as a document, in the language of its question."""
-    language: ReportLanguage = "ko" if language_of(search.record["request"]["question"]) == "ko" else "en"
-    place = ("ko", "en").index(language)
-    words = {key: texts[place] for key, texts in WORDS.items()}
+    korean = language_of(search.record["request"]["question"]) == "ko"
+    language: ReportLanguage = "ko" if korean else "en"
+    words = {key: texts[0 if korean else 1] for key, texts in WORDS.items()}
     return Document(tuple(_blocks(search.record, words)), language)
 
 

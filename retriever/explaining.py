@@ -1,28 +1,59 @@
 """Explanation of a passage's rank: the parts of its score, which add up, and the tokens behind them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 from unicodedata import normalize
 
 from pydantic import Field
 
+from base.amounts import plain
 from base.records import INTERNAL, Recordable
+from base.terminal.columns import table
+from base.terminal.output import shortened
 from indexer.corpora.papers import Language
+from retriever.calls import ExplanationLanguage
 from retriever.engines import NumberedRows, TermScore
 from retriever.engines.explaining import in_order
 from retriever.formula import TokenPlaces, bm25
 from retriever.index import OpenIndex, SearchIndex
 from retriever.papers.page import stored_passage
-from retriever.queries.boolean import Query
-from retriever.query_plan import question_query
 from retriever.ranking import COSINE_WEIGHT
-from retriever.search import SearchRequest, Stages, open_search, present, run_stages
+from retriever.search import SearchRequest, open_search, present, run_stages
 from retriever.settings import RetrieverSettings
 from retriever.stages.stages import Ranking, computed
 from retriever.terms import SearchTerms
 
 DEPTH = 100  # papers searched for the rank
+KOREAN: Mapping[str, str] = {
+    "part": "항목",
+    "value": "값",
+    "weight": "가중치",
+    "score": "점수",
+    "term": "용어",
+    "of": "출처",
+    "tf": "본문 빈도",
+    "df": "문서 빈도",
+    "idf": "역문서 빈도",
+    "question": "질문",
+    "keywords": "핵심어",
+    "synonyms": "동의어",
+    "feedback": "상위 본문의 단어",
+    "second-search": "2차 검색",
+    "cosine": "벡터 유사도",
+    "exclusions": "제외 조건",
+    "cross-encoder": "재정렬",
+    "rank fusion": "순위 결합",
+    "text": "본문",
+    "title": "제목",
+    "ko": "핵심어 (ko)",
+    "en": "핵심어 (en)",
+    "not found by method {method}": "{method} 방법으로 찾지 못함",
+    "rank {rank} by method {method}": "{method} 방법으로 {rank}위",
+    ", reordered by {reranker}": ", {reranker} 모델로 재정렬",
+    "; the paper is shown by {shown}": "; 논문의 대표 본문은 {shown}",
+}
+ENGLISH: Mapping[str, str] = {"ko": "keywords (ko)", "en": "keywords (en)"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +101,9 @@ async def _explain(
     stored = await stored_passage(index, passage_id)
     context = open_search(index, replace(request, k=DEPTH), settings)
     stages = await run_stages(context)
-    result = await present(context, stages)
+    hits = (await present(context, stages)).hits
     rank, shown = next(
-        ((hit.rank, hit.passage_id) for hit in result.hits if hit.doc_id == stored.doc_id), (None, "")
+        ((hit.rank, hit.passage_id) for hit in hits if hit.doc_id == stored.doc_id), (None, "")
     )
     ranking, terms = computed(stages.ranking), stages.terms
     account = Account(passage_id, stored.title, request.method, rank, shown, reranker=ranking.reranker)
@@ -81,7 +112,7 @@ async def _explain(
         base = (1 - COSINE_WEIGHT) / terms.formula.attainable
     account = _with_parts(account, ranking, terms, base)
     if ranking.scored is None or terms is None:
-        query = main_query(stages, title_weight=settings.title_weight)
+        query = stages.main_query(title_weight=settings.title_weight)
         return replace(account, terms=await index.engine.explain(query, passage_id) if query else ())
     read = await index.engine.rows([passage_id])
     return await index.threads.run(_with_tokens, account, terms, read, base)
@@ -106,8 +137,8 @@ def _with_parts(account: Account, ranking: Ranking, terms: SearchTerms | None, b
         parts["exclusions"] = -loss
     weights = {"cross-encoder": 1.0, "exclusions": -1.0}
     if scored and terms:
-        weights = dict.fromkeys(parts, base) | weights
-        weights |= {"keywords": base * terms.formula.keyword_weight, "cosine": COSINE_WEIGHT}
+        keywords = base * terms.formula.keyword_weight
+        weights = dict.fromkeys(parts, base) | weights | {"keywords": keywords, "cosine": COSINE_WEIGHT}
     weighed = [(name, value, weights.get(name, 1.0)) for name, value in parts.items()]
     features = {name: Part(value / weight, weight, value) for name, value, weight in weighed}
     return replace(account, order_score=score, features=features)
@@ -145,12 +176,28 @@ def _with_tokens(account: Account, terms: SearchTerms, read: NumberedRows, base:
     return replace(account, language=language if best else None, terms=in_order(found))
 
 
-def main_query(stages: Stages, *, title_weight: float) -> Query | None:
-    """Return the first query of the plan.
+def explanation_lines(account: Account, language: ExplanationLanguage = "en") -> Iterator[str]:
+    """Yield the explanation as text: the parts of the score, their tokens, the rank."""
+    words = KOREAN if language == "ko" else ENGLISH
 
-    If the plan has none (method dense), it is the whole question; None if there is nothing to search for.
-    """
-    if stages.plan and stages.plan.queries:
-        return stages.plan.queries[0].query
-    question = stages.question
-    return question_query(question, title_weight=title_weight) if question and question.weights else None
+    def say(text: str) -> str:
+        return words.get(text, text)
+
+    yield f"{account.passage_id} [{account.method}]  {shortened(account.title)}"
+    if account.features:
+        rows = [tuple(map(say, ("part", "value", "weight", "score")))]
+        for name, part in account.features.items():
+            shown = say(account.language if name == "keywords" and account.language else name)
+            rows.append((shown, f"{part.value:.4f}", plain(part.weight), f"{part.contribution:.4f}"))
+        rows.append((say("score"), "", "", f"{account.order_score:.4f}"))
+        yield from table(rows, words=1)
+    if account.terms:
+        rows = [tuple(map(say, ("term", "of", "tf", "df", "idf", "weight", "score")))]
+        for term in account.terms:
+            counts = plain(term.frequency), str(term.document_frequency), f"{term.idf:.3f}"
+            rows.append((term.token, say(term.field), *counts, plain(term.weight), f"{term.score:.4f}"))
+        yield from table(rows, words=2)
+    said = say("not found by method {method}" if account.rank is None else "rank {rank} by method {method}")
+    said += say(", reordered by {reranker}") if account.reranker else ""
+    said += say("; the paper is shown by {shown}") if account.shown not in {"", account.passage_id} else ""
+    yield said.format(**{name: getattr(account, name) for name in ("rank", "method", "reranker", "shown")})

@@ -1,1 +1,0 @@
-"""Explanations of the ranks of passages."""
