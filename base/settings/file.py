@@ -71,9 +71,20 @@ def distrusted(path: Path) -> str:
         return ""
     if {link.st_uid, status.st_uid} - {0, os.geteuid()}:
         return "belongs to another user"
-    # Many systems give each user a private group, and write access to it.
-    shared = status.st_mode & stat.S_IWGRP and status.st_gid != os.getegid()
+    shared = status.st_mode & stat.S_IWGRP and not _is_private_group(status.st_gid)
     return "can be written by others" if shared or status.st_mode & stat.S_IWOTH else ""
+
+
+def _is_private_group(gid: int) -> bool:
+    """Check whether a group is the one that many systems create for each user alone."""
+    import grp
+    import pwd
+
+    try:
+        group, user = grp.getgrgid(gid), pwd.getpwuid(os.geteuid())
+    except KeyError:
+        return False
+    return gid == user.pw_gid and group.gr_name == user.pw_name and not set(group.gr_mem) - {user.pw_name}
 
 
 def read_toml(path: Path, remedy: str = "") -> dict[str, Any]:

@@ -1,7 +1,9 @@
 """Settings in `shrag.toml`: which file is read, what wins over what, and what is refused."""
 
+import grp
 import json
 import os
+import pwd
 import tomllib
 from pathlib import Path
 
@@ -164,6 +166,20 @@ def test_a_file_in_the_current_folder_of_another_user_is_refused(linked):
         write("keywords = 3")
     os.chown("shrag.toml", 12345, 12345, follow_symlinks=False)
     assert "shrag.toml" in refusal()
+
+
+@pytest.mark.parametrize(("members", "trusted"), [([], True), (["another"], False)])
+def test_a_file_that_a_group_can_write_is_read_if_the_group_has_one_member(monkeypatch, members, trusted):
+    path = write("keywords = 3")
+    path.chmod(0o660)
+    user = pwd.getpwuid(os.geteuid())
+    group = grp.struct_group((user.pw_name, "x", path.stat().st_gid, members))
+    monkeypatch.setattr("grp.getgrgid", lambda _: group)
+    monkeypatch.setattr("pwd.getpwuid", lambda _: type(user)((*user[:3], group.gr_gid, *user[4:])))
+    if trusted:
+        assert RetrieverSettings().keywords == 3
+    else:
+        assert "shrag.toml" in refusal()
 
 
 @pytest.mark.parametrize("beside", ['base_url = "http://127.0.0.1:9/v1"', "allow_plain_http = true"])
