@@ -4,8 +4,9 @@ import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from starlette.requests import HTTPConnection
 from starlette.types import Scope as AsgiScope
@@ -13,7 +14,6 @@ from starlette.types import Scope as AsgiScope
 from base.calls import Call, observer
 from base.net.networks import network_of
 from server.access.keys import NO_OWN_LIMITS, Key, KeyLimits
-from server.access.sign_in.people import Person
 from server.errors import Forbidden, Unauthorized
 from server.roles import Role, includes
 
@@ -33,7 +33,7 @@ class Caller:
     expires: datetime | None = None
     by_cookie: bool = False
     limits: KeyLimits = NO_OWN_LIMITS
-    person: str = ""  # pseudonym of a person who signed in, see `access.sign_in.people`
+    person: str = ""  # pseudonym of a person who signed in, see `access.sign_in`
     by_proxy: bool = False  # the proxy's header names the person
     is_local: bool = False  # at this machine, with the setting `local_operator`
 
@@ -45,20 +45,9 @@ class Caller:
             limits=key.limits,
         )
 
-    @classmethod
-    def of_person(cls, person: Person, address: str, *, by_proxy: bool = False) -> "Caller":
-        """Return the caller of a person who signed in here, or at the proxy."""
-        return cls(
-            address,
-            person.role,
-            label=person.name,
-            indexes=person.indexes,
-            sources=person.sources,
-            expires=person.expires,
-            by_cookie=not by_proxy,
-            person=person.id,
-            by_proxy=by_proxy,
-        )
+    def changed(self, **values: Any) -> "Caller":
+        """Return the caller with other values."""
+        return replace(self, **values)
 
     @property
     def has_no_limits(self) -> bool:

@@ -1,8 +1,25 @@
 // The strategy of a search as chips: keywords by language, exclusions, years; behind them the filters.
 
+import { call } from "./api.js";
+import { body } from "./asked.js";
 import { byId, fill, h, isComposing, langOf } from "./dom.js";
-import { nameOfType } from "./facets.js";
+import { nameOf } from "./facets.js";
 import { t } from "./i18n.js";
+import { say, sayProblem } from "./status.js";
+
+/** Ask the model, and search with its strategy: `use(strategy, said)`, unless another search was faster than it. */
+export async function askModel(asked, button, use) {
+  button.setAttribute("aria-disabled", "true");
+  say(t("asking_model"));
+  try {
+    const { strategy } = await call("/api/v1/keywords", { body: { ...body({ ...asked, strategy: null }), strategist: "model" } });
+    if (!button.isConnected) return;
+    if (strategy.origin === "model") use(strategy, t("origin_model"));
+    else say(t("ask_model_failed"));
+  } catch (error) {
+    sayProblem(error);
+  }
+}
 
 const LANGUAGES = { ko: "한국어", en: "English" };
 let opened = ""; // the keyword whose buttons are shown
@@ -58,7 +75,7 @@ export function showStrategy(result, asked, manifest, change) {
   }
 
   function filters() {
-    const shown = { year: asked.year.replace("..", "–"), lang: asked.lang && t(`lang_${asked.lang}`), journal: asked.journal, author: asked.author, type: asked.type && nameOfType(asked.type) };
+    const shown = { year: asked.year.replace("..", "–"), lang: asked.lang && nameOf("lang", asked.lang), journal: asked.journal, author: asked.author, type: asked.type && nameOf("type", asked.type) };
     return [!asked.conditions && tag("", t("literal"), { conditions: true }, change),
       Object.entries(shown).map(([name, text]) => text && tag(t(name === "lang" ? "language" : name), text, { [name]: "" }, change))];
   }

@@ -19,11 +19,10 @@ from retriever.papers.citations import papers_of_doi
 from retriever.papers.page import may_be_id, paper_page
 from retriever.papers.records import records_of_papers
 from server.addresses import doi_address, paper_address, public_address
-from server.html.page_files import page_files
-from server.html.pages import Reader, page_in, rendered
+from server.html import Reader, page_files, page_in, rendered
 from server.limits.gate import Read
 from server.services import Services, Shared
-from server.transport.leaving import while_connected
+from server.transport.streams import while_connected
 
 router = APIRouter(include_in_schema=False)
 

@@ -30,8 +30,8 @@ from server.errors import (
 from server.limits.gate import Work
 from server.limits.rates import Rate
 from server.monitoring import metrics
-from server.monitoring.call_log import NOT_LET_IN
-from server.refusals import error_response
+from server.monitoring.audit import NOT_LET_IN
+from server.problems import error_response
 from server.roles import includes
 from server.services import Services
 from server.settings import ServerSettings

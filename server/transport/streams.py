@@ -1,21 +1,79 @@
-"""Numbered server-sent events, always ended by `done` or `error`."""
+"""Answers while they are made: cancelled when the reader leaves or the server stops, or sent as events.
+
+Events are numbered and always ended by `done` or `error`. The generator of a stream yields None when the call
+is admitted. An error before that has a status of its own; a later one is the last event.
+"""
 
 import asyncio
 import json
 import math
 import time
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
-from typing import Any, Protocol, TypeVar
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping
+from contextlib import aclosing, asynccontextmanager
+from typing import Any, NoReturn, Protocol, TypeVar
 
-from fastapi.sse import ServerSentEvent
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from generator.tracing.progress import ended
 from server.errors import Stopping, TooSlow
-from server.problems import problem
-from server.processes.stopping import STOPPING
+from server.problems import error_response, problem
+from server.services import Backends
+from server.stopping import STOPPING
 
 T = TypeVar("T")
+
+
+async def while_connected(
+    request: Request, services: Backends, work: Coroutine[Any, Any, T], *, handles_stop: bool = False
+) -> T:
+    """Await some work; cancel it when the reader leaves or the server stops.
+
+    Work that handles the stop itself is not cancelled by it. The request's body has already been read.
+
+    Raises:
+        Stopping: the server is being stopped.
+    """
+    return await _unless(work, _left(request), *(() if handles_stop else (_stopping(services),)))
+
+
+async def unless_stopping(services: Backends, work: Coroutine[Any, Any, T]) -> T:
+    """Await some work; cancel it when the server stops.
+
+    Raises:
+        Stopping: the server is being stopped.
+    """
+    return await _unless(work, _stopping(services))
+
+
+async def _unless(work: Coroutine[Any, Any, T], *ends: Coroutine[Any, Any, NoReturn]) -> T:
+    """Await some work; cancel it when one of `ends` completes first, and raise its error."""
+    task, others = asyncio.ensure_future(work), list(map(asyncio.ensure_future, ends))
+    try:
+        done, _ = await asyncio.wait((task, *others), return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task in done else done.pop().result()
+    finally:
+        for each in (task, *others):
+            each.cancel()
+        # A cancellation of this wait is not passed on: it would interrupt the cleanup of the work.
+        await ended(asyncio.gather(task, *others, return_exceptions=True))
+
+
+async def _left(request: Request) -> NoReturn:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    raise asyncio.CancelledError("the reader has left")
+
+
+async def _stopping(services: Backends) -> NoReturn:
+    await services.stopping.wait()
+    raise Stopping(STOPPING)
+
+
+EVENT_STREAM = "text/event-stream"
+COMMENT = b": one moment\n\n"
+KEPT_ALIVE_EVERY_S = 15.0
 
 
 class Event(Protocol):
@@ -30,23 +88,99 @@ class Event(Protocol):
         """The content of the event."""
 
 
-async def numbered_events(arriving: AsyncGenerator[Event, None]) -> AsyncGenerator[ServerSentEvent, None]:
-    """Yield events with numbers from 1; an exception becomes a last event `error`.
+def accepts_stream(request: Request) -> bool:
+    """Check whether the caller accepts server-sent events."""
+    return EVENT_STREAM in ",".join(request.headers.getlist("accept")).lower()
 
-    Closing the generator ends the work before it returns.
-    """
-    number = 0
+
+class EventStream(Response):
+    """A stream of events; the work ends when the reader leaves."""
+
+    media_type = EVENT_STREAM
+
+    def __init__(self, arriving: AsyncGenerator[bytes | None, None]) -> None:
+        """`arriving`: a generator that has not started yet; it yields None when the call is admitted."""
+        super().__init__(headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
+        del self.headers["Content-Length"]
+        self._arriving = arriving
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the events until the last one, or until the reader leaves."""
+        async with aclosing(self._arriving) as arriving, _cancelled_without_reader(receive):
+            try:
+                await anext(arriving)
+            except Exception as error:  # noqa: BLE001 - reported to the reader
+                await error_response(error, scope)(scope, receive, send)
+                return
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            async with _kept_alive(send):
+                async for event in arriving:
+                    await send({"type": "http.response.body", "body": event, "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+@asynccontextmanager
+async def _kept_alive(send: Send) -> AsyncIterator[None]:
+    """Send a comment regularly, so that proxies do not close the stream while a model thinks."""
+
+    async def comment() -> None:
+        while True:
+            await asyncio.sleep(KEPT_ALIVE_EVERY_S)
+            await send({"type": "http.response.body", "body": COMMENT, "more_body": True})
+
+    commenting = asyncio.create_task(comment())
     try:
-        async with aclosing(arriving):
+        yield
+    finally:
+        commenting.cancel()
+        await asyncio.gather(commenting, return_exceptions=True)
+
+
+@asynccontextmanager
+async def _cancelled_without_reader(receive: Receive) -> AsyncIterator[None]:
+    """Cancel the block when the reader leaves, and continue after it.
+
+    The block runs in the task of the request, to which the gate's time limit applies.
+    """
+    task, over = asyncio.current_task(), False
+
+    async def leave() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    def cancel(left: asyncio.Task[None]) -> None:
+        if task and not over and not left.cancelled():
+            task.cancel()
+
+    leaving = asyncio.create_task(leave())
+    leaving.add_done_callback(cancel)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if task is None or not leaving.done() or task.uncancel():
+            raise
+    finally:
+        over = True
+        leaving.cancel()
+
+
+async def numbered_events(arriving: AsyncGenerator[Event | None, None]) -> AsyncGenerator[bytes | None, None]:
+    """Format events with numbers from 1; an exception after the admission becomes a last event `error`."""
+    number = 1
+    async with aclosing(arriving):
+        await anext(arriving)
+        yield None
+        try:
             async for event in arriving:
-                number += 1
-                yield _numbered(number, event.kind, event.data)
-    except Exception as error:  # noqa: BLE001 - reported to the reader
-        yield _numbered(number + 1, "error", problem(error))
+                if event:
+                    yield _formatted(number, event.kind, event.data)
+                    number += 1
+        except Exception as error:  # noqa: BLE001 - reported to the reader
+            yield _formatted(number, "error", problem(error))
 
 
-def _numbered(number: int, kind: str, data: Mapping[str, Any]) -> ServerSentEvent:
-    return ServerSentEvent(event=kind, id=str(number), raw_data=json.dumps(data, ensure_ascii=False))
+def _formatted(number: int, kind: str, data: Mapping[str, Any]) -> bytes:
+    return f"event: {kind}\ndata: {json.dumps(data, ensure_ascii=False)}\nid: {number}\n\n".encode()
 
 
 async def until(

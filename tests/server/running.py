@@ -108,7 +108,7 @@ def serving_with_model(
             yield server, model
 
 
-def probe(client: TestClient) -> httpx.Response:
+def probe(client: TestClient) -> Any:
     """Return the answer of /readyz when the indexes are open, or cannot be opened."""
     return wait_for(lambda: client.get("/readyz"), lambda answer: answer.json().get("code") != "starting")
 

@@ -9,8 +9,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from server.access.key_store import Keys
-from server.access.keys import make_key
+from server.access.keys import Keys, make_key
 from server.settings import SignInSettings
 from server.store import Store
 from tests.indexer.made_corpora import build, write_jsonl
@@ -148,16 +147,6 @@ def test_a_key_of_a_feed_opens_this_feed_alone_and_only_its_owner_deletes_it(hom
     for file in Path(home).rglob("*"):
         assert not file.is_file() or secret[33:-1].encode() not in file.read_bytes()
     assert secret[33:-1] not in listed.text + caplog.text
-
-
-def test_a_feed_has_the_indexes_of_its_owners_key_and_ends_with_it(home):
-    (key, record), (limited, _) = added(home), added(home, indexes=("elsewhere",))
-    with application(home) as client:
-        refused = client.post("/api/v1/feeds", json={**CALL, "index": NAME}, headers=bearer(limited))
-        assert refused.status_code == 404
-        path, _ = made(client, headers=bearer(key))
-        Keys(Store(home)).revoke(record.id, datetime.now(UTC))
-        assert client.get(path).status_code == 404
 
 
 def age(home, feed_id):

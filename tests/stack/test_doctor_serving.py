@@ -9,8 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from indexer.versions.folder_backups import FolderBackup
-from server.access.key_store import Keys
-from server.access.keys import make_key
+from server.access.keys import Keys, make_key
 from server.store import Store
 from tests.generator import sample_index
 from tests.generator.sample_index import shrag
@@ -39,7 +38,7 @@ def answering(status, body, **headers):
     ("status", "body", "headers", "found"),
     [
         (200, {"status": "ok"}, {}, ("ok", "SHRAG answers")),
-        (200, {"status": "ok", "errors": ["keys-empty"]}, {}, ("wrong", "keys-empty")),
+        (200, {"status": "ok", "errors": ["keys-unreadable"]}, {}, ("wrong", "keys-unreadable")),
         (200, ["another"], {}, ("wrong", '["another"]')),
         (404, {}, {}, ("wrong", "(404)")),
         (421, {}, {}, ("wrong", "name")),
@@ -59,7 +58,6 @@ def test_the_public_address_is_asked(tmp_path, status, body, headers, found):
 @pytest.mark.parametrize(
     ("code", "remedy"),
     [
-        ("keys-empty", "create a key (shrag keys create)"),
         ("keys-unreadable", "let the server use .server.sqlite"),
         ("another", "read the log of shrag serve"),
     ],
@@ -100,7 +98,7 @@ def test_an_empty_file_of_keys_is_wrong(tmp_path):
 
     assert code == 1
     assert "empty" in findings["server", "keys"]["found"]
-    assert "shrag keys create" in findings["server", "keys"]["mend"]
+    assert "restore" in findings["server", "keys"]["mend"]
 
 
 def test_keys_are_counted_and_a_damaged_file_of_them_is_wrong(tmp_path):

@@ -24,7 +24,6 @@ COUNT = "SELECT count(*), total(revoked IS NULL AND (expires IS NULL OR expires 
 SEE_THE_LOG = "read the log of shrag serve"
 # Remedies by codes in `errors` of /healthz.
 REMEDIES = {
-    "keys-empty": MAKE_A_KEY,
     "keys-unreadable": f"let the server use {SERVER_STORE} in its home; if it is damaged, {RESTORE_KEYS}",
 }
 
@@ -62,7 +61,7 @@ def _keys(file: Path) -> Finding:
             return Finding(subject, "not configured", "no key was ever made", where)
         if not file.stat().st_size:
             found = "the file of keys is empty: no caller is admitted"
-            return Finding(subject, "wrong", found, where, f"free space on its disk, then {MAKE_A_KEY}")
+            return Finding(subject, "wrong", found, where, f"free space on its disk, then {RESTORE_KEYS}")
         with open_server_store(file) as database:
             made, count = database.execute(COUNT, (datetime.now(UTC).isoformat(),)).fetchone()
             (state,) = database.execute("PRAGMA quick_check(1)").fetchone()

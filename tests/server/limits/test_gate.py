@@ -32,15 +32,6 @@ async def admit(gate, visit, seconds=0.0):
         await asyncio.sleep(seconds)
 
 
-def test_the_slots_of_a_process_depend_on_the_model():
-    def slots(gate):
-        return {work: queue.slots for work, queue in gate.queues.items()}
-
-    assert slots(gate_of()) == {"search": 4, "ask": 4, "read": 8}
-    asks = {workers: slots(gate_of(workers=workers, has_model=True))["ask"] for workers in (1, 2, 16)}
-    assert asks == {1: 8, 2: 4, 16: 4}
-
-
 @pytest.mark.parametrize(
     ("most", "text"),
     [
@@ -88,30 +79,6 @@ def test_with_report_only_a_used_up_day_is_reported_and_counted_on():
 
     assert (REPORTED in first.headers, REPORTED in second.headers) == (False, True)
     assert gate.days.used("k") == 2
-
-
-def test_with_report_only_a_call_beyond_the_limit_of_open_calls_is_reported():
-    gate = gate_of(report_only=True)
-    first, second = visit_by(connections=1), visit_by(connections=1)
-    with first.open_call, second.open_call:
-        gate.count_open(first)
-        gate.count_open(second)
-
-    assert (REPORTED in first.headers, REPORTED in second.headers) == (False, True)
-
-
-def test_a_call_counts_in_the_day_when_its_work_starts():
-    gate = gate_of(searches_at_once=1)
-
-    async def main():
-        running, waiting = (asyncio.create_task(admit(gate, visit_by(), 10)) for _ in range(2))
-        await asyncio.sleep(1)
-        assert gate.days.used("k") == 1
-        waiting.cancel()
-        await running
-
-    run(main())
-    assert gate.days.used("k") == 1
 
 
 def test_calls_that_wait_for_their_start_do_not_exceed_the_day():
