@@ -22,9 +22,7 @@ from indexer.versions.store.engines import index_names, open_store
 from retriever.following import FollowingIndex
 from retriever.index import open_index
 from server.access.callers import current_visit, may_see
-from server.errors import Stopping
 from server.monitoring import metrics
-from server.stopping import STOPPING
 
 log = get_logger("server")
 
@@ -50,11 +48,10 @@ class KeptIndexes:
     least recently used index is closed as soon as no task holds it.
     """
 
-    def __init__(self, opened: Callable[[str], FollowingIndex], most: int, stopping: asyncio.Event) -> None:
+    def __init__(self, opened: Callable[[str], FollowingIndex], most: int) -> None:
         """`opened` opens an index, in a thread; nothing is open yet."""
         self._opened = opened
         self._most = most
-        self._stopping = stopping
         self._kept: OrderedDict[str, _Kept] = OrderedDict()  # least recently used first
         self._closing: set[asyncio.Task[None]] = set()
 
@@ -63,21 +60,12 @@ class KeptIndexes:
 
         Raises:
             ResourceError: as `open_index`.
-            Stopping: the server stops before it is open.
         """
         name = normalize("NFC", name)
         kept = self._kept.get(name) or self._begin(name)
         self._kept.move_to_end(name)
         self._hold(kept)
-        if not kept.opening.done():
-            stops = asyncio.ensure_future(self._stopping.wait())
-            try:
-                await asyncio.wait((kept.opening, stops), return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                stops.cancel()
-        if not kept.opening.done():
-            raise Stopping(STOPPING)
-        return kept.opening.result()
+        return await asyncio.shield(kept.opening)
 
     def versions(self) -> dict[str, int]:
         """Return the version of each open index that answered last."""
@@ -160,17 +148,15 @@ class OpenIndexes:
     an index is unknown too.
     """
 
-    def __init__(
-        self, settings: IndexerSettings, synonyms: Path | None, *, most: int, stopping: asyncio.Event
-    ) -> None:
+    def __init__(self, settings: IndexerSettings, synonyms: Path | None, *, most: int) -> None:
         """Open nothing yet; `synonyms` is a file for all questions."""
         self._settings = settings
         self._synonyms = synonyms
         self._most = most
-        self._kept = KeptIndexes(self._open, most, stopping)
+        self._kept = KeptIndexes(self._open, most)
         self._names: list[str] = []  # of the last listing
         self._listed_at = -math.inf
-        self._listing: asyncio.Task[list[str]] | None = None
+        self._listing = asyncio.Lock()
         self.trouble: Exception | None = None  # the error of the last listing
         self.opens_none = False  # there are indexes, but none of the expected ones opens
         self.started = False  # each expected index is open, or failed to open
@@ -184,8 +170,7 @@ class OpenIndexes:
             yield self
         finally:
             looking.cancel()
-            listing = (self._listing,) if self._listing else ()
-            await asyncio.gather(looking, *listing, return_exceptions=True)
+            await asyncio.gather(looking, return_exceptions=True)
             await self._kept.close()
 
     async def _look(self) -> None:
@@ -235,23 +220,17 @@ class OpenIndexes:
 
     async def _listed(self, *, anew: bool = False) -> list[str]:
         """List the indexes; concurrent callers share one listing."""
-        if not anew and time.monotonic() < self._listed_at + LISTED_FOR_S:
+        wanted_at = time.monotonic() - (0 if anew else LISTED_FOR_S)
+        async with self._listing:
+            if self._listed_at < wanted_at:
+                began = time.monotonic()
+                try:
+                    self._names = await asyncio.to_thread(index_names, self._settings)
+                except Exception as error:
+                    self.trouble = error
+                    raise
+                self.trouble, self._listed_at = None, began
             return self._names
-        if self._listing is None:
-            self._listing = asyncio.create_task(self._list())
-        return await asyncio.shield(self._listing)
-
-    async def _list(self) -> list[str]:
-        try:
-            self._names = await asyncio.to_thread(index_names, self._settings)
-        except Exception as error:
-            self.trouble = error
-            raise
-        else:
-            self.trouble, self._listed_at = None, time.monotonic()
-            return self._names
-        finally:
-            self._listing = None
 
     async def chosen(self, name: str | None) -> str:
         """Return the name of the chosen index: without a name, the only one.
@@ -274,7 +253,6 @@ class OpenIndexes:
 
         Raises:
             ResourceError: as `open_index`.
-            Stopping: the server stops before it is open.
         """
         self._require(name)
         return await self._kept.get(name)

@@ -75,10 +75,8 @@ async def open_backends(settings: Settings, server: ServerSettings) -> AsyncIter
     """
     declared = await asyncio.to_thread(read_declared, listed(server.sources))
     async with AsyncExitStack() as opened:
-        stopping = asyncio.Event()
-        indexes = OpenIndexes(
-            settings.indexer, settings.retriever.synonyms, most=server.open_indexes, stopping=stopping
-        )
+        synonyms, stopping = settings.retriever.synonyms, asyncio.Event()
+        indexes = OpenIndexes(settings.indexer, synonyms, most=server.open_indexes)
         await opened.enter_async_context(indexes.keeping())
         sources = OfferedSources(declared, settings, at_once=sources_at_once(server))
         await opened.enter_async_context(sources.keeping())

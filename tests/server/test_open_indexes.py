@@ -37,12 +37,9 @@ async def asked(index):
 
 @asynccontextmanager
 async def kept(settings, most, opened=None):
-    stopping = asyncio.Event()
-    indexes = KeptIndexes(
-        opened or (lambda name: open_index(settings, name, follow=True)), most=most, stopping=stopping
-    )
+    indexes = KeptIndexes(opened or (lambda name: open_index(settings, name, follow=True)), most)
     try:
-        yield indexes, stopping
+        yield indexes
     finally:
         await indexes.close()
 
@@ -61,7 +58,7 @@ async def closed(index):
 
 def test_of_too_many_the_one_that_was_not_asked_for_longest_is_closed(settings):
     async def use():
-        async with kept(settings, 2) as (indexes, _):
+        async with kept(settings, 2) as indexes:
             held = {name: await asyncio.create_task(indexes.get(name)) for name in NAMES}
             assert await closed(held["first"])
             assert set(indexes.versions()) == {"second", "third"}
@@ -73,7 +70,7 @@ def test_of_too_many_the_one_that_was_not_asked_for_longest_is_closed(settings):
 
 def test_an_index_is_not_closed_while_a_call_holds_it(settings):
     async def use():
-        async with kept(settings, 1) as (indexes, _):
+        async with kept(settings, 1) as indexes:
             may_end = asyncio.Event()
 
             async def call():
@@ -101,7 +98,7 @@ def test_who_ask_at_once_wait_for_one_opening_and_who_leaves_ends_it_for_nobody(
         return open_index(settings, name, follow=True)
 
     async def use():
-        async with kept(settings, 2, open_slowly) as (indexes, _):
+        async with kept(settings, 2, open_slowly) as indexes:
             calls = [asyncio.create_task(indexes.get("first")) for _ in range(5)]
             await asyncio.sleep(0.05)
             calls[0].cancel()
