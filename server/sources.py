@@ -112,8 +112,6 @@ class KeptSource(Source):
         return replace(answer, notes=tuple(dict.fromkeys(note.partition(": ")[0] for note in answer.notes)))
 
 
-log = get_logger("server")
-
 SHOWN_CHARACTERS = 100  # of an unknown name
 
 T = TypeVar("T")

@@ -4,9 +4,8 @@ import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from starlette.requests import HTTPConnection
 from starlette.types import Scope as AsgiScope
@@ -44,10 +43,6 @@ class Caller:
             *(address, key.role, key.id, key.label, key.indexes, key.sources, key.expires, by_cookie),
             limits=key.limits,
         )
-
-    def changed(self, **values: Any) -> "Caller":
-        """Return the caller with other values."""
-        return replace(self, **values)
 
     @property
     def has_no_limits(self) -> bool:

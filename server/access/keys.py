@@ -30,7 +30,6 @@ ID_LENGTH = 10
 SECRET_BYTES = 32
 LONGEST_LABEL = 100
 LONGEST_LIFE_DAYS = 36_500
-NOBODY = bytes(32)  # compared with keys whose id is unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,18 +129,6 @@ def make_key(
     return key, Key(key_id, digest_of(key), label, role, names, now, expires, sources=others, limits=limits)
 
 
-def id_of(key: str) -> str | None:
-    """Return the id in a key, None if the key is malformed."""
-    found = FORM.fullmatch(key)
-    return found[1] if found else None
-
-
-def opens(given: str, key: Key | None, now: datetime) -> bool:
-    """Check whether a text is this key, and active; takes the same time if `key` is None."""
-    same = compare_digest(digest_of(given), key.digest if key else NOBODY)
-    return bool(same and key and key.state(now) == "active")
-
-
 def end_of(given: str, now: datetime) -> datetime:
     """Parse an expiry: `90d`, or a date, whose whole day is included.
 
@@ -208,8 +195,9 @@ class Keys:
     def find(self, given: str) -> Key | None:
         """Return the key that a caller gave, None if it is invalid; note the day of its use."""
         now = datetime.now(UTC)
-        key = self._with_id(id_of(given) or "")
-        if not opens(given, key, now) or key is None:
+        named = FORM.fullmatch(given)
+        key = self.active(named[1]) if named else None
+        if key is None or not compare_digest(digest_of(given), key.digest):
             return None
         if key.last_used != now.date():
             self._store.change_soon(

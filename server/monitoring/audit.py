@@ -130,8 +130,6 @@ LOGGED = ("method", "route", "status", "milliseconds", "refused")
 Record: TypeAlias = Mapping[str, Any]
 Kind: TypeAlias = tuple[str, str, int, bool]  # caller, route, status, whether it is audited
 
-log = get_logger("server")
-
 
 class CallLog:
     """The log lines of calls, for one event loop."""
@@ -200,8 +198,6 @@ def note_change(event: str, **facts: Any) -> None:
         return
     if settings.audit_file is None:
         return
-    from server.monitoring.audit import AuditLog
-
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     try:
         AuditLog.of(settings).write({"time": now, "event": event, "uid": os.getuid(), **facts})

@@ -5,11 +5,10 @@ set before this module is imported.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any
 
 from prometheus_client import (
     REGISTRY,
@@ -21,7 +20,6 @@ from prometheus_client import (
     multiprocess,
 )
 
-from base.logs import get_logger
 from generator.pipeline import AskResult
 from generator.tracing.steps import Step
 from retriever.stages.hits import SearchResult
@@ -50,24 +48,7 @@ MODEL_CALLS = Counter("shrag_model_calls", "Calls of the language model", ["step
 VERSION = Gauge("shrag_index_version", "Version that answers", ["index"], multiprocess_mode="livemostrecent")
 AUDIT_LOST = Counter("shrag_audit_lines_lost", "Lines that could not be written to the audit log")
 
-P = ParamSpec("P")
-log = get_logger("server")
 
-
-def _counted(count: Callable[P, None]) -> Callable[P, None]:
-    """Log an error in counting; it does not affect the answer."""
-
-    @wraps(count)
-    def counting(*given: P.args, **named: P.kwargs) -> None:
-        try:
-            count(*given, **named)
-        except Exception as error:  # noqa: BLE001 - see above
-            log.warning("not counted", error=repr(error))
-
-    return counting
-
-
-@_counted
 def observe(found: object) -> None:
     """Record a question to an open index and its result: a search, an answer, or several values."""
     visit = current_visit()
@@ -94,7 +75,6 @@ def observe(found: object) -> None:
                 observe(each)
 
 
-@_counted
 def observe_finding(record: Mapping[str, Any], step: Step | None) -> None:
     """Record the result and the steps of a search for papers."""
     judged = {paper["judged_by"].partition(" ")[0] for paper in record["papers"]}

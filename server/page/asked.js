@@ -3,7 +3,7 @@
 import { query } from "./api.js";
 import { partOf } from "./papers.js";
 
-export const METHOD = "shrag";
+const METHOD = "shrag";
 export const RELEVANCE = "relevance";
 const FILTERS = ["year", "lang", "journal", "author", "type"];
 const TEXTS = ["index", "method", ...FILTERS, "sort", "way", "hops", "model"];

@@ -7,7 +7,7 @@ import { partOf, placeOf, sourcesIn } from "./papers.js";
 import { say, sayProblem } from "./status.js";
 
 export const FORMATS = { ris: "RIS", bibtex: "BibTeX", "csl-json": "CSL-JSON", csv: "CSV", jsonl: "JSON Lines" };
-export const DOCUMENTS = { text: "TXT", markdown: "Markdown", docx: "Word" };
+const DOCUMENTS = { text: "TXT", markdown: "Markdown", docx: "Word" };
 export const ENDINGS = { ris: "ris", bibtex: "bib", "csl-json": "json", csv: "csv", jsonl: "jsonl", text: "txt", markdown: "md", docx: "docx" };
 
 const NAMES = { ...FORMATS, ...DOCUMENTS };

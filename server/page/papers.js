@@ -4,7 +4,7 @@ import { h } from "./dom.js";
 import { t } from "./i18n.js";
 
 /** The address of a paper's page, or of a passage on it. Slashes of an id are escaped as %2F: a browser turns `a/../b` into `b`. */
-export function paperAddress(docId, index, passageId) {
+function paperAddress(docId, index, passageId) {
   return `/papers/${encodeURIComponent(docId)}?index=${encodeURIComponent(index)}${passageId ? `#${encodeURIComponent(passageId)}` : ""}`;
 }
 

@@ -20,7 +20,7 @@ function alike(one, other) {
 }
 
 /** Return the spans [start, end) of code points of `text` that support `sentence`; `searched` are keywords, which support a sentence in another language. */
-export function supportingSpans(sentence, text, searched = []) {
+function supportingSpans(sentence, text, searched = []) {
   const whole = text.indexOf(sentence);
   if (whole >= 0) return [[codePoints(text, whole), codePoints(text, whole + sentence.length)]];
   const wanted = [...new Set((sentence.match(WORD) ?? []).map(bare))].filter((word) => !COMMON.has(word) && (word.length > 1 || /\d/.test(word)));

@@ -8,7 +8,7 @@ import { t } from "./i18n.js";
 import { say, sayProblem } from "./status.js";
 
 /** Ask the model, and search with its strategy: `use(strategy, said)`, unless another search was faster than it. */
-export async function askModel(asked, button, use) {
+async function askModel(asked, button, use) {
   button.setAttribute("aria-disabled", "true");
   say(t("asking_model"));
   try {
@@ -31,11 +31,10 @@ export function showStrategy(result, asked, manifest, change) {
   const edit = (part, said) => use({ ...strategy, ...part, origin: "person" }, said);
   const button = (key, words, sign, onclick, attributes) => h("button", { type: "button", class: "icon", "aria-label": words, "data-key": key, onclick, ...attributes }, sign);
   const plain = (key, onclick) => h("button", { type: "button", class: "plain", "data-key": key, onclick }, t(key));
-  const askModel = async ({ target }) => (await import("./model_strategy.js")).askModel(asked, target, use);
   fill(byId("strategy"),
     strategy && [h("p", { class: "quiet", "data-origin": strategy.origin }, t(`origin_${strategy.origin}`),
       asked.strategy && plain("restore", () => use(null, t("restored"))),
-      manifest?.language_model && strategy.origin !== "model" && plain("ask_model", askModel)),
+      manifest?.language_model && strategy.origin !== "model" && plain("ask_model", ({ target }) => askModel(asked, target, use))),
     Object.keys(LANGUAGES).map(keywords), adding()],
     h("ul", { class: "tags", "aria-label": t("limits") }, strategy && conditions(), filters()));
 

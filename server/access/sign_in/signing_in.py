@@ -12,6 +12,7 @@ import secrets
 import time
 from base64 import b32encode
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from hmac import compare_digest
@@ -256,7 +257,7 @@ def _with_rights(caller: Caller, groups: Iterable[str], table: Mapping[str, Grou
         tuple(dict.fromkeys(chain.from_iterable(names)))
         for names in ((each.indexes for each in limited), (each.sources for each in limited))
     )
-    return caller.changed(role=role, indexes=indexes, sources=sources)
+    return replace(caller, role=role, indexes=indexes, sources=sources)
 
 
 def claim_of(claims: Mapping[str, Any], name: str) -> Any:

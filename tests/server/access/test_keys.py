@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from server.access.keys import Keys, digest_of, make_key, opens
+from server.access.keys import Keys, make_key
 from server.store import FILE, Store
 from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.indexer.made_corpora import ROOT, build, environment_of
@@ -114,15 +114,18 @@ def test_a_wrong_call_is_told_in_a_line(tmp_path, arguments):
     assert "Traceback" not in done.stderr
 
 
-def test_a_key_opens_until_it_expires():
-    now = datetime.now(UTC)
-    text, key = make_key(expires=now + timedelta(days=1), now=now)
+def test_a_key_opens_until_it_expires(tmp_path):
+    keys, now, day = Keys(Store(tmp_path)), datetime.now(UTC), timedelta(days=1)
+    text, key = make_key(expires=now + day)
+    old, expired = make_key(expires=now - day, now=now - 2 * day)
+    for each in (key, expired):
+        keys.add(each)
 
-    assert opens(text, key, now)
-    assert not opens(text, key, now + timedelta(days=1))
-    assert not opens(text[:-1] + ("A" if text[-1] != "A" else "B"), key, now)
-    assert not opens(text, None, now)
-    assert digest_of("abc").hex() == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    found = keys.find(text)
+    assert found
+    assert found.id == key.id
+    for wrong in (old, text[:-1] + ("A" if text[-1] != "A" else "B"), make_key()[0], text.upper(), ""):
+        assert keys.find(wrong) is None
 
 
 def test_without_a_key_nothing_is_answered_but_whether_the_server_lives(keyed):
