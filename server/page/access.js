@@ -3,22 +3,14 @@
 import { call } from "./api.js";
 import { byId } from "./dom.js";
 import { t } from "./i18n.js";
-import { belongTo, clearHistory, forget } from "./kept.js";
+import { belongTo, forget } from "./kept.js";
 import { sayProblem } from "./status.js";
 
 export const SESSION = "/api/v1/session";
-const tabs = new BroadcastChannel("shrag-session");
+export const tabs = new BroadcastChannel("shrag-session");
 let session = null;
 
 tabs.onmessage = () => { forget(); location.reload(); };
-
-async function leave() {
-  const left = await call(SESSION, { method: "DELETE" });
-  clearHistory();
-  forget();
-  tabs.postMessage("left");
-  location.assign(left?.continue_at ?? "/"); // the session of the provider, or of the proxy
-}
 
 /** Fetch the session; a server without keys needs none. */
 export async function openAccess() {
@@ -33,7 +25,7 @@ export async function openAccess() {
 /** Let the reader enter a key; `then` is called when it is accepted. */
 export function askForKey(then) {
   const accepted = async () => { await openAccess(); then(); };
-  import("./dialogs.js").then(({ openKeyDialog }) => openKeyDialog(session, { accepted, leave }), () => sayProblem({ code: "offline" }));
+  import("./dialogs.js").then(({ openKeyDialog }) => openKeyDialog(session, accepted), () => sayProblem({ code: "offline" }));
 }
 
 /** Check whether an error asks for a key. */

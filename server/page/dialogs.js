@@ -1,12 +1,12 @@
 // The dialogs, loaded when one is opened: marked papers, history, search record and feeds, kept searches, key.
 
-import { SESSION, wantsKey } from "./access.js";
+import { SESSION, tabs, wantsKey } from "./access.js";
 import { call, download } from "./api.js";
 import { NOTHING, body } from "./asked.js";
 import { byId, fill, h, langOf, save } from "./dom.js";
 import { exportPapers, formatChoice } from "./exports.js";
 import { learn, moment, t } from "./i18n.js";
-import { clearMarks, entries, keep, mark, markedPapers } from "./kept.js";
+import { HISTORY, clearMarks, entries, forget, keep, mark, markedPapers } from "./kept.js";
 import { hitAddress, isSources, linked } from "./papers.js";
 import { attempt, describe } from "./status.js";
 
@@ -200,8 +200,17 @@ export function showKept(open) {
   });
 }
 
-/** Let the reader enter a key, or end the session; `accepted` is called with a valid key, `leave` ends the session. */
-export function openKeyDialog(session, { accepted, leave }) {
+/** End the session, and remove the searches of this browser, of all keys: other people may use it. */
+async function leave() {
+  const left = await call(SESSION, { method: "DELETE" });
+  for (const name of Object.keys(localStorage)) if (name.startsWith(HISTORY)) localStorage.removeItem(name);
+  forget();
+  tabs.postMessage("left");
+  location.assign(left?.continue_at ?? "/"); // the session of the provider, or of the proxy
+}
+
+/** Let the reader enter a key, or end the session; `accepted` is called with a valid key. */
+export function openKeyDialog(session, accepted) {
   if (byId("dialogs").querySelector("[data-access]")) return;
   const dialog = openDialog(t("access"), (close) => {
     const [problems, tried] = problemsOf();

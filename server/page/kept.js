@@ -56,7 +56,7 @@ export function markBox(index, id, title, label, url) {
   return h("label", {}, box, label);
 }
 
-const HISTORY = "shrag-history";
+export const HISTORY = "shrag-history";
 const OWNER = "shrag-key"; // the key whose searches this browser keeps
 const MOST = 200;
 const MOST_TITLES = 50; // kept of a search; of further papers only the id
@@ -82,11 +82,6 @@ export const entries = () => stored(localStorage, historyKey()) ?? [];
 
 /** Replace the stored searches. */
 export const keep = (searches) => store(localStorage, historyKey(), searches);
-
-/** Remove the searches of this browser, of all keys: other people may use it. */
-export function clearHistory() {
-  for (const name of Object.keys(localStorage)) if (name.startsWith(HISTORY)) localStorage.removeItem(name);
-}
 
 /** Store a search and its papers, when the owner is known. */
 export async function remember(address, { question, method, index, hits, version }) {

@@ -1,8 +1,10 @@
-// How a search was run: its queries as bars, each of which can be left out, and its details.
+// How a search was run: its queries as bars, each of which can be left out, and its details; keywords by the model.
 
+import { call } from "./api.js";
+import { body } from "./asked.js";
 import { byId, fill, h } from "./dom.js";
 import { has, learn, moment, number, t } from "./i18n.js";
-import { listNotes } from "./status.js";
+import { listNotes, say, sayProblem } from "./status.js";
 
 let shown = false;
 
@@ -76,4 +78,18 @@ await learn("process");
 export function showProcess(result, asked, manifest, change) {
   showQueries(result, asked, (skip, said) => change({ skip }, said));
   showDetails(result, manifest);
+}
+
+/** Ask the model, and search with its strategy: `use(strategy, said)`, unless another search was faster than it. */
+export async function askModel(asked, button, use) {
+  button.setAttribute("aria-disabled", "true");
+  say(t("asking_model"));
+  try {
+    const { strategy } = await call("/api/v1/keywords", { body: { ...body({ ...asked, strategy: null }), strategist: "model" } });
+    if (!button.isConnected) return;
+    if (strategy.origin === "model") use(strategy, t("origin_model"));
+    else say(t("ask_model_failed"));
+  } catch (error) {
+    sayProblem(error);
+  }
 }

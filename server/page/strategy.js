@@ -1,25 +1,8 @@
 // The strategy of a search as chips: keywords by language, exclusions, years; behind them the filters.
 
-import { call } from "./api.js";
-import { body } from "./asked.js";
 import { byId, fill, h, isComposing, langOf } from "./dom.js";
 import { nameOf } from "./facets.js";
 import { t } from "./i18n.js";
-import { say, sayProblem } from "./status.js";
-
-/** Ask the model, and search with its strategy: `use(strategy, said)`, unless another search was faster than it. */
-async function askModel(asked, button, use) {
-  button.setAttribute("aria-disabled", "true");
-  say(t("asking_model"));
-  try {
-    const { strategy } = await call("/api/v1/keywords", { body: { ...body({ ...asked, strategy: null }), strategist: "model" } });
-    if (!button.isConnected) return;
-    if (strategy.origin === "model") use(strategy, t("origin_model"));
-    else say(t("ask_model_failed"));
-  } catch (error) {
-    sayProblem(error);
-  }
-}
 
 const LANGUAGES = { ko: "한국어", en: "English" };
 let opened = ""; // the keyword whose buttons are shown
@@ -34,7 +17,7 @@ export function showStrategy(result, asked, manifest, change) {
   fill(byId("strategy"),
     strategy && [h("p", { class: "quiet", "data-origin": strategy.origin }, t(`origin_${strategy.origin}`),
       asked.strategy && plain("restore", () => use(null, t("restored"))),
-      manifest?.language_model && strategy.origin !== "model" && plain("ask_model", ({ target }) => askModel(asked, target, use))),
+      manifest?.language_model && strategy.origin !== "model" && plain("ask_model", async ({ target }) => (await import("./process.js")).askModel(asked, target, use))),
     Object.keys(LANGUAGES).map(keywords), adding()],
     h("ul", { class: "tags", "aria-label": t("limits") }, strategy && conditions(), filters()));
 

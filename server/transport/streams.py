@@ -8,8 +8,8 @@ import asyncio
 import json
 import math
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, Coroutine, Mapping
+from contextlib import aclosing
 from typing import Any, NoReturn, Protocol, TypeVar
 
 from starlette.requests import Request
@@ -102,66 +102,31 @@ class EventStream(Response):
         """`arriving`: a generator that has not started yet; it yields None when the call is admitted."""
         super().__init__(headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
         del self.headers["Content-Length"]
-        self._arriving = arriving
+        self._arriving, self._began = arriving, False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the events until the last one, or until the reader leaves."""
-        async with aclosing(self._arriving) as arriving, _cancelled_without_reader(receive):
+        await _unless(self._send(scope, receive, send), _left(Request(scope, receive)), self._comment(send))
+
+    async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with aclosing(self._arriving) as arriving:
             try:
                 await anext(arriving)
             except Exception as error:  # noqa: BLE001 - reported to the reader
                 await error_response(error, scope)(scope, receive, send)
                 return
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            async with _kept_alive(send):
-                async for event in arriving:
-                    await send({"type": "http.response.body", "body": event, "more_body": True})
+            self._began = True
+            async for event in arriving:
+                await send({"type": "http.response.body", "body": event, "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-
-@asynccontextmanager
-async def _kept_alive(send: Send) -> AsyncIterator[None]:
-    """Send a comment regularly, so that proxies do not close the stream while a model thinks."""
-
-    async def comment() -> None:
+    async def _comment(self, send: Send) -> NoReturn:
+        """Send a comment regularly, so that proxies do not close the stream while a model thinks."""
         while True:
             await asyncio.sleep(KEPT_ALIVE_EVERY_S)
-            await send({"type": "http.response.body", "body": COMMENT, "more_body": True})
-
-    commenting = asyncio.create_task(comment())
-    try:
-        yield
-    finally:
-        commenting.cancel()
-        await asyncio.gather(commenting, return_exceptions=True)
-
-
-@asynccontextmanager
-async def _cancelled_without_reader(receive: Receive) -> AsyncIterator[None]:
-    """Cancel the block when the reader leaves, and continue after it.
-
-    The block runs in the task of the request, to which the gate's time limit applies.
-    """
-    task, over = asyncio.current_task(), False
-
-    async def leave() -> None:
-        while (await receive())["type"] != "http.disconnect":
-            pass
-
-    def cancel(left: asyncio.Task[None]) -> None:
-        if task and not over and not left.cancelled():
-            task.cancel()
-
-    leaving = asyncio.create_task(leave())
-    leaving.add_done_callback(cancel)
-    try:
-        yield
-    except asyncio.CancelledError:
-        if task is None or not leaving.done() or task.uncancel():
-            raise
-    finally:
-        over = True
-        leaving.cancel()
+            if self._began:
+                await send({"type": "http.response.body", "body": COMMENT, "more_body": True})
 
 
 async def numbered_events(arriving: AsyncGenerator[Event | None, None]) -> AsyncGenerator[bytes | None, None]:

@@ -201,14 +201,15 @@ def test_the_number_of_feeds_is_limited_before_the_search(home, limit, named):
     assert named in refused.json()["detail"]
 
 
-def test_ended_feeds_make_room_for_new_ones(home):
+def test_feeds_of_a_revoked_key_end_and_make_room_for_new_ones(home):
     with application(home, **LOCAL) as client:
         made(client)
     (key, record), (other, _) = added(home), added(home)
     with application(home, all_kept_searches=1) as client:
-        made(client, headers=bearer(key))
+        path, _ = made(client, headers=bearer(key))
         assert client.post("/api/v1/feeds", json=CALL, headers=bearer(other)).status_code == 422
         Keys(Store(home)).revoke(record.id, datetime.now(UTC))
+        assert client.get(path).status_code == 404
         _, last = made(client, headers=bearer(other))
 
     assert feeds_of(home) == {last}

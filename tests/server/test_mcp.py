@@ -197,12 +197,8 @@ def test_foreign_pages_and_other_types_are_refused(served, headers, status):
     ("body", "status"),
     [
         (b"", 400),
-        (b"{", 400),
         (b"[" * 100_000, 400),
-        (b'{"a":' * 100_000, 400),
         (json.dumps([message("tools/list")] * 3).encode(), 400),
-        (b'"text"', 400),
-        (b"\xff\xfe", 400),
         (json.dumps(message("tools/call", {"name": "x" * 1_100_000})).encode(), 413),
     ],
 )

@@ -38,23 +38,6 @@ def test_the_list_over_stdio_and_http_equals_the_list_of_the_command(sample_home
             assert (first["kind"], first["rank"]) == (first_of_command["kind"], first_of_command["rank"])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"question": " "}, "the question is empty"),
-        ({"question": "battery", "index": "nope"}, "no index 'nope'"),
-        ({"question": "battery", "sources": ["nope"]}, "no source 'nope'"),
-        ({"question": "battery", "year": "soon"}, "'soon' is no year or range of years"),
-        ({"question": "battery", "k": 101}, "k: must be at most 100"),
-        ({"question": "battery", "seconds": 0}, "seconds: must be more than 0"),
-    ],
-)
-def test_an_invalid_call_is_an_error(served, arguments, words):
-    answer = run(called(served.url, "find_papers", arguments))
-    assert answer.is_error
-    assert words in answer.content[0].text
-
-
 async def with_progress(session):
     """Find papers; return the progress reports and the answer."""
     reports = []

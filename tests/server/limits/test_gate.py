@@ -32,45 +32,6 @@ async def admit(gate, visit, seconds=0.0):
         await asyncio.sleep(seconds)
 
 
-@pytest.mark.parametrize(
-    ("most", "text"),
-    [
-        (1, "the daily limit of 1 call is reached; it resets at midnight UTC"),
-        (1_000, "the daily limit of 1,000 calls is reached; it resets at midnight UTC"),
-    ],
-)
-def test_a_used_up_day_is_refused_with_its_limit_and_when_it_resets(most, text):
-    gate = gate_of(searches_per_minute=0)
-    for _ in range(most):
-        gate.days.add("k")
-
-    with pytest.raises(QuotaUsed) as refused:
-        gate.check(visit_by(per_day=most), "search")
-
-    assert str(refused.value) == text
-
-
-@pytest.mark.parametrize(
-    ("most", "text"),
-    [
-        (1, "1 call is open already; wait until one has ended"),
-        (2, "2 calls are open already; wait until one has ended"),
-    ],
-)
-def test_a_call_beyond_the_limit_of_open_calls_is_refused_with_their_number(most, text):
-    gate = gate_of()
-    with ExitStack() as opened:
-        for _ in range(most):
-            gate.count_open(visit := visit_by(connections=most))
-            opened.push(visit.open_call)
-
-        with pytest.raises(TooManyOpen) as refused:
-            gate.count_open(visit_by(connections=most))
-
-    assert str(refused.value) == text
-    gate.count_open(visit_by(connections=most))
-
-
 def test_with_report_only_a_used_up_day_is_reported_and_counted_on():
     gate = gate_of(report_only=True)
     first, second = visit_by(per_day=1), visit_by(per_day=1)
@@ -89,3 +50,14 @@ def test_calls_that_wait_for_their_start_do_not_exceed_the_day():
         return await asyncio.gather(*calls, return_exceptions=True)
 
     assert list(map(type, run(main()))) == [type(None), type(None), QuotaUsed, QuotaUsed]
+
+
+def test_a_caller_has_so_many_open_calls():
+    gate = gate_of()
+    with ExitStack() as opened:
+        for _ in range(2):
+            gate.count_open(visit := visit_by(connections=2))
+            opened.push(visit.open_call)
+        with pytest.raises(TooManyOpen, match="2 calls are open already"):
+            gate.count_open(visit_by(connections=2))
+    gate.count_open(visit_by(connections=2))
