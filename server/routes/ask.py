@@ -9,13 +9,12 @@ from fastapi import APIRouter, Request
 
 from generator.answer_events import AnswerEvent, stream_answer
 from generator.calls import AskCall
-from generator.pipeline import answer_question
 from server.addresses import without_address
 from server.api.description import by_address_and_body
 from server.api.events import ANSWER_RESULT, EVENTS, stream_responses
 from server.services import Services, Shared
 from server.targets import open_target
-from server.transport.streams import EventStream, accepts_stream, numbered_events, until, while_connected
+from server.transport.streams import streamed_or_whole, until
 
 router = APIRouter(prefix="/api/v1", tags=["answer"])
 DESCRIPTION = """Answer a question from the best papers found; every sentence is cited and checked.
@@ -31,14 +30,7 @@ ANSWER = Annotated[dict[str, Any], ANSWER_RESULT]
 )
 async def ask(request: Request, call: AskCall, services: Shared) -> Any:
     """Answer a question."""
-    if accepts_stream(request):
-        return EventStream(numbered_events(_events(request, call, services)))
-    asked, settings = call.request(services.settings), services.settings
-    async with services.gate.admit(request, "ask"):
-        of = await open_target(services, call.index, call.sources)
-        answering = answer_question(of.opened, asked, settings, model=services.model_of(asked))
-        answered = await while_connected(request, services, answering)
-    return {**of.as_record(), **without_address(answered.as_record(), settings)}
+    return await streamed_or_whole(request, services, _events(request, call, services))
 
 
 async def _events(

@@ -1,7 +1,7 @@
 """Searches for papers: run, streamed or as one JSON object; and the caller's kept ones."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import asdict, fields
 from typing import Annotated, Any
@@ -22,7 +22,7 @@ from server.limits.gate import Read, Search
 from server.services import Services, Shared
 from server.targets import CallTarget, open_target
 from server.transport.headers import saved_as
-from server.transport.streams import EventStream, accepts_stream, numbered_events, while_connected
+from server.transport.streams import streamed_or_whole
 
 router = APIRouter(prefix="/api/v1", tags=["find-papers"])
 DESCRIPTION = """Find the papers for a question: each with a score, a reason, and how it was found.
@@ -44,10 +44,7 @@ SearchId = Annotated[str, Path(description="of a kept search", examples=["0f" * 
 )
 async def find(request: Request, call: FindCall, services: Shared) -> Any:
     """Find papers."""
-    events = _events(request, call, services)
-    if accepts_stream(request):
-        return EventStream(numbered_events(events))
-    return await while_connected(request, services, _last(events), handles_stop=True)
+    return await streamed_or_whole(request, services, _events(request, call, services))
 
 
 async def _events(
@@ -75,14 +72,6 @@ async def _events(
         finally:
             if search:
                 await asyncio.to_thread(search.release)
-
-
-async def _last(events: AsyncGenerator[FoundEvent | None, None]) -> dict[str, Any]:
-    data: Mapping[str, Any] = {}
-    async with aclosing(events):
-        async for event in events:
-            data = event.data if event else data
-    return dict(data)
 
 
 class Running(TypedDict):

@@ -88,11 +88,6 @@ class Event(Protocol):
         """The content of the event."""
 
 
-def accepts_stream(request: Request) -> bool:
-    """Check whether the caller accepts server-sent events."""
-    return EVENT_STREAM in ",".join(request.headers.getlist("accept")).lower()
-
-
 class EventStream(Response):
     """A stream of events; the work ends when the reader leaves."""
 
@@ -129,7 +124,24 @@ class EventStream(Response):
                 await send({"type": "http.response.body", "body": COMMENT, "more_body": True})
 
 
-async def numbered_events(arriving: AsyncGenerator[Event | None, None]) -> AsyncGenerator[bytes | None, None]:
+async def streamed_or_whole(
+    request: Request, services: Backends, arriving: AsyncGenerator[Event | None, None]
+) -> Response | dict[str, Any]:
+    """Return the events as a stream if the caller accepts one, else the content of the last event."""
+    if EVENT_STREAM in ",".join(request.headers.getlist("accept")).lower():
+        return EventStream(_numbered(arriving))
+
+    async def last() -> dict[str, Any]:
+        data: Mapping[str, Any] = {}
+        async with aclosing(arriving):
+            async for event in arriving:
+                data = event.data if event else data
+        return dict(data)
+
+    return await while_connected(request, services, last(), handles_stop=True)
+
+
+async def _numbered(arriving: AsyncGenerator[Event | None, None]) -> AsyncGenerator[bytes | None, None]:
     """Format events with numbers from 1; an exception after the admission becomes a last event `error`."""
     number = 1
     async with aclosing(arriving):
