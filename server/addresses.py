@@ -13,6 +13,7 @@ from indexer.corpora.normal_forms import whole_doi
 from server.settings import ServerSettings
 
 PREFIX = "source:"  # no index name contains a colon
+SHOWN = "the server of the model"
 
 
 def as_index(*names: str) -> str:
@@ -23,9 +24,6 @@ def as_index(*names: str) -> str:
 def sources_named(name: str) -> tuple[str, ...]:
     """Return the sources in a name; none if it is the name of an index."""
     return tuple(name.removeprefix(PREFIX).split(",")) if name.startswith(PREFIX) else ()
-
-
-SHOWN = "the server of the model"
 
 
 def without_address(record: Any, settings: Settings) -> Any:

@@ -33,6 +33,11 @@ MEDIA_TYPES = {
     ".svg": "image/svg+xml",
 }
 IMPORT = re.compile(r'^import .*? from "\./([\w-]+\.js)";$', re.MULTILINE)
+ACCEPTED = re.compile(r"(?:^|,)\s*(ko|en)(?:-[\w-]*)?\s*(?:;\s*q=([01](?:\.\d*)?))?\s*(?=,|$)")
+THEMES = ("auto", "light", "dark")
+MOST_CHARACTERS = 1_000  # of Accept-Language
+CHECKED = "no-cache"  # a browser may store the page, and asks whether it is current
+WAIT_S = 5  # if a problem names no time
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +93,6 @@ def page_files() -> PageFiles:
             for language in LANGUAGES
         },
     )
-
-
-ACCEPTED = re.compile(r"(?:^|,)\s*(ko|en)(?:-[\w-]*)?\s*(?:;\s*q=([01](?:\.\d*)?))?\s*(?=,|$)")
-THEMES = ("auto", "light", "dark")
-MOST_CHARACTERS = 1_000  # of Accept-Language
-CHECKED = "no-cache"  # a browser may store the page, and asks whether it is current
-WAIT_S = 5  # if a problem names no time
 
 
 @dataclass(frozen=True, slots=True)

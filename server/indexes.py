@@ -25,6 +25,10 @@ from server.access.callers import current_visit, may_see
 from server.monitoring import metrics
 
 log = get_logger("server")
+OPENED_AT_START = 3
+LOOKED_EVERY_S = 10.0  # interval of checks for deleted or recovered indexes
+TRIED_EVERY_S = 2.0  # interval of attempts to open the first indexes
+LISTED_FOR_S = 1.0  # lifetime of a list of the indexes
 
 
 @dataclass(slots=True, eq=False)
@@ -131,14 +135,6 @@ def _close_quietly(index: FollowingIndex) -> None:
             pass
     except (ResourceError, OSError) as error:
         log.warning("index not closed", index=index.manifest.name, reason=repr(error))
-
-
-OPENED_AT_START = 3
-LOOKED_EVERY_S = 10.0  # interval of checks for deleted or recovered indexes
-TRIED_EVERY_S = 2.0  # interval of attempts to open the first indexes
-LISTED_FOR_S = 1.0  # lifetime of a list of the indexes
-
-log = get_logger("server")
 
 
 class OpenIndexes:

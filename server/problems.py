@@ -45,6 +45,30 @@ CODES = {
     "not-found": "unknown_url",
     "wrong-method": "method_not_supported",
 }
+MEDIA_TYPE = "application/problem+json"
+JSON = "application/json"
+TITLES = {
+    400: "The call cannot be used",
+    401: "A key is needed",
+    403: "Not allowed",
+    408: "Too slow",
+    409: "Already running",
+    413: "Too large",
+    421: "Unknown host",
+    422: "The call cannot be used",
+    404: "Not found",
+    405: "Wrong method",
+    415: "Wrong media type",
+    429: "Too busy",
+    503: "Not available",
+    502: "Not answered",
+}
+LONGEST_DETAIL = 900  # characters; some errors quote the input
+LONGEST_ADDRESS = 200  # characters of an address in a message
+log = get_logger("server")
+FOR_PROGRAMS = ("/api/", OF_OPENAI, "/mcp")  # addresses without pages
+PAGES = ("/plain", "/find", "/operator", "/papers/", "/doi/", "/sign-in")
+BAD_REQUEST, UNAUTHORIZED, WRONG_METHOD = 400, 401, 405
 
 
 class ErrorDetails(BaseModel):
@@ -72,30 +96,6 @@ def in_openai_format(problem: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
         param = "model"
     details = ErrorDetails(message=problem["detail"], type=kind, param=param or None, code=code)
     return status, ErrorBody(error=details).model_dump()
-
-
-MEDIA_TYPE = "application/problem+json"
-JSON = "application/json"
-TITLES = {
-    400: "The call cannot be used",
-    401: "A key is needed",
-    403: "Not allowed",
-    408: "Too slow",
-    409: "Already running",
-    413: "Too large",
-    421: "Unknown host",
-    422: "The call cannot be used",
-    404: "Not found",
-    405: "Wrong method",
-    415: "Wrong media type",
-    429: "Too busy",
-    503: "Not available",
-    502: "Not answered",
-}
-LONGEST_DETAIL = 900  # characters; some errors quote the input
-LONGEST_ADDRESS = 200  # characters of an address in a message
-
-log = get_logger("server")
 
 
 class Problem(TypedDict):
@@ -213,11 +213,6 @@ def _error_of_headers(request: Request, *, has_body: bool) -> ServerError | None
         given = f"the body is sent as {kind[:80]}" if kind else "the call has no Content-Type"
         return WrongMediaType(f"{given}; send JSON, with Content-Type: {JSON}")
     return None
-
-
-FOR_PROGRAMS = ("/api/", OF_OPENAI, "/mcp")  # addresses without pages
-PAGES = ("/plain", "/find", "/operator", "/papers/", "/doi/", "/sign-in")
-BAD_REQUEST, UNAUTHORIZED, WRONG_METHOD = 400, 401, 405
 
 
 def add_handlers(app: FastAPI) -> None:

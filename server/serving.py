@@ -39,6 +39,15 @@ from server.settings import ServerSettings, SignInSettings
 from server.stopping import CLOSED_WITHIN_S, SIGNALS, stop_with_parent
 from server.store import MUST_EXIST, Store
 
+KEEP_ALIVE_S = 15
+MOST_WORKERS = 64
+METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # of prometheus-client, for the files that the workers share
+MOST_FILES = 65_536
+ANSWERS_WITHIN_S = 30  # a worker that does not answer its supervisor for so long is replaced
+MOST_HEAD_BYTES = 32_768  # request line and headers
+VERBOSITY = "_SHRAG_SERVER_VERBOSITY"  # environment variable with the workers' log level
+BACKLOG = 2_048  # connections that the system queues until they are accepted
+
 
 def require_protection(server: ServerSettings, store: Store, sign_in: SignInSettings) -> None:
     """Refuse to answer everybody by mistake.
@@ -86,16 +95,6 @@ def _check_sign_in(server: ServerSettings, sign_in: SignInSettings) -> None:
                 f"{sign_in.client_secret_file} cannot be read: {error}",
                 remedy="correct SHRAG_SERVER__SIGN_IN__CLIENT_SECRET_FILE",
             ) from None
-
-
-KEEP_ALIVE_S = 15
-MOST_WORKERS = 64
-METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # of prometheus-client, for the files that the workers share
-MOST_FILES = 65_536
-ANSWERS_WITHIN_S = 30  # a worker that does not answer its supervisor for so long is replaced
-MOST_HEAD_BYTES = 32_768  # request line and headers
-VERBOSITY = "_SHRAG_SERVER_VERBOSITY"  # environment variable with the workers' log level
-BACKLOG = 2_048  # connections that the system queues until they are accepted
 
 
 def make_app() -> FastAPI:

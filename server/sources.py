@@ -27,6 +27,8 @@ from server.limits.work_queue import WorkQueue
 from server.monitoring import metrics
 
 log = get_logger("server")
+SHOWN_CHARACTERS = 100  # of an unknown name
+T = TypeVar("T")
 
 
 def _passing(method: str) -> Any:
@@ -110,11 +112,6 @@ class KeptSource(Source):
         for note in answer.notes:
             log.info("note of a source", source=self.name, note=note)
         return replace(answer, notes=tuple(dict.fromkeys(note.partition(": ")[0] for note in answer.notes)))
-
-
-SHOWN_CHARACTERS = 100  # of an unknown name
-
-T = TypeVar("T")
 
 
 class OfferedSources:

@@ -30,6 +30,7 @@ ID_LENGTH = 10
 SECRET_BYTES = 32
 LONGEST_LABEL = 100
 LONGEST_LIFE_DAYS = 36_500
+SESSION_LIFE = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,6 @@ def end_of(given: str, now: datetime) -> datetime:
         ) from None
 
 
-SESSION_LIFE = timedelta(days=7)
 COLUMNS = (
     *("id", "digest", "label", "role", "indexes", "sources", "created", "expires", "revoked", "last_used"),
     *(limit.name for limit in fields(KeyLimits)),

@@ -33,6 +33,12 @@ RENAMED = r"\.[0-9]{8}T[0-9]{12}-[0-9]+"
 FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 log = get_logger("server")
+INTERVAL_S = 60.0
+MOST_COUNTED = 10_000  # kinds of refusals; beyond, their lines are written early
+NOT_LET_IN = frozenset({401, 403, 421, 429})
+LOGGED = ("method", "route", "status", "milliseconds", "refused")
+Record: TypeAlias = Mapping[str, Any]
+Kind: TypeAlias = tuple[str, str, int, bool]  # caller, route, status, whether it is audited
 
 
 class AuditLog:
@@ -120,15 +126,6 @@ def _opened(path: Path) -> int:
         os.close(file)
         raise OSError(errno.EINVAL, "it is not a regular file", str(path))
     return file
-
-
-INTERVAL_S = 60.0
-MOST_COUNTED = 10_000  # kinds of refusals; beyond, their lines are written early
-NOT_LET_IN = frozenset({401, 403, 421, 429})
-LOGGED = ("method", "route", "status", "milliseconds", "refused")
-
-Record: TypeAlias = Mapping[str, Any]
-Kind: TypeAlias = tuple[str, str, int, bool]  # caller, route, status, whether it is audited
 
 
 class CallLog:

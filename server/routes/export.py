@@ -39,6 +39,37 @@ LONGEST_TITLE = 2_000
 LONGEST_NAME = 300
 
 PassageId = Annotated[str, Field(max_length=LONGEST_PASSAGE_ID)]
+router = APIRouter(prefix="/api/v1", tags=["papers"])
+MOST_PAPERS = 1_000
+STYLE = "apa"  # default of documents
+MISSING = "X-Missing-Papers"  # the number of ids that are not in the index, or the sources
+FORMATS = (*export_names(), *DOCUMENT_FORMATS)
+DOCX = DOCUMENT_FORMATS["docx"].media_type
+MEDIA_TYPES = [
+    *(export_named(name).media_type for name in export_names()),
+    *(each.media_type for each in DOCUMENT_FORMATS.values()),
+]
+EXAMPLES: list[dict[str, Any]] = [
+    {"format": "bibtex", "ids": ["SAMPLE-BAT-011"]},
+    {"format": "ris", "question": QUESTION, "k": 50},
+    {"format": "text", "cite": "vancouver", "ids": ["SAMPLE-BAT-011", "SAMPLE-BAT-001"]},
+]
+ANSWER_EXAMPLE = {
+    "format": "markdown",
+    "cite": "apa",
+    "answer": {
+        "question": QUESTION,
+        "sentences": [
+            {
+                "text": "Aerogel slows the spread.",
+                "section": "body",
+                "citations": ["SAMPLE-BAT-011"],
+                "check": "supported",
+            }
+        ],
+    },
+    "evidence": [{"passage_id": "SAMPLE-BAT-011", "doc_id": "SAMPLE-BAT-011"}],
+}
 
 
 class _Sent(BaseModel):
@@ -108,14 +139,6 @@ def answer_to_cite(answer: AnswerToCite, evidence: tuple[EvidenceToCite, ...]) -
     )
 
 
-router = APIRouter(prefix="/api/v1", tags=["papers"])
-
-MOST_PAPERS = 1_000
-STYLE = "apa"  # default of documents
-MISSING = "X-Missing-Papers"  # the number of ids that are not in the index, or the sources
-FORMATS = (*export_names(), *DOCUMENT_FORMATS)
-
-
 def _described(media_type: str) -> dict[str, Any]:
     """Return the description of a file: JSON is a list of references, Word is binary, others are text."""
     if media_type.endswith("+json"):
@@ -123,36 +146,8 @@ def _described(media_type: str) -> dict[str, Any]:
     return {"schema": {"type": "string"} | ({"format": "binary"} if media_type == DOCX else {})}
 
 
-DOCX = DOCUMENT_FORMATS["docx"].media_type
-MEDIA_TYPES = [
-    *(export_named(name).media_type for name in export_names()),
-    *(each.media_type for each in DOCUMENT_FORMATS.values()),
-]
 FILES: dict[int | str, dict[str, Any]] = {
     200: {"content": {media_type.partition(";")[0]: _described(media_type) for media_type in MEDIA_TYPES}}
-}
-
-
-EXAMPLES: list[dict[str, Any]] = [
-    {"format": "bibtex", "ids": ["SAMPLE-BAT-011"]},
-    {"format": "ris", "question": QUESTION, "k": 50},
-    {"format": "text", "cite": "vancouver", "ids": ["SAMPLE-BAT-011", "SAMPLE-BAT-001"]},
-]
-ANSWER_EXAMPLE = {
-    "format": "markdown",
-    "cite": "apa",
-    "answer": {
-        "question": QUESTION,
-        "sentences": [
-            {
-                "text": "Aerogel slows the spread.",
-                "section": "body",
-                "citations": ["SAMPLE-BAT-011"],
-                "check": "supported",
-            }
-        ],
-    },
-    "evidence": [{"passage_id": "SAMPLE-BAT-011", "doc_id": "SAMPLE-BAT-011"}],
 }
 
 

@@ -41,6 +41,7 @@ PLACED = {
 }
 
 IndexName = Annotated[str | None, Query()]
+MOST_UNAPI_ID = 10_000  # characters of a percent-encoded id
 
 
 @router.get("/papers/{doc_id:path}", response_model=None)
@@ -130,8 +131,6 @@ async def _address_of_doi(request: Request, services: Services, doi: str, names:
             return paper_address(found[0], name)
     return None
 
-
-MOST_UNAPI_ID = 10_000  # characters of a percent-encoded id
 
 # unAPI, version 1: https://web.archive.org/web/2014/http://unapi.info/specs/unapi-revision-3.html
 

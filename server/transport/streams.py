@@ -23,6 +23,9 @@ from server.services import Backends
 from server.stopping import STOPPING
 
 T = TypeVar("T")
+EVENT_STREAM = "text/event-stream"
+COMMENT = b": one moment\n\n"
+KEPT_ALIVE_EVERY_S = 15.0
 
 
 async def while_connected(
@@ -69,11 +72,6 @@ async def _left(request: Request) -> NoReturn:
 async def _stopping(services: Backends) -> NoReturn:
     await services.stopping.wait()
     raise Stopping(STOPPING)
-
-
-EVENT_STREAM = "text/event-stream"
-COMMENT = b": one moment\n\n"
-KEPT_ALIVE_EVERY_S = 15.0
 
 
 class Event(Protocol):
