@@ -55,15 +55,15 @@ COMMANDS = {
     "index": ("indexer.commands:index", "Index corpora and publish the result under a name."),
     "indexes": ("indexer.index_commands:indexes", "List, show, delete, roll back and prune indexes."),
     "init": ("stack.first_settings:init", "Write a first shrag.toml from five answers."),
-    "keys": ("server.key_commands:keys", "Create, list and revoke keys for callers of the server."),
+    "keys": ("server.store_commands:keys", "Create, list and revoke keys for callers of the server."),
     "mcp": ("server.commands:mcp", "Serve clients of the Model Context Protocol (MCP)."),
     "rerun": ("retriever.rerun_command:rerun", "Run recorded searches again: differences, new papers."),
     "search": ("generator.search_command:search", "Find the papers that answer a question."),
     "serve": ("server.commands:serve", "Serve the web page, the API and other endpoints."),
-    "sessions": ("server.session_commands:sessions", "List and end the sessions of persons who signed in."),
+    "sessions": ("server.store_commands:sessions", "List and end the sessions of persons who signed in."),
     "settings": ("stack.commands:settings", "List the settings, their values and sources."),
     "sources": ("retriever.source_commands:sources", "List and check external sources of papers."),
-    "statistics": ("server.statistics_commands:statistics", "Show the searches of the server by day."),
+    "statistics": ("server.store_commands:statistics", "Show the searches of the server by day."),
     "trace": ("generator.commands:trace", "Show a saved trace."),
 }
 
@@ -133,7 +133,7 @@ def _note_change(arguments: list[str], index: str) -> None:
     command, *rest = [each for each in arguments if not each.startswith("-")] or [""]
     if command not in CHANGES or (CHANGES[command] and not CHANGES[command] & set(rest[:1])):
         return
-    from server.changes import note_change
+    from server.monitoring.audit import note_change
 
     changed = index or (rest[1] if command == "indexes" and rest[1:] else None)
     note_change("index changed", command=" ".join([command, *rest[: command == "indexes"]]), index=changed)

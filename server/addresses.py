@@ -1,13 +1,50 @@
-"""Addresses of papers, as readers reach this server from outside."""
+"""Addresses of papers for readers, names of sources, and the address of the model, which is hidden."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
 from starlette.requests import HTTPConnection
 
+from base.notes import Note
+from generator.request import Settings
 from indexer.corpora.normal_forms import whole_doi
 from server.settings import ServerSettings
+
+PREFIX = "source:"  # no index name contains a colon
+SHOWN = "the server of the model"
+
+
+def as_index(*names: str) -> str:
+    """Return the name of sources in place of an index."""
+    return f"{PREFIX}{','.join(names)}"
+
+
+def sources_named(name: str) -> tuple[str, ...]:
+    """Return the sources in a name; none if it is the name of an index."""
+    return tuple(name.removeprefix(PREFIX).split(",")) if name.startswith(PREFIX) else ()
+
+
+def without_address(record: Any, settings: Settings) -> Any:
+    """Replace the address of the model's server, with its path, in all texts of a JSON value."""
+    address = settings.generator.llm.base_url
+    if not address:
+        return record
+    return _replaced(record, re.compile(rf"{re.escape(address.removesuffix('/v1'))}(?:/[\w/-]*)?"))
+
+
+def _replaced(value: Any, address: re.Pattern[str]) -> Any:
+    match value:
+        case Note():
+            return Note(value.code, **_replaced(dict(value.values), address))
+        case str():
+            return address.sub(SHOWN, value)
+        case dict():
+            return {name: _replaced(each, address) for name, each in value.items()}
+        case list() | tuple():
+            return [_replaced(each, address) for each in value]
+    return value
 
 
 def public_address(settings: ServerSettings, connection: HTTPConnection | None = None) -> str:

@@ -13,12 +13,12 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from base.settings.lists import listed
 from generator.request import Settings
 from server import routes
-from server.access.sign_in.proxy_header import RemembersPeer
+from server.access.sign_in.signing_in import RemembersPeer
 from server.api.description import Application, operation_id
-from server.processes.stopping import stop_event_on_signal
-from server.refusals import add_handlers
+from server.problems import add_handlers
 from server.services import Services, open_services
 from server.settings import ServerSettings, SignInSettings
+from server.stopping import stop_event_on_signal
 from server.transport.entrance import Entrance
 from server.transport.headers import AnswersHead
 

@@ -30,10 +30,6 @@ class BodyTooSlow(ServerError, http_status=408, code="too-slow-to-arrive"):
     """A call that did not arrive in time."""
 
 
-class BodyTooDeep(ServerError, http_status=400, code="too-deep"):
-    """JSON nested more deeply than the limit."""
-
-
 class CallerGone(ServerError):
     """The caller left before the call had arrived; no response can be sent."""
 
@@ -136,20 +132,6 @@ class StoreUnusable(
     public=f"keys and searches cannot be read or written now; {IN_LOG}",
 ):
     """The store of keys, sessions, searches and feeds is damaged, locked for too long or not writable."""
-
-
-class StoreEmpty(
-    StoreUnusable,
-    code="keys-empty",
-    public="the file of keys is empty, so no key is valid; the operator can create one",
-):
-    """The file of the store has no content, so no key is valid."""
-
-
-class SessionsUnreadable(
-    StoreUnusable, code="sessions-unreadable", public=f"sessions cannot be read now; {IN_LOG}"
-):
-    """The session of a person cannot be checked."""
 
 
 class UnknownSearch(ServerError, http_status=404, code="unknown-search"):

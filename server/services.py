@@ -13,18 +13,17 @@ from base.settings.lists import listed
 from generator.llm import LanguageModel
 from generator.request import AskRequest, Settings
 from retriever.sources.configuration import read_declared
-from server.access.key_store import Keys
-from server.access.sign_in.signing_in import SignIn, open_sign_in
-from server.indexes.open_indexes import OpenIndexes
+from server.access.keys import Keys
+from server.access.sign_in.signing_in import SignIn
+from server.indexes import OpenIndexes
 from server.kept_searches.feeds import Feeds
-from server.kept_searches.store import KeptSearches
+from server.kept_searches.searches import KeptSearches
 from server.limits.gate import Gate, sources_at_once
-from server.monitoring.audit import AuditLog
-from server.monitoring.call_log import CallLog
+from server.monitoring.audit import AuditLog, CallLog
 from server.monitoring.metrics import AUDIT_LOST, forget_ended_processes
 from server.monitoring.search_statistics import SearchStatistics
 from server.settings import ServerSettings, SignInSettings
-from server.sources.offered_sources import OfferedSources
+from server.sources import OfferedSources
 from server.store import Store
 
 
@@ -76,10 +75,8 @@ async def open_backends(settings: Settings, server: ServerSettings) -> AsyncIter
     """
     declared = await asyncio.to_thread(read_declared, listed(server.sources))
     async with AsyncExitStack() as opened:
-        stopping = asyncio.Event()
-        indexes = OpenIndexes(
-            settings.indexer, settings.retriever.synonyms, most=server.open_indexes, stopping=stopping
-        )
+        synonyms, stopping = settings.retriever.synonyms, asyncio.Event()
+        indexes = OpenIndexes(settings.indexer, synonyms, most=server.open_indexes)
         await opened.enter_async_context(indexes.keeping())
         sources = OfferedSources(declared, settings, at_once=sources_at_once(server))
         await opened.enter_async_context(sources.keeping())
@@ -99,7 +96,7 @@ async def open_services(
         backends = await opened.enter_async_context(open_backends(settings, server))
         forget_ended_processes()
         has_cluster = settings.indexer.engine != "tantivy"
-        audit = opened.enter_context(AuditLog.of(server))
+        audit = AuditLog.of(server)
         audit.count_lost = AUDIT_LOST.inc
         store = Store(settings.indexer.home)
         opened.callback(store.close)
@@ -116,7 +113,7 @@ async def open_services(
             await opened.enter_async_context(CallLog(audit).keeping()),
             KeptSearches(store, server),
             Feeds(store, server),
-            open_sign_in(sign_in, server, store),
+            SignIn(sign_in, server, store) if sign_in.is_used else None,
             await opened.enter_async_context(SearchStatistics(store, server).keeping()),
         )
 

@@ -1,6 +1,7 @@
 """Settings of the server's address and limits: `SHRAG_SERVER__…` or [server]."""
 
 import re
+from collections.abc import Callable
 from ipaddress import ip_network
 from typing import Annotated, Any, Self
 from urllib.parse import urlsplit
@@ -23,27 +24,35 @@ def _address_or_none(value: str) -> str:
     return plain_address(value) if value else ""
 
 
-def _networks(value: str) -> str:
-    for each in listed(value):
-        try:
-            ip_network(each, strict=False)
-        except ValueError:
-            raise ValueError("must be addresses or networks, like 10.0.0.0/8, separated by commas") from None
-    return value
+def _each(is_right: Callable[[str], bool], what: str) -> AfterValidator:
+    """Check each item of a list separated by commas."""
+
+    def checked(value: str) -> str:
+        if not all(map(is_right, listed(value))):
+            raise ValueError(f"must be {what}, separated by commas")
+        return value
+
+    return AfterValidator(checked)
 
 
-def _origins(value: str) -> str:
-    for each in listed(value):
-        parts = urlsplit(each)
-        if each != f"{parts.scheme}://{parts.netloc}" or parts.scheme not in {"http", "https"} or "*" in each:
-            raise ValueError("must be origins, like https://portal.example.org, separated by commas")
-    return value
+def _is_network(text: str) -> bool:
+    try:
+        ip_network(text, strict=False)
+    except ValueError:
+        return False
+    return True
 
 
-def _host_names(value: str) -> str:
-    if any(set(each) & set("/*: ") for each in listed(value)):
-        raise ValueError("must be host names, without port, separated by commas")
-    return value
+def _is_origin(text: str) -> bool:
+    parts = urlsplit(text)
+    return (
+        text == f"{parts.scheme}://{parts.netloc}" and parts.scheme in {"http", "https"} and "*" not in text
+    )
+
+
+NETWORKS = _each(_is_network, "addresses or networks, like 10.0.0.0/8")
+ORIGINS = _each(_is_origin, "origins, like https://portal.example.org")
+HOST_NAMES = _each(lambda each: not set(each) & set("/*: "), "host names, without port")
 
 
 class ServerSettings(LayeredSettings):
@@ -81,14 +90,14 @@ class ServerSettings(LayeredSettings):
     stop_s: float = Field(
         default=4.0, gt=0, le=600, description="seconds that open calls get when the server stops"
     )
-    allowed_hosts: Annotated[CommaList, AfterValidator(_host_names)] = Field(
+    allowed_hosts: Annotated[CommaList, HOST_NAMES] = Field(
         default="",
         description="further host names of the server, besides localhost and the host of public_url",
     )
-    proxies: Annotated[CommaList, AfterValidator(_networks)] = Field(
+    proxies: Annotated[CommaList, NETWORKS] = Field(
         default="", description="addresses or networks of trusted proxies (X-Forwarded-…)"
     )
-    origins: Annotated[CommaList, AfterValidator(_origins)] = Field(
+    origins: Annotated[CommaList, ORIGINS] = Field(
         default="", description="origins whose pages may call the API (CORS); default is the server's own"
     )
     searches_per_minute: PerMinute = Field(
@@ -270,7 +279,7 @@ class SignInSettings(LayeredSettings):
     groups_header: Annotated[str, AfterValidator(_header_name)] = Field(
         default="", description="header with the groups of this person, separated by commas or semicolons"
     )
-    header_from: Annotated[CommaList, NAMED_FILE_ONLY, AfterValidator(_networks)] = Field(
+    header_from: Annotated[CommaList, NAMED_FILE_ONLY, NETWORKS] = Field(
         default="", description="addresses or networks of the proxies that set these headers"
     )
     sign_out_url: str = Field(

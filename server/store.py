@@ -22,10 +22,10 @@ from typing import Any
 from base.files.durable import cause_of, create_durably, disk_of
 from base.logs import get_logger
 from indexer.versions.server_store import SERVER_STORE
-from server.errors import StoreEmpty, StoreUnusable
+from server.errors import StoreUnusable
 
 FILE = SERVER_STORE
-FORMAT = 1
+FORMAT = 2
 WAIT_S = 5.0  # wait for a writing process
 SECRET_BYTES = 32
 MUST_EXIST = "_SHRAG_SERVER_STORE"  # environment variable of a server that has made the file
@@ -47,7 +47,7 @@ TABLES = """
     ) STRICT;
     CREATE TABLE searches (
         id TEXT PRIMARY KEY, owner TEXT NOT NULL, updated TEXT NOT NULL, running_until REAL NOT NULL,
-        head BLOB NOT NULL, state BLOB NOT NULL, ranking BLOB NOT NULL
+        head BLOB NOT NULL, state BLOB NOT NULL, result BLOB NOT NULL
     ) STRICT;
     CREATE INDEX searches_of ON searches (owner, updated);
     CREATE TABLE feeds (
@@ -111,19 +111,15 @@ class Store:
         return next(iter(self.rows(statement, *values)), None)
 
     @contextmanager
-    def changing(self, *, fills: bool = False) -> Iterator[sqlite3.Connection]:
-        """Hold the write lock; commit at the end, roll back after an error. The first change makes the file.
-
-        `fills`: create the tables in an empty file, too. Only a key may do that, since an empty file admits
-        nobody, and a store without keys everybody.
-        """
+    def changing(self) -> Iterator[sqlite3.Connection]:
+        """Hold the write lock and make the file; commit at the end, roll back after an error."""
         with self._explaining():
             self.create()
             with closing(_connect(self.path, "mode=rw")) as database:
                 database.execute("PRAGMA synchronous = FULL")
                 database.execute("BEGIN IMMEDIATE")
                 try:
-                    self._check(database, fills=fills)
+                    self._check(database)
                     yield database
                 except BaseException:
                     database.rollback()
@@ -171,7 +167,7 @@ class Store:
         if self._was_there:
             raise StoreUnusable(f"{self.path} has vanished", remedy=DAMAGED)
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
-            _make_tables(database)
+            database.executescript(f"{TABLES}PRAGMA user_version = {FORMAT};")
             content = database.serialize()
         with self._explaining(), suppress(FileExistsError):
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -213,20 +209,13 @@ class Store:
             self._reader = reader
         return self._reader
 
-    def _check(self, database: sqlite3.Connection, *, fills: bool = False) -> None:
-        """Refuse another format; raise StoreEmpty for an empty file, unless it is to be filled."""
+    def _check(self, database: sqlite3.Connection) -> None:
+        """Refuse another format, also an empty file: a store without keys would admit everybody."""
         (found,) = database.execute("PRAGMA user_version").fetchone()
-        if found == FORMAT:
-            return
-        if found or self.path.stat().st_size:
+        if found != FORMAT:
             raise StoreUnusable(
                 f"{self.path} has the format {found}, this version reads {FORMAT}", remedy=DAMAGED
             )
-        if not fills:
-            raise StoreEmpty(
-                f"{self.path} is empty, so no key is valid", remedy="create a key: shrag keys create"
-            )
-        _make_tables(database)
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:
@@ -256,9 +245,3 @@ def _connect(path: Path, options: str) -> sqlite3.Connection:
     database.execute("PRAGMA trusted_schema = OFF")
     database.execute("PRAGMA foreign_keys = ON")
     return database
-
-
-def _make_tables(database: sqlite3.Connection) -> None:
-    for statement in TABLES.split(";")[:-1]:
-        database.execute(statement)
-    database.execute(f"PRAGMA user_version = {FORMAT}")

@@ -19,9 +19,9 @@ from retriever.index import OpenIndex, SearchIndex
 from retriever.request import SearchRequest
 from retriever.search import search
 from retriever.stages.hits import SearchResult
-from server.model_address import without_address
+from server.addresses import without_address
 from server.services import Backends, Services
-from server.transport.leaving import while_connected
+from server.transport.streams import while_connected
 
 
 class Target(TypedDict):

@@ -11,15 +11,14 @@ with the marks of a proxy (a header, HTTP/1.0) remain readers.
 """
 
 import re
-from dataclasses import dataclass
 
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Scope
 
 from base.net.networks import is_loopback
 from server.access.callers import Caller
-from server.access.key_store import Keys
-from server.access.keys import PREFIX
+from server.access.keys import PREFIX, Keys
 from server.access.sign_in.signing_in import SESSION_MARK, SignIn
 from server.errors import BadRequest, PersonsSessionEnded, Unauthorized
 from server.settings import ServerSettings
@@ -31,56 +30,51 @@ SESSION_ENDED = "the session has ended; sign in, or give the key, again"
 WRONG_KEY = "the key is wrong, has expired or was revoked"
 
 
-@dataclass(frozen=True, slots=True)
-class Credentials:
-    """The credentials in a request."""
-
-    key: str | None = None
-    session: str | None = None
-
-
 def cookie_name(scope: Scope, settings: ServerSettings) -> str:
     """Return the name of the page's cookie, which depends on whether the browser uses https."""
     return HOST_COOKIE if scope["scheme"] == "https" or settings.behind_https else PLAIN_COOKIE
 
 
-def credentials_of(headers: list[tuple[bytes, bytes]], cookie: str) -> Credentials:
-    """Read `Authorization: Bearer`, `X-API-Key` and the named cookie; other schemes are ignored.
+def cookie_in(scope: Scope, name: str) -> str | None:
+    """Return the value of a cookie, None if it was not sent."""
+    return Request(scope).cookies.get(name) or None
 
-    Raises:
-        BadRequest: the headers name several keys.
+
+def set_cookie(response: Response, name: str, value: str = "", seconds: int = 0, suffix: str = "") -> None:
+    """Set a cookie that no script reads, by default delete it.
+
+    Lax: a browser that follows a link from another site, like the provider's, has to send it.
     """
-    keys = set()
-    session = None
-    for name, value in headers:
-        if name == b"authorization" and (found := BEARER.fullmatch(value.strip())):
-            keys.add(found[1])
-        elif name == b"x-api-key" and value.strip():
-            keys.add(value.strip())
-        elif name == b"cookie":
-            session = _cookie_in(value, cookie) or session
-    if len(keys) > 1:
-        raise BadRequest("the headers name several keys", place="header")
-    return Credentials(keys.pop().decode("latin-1") if keys else None, session)
+    response.set_cookie(
+        name + suffix,
+        value,
+        max_age=seconds,
+        path="/",
+        secure=name == HOST_COOKIE,
+        httponly=True,
+        samesite="lax",
+    )
 
 
 def deleted_cookie(name: str) -> tuple[bytes, bytes]:
     """Return the header that deletes the page's cookie."""
     response = Response()
-    response.delete_cookie(name, path="/", secure=name == HOST_COOKIE, httponly=True, samesite="lax")
+    set_cookie(response, name)
     return response.raw_headers[-1]
 
 
-def cookie_in(headers: list[tuple[bytes, bytes]], name: str) -> str | None:
-    """Return the value of a cookie, None if it was not sent."""
-    values = (_cookie_in(value, name) for header, value in headers if header == b"cookie")
-    return next(filter(None, values), None)
+def _key_in(headers: list[tuple[bytes, bytes]]) -> str | None:
+    """Read `Authorization: Bearer` and `X-API-Key`; other schemes are ignored.
 
-
-def _cookie_in(cookies: bytes, name: str) -> str | None:
-    given = dict(pair.strip().split(b"=", 1) for pair in cookies.split(b";") if b"=" in pair)
-    token = given.get(name.encode())
-    return token.decode("latin-1") if token else None
+    Raises:
+        BadRequest: the headers name several keys.
+    """
+    keys = {value.strip() for name, value in headers if name == b"x-api-key"} - {b""}
+    authorizations = (value for name, value in headers if name == b"authorization")
+    keys |= {found[1] for value in authorizations if (found := BEARER.fullmatch(value.strip()))}
+    if len(keys) > 1:
+        raise BadRequest("the headers name several keys", place="header")
+    return keys.pop().decode("latin-1") if keys else None
 
 
 def caller_of(scope: Scope, keys: Keys, settings: ServerSettings, sign_in: SignIn | None = None) -> Caller:
@@ -94,10 +88,9 @@ def caller_of(scope: Scope, keys: Keys, settings: ServerSettings, sign_in: SignI
         StoreUnusable: the key or session cannot be checked.
     """
     address = (scope.get("client") or ("", 0))[0]
-    credentials = credentials_of(scope["headers"], cookie_name(scope, settings))
+    given, session = _key_in(scope["headers"]), cookie_in(scope, cookie_name(scope, settings))
     needed = sign_in is not None or keys.are_needed()
-    by_proxy = sign_in and sign_in.find_in_headers(scope)
-    given = credentials.key
+    by_proxy = sign_in and sign_in.find_in_headers(scope, address)
     if given is not None and settings.open and not given.startswith(PREFIX):
         given = None  # placeholder of a client that always sends a key
     if needed and given is not None:
@@ -106,13 +99,13 @@ def caller_of(scope: Scope, keys: Keys, settings: ServerSettings, sign_in: SignI
             raise Unauthorized(WRONG_KEY)
         return Caller.of(key, address)
     if by_proxy:
-        return Caller.of_person(by_proxy, address, by_proxy=True)
-    if needed and credentials.session is not None:
-        found = _caller_of_session(credentials.session, address, keys, sign_in)
+        return by_proxy
+    if needed and session is not None:
+        found = _caller_of_session(session, address, keys, sign_in)
         if found is not None:
             return found
         if not settings.open:
-            is_persons = credentials.session.startswith(SESSION_MARK)
+            is_persons = session.startswith(SESSION_MARK)
             raise (PersonsSessionEnded if is_persons else Unauthorized)(SESSION_ENDED)
     may_be_local = settings.local_operator and settings.only_local
     is_local = may_be_local and is_loopback(address) and not _is_passed_on(scope)
@@ -128,8 +121,7 @@ def _caller_of_session(session: str, address: str, keys: Keys, sign_in: SignIn |
     if not session.startswith(SESSION_MARK):
         key = keys.find_session(session)
         return Caller.of(key, address, by_cookie=True) if key else None
-    person = sign_in.find_session(session) if sign_in else None
-    return Caller.of_person(person, address) if person else None
+    return sign_in.find_session(session, address) if sign_in else None
 
 
 def _is_passed_on(scope: Scope) -> bool:

@@ -13,7 +13,6 @@ from starlette.types import Scope as AsgiScope
 from base.calls import Call, observer
 from base.net.networks import network_of
 from server.access.keys import NO_OWN_LIMITS, Key, KeyLimits
-from server.access.sign_in.people import Person
 from server.errors import Forbidden, Unauthorized
 from server.roles import Role, includes
 
@@ -33,7 +32,7 @@ class Caller:
     expires: datetime | None = None
     by_cookie: bool = False
     limits: KeyLimits = NO_OWN_LIMITS
-    person: str = ""  # pseudonym of a person who signed in, see `access.sign_in.people`
+    person: str = ""  # pseudonym of a person who signed in, see `access.sign_in`
     by_proxy: bool = False  # the proxy's header names the person
     is_local: bool = False  # at this machine, with the setting `local_operator`
 
@@ -43,21 +42,6 @@ class Caller:
         return cls(
             *(address, key.role, key.id, key.label, key.indexes, key.sources, key.expires, by_cookie),
             limits=key.limits,
-        )
-
-    @classmethod
-    def of_person(cls, person: Person, address: str, *, by_proxy: bool = False) -> "Caller":
-        """Return the caller of a person who signed in here, or at the proxy."""
-        return cls(
-            address,
-            person.role,
-            label=person.name,
-            indexes=person.indexes,
-            sources=person.sources,
-            expires=person.expires,
-            by_cookie=not by_proxy,
-            person=person.id,
-            by_proxy=by_proxy,
         )
 
     @property

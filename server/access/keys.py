@@ -1,20 +1,27 @@
-"""Keys of callers: 256 random bits; the server keeps their hash.
+"""Keys of callers: 256 random bits, of which the server keeps the hash; and the page's sessions.
 
 A key has the form `shrag_ID_SECRET`. It is found by its id, which is public and appears in lists and logs,
 and compared as a whole. The stored hash is SHA-256: a slow hash protects guessable secrets, and 256 random
-bits cannot be guessed; it would only slow down each request.
+bits cannot be guessed; it would only slow down each request. Every check reads the store, so a revoked key is
+refused at once in all processes.
 """
 
+import json
 import re
 import secrets
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass, fields
 from datetime import UTC, date, datetime, time, timedelta
 from hashlib import sha256
 from hmac import compare_digest
 from typing import Any
 
 from base.errors import InvalidCall
-from server.roles import Role
+from indexer.versions.store.build_folder import NAME as INDEX_NAME
+from retriever.sources.configuration import NAME as SOURCE_NAME
+from server.access.sessions import Session, add_session, find_session
+from server.errors import StoreUnusable, UnknownKey
+from server.roles import ROLES, Role
+from server.store import Store
 
 PREFIX = "shrag_"
 FORM = re.compile(r"shrag_([a-z2-7]{10})_([A-Za-z0-9_-]{43})")
@@ -23,7 +30,7 @@ ID_LENGTH = 10
 SECRET_BYTES = 32
 LONGEST_LABEL = 100
 LONGEST_LIFE_DAYS = 36_500
-NOBODY = bytes(32)  # compared with keys whose id is unknown
+SESSION_LIFE = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,30 +110,24 @@ def make_key(
     """Create a key; return its text, which cannot be recovered later, and its record.
 
     Raises:
-        InvalidCall: the label is too long, or the expiry is in the past.
+        InvalidCall: a name or the label is invalid, the expiry is past, or an operator's key is limited.
     """
     now = now or datetime.now(UTC)
+    for names, form, kind in ((indexes, INDEX_NAME, "an index"), (sources, SOURCE_NAME, "a source")):
+        if wrong := [name for name in names if not form.fullmatch(name)]:
+            raise InvalidCall(f"{wrong[0]!r} cannot name {kind}")
+    if role == "operator" and (indexes or sources):
+        raise InvalidCall(
+            "a key of the role operator allows every index and source", remedy="omit the indexes and sources"
+        )
     if len(label) > LONGEST_LABEL:
         raise InvalidCall(f"a label has at most {LONGEST_LABEL} characters")
     if expires and expires <= now:
         raise InvalidCall(f"the expiry {expires.isoformat()} is in the past")
     key_id = "".join(secrets.choice(ID_LETTERS) for _ in range(ID_LENGTH))
     key = f"{PREFIX}{key_id}_{secrets.token_urlsafe(SECRET_BYTES)}"
-    return key, Key(
-        key_id, digest_of(key), label, role, indexes, now, expires, sources=sources, limits=limits
-    )
-
-
-def id_of(key: str) -> str | None:
-    """Return the id in a key, None if the key is malformed."""
-    found = FORM.fullmatch(key)
-    return found[1] if found else None
-
-
-def opens(given: str, key: Key | None, now: datetime) -> bool:
-    """Check whether a text is this key, and active; takes the same time if `key` is None."""
-    same = compare_digest(digest_of(given), key.digest if key else NOBODY)
-    return bool(same and key and key.state(now) == "active")
+    names, others = tuple(dict.fromkeys(indexes)), tuple(dict.fromkeys(sources))
+    return key, Key(key_id, digest_of(key), label, role, names, now, expires, sources=others, limits=limits)
 
 
 def end_of(given: str, now: datetime) -> datetime:
@@ -145,3 +146,113 @@ def end_of(given: str, now: datetime) -> datetime:
         raise InvalidCall(
             f"{given!r} is neither a number of days, like 90d, nor a date, like 2027-12-31"
         ) from None
+
+
+COLUMNS = (
+    *("id", "digest", "label", "role", "indexes", "sources", "created", "expires", "revoked", "last_used"),
+    *(limit.name for limit in fields(KeyLimits)),
+)
+SELECT = f"SELECT {', '.join(COLUMNS)} FROM keys"  # noqa: S608
+INSERT = f"INSERT INTO keys ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
+
+
+class Keys:
+    """The keys of a store. All methods raise StoreUnusable if it cannot be read or written."""
+
+    def __init__(self, store: Store) -> None:
+        """Keep the store."""
+        self._store = store
+        self._needed = False
+
+    def add(self, key: Key) -> None:
+        """Add a key."""
+        times = (key.created.isoformat(), key.expires and key.expires.isoformat(), None, None)
+        opened = (json.dumps(names, ensure_ascii=False) for names in (key.indexes, key.sources))
+        row = (key.id, key.digest, key.label, key.role, *opened, *times, *astuple(key.limits))
+        with self._store.changing() as database:
+            database.execute(INSERT, row)
+
+    def all(self) -> dict[str, Key]:
+        """Return all keys by id, the oldest first, with expired and revoked ones."""
+        found = [self._key(row) for row in self._store.rows(f"{SELECT} ORDER BY created, id")]
+        return {key.id: key for key in found}
+
+    def revoke(self, key_id: str, now: datetime) -> Key:
+        """Revoke a key and end its sessions; a revoked key stays revoked.
+
+        Raises:
+            UnknownKey: no key has that id.
+        """
+        if self._with_id(key_id) is None:
+            raise UnknownKey(f"no key has the id {key_id!r}", remedy="list the keys: shrag keys list")
+        with self._store.changing() as database:
+            database.execute(
+                "UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL", (now.isoformat(), key_id)
+            )
+            database.execute("DELETE FROM sessions WHERE key_id = ?", (key_id,))
+            return self._key(database.execute(f"{SELECT} WHERE id = ?", (key_id,)).fetchone())
+
+    def find(self, given: str) -> Key | None:
+        """Return the key that a caller gave, None if it is invalid; note the day of its use."""
+        now = datetime.now(UTC)
+        named = FORM.fullmatch(given)
+        key = self.active(named[1]) if named else None
+        if key is None or not compare_digest(digest_of(given), key.digest):
+            return None
+        if key.last_used != now.date():
+            self._store.change_soon(
+                "UPDATE keys SET last_used = ? WHERE id = ?", now.date().isoformat(), key.id
+            )
+        return key
+
+    def active(self, key_id: str) -> Key | None:
+        """Return the key with an id, None if it is unknown, has expired or was revoked."""
+        key = self._with_id(key_id)
+        return key if key and key.state(datetime.now(UTC)) == "active" else None
+
+    def are_needed(self) -> bool:
+        """Check whether a key was ever made: an expired or revoked one still requires a key."""
+        self._needed = bool(self._store.rows("SELECT 1 FROM keys LIMIT 1")) or self._needed
+        return self._needed
+
+    def trouble(self) -> StoreUnusable | None:
+        """Return the error that prevents checks of keys, or None."""
+        try:
+            self.are_needed()
+        except StoreUnusable as error:
+            return error
+        return None
+
+    def begin_session(self, key: Key) -> tuple[str, datetime]:
+        """Start a session; return its token and its end."""
+        token = secrets.token_urlsafe(32)
+        now = datetime.now(UTC).replace(microsecond=0)
+        ends = min(now + SESSION_LIFE, key.expires or now + SESSION_LIFE)
+        add_session(self._store, Session(digest_of(token), ends.timestamp(), now.timestamp(), key_id=key.id))
+        return token, ends
+
+    def find_session(self, token: str) -> Key | None:
+        """Return the key of a session, None if it has ended."""
+        session = find_session(self._store, digest_of(token))
+        return self.active(session.key_id) if session else None
+
+    def _with_id(self, key_id: str) -> Key | None:
+        row = self._store.row(f"{SELECT} WHERE id = ?", key_id)
+        return self._key(row) if row else None
+
+    def _key(self, row: tuple[Any, ...]) -> Key:
+        """Create a key from a row; raise StoreUnusable if the row is invalid."""
+        key_id, digest, label, role, indexes, sources, created, expires, revoked, last_used, *limits = row
+        try:
+            ROLES.index(role)
+            return Key(
+                *(key_id, digest, label, role, tuple(json.loads(indexes))),
+                created=datetime.fromisoformat(created),
+                expires=datetime.fromisoformat(expires) if expires else None,
+                revoked=datetime.fromisoformat(revoked) if revoked else None,
+                last_used=date.fromisoformat(last_used) if last_used else None,
+                sources=tuple(json.loads(sources)),
+                limits=KeyLimits(*limits),
+            )
+        except (ValueError, TypeError) as error:
+            raise self._store.damaged(f"the row of key {key_id}: {error}") from error

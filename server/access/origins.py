@@ -21,6 +21,7 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 FROM_ELSEWHERE = "a page of another site may not call this; SHRAG_SERVER__ORIGINS lists the sites that may"
 
 Headers = list[tuple[bytes, bytes]]
+SAYING_WHERE_FROM = frozenset({b"origin", b"sec-fetch-site", b"sec-fetch-mode"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +85,6 @@ class Origins:
             raise Forbidden(FROM_ELSEWHERE)
         if by_browser and site != "same-origin":
             raise Forbidden("a change needs a key in a header, or a browser that sends the page's origin")
-
-
-SAYING_WHERE_FROM = frozenset({b"origin", b"sec-fetch-site", b"sec-fetch-mode"})
 
 
 def _is_address(name: str) -> bool:

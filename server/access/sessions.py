@@ -13,6 +13,7 @@ MOST_SESSIONS = 20  # of a key or a person
 MOST_SIGN_INS = 10_000  # begun, of everybody
 SIGN_IN_S = 600.0  # time for entering a password at the provider
 SEEN_EVERY_S = 60.0  # interval in which the last call of a session is noted
+OWNED = "key_id = ? AND person = ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,6 @@ class Session:
 
 
 COLUMNS = ", ".join(Session.__slots__)
-OWNED = "key_id = ? AND person = ?"
 
 
 def add_session(store: Store, session: Session, *, replaced: bytes | None = None) -> None:

@@ -1,19 +1,21 @@
 """The OpenAPI description of the API: stable operation ids, responses and problems."""
 
 from collections import defaultdict
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from functools import wraps
+from inspect import signature
+from typing import Annotated, Any, TypeVar
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI, Query
 from fastapi.routing import APIRoute
 
 from base.documents.formats import DOCUMENT_FORMATS
 from base.errors import ShragError
 from retriever.exports import export_names
-from server.api.answers_to_cite import MOST_CITED
 from server.api.schemas import REFERENCE, shape_schemas, with_references, without_null
 from server.problems import MEDIA_TYPE, TITLES, error_classes
 
+MOST_CITED = 200  # papers of a document: a style takes about 10 ms each
 OF_API = ("/api/", "/healthz", "/readyz", "/metrics")
 WAIT = {"Retry-After": {"description": "seconds", "schema": {"type": "integer", "minimum": 1}}}
 WITH_WAIT = {429, 503}
@@ -50,6 +52,32 @@ class Application(FastAPI):
             self.openapi_schema = _completed(with_references(document))
         assert self.openapi_schema is not None  # noqa: S101 - made above
         return self.openapi_schema
+
+
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Awaitable[Any]])
+
+
+def by_address_and_body(router: APIRouter, path: str, **described: Any) -> Callable[[Endpoint], Endpoint]:
+    """Return a decorator that adds an endpoint by POST, and by GET with the fields of `call` in the address.
+
+    An address can be bookmarked and shared.
+    """
+
+    def add(endpoint: Endpoint) -> Endpoint:
+        @wraps(endpoint)
+        async def by_address(**values: Any) -> Any:
+            return await endpoint(**values)
+
+        called = signature(endpoint)
+        parts = [
+            part.replace(annotation=Annotated[part.annotation, Query()]) if part.name == "call" else part
+            for part in called.parameters.values()
+        ]
+        by_address.__signature__ = called.replace(parameters=parts)  # type: ignore[attr-defined]
+        router.get(path, **described)(by_address)
+        return router.post(path, **described)(endpoint)
+
+    return add
 
 
 def operation_id(route: APIRoute) -> str:

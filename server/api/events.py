@@ -25,7 +25,7 @@ from retriever.stages.hits import SearchResult
 from server.api.schemas import REFERENCE, Shaped
 from server.problems import Problem
 from server.targets import CallTarget
-from server.transport.headers import EVENT_STREAM
+from server.transport.streams import EVENT_STREAM
 
 
 class SearchEvent(TypedDict):

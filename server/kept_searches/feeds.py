@@ -16,15 +16,17 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from uuid import uuid4
 
+from pydantic import ValidationError
+
 from base.errors import InvalidCall
+from retriever.calls import IndexSearch
 from retriever.search_records.first_found import now
 from server.access.callers import Caller
 from server.access.keys import SECRET_BYTES, digest_of
-from server.errors import Forbidden, UnknownSearch
-from server.kept_searches.store import may_own, owner_of
+from server.errors import Forbidden, SearchUnusable, UnknownSearch
+from server.kept_searches.searches import may_own, owner_of
 from server.settings import ServerSettings
 from server.store import Store
 
@@ -34,7 +36,7 @@ OWNED = (
     "a feed belongs to a key or a person; without one, only the operator at this machine can create a feed"
 )
 COLUMNS = (
-    "id, owner, key_id, person, indexes, sources, call, searched, version, created, confirmed, "
+    "id, key_id, person, indexes, sources, call, searched, version, created, confirmed, "
     "coalesce((SELECT max(found) FROM feed_papers WHERE feed = id), created), "
     "(SELECT count(*) FROM feed_papers WHERE feed = id)"
 )
@@ -56,18 +58,25 @@ class Feed:
     """A saved search, without its papers; times are ISO 8601, in UTC."""
 
     id: str
-    owner: str  # as `owner_of`
     key_id: str  # of the owner; "" for a person and the operator
     person: str  # pseudonym of the owner
-    indexes: tuple[str, ...]  # rights of a person, as of a caller
-    sources: tuple[str, ...]
-    call: dict[str, Any]  # fields of the search
+    indexes: str  # rights of a person as JSON, as of a caller
+    sources: str
+    call: str  # fields of the search as JSON
     index: str
     version: str  # of the index that was searched last
     created: str
     confirmed: str  # when the rights of a person were known last
     updated: str  # when the newest paper was first found
     papers: int
+
+    @property
+    def search(self) -> IndexSearch:
+        """The search; raises SearchUnusable if it is invalid."""
+        try:
+            return IndexSearch.model_validate_json(self.call)
+        except ValidationError as error:
+            raise SearchUnusable("the search of the feed cannot be read") from error
 
 
 class Feeds:
@@ -88,57 +97,56 @@ class Feeds:
         """
         if not may_own(caller):
             raise Forbidden(OWNED)
-        limits, now_ = self._limits, datetime.now(UTC)
+        limits, now_, owner = self._limits, datetime.now(UTC), owner_of(caller)
         oldest = now_ - timedelta(days=limits.kept_searches_days)
-        ended = (owner_of(caller), now_.isoformat(), f"{oldest:{TIME}}", access_is_limited)
-        self._store.change(REMOVE_ENDED, *ended)
-        counts = self._store.row(
-            "SELECT count(*), count(*) FILTER (WHERE owner = ?) FROM feeds", owner_of(caller)
-        )
-        everything, own = counts or (0, 0)
-        if own >= limits.kept_searches:
+        self._store.change(REMOVE_ENDED, owner, now_.isoformat(), f"{oldest:{TIME}}", access_is_limited)
+        rows = self._store.rows("SELECT owner = ? FROM feeds", owner)
+        if sum(is_own for (is_own,) in rows) >= limits.kept_searches:
             raise InvalidCall(f"your limit of {limits.kept_searches} feeds is reached; delete one first")
-        if everything >= limits.all_kept_searches:
+        if len(rows) >= limits.all_kept_searches:
             raise InvalidCall(
                 f"the limit of {limits.all_kept_searches} feeds of all callers is reached; "
                 "the operator can raise SHRAG_SERVER__ALL_KEPT_SEARCHES"
             )
 
     def add(
-        self, caller: Caller, call: dict[str, Any], index: str, version: str, papers: Sequence[str]
+        self, caller: Caller, call: IndexSearch, index: str, version: str, papers: Sequence[str]
     ) -> tuple[str, Feed]:
         """Create a feed of the papers found; return its key, which is stored nowhere, and the feed."""
         feed_id, created = uuid4().hex, now()
         key = f"{feed_id}_{secrets.token_urlsafe(SECRET_BYTES)}"
         rights = (json.dumps(caller.indexes), json.dumps(caller.sources)) if caller.person else ("[]", "[]")
-        saved = json.dumps(call, ensure_ascii=False)
+        saved = json.dumps(call.given_values(), ensure_ascii=False)
         row = (
             *(feed_id, digest_of(key), owner_of(caller), caller.key_id, caller.person, *rights),
             *(saved, index, version, created, created),
         )
-        with self._store.changing() as database:
-            database.execute(f"INSERT INTO feeds VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
+        self._store.change(f"INSERT INTO feeds VALUES ({', '.join('?' * len(row))})", *row)  # noqa: S608
         return key, self.found_again(feed_id, version, papers)
 
     def of_caller(self, caller: Caller) -> list[Feed]:
-        """Return a caller's feeds, newest first."""
+        """Return a caller's feeds, newest first; those of a person who is signed in continue.
+
+        They have the person's current rights from now on.
+        """
         if not may_own(caller):
             return []
-        return self._feeds("WHERE owner = ? ORDER BY created DESC, id DESC", owner_of(caller))
-
-    def confirm(self, person: Caller) -> None:
-        """Let the feeds of a person who is signed in continue, with the person's current rights."""
-        self._store.change(
-            "UPDATE feeds SET confirmed = ?, indexes = ?, sources = ? WHERE owner = ?",
-            *(now(), json.dumps(person.indexes), json.dumps(person.sources), owner_of(person)),
-        )
+        owner = owner_of(caller)
+        if caller.person:
+            self._store.change(
+                "UPDATE feeds SET confirmed = ?, indexes = ?, sources = ? WHERE owner = ?",
+                *(now(), json.dumps(caller.indexes), json.dumps(caller.sources), owner),
+            )
+        rows = self._store.rows(f"{SELECT} WHERE owner = ? ORDER BY created DESC, id DESC", owner)
+        return [Feed(*row) for row in rows]
 
     def person_of(self, feed: Feed, address: str) -> Caller | None:
         """Return the owner of a person's feed as a caller; None if the feed has ended."""
         confirmed = datetime.fromisoformat(feed.confirmed).replace(tzinfo=UTC)
         if confirmed + timedelta(days=self._limits.kept_searches_days) <= datetime.now(UTC):
             return None
-        return Caller(address, "reader", person=feed.person, indexes=feed.indexes, sources=feed.sources)
+        indexes, sources = tuple(json.loads(feed.indexes)), tuple(json.loads(feed.sources))
+        return Caller(address, "reader", person=feed.person, indexes=indexes, sources=sources)
 
     def opened_by(self, key: str) -> Feed:
         """Return the feed of a key, found by its hash.
@@ -181,18 +189,6 @@ class Feeds:
             raise UnknownSearch("no feed has that id")
 
     def _feed(self, column: str, value: object) -> Feed:
-        for feed in self._feeds(f"WHERE {column} = ?", value):
-            return feed
+        if row := self._store.row(f"{SELECT} WHERE {column} = ?", value):
+            return Feed(*row)
         raise UnknownSearch(UNKNOWN)
-
-    def _feeds(self, condition: str, *values: object) -> list[Feed]:
-        try:
-            return [_feed_of(row) for row in self._store.rows(f"{SELECT} {condition}", *values)]
-        except (ValueError, TypeError) as error:
-            raise self._store.damaged(f"the row of a feed: {error}") from error
-
-
-def _feed_of(row: tuple[Any, ...]) -> Feed:
-    feed_id, owner, key_id, person, indexes, sources, call, *rest = row
-    rights = (tuple(json.loads(indexes)), tuple(json.loads(sources)))
-    return Feed(feed_id, owner, key_id, person, *rights, json.loads(call), *rest)

@@ -50,9 +50,8 @@ class Gate:
 
     def __init__(self, settings: ServerSettings, *, has_model: bool, has_cluster: bool) -> None:
         """Read the limits of the settings. Work that waits for a model or a cluster leaves the cores free."""
-        searches = settings.searches_at_once or (
-            _cores(settings) * SEARCHES_OF_A_CLUSTER if has_cluster else SEARCHES_OF_A_PROCESS
-        )
+        of_cluster = _cores(settings) * SEARCHES_OF_A_CLUSTER
+        searches = settings.searches_at_once or (of_cluster if has_cluster else SEARCHES_OF_A_PROCESS)
         asks = max(LEAST_ASKS, ceil(ASKS_OF_A_MODEL / settings.processes)) if has_model else searches
         slots = {
             "search": searches,
@@ -62,15 +61,13 @@ class Gate:
         self.queues = {work: WorkQueue(work, most, most * settings.waiting) for work, most in slots.items()}
         self.buckets = Buckets()
         self.days = DailyUse()
+        self._settings = settings
         self._open: Counter[str] = Counter()  # calls by caller
         self._rates = {
             "search": Rate(settings.searches_per_minute, settings.search_burst),
             "read": Rate(settings.reads_per_minute, settings.read_burst),
             "ask": Rate(settings.asks_per_minute, settings.ask_burst),
         }
-        self._seconds = {"search": settings.search_s, "read": settings.search_s, "ask": settings.ask_s}
-        self._most_open = settings.connections_of_caller
-        self._report_only = settings.report_only
 
     def count_open(self, visit: Visit) -> None:
         """Count a call as open until `visit.open_call` is closed.
@@ -78,17 +75,19 @@ class Gate:
         Raises:
             TooManyOpen: the limit is reached.
         """
-        caller = visit.caller
-        most = self._most_open if caller.limits.connections is None else caller.limits.connections
+        caller, own = visit.caller, visit.caller.limits.connections
+        most = self._settings.connections_of_caller if own is None else own
         if not most or caller.has_no_limits:
             return
-        if self._open[caller.counted_as] >= most and self._refuses(
-            visit, "connection", "queue", "open calls"
-        ):
+        name = caller.counted_as
+        if self._open[name] >= most and self._refuses(visit, "connection", "queue", "open calls"):
             open_now = f"{counted(most, 'call')} {'is' if most == 1 else 'are'} open already"
             raise TooManyOpen(f"{open_now}; wait until one has ended", retry_after_s=1)
-        self._open[caller.counted_as] += 1
-        visit.open_call.callback(self._close, caller.counted_as)
+        self._open += Counter({name: 1})
+        visit.open_call.callback(self._close, name)
+
+    def _close(self, name: str) -> None:
+        self._open -= Counter({name: 1})  # drops callers without open calls
 
     def check(self, visit: Visit, work: Work) -> None:
         """Refuse a call that `admit` would refuse, before its body is read.
@@ -103,7 +102,7 @@ class Gate:
             return
         self.queues[work].check(visit.caller.counted_as)
         self._charge_rate(visit, work)
-        if not self._report_only:
+        if not self._settings.report_only:
             self._check_day(visit, work)
 
     @asynccontextmanager
@@ -129,7 +128,8 @@ class Gate:
         if visit.charged != work:
             self._charge_rate(visit, work)
         visit.charged = ""  # a second piece of work is counted separately
-        queue, caller, seconds = self.queues[work], visit.caller.counted_as, self._seconds[work]
+        queue, caller = self.queues[work], visit.caller.counted_as
+        seconds = self._settings.ask_s if work == "ask" else self._settings.search_s
         async with queue.slot(caller):
             self._count_day(visit, work)
             visit.waiting_elsewhere = partial(queue.lent, caller)
@@ -185,8 +185,9 @@ class Gate:
 
     def _refuses(self, visit: Visit, work: str, why: str, limit: str) -> bool:
         """Count a call beyond a limit of its caller; return whether it is refused or only reported."""
-        metrics.REFUSED.labels(work, "reported" if self._report_only else why).inc()
-        if not self._report_only:
+        is_refused = not self._settings.report_only
+        metrics.REFUSED.labels(work, why if is_refused else "reported").inc()
+        if is_refused:
             return True
         if REPORT_ONLY not in visit.headers:
             visit.headers.append(REPORT_ONLY)
@@ -194,11 +195,6 @@ class Gate:
         if self.buckets.take(f"reported {limit} {caller}", REPORTED).allowed:
             log.warning("more calls than allowed", limit=limit, caller=caller)
         return False
-
-    def _close(self, caller: str) -> None:
-        self._open[caller] -= 1
-        if not self._open[caller]:
-            del self._open[caller]
 
 
 def _cores(settings: ServerSettings) -> int:
@@ -213,24 +209,19 @@ def sources_at_once(settings: ServerSettings) -> int:
     return (settings.sources_at_once or _cores(settings) * QUESTIONS_TO_SOURCES) if settings.sources else 0
 
 
-def admitted(work: Work, *, is_stream: bool = False) -> Callable[[HTTPConnection], AsyncIterator[None]]:
+def _admitted(work: Work) -> Callable[[HTTPConnection], AsyncIterator[None]]:
     """Return the dependency of a route whose work passes the gate."""
 
     async def admit(connection: HTTPConnection) -> AsyncIterator[None]:
         gate: Gate = connection.state.services.gate
-        async with gate.admit(connection, work, is_stream=is_stream):
+        async with gate.admit(connection, work):
             yield
 
     return admit
 
 
-# A slot is released before the answer is sent, so that a slow reader does not hold it; a streamed answer
-# needs its slot until it ends.
-Search = Annotated[None, Depends(admitted("search"), scope="function")]
-Ask = Annotated[None, Depends(admitted("ask"), scope="function")]
-AskStream = Annotated[None, Depends(admitted("ask", is_stream=True))]
-# Ends by itself at its time limit, with partial results.
-Find = Annotated[None, Depends(admitted("ask", is_stream=True), scope="function")]
-Read = Annotated[None, Depends(admitted("read"), scope="function")]
-Curate = Annotated[None, Depends(admitted("curate"), scope="function")]
-Admin = Annotated[None, Depends(admitted("admin"), scope="function")]
+# A slot is released before the answer is sent, so that a slow reader does not hold it.
+Search = Annotated[None, Depends(_admitted("search"), scope="function")]
+Read = Annotated[None, Depends(_admitted("read"), scope="function")]
+Curate = Annotated[None, Depends(_admitted("curate"), scope="function")]
+Admin = Annotated[None, Depends(_admitted("admin"), scope="function")]

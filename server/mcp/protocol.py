@@ -24,7 +24,7 @@ from server.limits.gate import Work
 from server.problems import problem
 from server.services import Backends, Services
 from server.targets import CallTarget, open_target
-from server.transport.leaving import unless_stopping
+from server.transport.streams import unless_stopping
 
 INSTRUCTIONS = (
     "Scholarly papers in Korean and English. `search` finds papers by one query, `find_papers` makes a "

@@ -1,6 +1,7 @@
 """Results of the tools: values for programs, made from the results of searches and answers."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
@@ -13,9 +14,8 @@ from generator.pipeline import AskResult
 from indexer.corpora.papers import Language
 from retriever.stages.hits import SearchResult, listed_authors
 from retriever.strategy import Strategy
-from server.addresses import hit_address, paper_address
+from server.addresses import as_index, hit_address, paper_address
 from server.cited_text import CitedText
-from server.source_names import as_index
 from server.targets import CallTarget
 
 MOST_CHARACTERS = 100_000  # of a text; a model reads no more
@@ -157,20 +157,14 @@ def metadata_of(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def fetched_paper(
-    paper_id: str,
-    record: dict[str, Any],
-    *,
-    title: str,
-    texts: Sequence[str],
-    url: str,
-    is_complete: bool = True,
+    paper_id: str, record: dict[str, Any], texts: Sequence[str], url: str, *, is_complete: bool = True
 ) -> FetchedPaper:
     """Return a paper with its joined texts; a text that is too long or incomplete is marked as cut."""
     text = "\n\n".join(texts)
     whole = is_complete and len(text) <= MOST_CHARACTERS
     return FetchedPaper(
         id=paper_id,
-        title=title,
+        title=str(record.get("title") or record.get("doc_id") or paper_id),
         text=text if whole else f"{text[:MOST_CHARACTERS]} …",
         url=url,
         metadata=metadata_of(record) | ({} if whole else {"text_is_cut": True}),
@@ -196,41 +190,27 @@ def search_results(found: SearchResult, of: CallTarget, public: str) -> SearchRe
 
 def reading_list(found: Mapping[str, Any], of: CallTarget, public: str) -> ReadingList:
     """Return the papers of a finished search for papers."""
+
+    def listed(record: dict[str, Any]) -> dict[str, Any]:
+        found_by = [
+            by | {"of": shorten(by["of"]) if by["kind"] == "query" else paper_id(of, by["of"])}
+            for by in record.get("found_by", ())[:MOST_FOUND_BY]
+        ]
+        address = f"{public}{paper_address(record['id'], of.index)}" if of.index else record.get("url", "")
+        return record | {
+            "id": paper_id(of, record["id"]),
+            "title": record.get("title") or record.get("title2") or record["id"],
+            "url": address,
+            "metadata": metadata_of(record | listed_authors(record)),
+            "found_by": found_by,
+        }
+
     return ReadingList(
-        papers=[_relevant_paper(record, of, public) for record in found["papers"]],
-        near=[JudgedPaper(**_named(record, of, public)) for record in found["near"]],
+        papers=[RelevantPaper(**listed(record)) for record in found["papers"]],
+        near=[JudgedPaper(**listed(record)) for record in found["near"]],
         known=found["known"],
         complete=found["complete"],
         notes=found["notes"],
-    )
-
-
-def _named(record: dict[str, Any], of: CallTarget, public: str) -> dict[str, Any]:
-    """Return the fields that every paper has."""
-    return {
-        "id": paper_id(of, record["id"]),
-        "title": record.get("title") or record.get("title2") or record["id"],
-        "url": f"{public}{paper_address(record['id'], of.index)}" if of.index else record.get("url", ""),
-        "metadata": metadata_of(record | listed_authors(record)),
-        "relevance": record["relevance"],
-        "reason": record["reason"],
-    }
-
-
-def _relevant_paper(record: dict[str, Any], of: CallTarget, public: str) -> RelevantPaper:
-    found_by = [
-        FoundBy(
-            kind=by["kind"],
-            of=shorten(by["of"]) if by["kind"] == "query" else paper_id(of, by["of"]),
-            rank=by["rank"],
-        )
-        for by in record["found_by"][:MOST_FOUND_BY]
-    ]
-    return RelevantPaper(
-        **_named(record, of, public),
-        score=record["score"],
-        why=record["why"],
-        found_by=found_by,
     )
 
 
@@ -240,49 +220,17 @@ def checked_answer(
     """Return an answer, written as a text with its citations."""
     record = asked.as_record()
     answer, unknown = record["answer"], record["unknown_words"]
-    text.evidence([hit.as_record() | {"paper": hit.paper} for hit in asked.evidence], record["likelihood"])
-    sentences = "".join(map(text.sentence, answer["sentences"]))
-    written = sentences + text.end(answer, notes, unknown)
-    return CheckedAnswer(
-        answer=written,
-        title=asked.answer.title,
-        title_check=asked.answer.title_check,
-        title_hints=list(asked.answer.title_hints),
-        checked_by=asked.answer.checked_by,
-        abstained=asked.answer.abstained,
-        likelihood=record["likelihood"],
-        unknown_words=unknown,
-        language=asked.answer.language,
-        written_by=asked.answer.written_by,
-        sentences=[
-            CheckedSentence(
-                text=sentence.text,
-                section=sentence.section,
-                references=[text.references[each].number for each in sentence.citations],
-                check=sentence.check,
-                hints=list(sentence.hints),
-            )
-            for sentence in asked.answer.sentences
-        ],
-        references=[
-            CitedPassage(
-                number=each.number,
-                id=paper_id(of, each.doc_id),
-                passage_id=each.passage_id,
-                title=each.title,
-                url=each.url,
-            )
-            for each in text.references.values()
-        ],
-        nearest=[
-            NearPassage(
-                id=paper_id(of, hit.doc_id),
-                passage_id=hit.passage_id,
-                title=hit.passage.title,
-                url=hit_address(hit.as_record(), of.index, public),
-            )
-            for hit in (asked.evidence if asked.answer.abstained else ())
-        ],
-        strategy=asked.result.strategy,
-        notes=notes,
-    )
+    hits = [hit.as_record() | {"paper": hit.paper} for hit in asked.evidence]
+    text.evidence(hits, record["likelihood"])
+    written = "".join(map(text.sentence, answer["sentences"])) + text.end(answer, notes, unknown)
+    sentences = [
+        sentence | {"references": [text.references[each].number for each in sentence["citations"]]}
+        for sentence in answer["sentences"]
+    ]
+    nearest = [hit | {"url": hit_address(hit, of.index, public)} for hit in hits if answer["abstained"]]
+    cited = [asdict(reference) for reference in text.references.values()]
+    for each in (*cited, *nearest):
+        each["id"] = paper_id(of, each["doc_id"])
+    found = {"answer": written, "sentences": sentences, "references": cited, "nearest": nearest}
+    found |= {"likelihood": record["likelihood"], "unknown_words": unknown}
+    return CheckedAnswer(**answer | found, strategy=asked.result.strategy, notes=notes)

@@ -21,9 +21,9 @@ from retriever.papers.page import PaperPage, paper_page, passage
 from retriever.reference import web_address
 from retriever.search import search
 from retriever.strategy import Strategy
-from server.addresses import hit_address, paper_address
+from server.addresses import PREFIX, hit_address, paper_address, without_address
 from server.cited_text import CitedText
-from server.finding import PreparedSearch, finding_events
+from server.finding import finding_events
 from server.mcp.protocol import ToolContext, Tools, result
 from server.mcp.results import (
     CheckedAnswer,
@@ -35,8 +35,6 @@ from server.mcp.results import (
     reading_list,
     search_results,
 )
-from server.model_address import without_address
-from server.source_names import PREFIX
 
 MOST_PASSAGES = 200  # of a paper; a model reads no more
 SECONDS = 50  # many clients time out after a minute
@@ -126,10 +124,9 @@ def make_tools(local: ToolContext | None = None) -> Tools:
         return result(
             fetched_paper(
                 f"{name}:{page.doc_id}",
-                page.record,
-                title=str(page.record.get("title") or page.doc_id),
-                texts=[passage.text for passage in page.passages],
-                url=f"{context.public}{paper_address(page.doc_id, name)}",
+                {"doc_id": page.doc_id, **page.record},
+                [passage.text for passage in page.passages],
+                f"{context.public}{paper_address(page.doc_id, name)}",
                 is_complete=len(page.passages) == page.passage_count,
             )
         )
@@ -163,7 +160,7 @@ def make_tools(local: ToolContext | None = None) -> Tools:
         )
         found: Mapping[str, Any] = {}
         reported_s = 0.0  # reported progress must increase
-        async with aclosing(finding_events(PreparedSearch(of, call.request()), context.services)) as events:
+        async with aclosing(finding_events(of, call.request(), context.services)) as events:
             async for event in events:
                 found = event.data
                 if event.kind == "spent" and found["seconds"] > reported_s:
@@ -220,10 +217,5 @@ async def _paper_of_source(given: str, name: str, own: str, context: ToolContext
     if not records:
         raise UnknownPaper(f"source {name!r} has no paper {one_line(own)!r}")
     [record] = records
-    return fetched_paper(
-        given,
-        record,
-        title=str(record.get("title") or own),
-        texts=[str(record[part]) for part in ("abstract", "abstract2", "body") if record.get(part)],
-        url=web_address(record),
-    )
+    texts = [str(record[part]) for part in ("abstract", "abstract2", "body") if record.get(part)]
+    return fetched_paper(given, record, texts, web_address(record))

@@ -21,8 +21,7 @@ from server.mcp.tools import make_tools
 from server.services import open_backends
 from server.settings import ServerSettings
 from server.transport.bodies import replayed
-from server.transport.headers import EVENT_STREAM
-from server.transport.leaving import while_connected
+from server.transport.streams import EVENT_STREAM, while_connected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

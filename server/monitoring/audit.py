@@ -4,54 +4,64 @@ A full file, and the file of a previous day (UTC), is renamed to NAME.TIME-PROCE
 after the days of the settings. Several processes write to one file: each line is one write at its end, and a
 lock admits one process to renaming. `logging.handlers` and the packages that extend it rename without such a
 lock, or lock each line.
+
+Refusals are aggregated: thousands of one caller must not fill the disk. The first refusal of a caller, route
+and status is written immediately. Further ones are counted, and written as one line per interval with their
+number and the time of the first. A caller is the subject of limits: a key, an address, an IPv6 network.
 """
 
+import asyncio
 import errno
 import fcntl
 import os
 import re
 import stat
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 from base.files.durable import cause_of
 from base.logs import get_logger
-from base.terminal.output import json_text
+from base.terminal.output import echo, json_text
 from server.settings import ServerSettings
 
 DAY_S = 86_400
 RENAMED = r"\.[0-9]{8}T[0-9]{12}-[0-9]+"
+FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 log = get_logger("server")
+INTERVAL_S = 60.0
+MOST_COUNTED = 10_000  # kinds of refusals; beyond, their lines are written early
+NOT_LET_IN = frozenset({401, 403, 421, 429})
+LOGGED = ("method", "route", "status", "milliseconds", "refused")
+Record: TypeAlias = Mapping[str, Any]
+Kind: TypeAlias = tuple[str, str, int, bool]  # caller, route, status, whether it is audited
 
 
 class AuditLog:
-    """An append-only file, reopened after it was renamed, by this or another program.
+    """An append-only file, which is opened for each line: this or another program may rename it.
 
-    A failed write is counted and logged, and the server continues. For one event loop. Commands write to it
-    without the libraries of the server, so `count_lost` is set by the server.
+    A failed write is counted and logged, and the server continues. Commands write to it without the libraries
+    of the server, so `count_lost` is set by the server.
     """
 
     count_lost: Callable[[], None] = staticmethod(lambda: None)
 
     def __init__(self, path: Path | None, *, most_bytes: int = 0, days: float = 0) -> None:
-        """Open the file, created with access for its owner only; without a path nothing is written.
+        """Create the file with access for its owner only; without a path nothing is written.
 
         `most_bytes`: size above which it is renamed; `days` for which renamed files are kept. 0: no limit.
 
         Raises:
             OSError: it cannot be written.
         """
-        self._path = path
-        self._most_bytes, self._days = most_bytes, days
-        self._file = -1
+        self._path, self._most_bytes, self._days = path, most_bytes, days
         self._failing = False
         if path is not None:
-            self._open(path)
+            os.close(_opened(path))
             self.delete_old()
 
     @classmethod
@@ -60,25 +70,19 @@ class AuditLog:
         megabytes, days = settings.audit_file_mb, settings.audit_days
         return cls(settings.audit_file, most_bytes=megabytes * 1_000_000, days=days)
 
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the file."""
-        if self._file >= 0:
-            os.close(self._file)
-
     def write(self, record: dict[str, Any]) -> None:
         """Append a line."""
         if self._path is None:
             return
         line = f"{json_text(record, default=str)}\n".encode("utf-8", "backslashreplace")
         try:
-            self._reopen_if_moved(self._path)
             self._rename_if_due(self._path)
-            if os.write(self._file, line) < len(line):
-                raise OSError(0, "the line was cut off")  # noqa: TRY301 - handled below
+            file = _opened(self._path)
+            try:
+                if os.write(file, line) < len(line):
+                    raise OSError(0, "the line was cut off")
+            finally:
+                os.close(file)
         except OSError as error:
             self.count_lost()
             if not self._failing:
@@ -87,34 +91,22 @@ class AuditLog:
         else:
             self._failing = False
 
-    def _reopen_if_moved(self, path: Path) -> None:
-        opened = os.fstat(self._file)
-        try:
-            there = os.stat(path)  # noqa: PTH116 - no object is made for it on every line
-        except FileNotFoundError:
-            there = None
-        if there is None or (there.st_ino, there.st_dev) != (opened.st_ino, opened.st_dev):
-            before = self._file
-            self._open(path)
-            os.close(before)
-
     def _rename_if_due(self, path: Path) -> None:
-        """Rename a full file, or that of a previous day, and open a new one; an error leaves the file."""
-        about = os.fstat(self._file)
-        is_old = about.st_mtime // DAY_S < time.time() // DAY_S
-        if not about.st_size or not (is_old or (self._most_bytes and about.st_size >= self._most_bytes)):
-            return
-        fcntl.flock(self._file, fcntl.LOCK_EX)  # released when the file is closed
+        """Rename a full file, or that of a previous day."""
+        file = _opened(path)
         try:
-            there = os.stat(path)  # noqa: PTH116 - as below
-            if (there.st_ino, there.st_dev) == (about.st_ino, about.st_dev):
-                now = datetime.now(UTC)
-                path.rename(f"{path}.{now:%Y%m%dT%H%M%S%f}-{os.getpid()}")
-        except OSError as error:
-            fcntl.flock(self._file, fcntl.LOCK_UN)
-            log.warning("audit log not renamed", error=cause_of(error))
-            return
-        self._reopen_if_moved(path)
+            about = os.fstat(file)
+            is_old = about.st_mtime // DAY_S < time.time() // DAY_S
+            is_full = self._most_bytes and about.st_size >= self._most_bytes
+            if not about.st_size or not (is_old or is_full):
+                return
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if path.stat().st_ino == about.st_ino:  # no other process was faster
+                path.rename(f"{path}.{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{os.getpid()}")
+        except FileNotFoundError:  # it has just been renamed
+            pass
+        finally:
+            os.close(file)
         self.delete_old()
 
     def delete_old(self) -> None:
@@ -127,10 +119,84 @@ class AuditLog:
                 if renamed.fullmatch(file.name) and file.lstat().st_mtime < time.time() - self._days * DAY_S:
                     file.unlink(missing_ok=True)
 
-    def _open(self, path: Path) -> None:
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        opened = os.open(path, flags, 0o600)
-        if not stat.S_ISREG(os.fstat(opened).st_mode):
-            os.close(opened)
-            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
-        self._file = opened
+
+def _opened(path: Path) -> int:
+    file = os.open(path, FLAGS, 0o600)
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    return file
+
+
+class CallLog:
+    """The log lines of calls, for one event loop."""
+
+    def __init__(self, audit: AuditLog, *, interval_s: float = INTERVAL_S) -> None:
+        """`interval_s`: seconds between two lines of one kind of refusal."""
+        self._audit = audit
+        self._interval_s = interval_s
+        self._refused: dict[Kind, list[Record]] = {}  # since the last line: the first and the last one
+        self._numbers: dict[Kind, int] = {}
+
+    @asynccontextmanager
+    async def keeping(self) -> AsyncIterator[Self]:
+        """Write counted refusals after each interval, and at the end of the block."""
+
+        async def write_on() -> None:
+            while True:
+                await asyncio.sleep(self._interval_s)
+                self._write_counted()
+                self._audit.delete_old()
+
+        writing = asyncio.create_task(write_on())
+        try:
+            yield self
+        finally:
+            writing.cancel()
+            self._write_counted()
+
+    def note(self, record: Record, *, caller: str, is_audited: bool) -> None:
+        """Write a call, or count it with the refusals of its kind; `caller` is as `Caller.counted_as`."""
+        kind = (caller, record["route"], record["status"], is_audited)
+        if kind in self._refused:
+            self._refused[kind] = [*self._refused[kind][:1], record]
+            self._numbers[kind] += 1
+            return
+        if record["status"] in NOT_LET_IN:
+            if len(self._refused) >= MOST_COUNTED:
+                self._write_counted()
+            self._refused[kind], self._numbers[kind] = [], 0
+        self._write(record, is_audited=is_audited)
+
+    def _write_counted(self) -> None:
+        """Write the counts. A kind with refusals in this interval is counted in the next one too."""
+        for kind, records in list(self._refused.items()):
+            if not records:
+                del self._refused[kind], self._numbers[kind]
+                continue
+            counted = {"refused": self._numbers[kind], "since": records[0]["time"]}
+            self._write({**records[-1], **counted}, is_audited=kind[-1])
+            self._refused[kind], self._numbers[kind] = [], 0
+
+    def _write(self, record: Record, *, is_audited: bool) -> None:
+        log.info("call", **{name: record[name] for name in LOGGED if name in record})
+        if is_audited:
+            self._audit.write(dict(record))
+
+
+def note_change(event: str, **facts: Any) -> None:
+    """Write a change to the audit log, if the settings name one; a failure is reported on standard error.
+
+    `uid` is the number of the user who runs the process: a command, or the server.
+    """
+    try:
+        settings = ServerSettings()
+    except ValueError:  # `shrag serve` reports it; the change is made
+        return
+    if settings.audit_file is None:
+        return
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    try:
+        AuditLog.of(settings).write({"time": now, "event": event, "uid": os.getuid(), **facts})
+    except OSError as error:
+        echo(f"not written to the audit log: {cause_of(error)}", err=True)

@@ -5,7 +5,7 @@ set before this module is imported.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ from prometheus_client import (
     multiprocess,
 )
 
-from base.logs import get_logger
 from generator.pipeline import AskResult
 from generator.tracing.steps import Step
 from retriever.stages.hits import SearchResult
@@ -49,92 +48,55 @@ MODEL_CALLS = Counter("shrag_model_calls", "Calls of the language model", ["step
 VERSION = Gauge("shrag_index_version", "Version that answers", ["index"], multiprocess_mode="livemostrecent")
 AUDIT_LOST = Counter("shrag_audit_lines_lost", "Lines that could not be written to the audit log")
 
-log = get_logger("server")
-
 
 def observe(found: object) -> None:
-    """Record a question to an open index and its result: a search, an answer, or several values.
-
-    Errors in counting are logged and do not affect the answer.
-    """
-    try:
-        match found:
-            case SearchResult():
-                _observe_search(found)
-            case AskResult():
-                _observe_answer(found)
-            case tuple():
-                for each in found:
-                    observe(each)
-    except Exception as error:  # noqa: BLE001 - see above
-        log.warning("not counted", error=repr(error))
-
-
-def _observe_search(result: SearchResult) -> None:
+    """Record a question to an open index and its result: a search, an answer, or several values."""
     visit = current_visit()
     index = visit.index if visit else ""
-    SEARCHES.labels(index, result.method).inc()
-    for stage, spent_ms in result.milliseconds.items():
-        STAGES.labels(stage).observe(spent_ms / 1_000)
-    for _ in result.applied.failures if result.applied else ():
-        FALLBACKS.labels("search").inc()
-    if visit:
-        visit.question = visit.question or result.question  # keeps the original question
-        visit.counts["hits"] = len(result.hits)
-
-
-def _observe_answer(asked: AskResult) -> None:
-    _observe_search(asked.result)
-    visit = current_visit()
-    answer = asked.answer.as_record()
-    written_by = "extractive" if answer["written_by"] == "extractive" else "model"
-    ANSWERS.labels(visit.index if visit else "", written_by, str(answer["abstained"]).lower()).inc()
-    if visit:
-        visit.counts["sentences"] = len(answer["sentences"])
-    _observe_steps(asked.trace.record.get("steps", ()))
+    match found:
+        case SearchResult():
+            SEARCHES.labels(index, found.method).inc()
+            for stage, spent_ms in found.milliseconds.items():
+                STAGES.labels(stage).observe(spent_ms / 1_000)
+            FALLBACKS.labels("search").inc(len(found.applied.failures) if found.applied else 0)
+            if visit:
+                visit.question = visit.question or found.question  # keeps the original question
+                visit.counts["hits"] = len(found.hits)
+        case AskResult():
+            observe(found.result)
+            answer = found.answer.as_record()
+            written_by = "extractive" if answer["written_by"] == "extractive" else "model"
+            ANSWERS.labels(index, written_by, str(answer["abstained"]).lower()).inc()
+            if visit:
+                visit.counts["sentences"] = len(answer["sentences"])
+            _observe_steps(found.trace.record.get("steps", ()))
+        case tuple():
+            for each in found:
+                observe(each)
 
 
 def observe_finding(record: Mapping[str, Any], step: Step | None) -> None:
-    """Record the result and the steps of a search for papers; errors are handled as in `observe`."""
-    try:
-        judged = {paper["judged_by"].partition(" ")[0] for paper in record["papers"]}
-        by = "nobody" if not judged else "rules" if judged <= {"words", "cosine"} else "model"
-        visit = current_visit()
-        FINDINGS.labels(visit.index if visit else "", by, str(record["complete"]).lower()).inc()
-        if visit:
-            visit.counts |= {"papers": len(record["papers"]), "known": record["known"]}
-        for part in step.walk() if step else ():
-            if part.fallback:
-                FALLBACKS.labels(part.name).inc()
-            if part.model_call is not None:
-                _observe_call(part.name, part.model_call, failed=bool(part.error))
-    except Exception as error:  # noqa: BLE001 - as in `observe`
-        log.warning("not counted", error=repr(error))
+    """Record the result and the steps of a search for papers."""
+    judged = {paper["judged_by"].partition(" ")[0] for paper in record["papers"]}
+    by = "nobody" if not judged else "rules" if judged <= {"words", "cosine"} else "model"
+    visit = current_visit()
+    FINDINGS.labels(visit.index if visit else "", by, str(record["complete"]).lower()).inc()
+    if visit:
+        visit.counts |= {"papers": len(record["papers"]), "known": record["known"]}
+    _observe_steps([step.as_record()] if step else [])
 
 
-def _observe_steps(steps: "list[dict[str, object]]") -> None:
+def _observe_steps(steps: Sequence[Mapping[str, Any]]) -> None:
     for step in steps:
-        name = str(step["name"])
         if step.get("fallback"):
-            FALLBACKS.labels(name).inc()
-        call = step.get("model_call")
-        if isinstance(call, dict):
-            _observe_call(name, call, failed=bool(step.get("error")))
-        children = step.get("steps")
-        if isinstance(children, list):
-            _observe_steps(children)
-
-
-def _observe_call(step: str, call: "dict[str, object]", *, failed: bool) -> None:
-    times = call.get("milliseconds")
-    cached = isinstance(times, dict) and "from_cache" in times
-    MODEL_CALLS.labels(step, "failed" if failed else "cached" if cached else "answered").inc()
-    if cached:
-        return
-    for kind in ("prompt", "completion"):
-        tokens = call.get(f"{kind}_tokens")
-        if isinstance(tokens, int):
-            TOKENS.labels(kind).inc(tokens)
+            FALLBACKS.labels(step["name"]).inc()
+        if call := step.get("model_call"):
+            is_cached = "from_cache" in call.get("milliseconds", {})
+            outcome = "failed" if step.get("error") else "cached" if is_cached else "answered"
+            MODEL_CALLS.labels(step["name"], outcome).inc()
+            for kind in () if is_cached else ("prompt", "completion"):
+                TOKENS.labels(kind).inc(call.get(f"{kind}_tokens") or 0)
+        _observe_steps(step.get("steps", ()))
 
 
 def exposition() -> bytes:

@@ -5,9 +5,9 @@ import { askBody, toAddress } from "./asked.js";
 import { byId, disclosure, fill, h, langOf, style } from "./dom.js";
 import { has, learn, moment, number, t } from "./i18n.js";
 import { judges, verdicts } from "./judging.js";
-import { byline } from "./papers.js";
+import { store, stored } from "./kept.js";
+import { byline, hitAddress, linked, placeOf } from "./papers.js";
 import { closePassage, openPassage } from "./passage.js";
-import { hitAddress, linked, placeOf } from "./places.js";
 import { showEvidenceBadges } from "./results.js";
 import { describe, say, sayProblem } from "./status.js";
 
@@ -231,21 +231,8 @@ function explanationOf(check, hints, numbers) {
     listed.length > 0 && h("ul", {}, listed.map(({ code, values }) => h("li", { "data-hint": code }, t(`hint_${code}`, values)))));
 }
 
-function keptAnswers() {
-  try {
-    return JSON.parse(sessionStorage.getItem(KEY)) ?? [];
-  } catch {
-    return [];
-  }
-}
-
-function keep(answer) {
-  try {
-    sessionStorage.setItem(KEY, JSON.stringify([answer, ...keptAnswers().filter((each) => each.address !== answer.address)].slice(0, KEPT)));
-  } catch {
-    // Too long to store, or the browser stores nothing: the answer is requested again.
-  }
-}
+const keptAnswers = () => stored(sessionStorage, KEY) ?? [];
+const keep = (answer) => store(sessionStorage, KEY, [answer, ...keptAnswers().filter((each) => each.address !== answer.address)].slice(0, KEPT));
 
 /** Create the form for a further question; `ask` is called with the parts of the next search. */
 function furtherQuestion(asked, ask) {

@@ -56,13 +56,11 @@ export async function* events(path, body, signal) {
       const { value, done } = await read();
       if (done) break;
       buffer += value;
-      const blocks = buffer.split(/\r?\n\r?\n/);
+      const blocks = buffer.split("\n\n");
       buffer = blocks.pop();
       for (const block of blocks) {
-        const lines = block.split(/\r?\n/);
-        const field = (name) => lines.filter((line) => line.startsWith(`${name}:`)).map((line) => line.slice(name.length + 1).replace(/^ /, ""));
-        const data = field("data").join("\n");
-        if (data) yield { kind: field("event")[0] ?? "message", data: JSON.parse(data) };
+        const [, kind, data] = /^event: (.*)\ndata: (.*)/.exec(block) ?? [];
+        if (data) yield { kind, data: JSON.parse(data) };
       }
     }
   } catch (error) {

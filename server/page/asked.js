@@ -1,11 +1,12 @@
 // A search as a value: parsed from and written to the address, and as the body of a call.
 
 import { query } from "./api.js";
-import { partOf } from "./places.js";
+import { partOf } from "./papers.js";
 
-export const METHOD = "shrag";
+const METHOD = "shrag";
 export const RELEVANCE = "relevance";
 const FILTERS = ["year", "lang", "journal", "author", "type"];
+const TEXTS = ["index", "method", ...FILTERS, "sort", "way", "hops", "model"];
 export const NOTHING = Object.freeze({
   question: "", index: "", method: METHOD, k: 10, year: "", lang: "", journal: "", author: "", type: "", sort: RELEVANCE,
   exclude: [], conditions: true, skip: [], ask: false, way: "", hops: "",
@@ -15,27 +16,26 @@ export const NOTHING = Object.freeze({
   model: "", // that writes the answer; "" is the server's default
 });
 
+/** Create a search from a function that returns each part as text; missing ones are the default. */
+export function made(part) {
+  const k = Math.round(Number(part("k")));
+  const texts = Object.fromEntries(TEXTS.map((name) => [name, (part(name) ?? "").trim() || NOTHING[name]]));
+  return { ...NOTHING, ...texts, k: k >= 1 ? Math.min(k, 1000) : NOTHING.k };
+}
+
 /** Parse an address. */
 export function fromAddress(search) {
   const given = new URLSearchParams(search);
-  const k = Number(given.get("k"));
+  const all = (name) => given.getAll(name).filter(Boolean);
   return {
-    ...NOTHING,
+    ...made((name) => given.get(name)),
     question: given.get("q") ?? "",
-    index: given.get("index") ?? "",
-    method: given.get("method") || METHOD,
-    k: Number.isInteger(k) && k >= 1 && k <= 1000 ? k : NOTHING.k,
-    ...Object.fromEntries(FILTERS.map((name) => [name, (given.get(name) ?? "").trim()])),
-    sort: given.get("sort") || RELEVANCE,
-    exclude: given.getAll("not").filter(Boolean),
+    exclude: all("not"),
     conditions: !given.has("literal"),
     strategy: strategyIn(given.get("strategy")),
-    skip: given.getAll("skip").filter(Boolean),
+    skip: all("skip"),
     ask: given.has("ask"),
-    way: given.get("way") ?? "",
-    hops: given.get("hops") ?? "",
-    model: given.get("model") ?? "",
-    earlier: given.getAll("after").filter(Boolean),
+    earlier: all("after"),
   };
 }
 
@@ -50,25 +50,18 @@ function strategyIn(text) {
 
 /** Build the address of a search. */
 export function toAddress(asked) {
-  const values = {
+  const unusual = [...TEXTS, "k"].map((name) => [name, asked[name] === NOTHING[name] ? "" : asked[name]]);
+  const written = query({
     q: asked.question,
-    index: asked.index,
-    method: asked.method === METHOD ? "" : asked.method,
-    k: asked.k === NOTHING.k ? "" : asked.k,
-    ...Object.fromEntries(FILTERS.map((name) => [name, asked[name]])),
-    sort: asked.sort === RELEVANCE ? "" : asked.sort,
+    ...Object.fromEntries(unusual),
     not: asked.exclude,
     literal: !asked.conditions && "1",
     strategy: asked.strategy && JSON.stringify(asked.strategy, (_, part) => part?.length === 0 ? undefined : part ?? undefined),
     skip: asked.skip,
     ask: asked.ask && "1",
-    way: asked.way,
-    hops: asked.hops,
-    model: asked.model,
     after: asked.earlier,
     hl: new URLSearchParams(location.search).get("hl"), // the language of a shared page
-  };
-  const written = query(values);
+  });
   return written ? `/?${written}` : "/";
 }
 

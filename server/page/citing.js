@@ -2,11 +2,27 @@
 
 import { download, query } from "./api.js";
 import { fill, h, langOf, save } from "./dom.js";
-import { ENDINGS, FORMATS } from "./formats.js";
-import { t } from "./i18n.js";
-import { partOf } from "./places.js";
+import { ENDINGS, FORMATS } from "./exports.js";
+import { language, learn, t } from "./i18n.js";
+import { partOf } from "./papers.js";
 import { describe, say, sayProblem } from "./status.js";
-import { chosenStyle, styleMenu } from "./styles.js";
+
+await learn("citing");
+
+const STYLES = { apa: "APA 7", chicago: "Chicago", ieee: "IEEE", korean: t("style_korean"), mla: "MLA 9", vancouver: "Vancouver" };
+
+let style = language === "ko" ? "korean" : "apa";
+
+/** The style chosen last in any menu. */
+export const chosenStyle = () => style;
+
+/** Create a menu of the styles; `changed` is called after a choice. */
+export function styleMenu(changed = () => {}) {
+  const select = h("select", { "aria-label": t("style"), "data-styles": true, onchange: () => { style = select.value; changed(); } },
+    Object.entries(STYLES).map(([value, name]) => h("option", { value }, name)));
+  select.value = style;
+  return select;
+}
 
 const EXPORT = "/api/v1/export";
 

@@ -5,8 +5,8 @@ import { byId, fill, h } from "./dom.js";
 import { showExport } from "./exports.js";
 import { showFacets } from "./facets.js";
 import { t } from "./i18n.js";
+import { remember } from "./kept.js";
 import { showResults } from "./results.js";
-import { remember } from "./searches_kept.js";
 import { sayProblem } from "./status.js";
 import { showStrategy } from "./strategy.js";
 
@@ -32,7 +32,7 @@ matchMedia("print").addEventListener("change", openProcess);
 
 /** Show a result; `change(part, said)` repeats the search with one part changed. */
 export async function showFound(result, asked, { manifest, address, before, change, more, signal }) {
-  const nothing = result.hits.length ? undefined : await import("./nothing.js");
+  const nothing = result.hits.length ? undefined : await import("./why.js");
   if (signal.aborted) return;
   fill(byId("problem"));
   latest = ({ showProcess }) => showProcess(result, asked, manifest, change);

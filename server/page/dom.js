@@ -1,5 +1,7 @@
 // Elements are created here; text of documents is inserted as text, never as markup.
 
+import { number } from "./i18n.js";
+
 export const byId = (id) => document.getElementById(id);
 
 /** Create an element: attributes by name, `onclick` and similar as listeners, `--x` as style properties. */
@@ -89,4 +91,19 @@ export function save(name, blob) {
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+/** Show [name, value] pairs as bars; the longest is the greatest value, or `most`. */
+export function bars(rows, digits = 4, most = Math.max(...rows.map(([, value]) => Math.abs(value)), 0.0001)) {
+  return h("div", { class: "parts" }, rows.map(([name, value]) => [
+    h("span", { lang: typeof name === "string" ? null : langOf(name.join("")) }, name),
+    h("span", { class: "track", "aria-hidden": "true" }, h("span", { class: value < 0 ? "fill less" : "fill", "--share": (100 * Math.abs(value)) / most })),
+    h("span", { class: "number" }, number(value, digits)),
+  ]));
+}
+
+/** Close the passage next to a sentence, if one is open. */
+export function leavePassage() {
+  fill(byId("passage-beside"));
+  document.body.classList.remove("showing-passage");
 }

@@ -22,14 +22,11 @@ export async function showFacets(counted, asked, change, signal) {
   if (![year, lang, journal, authors, type].some((facet) => known(facet).length)) return fill(byId("facets"));
   return fill(byId("facets"),
     years(known(year), asked, change),
-    values(t("language"), known(lang), asked.lang, (value) => (has(`lang_${value}`) ? t(`lang_${value}`) : value), (value) => change({ lang: value }), "lang"),
-    values(t("journal"), known(journal), asked.journal, (value) => value, (value) => change({ journal: value }), "journal", journal.others),
-    values(t("author"), known(authors), asked.author, (value) => value, (value) => change({ author: value }), "author", authors.others),
-    values(t("type"), known(type), asked.type, nameOfType, (value) => change({ type: value }), "type", type.others));
+    Object.entries({ lang, journal, author: authors, type }).map(([name, facet]) => values(name, known(facet), asked[name], (value) => change({ [name]: value }), facet.others)));
 }
 
-/** The name of a type of publication (CSL's types), else as in the record. */
-export const nameOfType = (value) => (has(`type_${value}`) ? t(`type_${value}`) : value);
+/** The name of a language or a type of publication (CSL's types); other values are as in the record. */
+export const nameOf = (facet, value) => (has(`${facet}_${value}`) ? t(`${facet}_${value}`) : value);
 
 function years(found, asked, change) {
   if (!found.length) return h("div");
@@ -79,11 +76,11 @@ function slider(first, last, asked, change) {
   return [h("div", { class: "range" }, handles), h("p", { class: "year-ends number", "aria-hidden": "true" }, ends)];
 }
 
-function values(title, found, chosen, label, choose, name, others) {
+function values(name, found, chosen, choose, others) {
   if (!found.length) return h("div");
-  return h("div", { "data-facet": name }, h("h3", {}, title),
+  return h("div", { "data-facet": name }, h("h3", {}, t(name === "lang" ? "language" : name)),
     h("ul", { class: "facet-values" }, found.map(({ value, papers }) => h("li", {},
       h("button", { type: "button", "aria-pressed": String(value === chosen), "data-key": `${name}:${value}`, onclick: () => choose(value === chosen ? "" : value) },
-        h("span", { class: "text", lang: name === "journal" || name === "author" ? langOf(value) : null, title: label(value) }, label(value)), h("span", { class: "number" }, number(papers))))),
+        h("span", { class: "text", lang: name === "journal" || name === "author" ? langOf(value) : null, title: nameOf(name, value) }, nameOf(name, value)), h("span", { class: "number" }, number(papers))))),
       others > 0 && h("li", { class: "quiet" }, t("other_values", { n: others }))));
 }

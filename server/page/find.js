@@ -1,22 +1,17 @@
 // The page for finding papers: starts, shows, stops, opens and resumes searches.
 
-import { askForKey, openAccess, wantsKey } from "./access.js";
+import { askForKey, wantsKey } from "./access.js";
 import { Problem, call, events } from "./api.js";
-import { byId, fill, h } from "./dom.js";
-import { offerKept, showEnding } from "./finding_ending.js";
-import { showNotes, showQueries, showSpent, showUnderstanding } from "./finding_column.js";
+import { byId, fill } from "./dom.js";
 import { NOTHING, body, fillForm, fromAddress, fromForm, fromRecord, showPure, toAddress } from "./finding_asked.js";
+import { offerKept, showEnding, showNotes, showQueries, showSpent, showUnderstanding } from "./finding_column.js";
 import { growingTree } from "./finding_tree.js";
 import { addPapers, showNear, showPapers } from "./found_papers.js";
 import { eventsOf, foundSoFar } from "./found_so_far.js";
+import { growQuestion, indexes, leaveQuestion, listPlaces, openFrame, opens, sayQuiet, showExamples, view } from "./frame.js";
 import { has, learn, t } from "./i18n.js";
-import { listPlaces } from "./indexes.js";
-import { showCount } from "./marks.js";
-import { placeOf, sourcesIn } from "./places.js";
-import { openPreferences } from "./preferences.js";
-import { growQuestion, leaveQuestion, openQuestionField, takeQuestionAlong } from "./question_field.js";
+import { placeOf } from "./papers.js";
 import { describe, say, sayProblem } from "./status.js";
-import { openViews, view } from "./views.js";
 
 const TITLE = document.title;
 const ADDRESS = "/api/v1/find-papers";
@@ -24,8 +19,6 @@ const SHOW_MS = 150; // papers that arrive within this time are shown together
 let asked = NOTHING;
 let shown = null; // the search on the page: its id if kept, its papers, its tree
 let running = null; // stops the running search
-let indexes = [];
-let sources = []; // offered in addition to the indexes
 
 const manifestOf = (name) => indexes.find((each) => each.name === name) ?? indexes[0];
 const titleOf = (id) => shown.found.papers.get(id)?.title;
@@ -219,38 +212,19 @@ function open() {
   show(false);
   say("");
   offerKept(asked, history.state?.search);
-  showExamples();
+  offerExamples();
   return undefined;
 }
 
-/** Show the indexes and sources, with example questions. */
-function showExamples() {
-  const place = byId("index").value;
-  const ask = (question) => search({ ...fromForm(), question });
-  import("./start.js").then(({ showStart }) => showStart(manifestOf(place), ask, sourcesIn(place)), () => sayProblem({ code: "offline" }));
-}
-
-/** Report that there is no model, and that questions to sources leave the institution. */
-function sayQuiet() {
-  const asks = sourcesIn(byId("index").value);
-  const leaving = sources.filter(({ name, private: own }) => asks.includes(name) && own === false).map(({ name }) => name);
-  byId("quiet").textContent = [indexes[0] && !indexes[0].language_model && t("find_without_model"), leaving.length > 0 && t("leaves_about", { names: leaving.join(", ") })].filter(Boolean).join(" ");
-}
+const offerExamples = () => showExamples(manifestOf(byId("index").value), (question) => search({ ...fromForm(), question }));
+const sayAbout = () => sayQuiet(indexes[0] && !indexes[0].language_model && t("find_without_model"));
 
 async function loadIndexes() {
-  try {
-    [indexes, sources] = await listPlaces(asked.index);
-    sayQuiet();
-  } catch (error) {
-    [indexes, sources] = [[], []];
-    if (wantsKey(error)) askForKey(() => { loadIndexes().then(open); });
-    else sayProblem(error);
-  }
+  if (await listPlaces(asked.index, () => loadIndexes().then(open))) sayAbout();
 }
 
 // Actions of the reader
 
-const dialog = (file, openIt) => () => import(file).then(openIt, () => sayProblem({ code: "offline" }));
 byId("search").addEventListener("submit", async (event) => {
   event.preventDefault();
   await listed;
@@ -262,20 +236,13 @@ byId("search").addEventListener("submit", async (event) => {
 });
 byId("stop").addEventListener("click", stop);
 byId("pure").addEventListener("change", showPure);
-byId("index").addEventListener("change", () => { sayQuiet(); if (!document.body.classList.contains("asked")) showExamples(); });
-byId("open-marked").addEventListener("click", dialog("./marked_list.js", ({ showMarked }) => showMarked()));
-byId("open-kept").addEventListener("click", dialog("./finding_kept.js", ({ showKept }) => showKept((id) => { history.pushState(null, "", `/find?search=${id}`); openKept(id); })));
-window.addEventListener("offline", () => say(t("problem_offline")));
+byId("index").addEventListener("change", () => { sayAbout(); if (!document.body.classList.contains("asked")) offerExamples(); });
+opens("open-kept", ({ showKept }) => showKept((id) => { history.pushState(null, "", `/find?search=${id}`); openKept(id); }));
 window.addEventListener("popstate", open);
 
 await learn("find");
 asked = fromAddress(location.search);
 const listed = loadIndexes();
-openQuestionField(() => byId("search").requestSubmit());
-takeQuestionAlong(byId("search-link"));
-openPreferences();
-openViews();
-showCount();
-openAccess();
+openFrame(() => byId("search").requestSubmit(), "search-link");
 await listed;
 open();

@@ -2,8 +2,8 @@
 
 import { query } from "./api.js";
 import { byId } from "./dom.js";
-import { choose } from "./indexes.js";
-import { partOf, placeOf } from "./places.js";
+import { choose } from "./frame.js";
+import { partOf, placeOf } from "./papers.js";
 
 /** Limits of a search; an absent value means no limit. */
 export const EXTENT = ["papers", "rounds", "layers", "threshold"];

@@ -4,10 +4,10 @@
 // are appended, so that nothing moves while the reader looks at it or has the focus in it.
 
 import { byId, fill, h, langOf } from "./dom.js";
+import { paperLine } from "./found_papers.js";
 import { groupKey, queriesKey } from "./found_so_far.js";
 import { number, t } from "./i18n.js";
-import { paperLine } from "./found_paper.js";
-import { showReason } from "./notes.js";
+import { showReason } from "./status.js";
 
 const ROWS = 50; // added at a time
 const OPENED = 40; // number of papers up to which parts with relevant ones open automatically
@@ -96,62 +96,49 @@ export function growingTree(found, index) {
   function part(key, label, attributes, nameOf, emptyOf) {
     const name = h("span");
     const counts = h("span", { class: "number quiet" });
-    const button = h("button", { type: "button", class: "branch", "aria-expanded": "false", onclick: () => { chosen = true; open(place.hidden); } }, name, " ", counts);
-    const place = h("div", { hidden: true });
-    const element = h("li", { ...attributes, class: "part" }, button, place);
     let chosen = false; // opened or closed by the reader; then it does not open automatically
     let relevant;
     let others;
-    function open(on) {
-      if (on && !relevant) {
-        relevant = rowList(label);
-        others = foldedRows();
-        place.append(relevant.list, others.element);
-      }
-      place.hidden = !on;
-      button.setAttribute("aria-expanded", String(on));
-      if (on) update();
-    }
+    const fold = folding("branch", update, (place) => {
+      relevant = rowList(label);
+      others = foldedRows();
+      place.append(relevant.list, others.element);
+    });
+    fold.button.append(name, " ", counts);
+    fold.button.addEventListener("click", () => { chosen = true; });
     function update() {
       const papers = found.group(key).map((id) => found.papers.get(id));
       const good = papers.filter((paper) => paper.relevant);
       fill(name, nameOf());
       counts.textContent = papers.length ? t("find_counts", { n: papers.length, relevant: good.length }) : emptyOf();
-      button.disabled = !papers.length;
-      if (place.hidden && !chosen && good.length && opened < OPENED) {
-        opened += good.length;
-        open(true);
-      } else if (!place.hidden) {
+      fold.button.disabled = !papers.length;
+      if (!fold.place.hidden) {
         relevant.update(good);
         others.update(papers.filter((paper) => !paper.relevant));
+      } else if (!chosen && good.length && opened < OPENED) {
+        opened += good.length;
+        fold.open(true);
       }
     }
-    return { element, update };
+    return { element: h("li", { ...attributes, class: "part" }, fold.button, fold.place), update };
   }
 
   /** Papers below the threshold or not judged: a count, and the rows on demand. */
   function foldedRows() {
-    const button = h("button", { type: "button", class: "plain", "aria-expanded": "false", onclick: () => open(place.hidden) });
-    const place = h("div", { hidden: true });
-    const element = h("div", { class: "others", hidden: true }, button, place);
     let list;
     let papers = [];
-    function open(on) {
-      if (on && !list) {
-        list = rowList(t("find_below_list"));
-        place.append(list.list);
-      }
-      place.hidden = !on;
-      button.setAttribute("aria-expanded", String(on));
-      if (on) list.update(papers);
-    }
+    const fold = folding("plain", () => list.update(papers), (place) => {
+      list = rowList(t("find_below_list"));
+      place.append(list.list);
+    });
+    const element = h("div", { class: "others", hidden: true }, fold.button, fold.place);
     function update(now) {
       papers = now;
       const waiting = papers.filter((paper) => !isJudged(paper)).length;
       const low = papers.length - waiting;
       element.hidden = !papers.length;
-      button.textContent = [low > 0 && t("find_below", { n: low }), waiting > 0 && t("find_waiting", { n: waiting })].filter(Boolean).join(", ");
-      if (!place.hidden) list.update(papers);
+      fold.button.textContent = [low > 0 && t("find_below", { n: low }), waiting > 0 && t("find_waiting", { n: waiting })].filter(Boolean).join(", ");
+      if (!fold.place.hidden) list.update(papers);
     }
     return { element, update };
   }
@@ -184,3 +171,16 @@ export function growingTree(found, index) {
 }
 
 const isJudged = (paper) => paper.score !== null && paper.score !== undefined;
+
+/** A button that shows and hides a place, which `make` fills on first use. */
+function folding(kind, update, make) {
+  const place = h("div", { hidden: true });
+  const button = h("button", { type: "button", class: kind, "aria-expanded": "false", onclick: () => open(place.hidden) });
+  function open(on) {
+    if (on && !place.hasChildNodes()) make(place);
+    place.hidden = !on;
+    button.setAttribute("aria-expanded", String(on));
+    if (on) update();
+  }
+  return { button, place, open };
+}

@@ -1,14 +1,34 @@
 // The list of found papers: in the order of judgement while a search runs, at its end best first.
 
-import { bars } from "./bars.js";
-import { byId, disclosure, fill, h, langOf } from "./dom.js";
+import { bars, byId, disclosure, fill, h, langOf } from "./dom.js";
 import { showExport } from "./exports.js";
-import { foundBy, paperLine, paperLink, standing } from "./found_paper.js";
 import { has, number, t } from "./i18n.js";
-import { markBox } from "./marks.js";
-import { showReason } from "./notes.js";
-import { byline, coins, unapiId } from "./papers.js";
-import { isSources } from "./places.js";
+import { markBox } from "./kept.js";
+import { byline, coins, hitAddress, isSources, linked, unapiId } from "./papers.js";
+import { showReason } from "./status.js";
+
+/** Link a paper's title to its page here, or for a source to the address in its record. */
+function paperLink(paper, place) {
+  const title = paper.title || paper.title2 || paper.id;
+  const outside = isSources(place) ? { rel: "external noreferrer" } : {};
+  return linked(hitAddress({ doc_id: paper.id, url: paper.url }, place), { "data-key": `paper:${paper.id}`, lang: langOf(title, title === paper.title ? paper.lang : undefined), ...outside }, title);
+}
+
+/** Show the relevance of a paper as a sign, a number and a word. */
+function standing({ score, relevant }) {
+  const judged = score !== null && score !== undefined;
+  const [name, sign] = relevant ? ["relevant", "✓"] : judged ? ["below", "–"] : ["waiting", "…"];
+  return h("span", { class: "standing", "data-standing": name }, h("span", { "aria-hidden": "true" }, sign), " ", judged && h("span", { class: "number" }, number(score, 2)), judged && " ", t(`find_is_${name}`));
+}
+
+/** Show a paper on one line: its relevance, link and year. */
+export const paperLine = (paper, place) => [standing(paper), " ", paperLink(paper, place), " ", paper.year && h("span", { class: "meta" }, String(paper.year))];
+
+/** Describe how a paper was found; `titleOf(id)` returns the title of another paper. */
+function foundBy({ kind, of, rank }, titleOf) {
+  const name = kind === "query" ? of : titleOf(of) ?? of;
+  return h("li", { "data-found-by": kind }, t(`find_by_${kind}`), " ", h("q", { lang: langOf(name) }, name), " ", h("span", { class: "number" }, t("find_by_rank", { rank })));
+}
 
 const SHOWN = 500; // the most that can be requested
 

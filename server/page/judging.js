@@ -3,7 +3,8 @@
 import { call } from "./api.js";
 import { h } from "./dom.js";
 import { learn, t } from "./i18n.js";
-import { partOf, placeOf } from "./places.js";
+import { store, stored } from "./kept.js";
+import { partOf, placeOf } from "./papers.js";
 import { say, sayProblem } from "./status.js";
 
 await learn("judging");
@@ -16,15 +17,11 @@ export const judges = document.body.dataset.judges === "true";
 
 /** Return the random token of this browser session, by which a later judgement replaces an earlier one. */
 function reader() {
-  try {
-    const known = sessionStorage.getItem(KEY);
-    if (/^[0-9a-f]{32}$/.test(known)) return known;
-    const made = [...crypto.getRandomValues(new Uint8Array(BYTES))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-    sessionStorage.setItem(KEY, made);
-    return made;
-  } catch {
-    return ""; // the browser stores nothing: each judgement is of another reader
-  }
+  const known = stored(sessionStorage, KEY);
+  if (known) return known;
+  const made = [...crypto.getRandomValues(new Uint8Array(BYTES))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  store(sessionStorage, KEY, made);
+  return made;
 }
 
 /**

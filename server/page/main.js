@@ -1,25 +1,19 @@
 // The page: the address contains the search; a search fills the columns, an answer appears beside them.
 
-import { askForKey, openAccess, wantsKey } from "./access.js";
-import { answerIsOfBefore, closeAnswer, leavePassage, openAnswer } from "./answer_column.js";
+import { askForKey, wantsKey } from "./access.js";
 import { Problem, call } from "./api.js";
-import { NOTHING, body, fromAddress, toAddress } from "./asked.js";
-import { byId, fill, toggles } from "./dom.js";
+import { NOTHING, body, fromAddress, made, toAddress } from "./asked.js";
+import { byId, fill, h, leavePassage, toggles } from "./dom.js";
+import { choose, growQuestion, indexes, leaveQuestion, listPlaces, offerModels, openFrame, opens, sayQuiet, showExamples, view } from "./frame.js";
 import { t } from "./i18n.js";
-import { choose, listPlaces } from "./indexes.js";
-import { showCount } from "./marks.js";
-import { isSources, sourcesIn } from "./places.js";
-import { openPreferences } from "./preferences.js";
-import { growQuestion, leaveQuestion, openQuestionField, takeQuestionAlong } from "./question_field.js";
+import { isSources } from "./papers.js";
 import { describe, say, sayProblem } from "./status.js";
-import { openViews, view } from "./views.js";
 
 // Modules that the first view does not need are loaded on demand.
 const load = (file) => import(file).catch(() => { throw new Problem({ code: "offline", status: 0 }); });
 const columns = () => load("./columns.js");
 const expert = () => load("./expert.js");
 const answers = () => load("./answer.js");
-const opening = (file, open) => () => load(file).then(open, sayProblem);
 
 const TITLE = document.title;
 const LONGEST_ADDRESS = 12_000; // characters; servers and mail programs accept no more
@@ -28,8 +22,6 @@ let asked = NOTHING;
 let result = null;
 let searching = new AbortController();
 let answering = new AbortController();
-let indexes = [];
-let sources = []; // offered in addition to the indexes
 const manifestOf = (name) => indexes.find((each) => each.name === name) ?? (indexes.length === 1 && !isSources(name ?? "") ? indexes[0] : undefined);
 
 // The form
@@ -37,7 +29,7 @@ const manifestOf = (name) => indexes.find((each) => each.name === name) ?? (inde
 function fillForm() {
   byId("question").value = asked.question;
   if (asked.index) choose(byId("index"), asked.index);
-  sayQuiet();
+  sayAbout();
   for (const name of ["method", "k", "year", "lang", "journal", "author", "type", "sort", "way", "hops"]) byId(name).value = asked[name];
   if (byId("model")) byId("model").value = asked.model;
   byId("exclude").value = asked.exclude.join(", ");
@@ -47,27 +39,15 @@ function fillForm() {
 }
 
 function fromForm() {
-  const question = byId("question").value.trim();
   const said = {
-    question,
-    index: byId("index").value,
-    method: byId("method").value,
-    k: Math.min(Math.max(Math.round(Number(byId("k").value)) || NOTHING.k, 1), 1000),
-    year: byId("year").value.trim(),
-    lang: byId("lang").value,
-    way: byId("way").value,
-    hops: byId("hops").value,
-    model: byId("model")?.value ?? asked.model,
-    journal: byId("journal").value.trim(),
-    author: byId("author").value.trim(),
-    type: byId("type").value.trim(),
-    sort: byId("sort").value,
+    ...made((name) => byId(name)?.value ?? asked[name]),
+    question: byId("question").value.trim(),
     exclude: byId("exclude").value.split(",").map((text) => text.trim()).filter(Boolean),
     conditions: !byId("literal").checked,
   };
   // The same question keeps the edited strategy and queries.
-  const same = question === asked.question && said.method === asked.method && said.index === (asked.index || said.index);
-  return { ...NOTHING, ...(same ? { strategy: asked.strategy, skip: asked.skip, earlier: asked.earlier } : {}), ...said };
+  const same = said.question === asked.question && said.method === asked.method && said.index === (asked.index || said.index);
+  return same ? { ...said, strategy: asked.strategy, skip: asked.skip, earlier: asked.earlier } : said;
 }
 
 async function setExpert(on, chosen) {
@@ -114,8 +94,8 @@ async function run(next, { before, find = search, push = true, again = false, me
   byId("results").setAttribute("aria-busy", "true");
   say(message ? `${message} ${t("searching")}` : t("searching"));
   const asks = asked.ask && !only;
-  if (asks) openAnswer();
-  else if (!only) before ? answerIsOfBefore(ask) : closeAnswer();
+  if (asks) document.body.classList.add("answering");
+  else if (!only) before ? answerIsOfBefore() : closeAnswer();
   const answer = asks ? startAnswer(again) : undefined;
   try {
     // A further question is searched for with its subject, which its answer names.
@@ -201,34 +181,38 @@ function start() {
   document.title = TITLE;
   say("");
   result = null;
-  const ask = (question) => run({ ...fromForm(), question });
-  load("./start.js").then(({ showStart }) => showStart(manifestOf(byId("index").value), ask, sourcesIn(byId("index").value)), sayProblem);
-  sayQuiet();
+  showExamples(manifestOf(byId("index").value), (question) => run({ ...fromForm(), question }));
+  sayAbout();
 }
 
-/** Report missing indexes, and that questions to sources leave the institution. */
-function sayQuiet() {
-  const place = byId("index").value;
-  const [chosen, asks] = [manifestOf(place), sourcesIn(place)];
-  const leaving = sources.filter((each) => asks.includes(each.name) && each.private === false).map(({ name }) => name);
-  byId("quiet").textContent = [
-    (chosen ?? indexes[0]) && !(chosen ?? indexes[0]).language_model && t("without_model"),
-    chosen && !chosen.vectors && t("without_vectors"),
-    leaving.length > 0 && t("leaves_about", { names: leaving.join(", ") }),
-  ].filter(Boolean).join(" ");
+/** Report a missing language model, and missing vectors of the chosen index. */
+function sayAbout() {
+  const chosen = manifestOf(byId("index").value);
+  const first = chosen ?? indexes[0];
+  sayQuiet(first && !first.language_model && t("without_model"), chosen && !chosen.vectors && t("without_vectors"));
 }
 
 async function loadIndexes() {
-  try {
-    [indexes, sources] = await listPlaces(asked.index);
-    const several = indexes.find((each) => each.other_models?.length);
-    if (several) (await import("./models.js")).offerModels(several, asked.model);
-    sayQuiet();
-  } catch (error) {
-    [indexes, sources] = [[], []];
-    if (wantsKey(error)) askForKey(() => { loadIndexes().then(() => run(asked, { push: false })); });
-    else if (!asked.question) sayProblem(error);
-  }
+  if (!await listPlaces(asked.index, () => loadIndexes().then(() => run(asked, { push: false })))) return;
+  await offerModels(asked.model);
+  sayAbout();
+}
+
+// The answer's column: opened by Ask, closed by a new search, or with the answer of an earlier search
+
+const column = byId("answer-body");
+
+function closeAnswer() {
+  delete column.dataset.answers;
+  fill(column);
+  document.body.classList.remove("answering");
+}
+
+/** Report that the search has changed; the old answer stays until a new one is requested. */
+function answerIsOfBefore() {
+  if (!column.dataset.answers) closeAnswer();
+  else if (!column.querySelector("[data-before]"))
+    column.prepend(h("div", { class: "box", "data-before": true }, h("p", {}, t("answer_of_before")), h("p", {}, h("button", { type: "button", onclick: ask }, t("ask_again")))));
 }
 
 // Actions of the reader
@@ -240,8 +224,7 @@ byId("search").addEventListener("submit", (event) => {
   leaveQuestion();
   run({ ...next, ask: event.submitter?.name === "ask" }, { again: event.submitter?.name === "ask" });
 });
-openQuestionField((control) => byId("search").requestSubmit(control ? byId("ask") : undefined));
-takeQuestionAlong(byId("find-link"));
+openFrame((control) => byId("search").requestSubmit(control ? byId("ask") : undefined), "find-link");
 byId("question").addEventListener("input", () => columns().catch(() => {}), { once: true });
 byId("question").addEventListener("input", clearExpressionError);
 byId("expert").addEventListener("click", () => {
@@ -252,10 +235,8 @@ byId("expert").addEventListener("click", () => {
 byId("method").addEventListener("change", () => setExpert(byId("method").value === "boolean"));
 byId("sort").addEventListener("change", () => run({ ...asked, sort: byId("sort").value }, { only: true }));
 byId("index").addEventListener("change", () => (asked.question ? run({ ...fromForm(), strategy: null, skip: [] }) : start()));
-byId("open-marked").addEventListener("click", opening("./marked_list.js", ({ showMarked }) => showMarked()));
-byId("open-history").addEventListener("click", opening("./history.js", ({ showHistory }) => showHistory((address, before) => { closeAnswer(); view("results"); run(fromAddress(address.slice(1)), { before }); })));
-byId("open-record").addEventListener("click", opening("./record.js", ({ showRecord }) => showRecord(asked, (again, before, find) => run(again, { before, find }))));
-window.addEventListener("offline", () => say(t("problem_offline")));
+opens("open-history", ({ showHistory }) => showHistory((address, before) => { closeAnswer(); view("results"); run(fromAddress(address.slice(1)), { before }); }));
+opens("open-record", ({ showRecord }) => showRecord(asked, (again, before, find) => run(again, { before, find })));
 window.addEventListener("popstate", (event) => run(remembered(event.state), { push: false }));
 
 toggles("open-how", (on) => {
@@ -268,12 +249,8 @@ toggles("open-filters", (on) => {
   byId(on ? "filters" : "open-filters").focus();
 });
 byId("close-filters").addEventListener("click", () => byId("open-filters").click());
-openPreferences();
-openViews();
 if (location.hash === HOW) byId("open-how").click();
-showCount();
 asked = remembered(history.state);
-openAccess();
 const listed = loadIndexes();
 if (asked.question) {
   if (!asked.index) await listed; // the first index is the default

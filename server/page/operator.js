@@ -1,12 +1,51 @@
-// The operator's view: indexes, running builds, health, times, keys; keys are changed in operation.js.
+// The operator's view: indexes, running builds, health, times; keys are created and revoked.
 
 import { askForKey, openAccess, wantsKey } from "./access.js";
 import { call } from "./api.js";
 import { byId, fill, h } from "./dom.js";
 import { has, learn, moment, number, t } from "./i18n.js";
-import { openOperation } from "./operation.js";
-import { openPreferences } from "./preferences.js";
-import { describe, say, sayProblem } from "./status.js";
+import { openPreferences } from "./frame.js";
+import { attempt, describe, say, sayProblem } from "./status.js";
+
+const KEYS = "/api/v1/keys";
+const labelled = (text, field) => h("label", { class: "stacked" }, text, field);
+
+/** Create the forms; `changed` is called after a change. Return a function that shows new values. */
+export function openOperation(place, changed) {
+  const problems = h("div", { "aria-live": "polite" });
+  const shown = h("div", { "aria-live": "polite" });
+  const label = h("input", { name: "label", maxlength: 100, autocomplete: "off" });
+  const role = h("select", { name: "role" }, ["reader", "librarian", "operator"].map((name) => h("option", { value: name }, t(`key_role_${name}`))));
+  const expires = h("input", { name: "expires", maxlength: 20, placeholder: "90d", autocomplete: "off", spellcheck: "false" });
+  const revoked = h("select", { name: "revoked", required: true });
+  const create = h("form", { onsubmit: (event) => {
+    event.preventDefault();
+    attempt(problems, async () => {
+      const made = await call(KEYS, { body: { label: label.value, role: role.value, expires: expires.value.trim() } });
+      fill(shown, h("p", {}, t("key_once")), h("p", {}, h("code", { "data-new-key": "" }, made.key)));
+      create.reset();
+      await changed();
+    });
+  } }, labelled(t("key_label"), label), labelled(t("key_role"), role), labelled(t("key_expires"), expires),
+  h("button", { class: "primary" }, t("key_create")));
+  const revoke = h("form", { onsubmit: (event) => {
+    event.preventDefault();
+    if (!confirm(t("key_revoke_sure", { label: revoked.selectedOptions[0]?.textContent }))) return;
+    attempt(problems, async () => {
+      await call(`${KEYS}/${encodeURIComponent(revoked.value)}`, { method: "DELETE" });
+      say(t("key_revoked"));
+      await changed();
+    });
+  } }, labelled(t("key_active"), revoked), h("button", {}, t("key_revoke")));
+  fill(place, h("section", { class: "column", "data-operation": "keys" }, h("h2", {}, t("key_changes")), create, shown, revoke, problems));
+
+  return ({ keys }) => {
+    const active = keys.filter(({ state }) => state === "active");
+    if (JSON.stringify([...revoked.options].map(({ value }) => value)) !== JSON.stringify(active.map(({ id }) => id)))
+      fill(revoked, active.map(({ id, label: owner }) => h("option", { value: id }, `${owner || "–"} (${id})`)));
+    revoke.hidden = !active.length;
+  };
+}
 
 const EVERY_MS = 10_000;
 const label = (name) => (has(`status_${name}`) ? t(`status_${name}`) : name.replaceAll("_", " "));
@@ -29,10 +68,8 @@ function table(rows) {
     h("tbody", {}, rows.map((row) => h("tr", {}, names.map((name) => h("td", { class: "number" }, written(row[name])))))));
 }
 
-function pairs(record) {
-  return h("dl", { class: "pairs" }, Object.entries(record).map(([name, value]) =>
-    [h("dt", {}, label(name)), h("dd", { class: "number" }, name === "process" ? String(value) : written(value))]));
-}
+const pairs = (record) => h("dl", { class: "pairs" }, Object.entries(record).map(([name, value]) =>
+  [h("dt", {}, label(name)), h("dd", { class: "number" }, name === "process" ? String(value) : written(value))]));
 
 const isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -50,10 +87,6 @@ function content(name, value) {
   const rows = rowsOf(value);
   if (rows) return h("div", { class: "wide", tabindex: "0", role: "group", "aria-label": label(name) }, table(rows));
   return Array.isArray(value) ? h("p", {}, written(value)) : pairs(value);
-}
-
-function section(name, value) {
-  return h("section", { "data-status": name, class: "column" }, h("h2", {}, label(name)), content(name, value));
 }
 
 /** Update a part of the page to match a new one where they differ: focus and selection stay. */
@@ -78,7 +111,7 @@ async function show() {
     const statistics = await call("/api/v1/statistics");
     for (const name of ["days", "indexes", "words", "without_results"]) status[`searches_${name}`] = statistics[name];
     const fresh = place.cloneNode();
-    fresh.append(...Object.entries(status).map(([name, value]) => section(name, value)));
+    fresh.append(...Object.entries(status).map(([name, value]) => h("section", { "data-status": name, class: "column" }, h("h2", {}, label(name)), content(name, value))));
     update(place, fresh);
     byId("status-time").textContent = t("status_at", { time: new Date().toLocaleTimeString(document.documentElement.lang) });
     const news = Object.keys(status).filter((name) => !COUNTED.includes(name) && told(status[name]) !== told(before?.[name]));

@@ -1,9 +1,9 @@
 // A paper's page is complete without this script; it adds the reader's preferences, the mark, and citations to copy.
 
 import { byId, disclosure } from "./dom.js";
-import { markBox } from "./marks.js";
 import { t } from "./i18n.js";
-import { openPreferences } from "./preferences.js";
+import { markBox } from "./kept.js";
+import { openPreferences } from "./frame.js";
 
 openPreferences();
 const place = byId("mark");

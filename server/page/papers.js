@@ -1,9 +1,10 @@
-// A paper in a list: its address, its line, and its metadata for literature managers.
+// A paper in a list, and the target of a search: an index, or sources, as `source:NAME,NAME`.
 
+import { h } from "./dom.js";
 import { t } from "./i18n.js";
 
 /** The address of a paper's page, or of a passage on it. Slashes of an id are escaped as %2F: a browser turns `a/../b` into `b`. */
-export function paperAddress(docId, index, passageId) {
+function paperAddress(docId, index, passageId) {
   return `/papers/${encodeURIComponent(docId)}?index=${encodeURIComponent(index)}${passageId ? `#${encodeURIComponent(passageId)}` : ""}`;
 }
 
@@ -24,3 +25,21 @@ export function coins({ title, authors = [], journal, year, doi }) {
 export function unapiId(docId, index) {
   return `${encodeURIComponent(index)}/${encodeURIComponent(docId)}`;
 }
+
+export const SOURCES = "source:";
+
+export const isSources = (place) => place.startsWith(SOURCES);
+export const sourcesIn = (place) => (isSources(place) ? place.slice(SOURCES.length).split(",") : []);
+
+/** Return the fields of a call that name the target; none for the default. */
+export const partOf = (place) => (isSources(place) ? { sources: sourcesIn(place) } : place ? { index: place } : {});
+
+/** Return the target of a result or an answer; undefined if it names none. */
+export const placeOf = ({ index, sources }) => index ?? (sources && `${SOURCES}${sources.join(",")}`);
+
+/** The address of a hit: a page here, or for a paper of a source the address that the server found safe, if any. */
+export const hitAddress = (hit, place) => (isSources(place) ? hit.url : paperAddress(hit.doc_id, place, hit.passage_id));
+
+/** A title that links to its paper, if that has an address. */
+export const linked = (address, attributes, ...content) =>
+  (address ? h("a", { href: address, ...attributes }, ...content) : h("span", attributes, ...content));

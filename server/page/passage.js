@@ -1,11 +1,41 @@
-// A cited passage, shown next to its sentence; Esc returns to the citation.
+// A cited passage, shown next to its sentence, with the words that support it; Esc returns to the citation.
 
-import { leavePassage } from "./answer_column.js";
-import { byId, fill, h, langOf, marked } from "./dom.js";
+import { byId, fill, h, langOf, leavePassage, marked } from "./dom.js";
 import { t } from "./i18n.js";
-import { byline } from "./papers.js";
-import { hitAddress, isSources } from "./places.js";
-import { supportingSpans } from "./support.js";
+import { byline, hitAddress, isSources } from "./papers.js";
+
+const WORD = /[\p{L}\p{N}][\p{L}\p{N}.,%-]*/gu;
+const HANGUL = /^[\uac00-\ud7a3]/;
+const COMMON = new Set(("a an and are as at be by for from had has have in is it its of on or that the their these this to was were which with " +
+  "본 이 그 및 등 것 수 하였다 있다 있었다 않았다 한다 된다 대한 대하여 위한 통해").split(" "));
+
+const bare = (word) => word.toLowerCase().replace(/[.,-]+$/, "");
+
+/** Endings and particles differ: words match by a common beginning, of at least 60 % of the shorter word. */
+function alike(one, other) {
+  if (one === other) return true;
+  let same = 0;
+  while (same < one.length && same < other.length && one[same] === other[same]) same += 1;
+  return same >= (HANGUL.test(one) ? 2 : 4) && same >= 0.6 * Math.min(one.length, other.length);
+}
+
+/** Return the spans [start, end) of code points of `text` that support `sentence`; `searched` are keywords, which support a sentence in another language. */
+function supportingSpans(sentence, text, searched = []) {
+  const whole = text.indexOf(sentence);
+  if (whole >= 0) return [[codePoints(text, whole), codePoints(text, whole + sentence.length)]];
+  const wanted = [...new Set((sentence.match(WORD) ?? []).map(bare))].filter((word) => !COMMON.has(word) && (word.length > 1 || /\d/.test(word)));
+  wanted.push(...searched.flatMap((keyword) => keyword.toLowerCase().split(/\s+/)));
+  const spans = [];
+  for (const found of text.matchAll(WORD)) {
+    const word = bare(found[0]);
+    if (COMMON.has(word) || !wanted.some((other) => alike(word, other))) continue;
+    const end = found[0].replace(/[.,-]+$/, "").length;
+    spans.push([codePoints(text, found.index), codePoints(text, found.index + end)]);
+  }
+  return spans;
+}
+
+const codePoints = (text, units) => Array.from(text.slice(0, units)).length;
 
 let opener = null;
 

@@ -4,9 +4,8 @@ import { call } from "./api.js";
 import { body } from "./asked.js";
 import { byId, disclosure, fill, h, langOf, marked } from "./dom.js";
 import { number, t } from "./i18n.js";
-import { markBox } from "./marks.js";
-import { byline, coins, unapiId } from "./papers.js";
-import { hitAddress, isSources, linked, placeOf } from "./places.js";
+import { markBox } from "./kept.js";
+import { byline, coins, hitAddress, isSources, linked, placeOf, unapiId } from "./papers.js";
 import { describe } from "./status.js";
 
 let evidence = []; // ids of the papers in the answer's evidence
@@ -56,7 +55,7 @@ function item(hit, result, asked, places) {
 async function explain(hit, asked) {
   try {
     const account = await call("/api/v1/explain", { body: { ...body(asked), passage_id: hit.passage_id } });
-    return (await import("./explanation.js")).explanation(account);
+    return (await import("./why.js")).explanation(account);
   } catch (error) {
     return describe(error);
   }

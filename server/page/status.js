@@ -1,7 +1,7 @@
-// A status line for screen readers, and errors with the next step.
+// A status line for screen readers, errors with the next step, and notes of the server in the language of the page.
 
-import { byId, fill, h } from "./dom.js";
-import { has, language, learn, t } from "./i18n.js";
+import { byId, fill, h, langOf } from "./dom.js";
+import { has, language, learn, number, t, wordsOf } from "./i18n.js";
 
 /** Show the current status. */
 export function say(text) {
@@ -24,11 +24,9 @@ function detailOf(problem) {
   const folded = h("details", {}, h("summary", { class: "quiet" }, t("for_operator")), own);
   if (known) return folded;
   if (language !== "ko") return own;
-  const translate = async () => {
-    const words = await (await import("./notes.js")).inKorean(problem.note);
+  inKorean(problem.note).then((words) => {
     if (words) folded.replaceWith(h("p", { class: "quiet", lang: "ko" }, problem.place ? `${problem.place}: ${words}` : words));
-  };
-  translate().catch(() => {});
+  });
   return folded;
 }
 
@@ -49,6 +47,16 @@ export function describe(problem, again) {
   return h("div", { class: "box", role: "group", "data-problem": problem.code ?? "unexpected" }, said, detail, button && h("p", {}, button));
 }
 
+/** Run an action; its problem is shown in `place`. */
+export async function attempt(place, work) {
+  try {
+    await work();
+    fill(place);
+  } catch (error) {
+    fill(place, describe(error));
+  }
+}
+
 /** Announce an error to screen readers, unless another message came in the meantime. */
 export function sayProblem(problem) {
   let last;
@@ -57,4 +65,35 @@ export function sayProblem(problem) {
     last = text;
     say(text);
   });
+}
+
+// Notes: English text, with code and values for the Korean templates.
+
+let templates;
+
+/** Return the Korean text of a note; undefined if it has no code. */
+async function inKorean(note) {
+  if (!note) return undefined;
+  templates ??= wordsOf("notes.ko").catch(() => { templates = undefined; return {}; });
+  return (await templates)[note.code]?.replace(/\{(\w+)(:,)?\}/g, (_, name, grouped) => (grouped ? number(note.values[name]) : note.values[name]));
+}
+
+/** Show a note; on a Korean page translated, or folded if it has no code. */
+export function showNote(text, note) {
+  const own = h("span", { lang: "en" }, text);
+  if (language !== "ko") return own;
+  const folded = h("details", {}, h("summary", { class: "quiet" }, t("for_operator")), own);
+  const place = h("span");
+  inKorean(note).then((words) => fill(place, words ? h("span", { lang: "ko" }, words) : folded));
+  return place;
+}
+
+/** Show a list of notes with their codes. */
+export const listNotes = (notes, codes = []) => h("ul", { class: "notes" }, notes.map((text, at) => h("li", {}, showNote(text, codes[at]))));
+
+/** Show a short reason; on a Korean page translated if it has a code. */
+export function showReason(text, note) {
+  const place = h("span", { lang: langOf(text) }, text);
+  if (language === "ko") inKorean(note).then((words) => { if (words) { place.textContent = words; place.lang = "ko"; } });
+  return place;
 }

@@ -1,7 +1,7 @@
 // The strategy of a search as chips: keywords by language, exclusions, years; behind them the filters.
 
 import { byId, fill, h, isComposing, langOf } from "./dom.js";
-import { nameOfType } from "./facets.js";
+import { nameOf } from "./facets.js";
 import { t } from "./i18n.js";
 
 const LANGUAGES = { ko: "한국어", en: "English" };
@@ -14,11 +14,10 @@ export function showStrategy(result, asked, manifest, change) {
   const edit = (part, said) => use({ ...strategy, ...part, origin: "person" }, said);
   const button = (key, words, sign, onclick, attributes) => h("button", { type: "button", class: "icon", "aria-label": words, "data-key": key, onclick, ...attributes }, sign);
   const plain = (key, onclick) => h("button", { type: "button", class: "plain", "data-key": key, onclick }, t(key));
-  const askModel = async ({ target }) => (await import("./model_strategy.js")).askModel(asked, target, use);
   fill(byId("strategy"),
     strategy && [h("p", { class: "quiet", "data-origin": strategy.origin }, t(`origin_${strategy.origin}`),
       asked.strategy && plain("restore", () => use(null, t("restored"))),
-      manifest?.language_model && strategy.origin !== "model" && plain("ask_model", askModel)),
+      manifest?.language_model && strategy.origin !== "model" && plain("ask_model", async ({ target }) => (await import("./process.js")).askModel(asked, target, use))),
     Object.keys(LANGUAGES).map(keywords), adding()],
     h("ul", { class: "tags", "aria-label": t("limits") }, strategy && conditions(), filters()));
 
@@ -58,7 +57,7 @@ export function showStrategy(result, asked, manifest, change) {
   }
 
   function filters() {
-    const shown = { year: asked.year.replace("..", "–"), lang: asked.lang && t(`lang_${asked.lang}`), journal: asked.journal, author: asked.author, type: asked.type && nameOfType(asked.type) };
+    const shown = { year: asked.year.replace("..", "–"), lang: asked.lang && nameOf("lang", asked.lang), journal: asked.journal, author: asked.author, type: asked.type && nameOf("type", asked.type) };
     return [!asked.conditions && tag("", t("literal"), { conditions: true }, change),
       Object.entries(shown).map(([name, text]) => text && tag(t(name === "lang" ? "language" : name), text, { [name]: "" }, change))];
   }

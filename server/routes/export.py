@@ -1,20 +1,23 @@
 """Export of references, of reference lists in a style, and of answers: of papers, or of hits of a search."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from base.calls import described, with_examples
 from base.documents.formats import DOCUMENT_FORMATS
 from base.errors import InvalidCall
 from base.notes import Note
-from generator.answers.cited_answer import CitedAnswer, cited_document
-from retriever.calls import QUESTION, CitedCall, SearchCall
+from generator.answers.answer import Section
+from generator.answers.cited_answer import CitedAnswer, CitedSentence, cited_document
+from generator.calls import MOST_EVIDENCE
+from generator.checking.check import Check
+from indexer.corpora.papers import Language
+from retriever.calls import LONGEST_PASSAGE_ID, QUESTION, CitedCall, SearchCall
 from retriever.citing.reference_list import list_document
 from retriever.citing.styles import style_named
 from retriever.errors import BadFilter, UnknownPaper
@@ -22,38 +25,31 @@ from retriever.exports import export_named, export_names
 from retriever.index import SearchIndex
 from retriever.papers.records import records_of_hits, records_of_papers
 from retriever.reference import Record
+from retriever.request import MAX_CHARACTERS
 from retriever.search import search
-from server.api.answers_to_cite import MOST_CITED, AnswerToCite, Evidence, answer_to_cite
+from server.api.description import MOST_CITED
 from server.services import Services, Shared
 from server.targets import admitted_search
 from server.transport.headers import saved_as
-from server.transport.leaving import while_connected
+from server.transport.streams import while_connected
 
+MOST_SENTENCES = 500
+MOST_CITATIONS = 100
+LONGEST_SENTENCE = 20_000
+LONGEST_TITLE = 2_000
+LONGEST_NAME = 300
+
+PassageId = Annotated[str, Field(max_length=LONGEST_PASSAGE_ID)]
 router = APIRouter(prefix="/api/v1", tags=["papers"])
-
 MOST_PAPERS = 1_000
 STYLE = "apa"  # default of documents
 MISSING = "X-Missing-Papers"  # the number of ids that are not in the index, or the sources
 FORMATS = (*export_names(), *DOCUMENT_FORMATS)
-
-
-def _described(media_type: str) -> dict[str, Any]:
-    """Return the description of a file: JSON is a list of references, Word is binary, others are text."""
-    if media_type.endswith("+json"):
-        return {"schema": {"type": "array", "items": {"type": "object"}}}
-    return {"schema": {"type": "string"} | ({"format": "binary"} if media_type == DOCX else {})}
-
-
 DOCX = DOCUMENT_FORMATS["docx"].media_type
 MEDIA_TYPES = [
     *(export_named(name).media_type for name in export_names()),
     *(each.media_type for each in DOCUMENT_FORMATS.values()),
 ]
-FILES: dict[int | str, dict[str, Any]] = {
-    200: {"content": {media_type.partition(";")[0]: _described(media_type) for media_type in MEDIA_TYPES}}
-}
-
-
 EXAMPLES: list[dict[str, Any]] = [
     {"format": "bibtex", "ids": ["SAMPLE-BAT-011"]},
     {"format": "ris", "question": QUESTION, "k": 50},
@@ -74,6 +70,85 @@ ANSWER_EXAMPLE = {
         ],
     },
     "evidence": [{"passage_id": "SAMPLE-BAT-011", "doc_id": "SAMPLE-BAT-011"}],
+}
+
+
+class _Sent(BaseModel):
+    """A value that an earlier response contained; its other fields are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class SentenceToCite(_Sent):
+    """A sentence of the answer."""
+
+    text: Annotated[str, Field(max_length=LONGEST_SENTENCE, examples=["Methane fell by 37%."])]
+    section: Annotated[Section, Field(examples=["body"])]
+    citations: Annotated[
+        tuple[PassageId, ...],
+        Field(max_length=MOST_CITATIONS, description="passage_ids", examples=[["SAMPLE-BAT-011"]]),
+    ] = ()
+    check: Annotated[Check, Field(examples=["supported"])]
+
+
+class AnswerToCite(_Sent):
+    """The answer of `ask`, with the question as its heading, if given."""
+
+    question: Annotated[str, Field(max_length=MAX_CHARACTERS)] = ""
+
+    title: Annotated[str, Field(max_length=LONGEST_TITLE)] = ""
+    introduction: Annotated[
+        str, Field(max_length=LONGEST_SENTENCE, description="the statement of an abstention")
+    ] = ""
+    sentences: Annotated[tuple[SentenceToCite, ...], Field(max_length=MOST_SENTENCES)]
+    language: Language = "en"
+    written_by: Annotated[str, Field(max_length=LONGEST_NAME)] = "extractive"
+    abstained: bool = False
+
+
+class EvidenceToCite(_Sent):
+    """A passage of the evidence, and its paper."""
+
+    passage_id: Annotated[PassageId, Field(examples=["SAMPLE-BAT-011"])]
+    doc_id: Annotated[PassageId, Field(examples=["SAMPLE-BAT-011"])]
+
+
+Evidence = Annotated[
+    tuple[EvidenceToCite, ...],
+    Field(max_length=MOST_EVIDENCE, description="of `answer`: the evidence of `ask`"),
+]
+
+
+def answer_to_cite(answer: AnswerToCite, evidence: tuple[EvidenceToCite, ...]) -> CitedAnswer:
+    """Return the answer with the papers that its sentences cite; citations of other passages are left out."""
+    papers = {each.passage_id: each.doc_id for each in evidence}
+    return CitedAnswer(
+        answer.title,
+        tuple(
+            CitedSentence(
+                sentence.text,
+                sentence.section,
+                tuple(dict.fromkeys(papers[cited] for cited in sentence.citations if cited in papers)),
+                sentence.check,
+            )
+            for sentence in answer.sentences
+        ),
+        answer.language,
+        answer.written_by,
+        answer.introduction if answer.abstained else "",
+        answer.question.strip(),
+    )
+
+
+def _described(media_type: str) -> dict[str, Any]:
+    """Return the description of a file: JSON is a list of references, Word is binary, others are text."""
+    if media_type.endswith("+json"):
+        return {"schema": {"type": "array", "items": {"type": "object"}}}
+    return {"schema": {"type": "string"} | ({"format": "binary"} if media_type == DOCX else {})}
+
+
+FILES: dict[int | str, dict[str, Any]] = {
+    200: {"content": {media_type.partition(";")[0]: _described(media_type) for media_type in MEDIA_TYPES}}
 }
 
 
@@ -121,7 +196,7 @@ async def export_by_address(
     """Return references as a file of the chosen format."""
     if bool(call.ids) == bool(call.question.strip()):
         raise InvalidCall(Note("ids_or_question"))
-    return await _export(request, call, services, call.ids, _file_of(call))
+    return await _export(request, call, services, call.ids)
 
 
 @router.post("/export", response_class=Response, responses=FILES)
@@ -130,53 +205,49 @@ async def export_by_body(request: Request, call: ExportBody, services: Shared) -
     if sum((bool(call.ids), bool(call.question.strip()), call.answer is not None)) != 1:
         raise InvalidCall(Note("ids_question_or_answer"))
     if call.answer is None:
-        return await _export(request, call, services, call.ids, _file_of(call))
+        return await _export(request, call, services, call.ids)
     if call.format not in DOCUMENT_FORMATS or not call.evidence:
         raise InvalidCall(f"an answer needs its evidence, and a format of {', '.join(DOCUMENT_FORMATS)}")
     answer = answer_to_cite(call.answer, call.evidence)
-    ids = tuple(each.doc_id for each in call.evidence)
-    return await _export(request, call, services, ids, _file_of(call, answer))
+    return await _export(request, call, services, [each.doc_id for each in call.evidence], answer)
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    """The format of the response, and the function that makes it of papers' records."""
-
-    media_type: str
-    extension: str
-    written: Callable[[Sequence[Record]], bytes]
-
-
-def _file_of(call: ExportCall, answer: CitedAnswer | None = None) -> _File:
-    """Return the file of a call.
+def _check(call: ExportCall) -> None:
+    """Check the format and the style of a call.
 
     Raises:
         BadFilter: an unknown format or style.
         InvalidCall: a style of a format without styles, or too many papers.
     """
-    form, style = DOCUMENT_FORMATS.get(call.format), call.cite or STYLE
-    if form is None:
-        if call.format not in export_names():
-            raise BadFilter(Note("no_such_format", format=call.format, there=", ".join(FORMATS)))
-        if call.cite:
-            raise InvalidCall(f"cite is the style of {', '.join(DOCUMENT_FORMATS)}; leave it out")
-        export = export_named(call.format)
-        return _File(export.media_type, export.extension, lambda records: b"".join(export.encoded(records)))
-    style_named(style)
-    if (count := len(call.ids) or call.k) > MOST_CITED:
-        raise InvalidCall(Note("style_too_many", most=MOST_CITED, papers=count))
+    if call.format in DOCUMENT_FORMATS:
+        style_named(call.cite or STYLE)
+        if (count := len(call.ids) or call.k) > MOST_CITED:
+            raise InvalidCall(Note("style_too_many", most=MOST_CITED, papers=count))
+    elif call.format not in export_names():
+        raise BadFilter(Note("no_such_format", format=call.format, there=", ".join(FORMATS)))
+    elif call.cite:
+        raise InvalidCall(f"cite is the style of {', '.join(DOCUMENT_FORMATS)}; leave it out")
 
-    def written(records: Sequence[Record]) -> bytes:
-        document = cited_document(answer, records, style) if answer else list_document(style, records)
-        return form.encoded(document)
 
-    return _File(form.media_type, form.extension, written)
+def _written(call: ExportCall, records: Sequence[Record], answer: CitedAnswer | None) -> bytes:
+    """Write the file of papers, or of an answer that cites them."""
+    if form := DOCUMENT_FORMATS.get(call.format):
+        style = call.cite or STYLE
+        return form.encoded(
+            cited_document(answer, records, style) if answer else list_document(style, records)
+        )
+    return b"".join(export_named(call.format).encoded(records))
 
 
 async def _export(
-    request: Request, call: ExportCall, services: Services, ids: Sequence[str], file: _File
+    request: Request,
+    call: ExportCall,
+    services: Services,
+    ids: Sequence[str],
+    answer: CitedAnswer | None = None,
 ) -> Response:
     """Read the records of papers by ids, or of the hits of the call's question, and make the file."""
+    _check(call)
     async with admitted_search(request, services, call) as asked:
         of = asked.of
 
@@ -193,9 +264,8 @@ async def _export(
         if ids and not records:
             where = f"the index {of.index} has" if of.index else "the sources have"
             raise UnknownPaper(f"{where} none of these papers")
-        written = await asyncio.to_thread(file.written, records)
-    headers = {
-        **saved_as(f"{of.index or '-'.join(of.sources)}{file.extension}"),
-        **({MISSING: str(missing)} if missing else {}),
-    }
-    return Response(written, media_type=file.media_type, headers=headers)
+        written = await asyncio.to_thread(_written, call, records, answer)
+    form = DOCUMENT_FORMATS.get(call.format) or export_named(call.format)
+    headers = saved_as(f"{of.index or '-'.join(of.sources)}{form.extension}")
+    headers |= {MISSING: str(missing)} if missing else {}
+    return Response(written, media_type=form.media_type, headers=headers)

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from fastapi import APIRouter, Path, Request, Response
-from pydantic import Field, ValidationError
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from base.versions import installed_version
@@ -23,14 +23,14 @@ from retriever.search import search
 from server.access.callers import Caller, visit_of
 from server.addresses import paper_address, public_address
 from server.api.schemas import Shaped
-from server.errors import SearchUnusable, UnknownSearch
-from server.html.pages import CHECKED, rendered
+from server.errors import UnknownSearch
+from server.html import CHECKED, rendered
 from server.kept_searches.feeds import UNKNOWN, Feed
 from server.limits.gate import Read
 from server.services import Services, Shared
 from server.targets import admitted_search
 from server.transport.entrance import count_wrong_key
-from server.transport.leaving import while_connected
+from server.transport.streams import while_connected
 
 router = APIRouter(tags=["search"])
 
@@ -68,9 +68,9 @@ async def create_feed(
     async with admitted_search(request, services, call) as asked:
         if call.strategist == "model":  # once: later searches use the same strategy
             call = call.changed(strategy=asked.request.strategy, strategist=None)
-        given, index = call.given_values(), asked.of.index or ""
+        index = asked.of.index or ""
         found = await while_connected(request, services, _searched(services, call, index))
-        key, feed = await asyncio.to_thread(services.feeds.add, caller, given, index, *found)
+        key, feed = await asyncio.to_thread(services.feeds.add, caller, call, index, *found)
     address = f"{public_address(services.server, request)}/feeds/{key}.atom"
     return {**_state(feed), "address": address}
 
@@ -84,10 +84,7 @@ class FeedList(TypedDict):
 @router.get("/api/v1/feeds")
 async def feeds(request: Request, services: Shared, _: Read) -> Annotated[dict[str, Any], Shaped(FeedList)]:
     """List the caller's feeds, newest first, without their addresses; a person's feeds continue from now."""
-    caller = visit_of(request).caller
-    if caller.person:
-        await asyncio.to_thread(services.feeds.confirm, caller)
-    found = await asyncio.to_thread(services.feeds.of_caller, caller)
+    found = await asyncio.to_thread(services.feeds.of_caller, visit_of(request).caller)
     return {"feeds": list(map(_state, found))}
 
 
@@ -110,10 +107,10 @@ async def feed_by_key(request: Request, key: str, services: Shared) -> Response:
     version, records = await _records(request, services, feed)
     if version != feed.version:
         async with services.gate.admit(request, "search"):
-            again = await while_connected(request, services, _searched(services, _call(feed), feed.index))
+            again = await while_connected(request, services, _searched(services, feed.search, feed.index))
         feed = await asyncio.to_thread(services.feeds.found_again, feed.id, *again)
         _, records = await _records(request, services, feed)
-    call = _call(feed)
+    call = feed.search
     document = rendered(
         "feed.xml",
         id=UUID(hex=feed.id).urn,
@@ -214,17 +211,10 @@ def _version_of(manifest: Manifest) -> str:
     return f"{manifest.version} {manifest.published}"
 
 
-def _call(feed: Feed) -> IndexSearch:
-    try:
-        return IndexSearch.model_validate(feed.call)
-    except ValidationError as error:
-        raise SearchUnusable("the search of the feed cannot be read") from error
-
-
 def _state(feed: Feed) -> dict[str, Any]:
     return {
         "id": feed.id,
-        "question": _call(feed).question,
+        "question": feed.search.question,
         "index": feed.index,
         "created": feed.created,
         "updated": feed.updated,

@@ -1,119 +1,140 @@
-"""Finding papers: as one JSON object, or streamed to clients that accept server-sent events."""
+"""Searches for papers: run, streamed or as one JSON object; and the caller's kept ones."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import asdict, fields
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request
-from fastapi.sse import EventSourceResponse, ServerSentEvent
+from fastapi import APIRouter, Path, Request, Response
+from typing_extensions import TypedDict
 
 from generator.finding.calls import FindCall
+from generator.finding.result import FoundPapers, WithTree
 from server.access.callers import visit_of
+from server.addresses import without_address
+from server.api.description import by_address_and_body
 from server.api.events import FINDING_EVENTS, FOUND_PAPERS, stream_responses
-from server.finding import FoundEvent, PreparedSearch, ToKeep, finding_events
-from server.kept_searches.store import fields_of, resuming_call
-from server.limits.gate import AskStream, Find
+from server.api.schemas import Shaped
+from server.finding import FoundEvent, finding_events
+from server.kept_searches.searches import SearchHead, resuming_call
+from server.limits.gate import Read, Search
 from server.services import Services, Shared
-from server.targets import open_target
-from server.transport.headers import StreamRoute
-from server.transport.leaving import while_connected
-from server.transport.streams import numbered_events
+from server.targets import CallTarget, open_target
+from server.transport.headers import saved_as
+from server.transport.streams import streamed_or_whole
 
-streamed = APIRouter(prefix="/api/v1", route_class=StreamRoute, include_in_schema=False)
-whole = APIRouter(prefix="/api/v1", tags=["find-papers"])
+router = APIRouter(prefix="/api/v1", tags=["find-papers"])
 DESCRIPTION = """Find the papers for a question: each with a score, a reason, and how it was found.
 
 With `Accept: text/event-stream` they are streamed as numbered events `search` (the id of the kept search),
 `step`, `understanding`, `queries`, `papers`, `spent`, and as the last one `done`, with the content of the
 plain answer, or `error`, with problem details. `resume` continues a kept search."""
-STREAM = stream_responses(FINDING_EVENTS)
 FOUND = Annotated[dict[str, Any], FOUND_PAPERS]
+HEAD_FIELDS = tuple(field.name for field in fields(SearchHead))
+SearchId = Annotated[str, Path(description="of a kept search", examples=["0f" * 16])]
 
 
-@asynccontextmanager
-async def _events(
-    call: FindCall, request: Request, services: Services
-) -> AsyncIterator[AsyncGenerator[FoundEvent, None]]:
-    """Check a call, and yield the events of its search, which ends with the call.
-
-    A kept search that it resumes is leased until then.
-    """
-    visit, kept = visit_of(request), None
-    if call.resume:
-        kept = await asyncio.to_thread(services.searches.resume, visit.caller, call.resume)
-    try:
-        if kept:
-            call = resuming_call(call, kept[1].head.request)
-        asked = call.request()
-        place = await open_target(services, call.index, call.sources)
-        named = fields_of(call) | {name: value for name, value in place.as_record().items() if value}
-        prepared = PreparedSearch(place, asked, ToKeep(services.searches, visit.caller, named, kept))
-        async with aclosing(finding_events(prepared, services)) as events:
-            yield events
-    finally:
-        if kept and kept[0]:
-            await asyncio.to_thread(kept[0].release)
-
-
-async def _by_address(
-    call: Annotated[FindCall, Query()], request: Request, services: Shared
-) -> AsyncIterator[AsyncGenerator[FoundEvent, None]]:
-    async with _events(call, request, services) as events:
-        yield events
-
-
-async def _by_body(
-    call: FindCall, request: Request, services: Shared
-) -> AsyncIterator[AsyncGenerator[FoundEvent, None]]:
-    async with _events(call, request, services) as events:
-        yield events
-
-
-EventsByAddress = Annotated[AsyncGenerator[FoundEvent, None], Depends(_by_address)]
-EventsByBody = Annotated[AsyncGenerator[FoundEvent, None], Depends(_by_body)]
-
-
-# The place comes before the call, so that reading a kept search needs a place.
-@streamed.get("/find-papers", response_class=EventSourceResponse)
-async def stream_by_address(_: AskStream, events: EventsByAddress) -> AsyncIterator[ServerSentEvent]:
-    """Stream papers as they are found."""
-    async for event in numbered_events(_lent(events)):
-        yield event
-
-
-@streamed.post("/find-papers", response_class=EventSourceResponse)
-async def stream_by_body(_: AskStream, events: EventsByBody) -> AsyncIterator[ServerSentEvent]:
-    """Stream papers as they are found."""
-    async for event in numbered_events(_lent(events)):
-        yield event
-
-
-@whole.get("/find-papers", responses=STREAM, description=DESCRIPTION)
-async def find_by_address(request: Request, _: Find, events: EventsByAddress, services: Shared) -> FOUND:
-    """Find papers; the address can be bookmarked and shared."""
-    return await while_connected(request, services, _last(events), handles_stop=True)
-
-
-@whole.post("/find-papers", responses=STREAM, description=DESCRIPTION)
-async def find_by_body(request: Request, _: Find, events: EventsByBody, services: Shared) -> FOUND:
+@by_address_and_body(
+    router,
+    "/find-papers",
+    response_model=FOUND,
+    responses=stream_responses(FINDING_EVENTS),
+    description=DESCRIPTION,
+)
+async def find(request: Request, call: FindCall, services: Shared) -> Any:
     """Find papers."""
-    return await while_connected(request, services, _last(events), handles_stop=True)
+    return await streamed_or_whole(request, services, _events(request, call, services))
 
 
-async def _lent(events: AsyncGenerator[FoundEvent, None]) -> AsyncGenerator[FoundEvent, None]:
-    """Pass events on without closing them: their opener closes them, and may do so when this is closed."""
-    async for event in events:
-        yield event
+async def _events(
+    request: Request, call: FindCall, services: Services
+) -> AsyncGenerator[FoundEvent | None, None]:
+    """Yield None when the call is admitted, then the events of its search.
+
+    A kept search that it resumes is leased until the end. It is read after the admission, as this takes time.
+    """
+    caller, searches, search = visit_of(request).caller, services.searches, None
+    async with services.gate.admit(request, "ask", is_stream=True):
+        try:
+            if call.resume:
+                search = await asyncio.to_thread(searches.resume, caller, call.resume)
+                call = resuming_call(call, search.head.request)
+            asked = call.request()
+            target = await open_target(services, call.index, call.sources)
+            search = search or await asyncio.to_thread(searches.begin, caller)
+            if search:
+                search.ask(call, asked, target.as_record())
+            yield None
+            async with aclosing(finding_events(target, asked, services, search)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            if search:
+                await asyncio.to_thread(search.release)
 
 
-async def _last(events: AsyncGenerator[FoundEvent, None]) -> dict[str, Any]:
-    data: Mapping[str, Any] = {}
-    async for event in events:
-        data = event.data
-    return dict(data)
+class Running(TypedDict):
+    """A kept search without its papers; times are in UTC."""
+
+    running: bool
 
 
-router = APIRouter()
-router.include_router(streamed)  # first: callers that accept no stream fall through
-router.include_router(whole)
+class KeptSearches(TypedDict):
+    """The caller's searches, newest first."""
+
+    searches: list[
+        Annotated[dict[str, Any], Shaped(CallTarget, (SearchHead, HEAD_FIELDS), Running, name="KeptHead")]
+    ]
+
+
+class KeptSearch(Running):
+    """A kept search and its papers, in their final order; ordered by rules if the search was interrupted."""
+
+
+KEPT_SEARCH = Annotated[
+    dict[str, Any],
+    Shaped(
+        CallTarget, FoundPapers, WithTree, (SearchHead, ("id", "request", "created", "updated")), KeptSearch
+    ),
+]
+
+
+@router.get("/find-papers/kept")
+async def kept_searches(
+    request: Request, services: Shared, _: Read
+) -> Annotated[dict[str, Any], Shaped(KeptSearches)]:
+    """List the caller's kept searches, newest first; without keys those of local callers."""
+    heads = await asyncio.to_thread(services.searches.heads, visit_of(request).caller)
+    searches = [{**_described(head), "running": running} for head, running in heads]
+    return {"searches": without_address(searches, services.settings)}
+
+
+@router.get("/find-papers/{search_id}")
+async def kept_search(search_id: SearchId, request: Request, services: Shared, _: Search) -> KEPT_SEARCH:
+    """Return the content of a kept search: its papers, in their final order, and its tree."""
+    head, record = await asyncio.to_thread(services.searches.read, visit_of(request).caller, search_id)
+    return await asyncio.to_thread(without_address, {**_described(head), **record}, services.settings)
+
+
+@router.get(
+    "/find-papers/{search_id}/state",
+    response_class=Response,
+    responses={200: {"content": {"application/json": {"schema": {"type": "object"}}}}},
+)
+async def state_of_search(search_id: SearchId, request: Request, services: Shared, _: Search) -> Response:
+    """Return the state of a kept search as a file for `shrag find-papers --resume`."""
+    text = await asyncio.to_thread(services.searches.state, visit_of(request).caller, search_id)
+    return Response(text + b"\n", media_type="application/json", headers=saved_as(f"{search_id}.json"))
+
+
+@router.delete("/find-papers/{search_id}", status_code=204)
+async def forget_search(search_id: SearchId, request: Request, services: Shared, _: Read) -> Response:
+    """Remove a kept search."""
+    await asyncio.to_thread(services.searches.delete, visit_of(request).caller, search_id)
+    return Response(status_code=204)
+
+
+def _described(head: SearchHead) -> dict[str, Any]:
+    asked = {name: head.request[name] for name in ("index", "sources") if head.request.get(name)}
+    return {"index": None, **asked, **asdict(head)}

@@ -14,8 +14,8 @@ from server.errors import NothingOpens, Starting, Stopping
 from server.limits.gate import Admin
 from server.monitoring import metrics
 from server.problems import code_of
-from server.processes.stopping import STOPPING
 from server.services import Shared
+from server.stopping import STOPPING
 
 router = APIRouter(tags=["operation"])
 

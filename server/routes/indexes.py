@@ -1,7 +1,7 @@
-"""The indexes, their properties, and example questions made from their papers."""
+"""The indexes, example questions made from their papers, and the sources in place of an index."""
 
 import asyncio
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from fastapi import APIRouter, Path, Query, Request
 from pydantic import Field
@@ -16,7 +16,7 @@ from server.api.schemas import Shaped
 from server.limits.gate import Read
 from server.problems import problem
 from server.services import Services, Shared
-from server.transport.leaving import while_connected
+from server.transport.streams import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["indexes"])
 
@@ -112,3 +112,34 @@ async def examples(
     name = await services.indexes.chosen(index)
     finding = example_questions(await services.indexes.get(name), lang)
     return {"index": name, "questions": list(await while_connected(request, services, finding))}
+
+
+class Source(TypedDict):
+    """A source of papers that can be searched instead of an index."""
+
+    name: str
+    kind: Annotated[str, Field(description="index, elasticsearch, openalex …")]
+    description: NotRequired[Annotated[str, Field(description="its content")]]
+    private: Annotated[bool, Field(description="questions stay within the institution")]
+
+
+class UnopenedSource(TypedDict):
+    """A source that cannot be opened."""
+
+    name: str
+    kind: str
+    description: NotRequired[str]
+    error: str
+
+
+class Sources(TypedDict):
+    """The offered sources."""
+
+    sources: list[Source | UnopenedSource]
+
+
+@router.get("/sources")
+async def sources(services: Shared, _: Read) -> Annotated[dict[str, Any], Shaped(Sources)]:
+    """List the offered sources, and whether questions to them leave the institution."""
+    offered = services.sources
+    return {"sources": list(await asyncio.gather(*map(offered.described, offered.names())))}

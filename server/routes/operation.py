@@ -1,24 +1,176 @@
-"""Calls of the operator: keys are created and revoked."""
+"""Calls of operators and librarians: the status of the server, statistics of searches, keys."""
 
 import asyncio
+import os
 from datetime import UTC, datetime
+from pathlib import Path as File
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from base.errors import InvalidCall
-from indexer.versions.store.build_folder import NAME
-from server.access.callers import Caller, visit_of
+from base.errors import ResourceError
+from base.remedies import describe_error
+from base.versions import installed_version
+from indexer.console import as_record, describe_vectors
+from indexer.errors import UnknownIndex
+from indexer.settings import IndexerSettings
+from indexer.versions.store.build_folder import COMMITTED, PLAN, TANTIVY_META, unfinished_builds
+from indexer.versions.store.engines import index_names, open_store
+from server.access.callers import visit_of
 from server.access.keys import end_of, make_key
+from server.addresses import sources_named
 from server.api.schemas import Shaped
-from server.changes import note_change
-from server.limits.gate import Admin
+from server.limits.gate import Admin, Curate
+from server.monitoring.audit import note_change
+from server.monitoring.metrics import running_and_waiting, stage_times
+from server.monitoring.search_statistics import read_statistics
 from server.roles import Role
-from server.services import Shared
+from server.services import Services, Shared
 
 router = APIRouter(prefix="/api/v1", tags=["operation"])
+
+STARTED = datetime.now(UTC)
+
+
+class Status(TypedDict):
+    """The status for an operator; needs the role operator."""
+
+    server: Annotated[dict[str, Any], Field(description="the answering process")]
+    health: Annotated[
+        dict[str, Any],
+        Field(description="current problems; `model_left_alone`: a model is paused after repeated failures"),
+    ]
+    indexes: Annotated[list[dict[str, Any]], Field(description="with their running builds on this machine")]
+    work: Annotated[
+        dict[str, dict[str, int]], Field(description="running and waiting calls of all processes, by kind")
+    ]
+    times: Annotated[dict[str, dict[str, float]], Field(description="mean times of the stages of searches")]
+    keys: Annotated[
+        list[dict[str, Any]], Field(description="`today`: calls of today in the answering process")
+    ]
+
+
+@router.get("/status")
+async def status(services: Shared, _: Admin) -> Annotated[Status, Shaped(Status)]:
+    """Return the status of the server for the operator."""
+    indexes, keys, times, work = await asyncio.gather(
+        asyncio.to_thread(_indexes, services.settings.indexer),
+        asyncio.to_thread(services.keys.all),
+        asyncio.to_thread(stage_times),
+        asyncio.to_thread(running_and_waiting),
+    )
+    now, processes = datetime.now(UTC), services.server.processes
+    return {
+        "server": _process(services),
+        "health": {
+            "stopping": services.stopping.is_set(),
+            "indexes_listed": services.indexes.trouble is None,
+            "model_left_alone": (
+                any(model.circuit_is_open for model in services.models.values()) if services.models else None
+            ),
+            "not_opened": [
+                f"{name}: {describe_error(error)}" for name, error in services.indexes.failures.items()
+            ],
+        },
+        "indexes": indexes,
+        "work": {
+            name: {"running": 0, "waiting": 0, **work.get(name, {}), "places": queue.slots * processes}
+            for name, queue in services.gate.queues.items()
+        },
+        "times": times,
+        "keys": [key.as_record(now) | {"today": services.gate.days.used(key.id)} for key in keys.values()],
+    }
+
+
+def _process(services: Services) -> dict[str, Any]:
+    llm = services.settings.generator.llm
+    return {
+        "shrag": installed_version("shrag"),
+        "started": STARTED.isoformat(timespec="seconds"),
+        "process": os.getpid(),
+        "workers": services.server.processes,
+        "engine": services.settings.indexer.engine,
+        "language_model": llm.model if llm.configured else None,
+    }
+
+
+def _indexes(settings: IndexerSettings) -> list[dict[str, Any]]:
+    names = {*index_names(settings), *unfinished_builds(settings.home)}
+    return [_index(settings, name) for name in sorted(names)]
+
+
+def _index(settings: IndexerSettings, name: str) -> dict[str, Any]:
+    """Describe an index, and its running build on this machine."""
+    try:
+        with open_store(settings, name) as store:
+            local = store.local
+            is_building = local.is_unfinished()
+            building = {
+                "being_indexed": is_building,
+                "began": _changed(local.building / PLAN),
+                "committed": _changed(local.building / TANTIVY_META) or _changed(local.building / COMMITTED),
+                "committed_passages": local.passages_committed() if is_building else None,
+            }
+            try:
+                manifest = store.manifest()
+            except UnknownIndex:
+                if not is_building:
+                    raise
+                return {"name": name, **building}
+            found = as_record(manifest)
+            return {
+                **{key: found[key] for key in ("name", "version", "papers", "passages", "published")},
+                "vectors": describe_vectors(manifest) or None,
+                "versions": store.versions(),
+                **building,
+                "dead_letters": manifest.counts.get("dead_letters", 0),
+            }
+    except (ResourceError, OSError) as error:
+        return {"name": name, "error": describe_error(error)}
+
+
+def _changed(file: File) -> str | None:
+    """Return the modification time of a file of the build; None if it does not exist."""
+    try:
+        changed = file.stat().st_mtime
+    except OSError:
+        return None
+    return datetime.fromtimestamp(changed, UTC).isoformat(timespec="seconds")
+
+
+class Statistics(TypedDict):
+    """Searches of the last days (UTC), without callers; needs the role librarian."""
+
+    counted: bool
+    since: str
+    days: list[dict[str, Any]]
+    indexes: Annotated[list[dict[str, Any]], Field(description="indexes, and sources")]
+    words: Annotated[
+        list[dict[str, int]], Field(description="by the number of words; 20 includes longer ones")
+    ]
+    without_results: Annotated[
+        list[dict[str, Any]], Field(description="questions that found nothing, with their number on a day")
+    ]
+
+
+@router.get("/statistics")
+async def statistics(
+    request: Request,
+    services: Shared,
+    _: Curate,
+    days: Annotated[int, Query(ge=1, le=36_500, description="counted days", examples=[30])] = 30,
+) -> Annotated[dict[str, Any], Shaped(Statistics)]:
+    """Count the searches of the last days on the caller's indexes; empty unless counting is switched on."""
+    caller = visit_of(request).caller
+
+    def may_see(index: str) -> bool:
+        sources = sources_named(index)
+        return all(map(caller.may_use, sources)) if sources else caller.may_see(index)
+
+    found = await asyncio.to_thread(read_statistics, services.store, days, may_see)
+    return {"counted": services.server.statistics, **found}
 
 
 class KeyCall(BaseModel):
@@ -52,16 +204,10 @@ async def create_key(
 ) -> Annotated[CreatedKey, Shaped(CreatedKey)]:
     """Create a key; the answer contains its text, which is not stored."""
     now = datetime.now(UTC)
-    for name in call.indexes:
-        if not NAME.fullmatch(name):
-            raise InvalidCall(f"{name!r} cannot name an index")
-    if call.role == "operator" and call.indexes:
-        raise InvalidCall("a key of the role operator allows every index", remedy="omit the indexes")
     expires = end_of(call.expires, now) if call.expires else None
-    text, key = make_key(call.label, call.role, tuple(dict.fromkeys(call.indexes)), expires, now=now)
+    text, key = make_key(call.label, call.role, call.indexes, expires, now=now)
     await asyncio.to_thread(services.keys.add, key)
-    by = _name_of(visit_of(request).caller)
-    await asyncio.to_thread(note_change, "key created", key=key.id, role=key.role, indexes=key.indexes, by=by)
+    await _note(request, "key created", key=key.id, role=key.role, indexes=key.indexes)
     return {"key": text, "record": key.as_record(now)}
 
 
@@ -70,11 +216,12 @@ async def revoke_key(key_id: KeyId, request: Request, services: Shared, _: Admin
     """Revoke a key, in all processes of the server."""
     now = datetime.now(UTC)
     key = await asyncio.to_thread(services.keys.revoke, key_id, now)
-    by = _name_of(visit_of(request).caller)
-    await asyncio.to_thread(note_change, "key revoked", key=key.id, by=by)
+    await _note(request, "key revoked", key=key.id)
     return key.as_record(now)
 
 
-def _name_of(caller: Caller) -> str:
-    """Name who made a change; a person's pseudonym, as the name to display is not kept after the session."""
-    return caller.person or caller.label or caller.key_id or "this machine"
+async def _note(request: Request, event: str, **facts: Any) -> None:
+    """Note a change, and who made it: a person's pseudonym, as the name is not kept after the session."""
+    caller = visit_of(request).caller
+    by = caller.person or caller.label or caller.key_id or "this machine"
+    await asyncio.to_thread(note_change, event, **facts, by=by)

@@ -1,21 +1,24 @@
-"""The page: its first view, its files, the page for finding papers, and the operator's view."""
+"""The page: its views, its files, its OpenSearch description, and the documentation of the API."""
 
 from functools import cache
-from typing import Annotated, Any
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import FileResponse, HTMLResponse, Response
 from starlette.exceptions import HTTPException
 
 from generator.finding.agents import ADDITIONS, AGENTS
 from generator.finding.calls import FindCall
-from server.html.page_files import page_files
-from server.html.pages import CHECKED, Reader, page_in
+from server.addresses import public_address
+from server.html import CHECKED, Reader, page_files, page_in, rendered
 from server.services import Shared
 
 router = APIRouter(include_in_schema=False)
 
 FOR_EVER = "public, max-age=31536000, immutable"
+SWAGGER = Path(str(files("fastapi_swagger") / "resources"))
 NUMBERS = (
     *("papers", "rounds", "layers", "threshold"),
     *("max_calls", "max_tokens", "max_seconds", "max_papers"),
@@ -27,7 +30,7 @@ async def home(
     request: Request, services: Shared, q: Annotated[str, Query(max_length=20_000)] = "", ask: str = ""
 ) -> HTMLResponse:
     """Show the page; its address contains the search."""
-    scripts = ["main.js", "columns.js" if q else "start.js", *(["answer.js"] if q and ask else [])]
+    scripts = ["main.js", *(["columns.js"] if q else []), *(["answer.js"] if q and ask else [])]
     return page_in(
         *(Reader.of(request), "index.html"),
         question=q,
@@ -45,7 +48,7 @@ async def find(request: Request, q: Annotated[str, Query(max_length=20_000)] = "
     return page_in(
         *(Reader.of(request), "find.html"),
         question=q,
-        scripts=page_files().modules("find.js", "start.js"),
+        scripts=page_files().modules("find.js"),
         fields=_number_fields(),
         agents=(*AGENTS, *ADDITIONS),
         additions=ADDITIONS,
@@ -92,3 +95,33 @@ async def page_file(request: Request, version: str, path: str) -> Response:
         headers["Content-Encoding"] = "gzip"
         return Response(file.packed, media_type=file.media_type, headers=headers)
     return Response(file.content, media_type=file.media_type, headers=headers)
+
+
+@router.get("/opensearch.xml")
+async def opensearch(request: Request, services: Shared) -> Response:
+    """Return the description by which browsers offer a search of this server (OpenSearch 1.1, draft 6).
+
+    It is in the reader's language; `?hl=` chooses one. Without the setting `public_url` addresses start with
+    the host of the request, which the entrance has checked, and the answer may not be cached by others.
+    """
+    reader = Reader.of(request)
+    content = rendered(
+        "opensearch.xml",
+        lang=reader.language,
+        opensearch_about=reader.words["opensearch_about"],
+        public=public_address(services.server, request),
+    )
+    headers = {"Cache-Control": f"private, {CHECKED}", "Vary": "Accept-Language, Cookie"}
+    return Response(content, media_type="application/opensearchdescription+xml", headers=headers)
+
+
+@router.get("/docs")
+async def documentation() -> HTMLResponse:
+    """Show the interactive description of the API, from files that come with the server."""
+    return HTMLResponse(rendered("docs.html", base=page_files().base))
+
+
+@router.get("/docs/{name}")
+async def documentation_file(name: Literal["swagger-ui.css", "swagger-ui-bundle.js"]) -> FileResponse:
+    """Send the style sheet or the script of the documentation."""
+    return FileResponse(SWAGGER / name)

@@ -19,11 +19,10 @@ from retriever.papers.linked import papers_of_doi
 from retriever.papers.page import may_be_id, paper_page
 from retriever.papers.records import records_of_papers
 from server.addresses import doi_address, paper_address, public_address
-from server.html.page_files import page_files
-from server.html.pages import Reader, page_in, rendered
+from server.html import Reader, page_files, page_in, rendered
 from server.limits.gate import Read
 from server.services import Services, Shared
-from server.transport.leaving import while_connected
+from server.transport.streams import while_connected
 
 router = APIRouter(include_in_schema=False)
 
@@ -42,6 +41,7 @@ PLACED = {
 }
 
 IndexName = Annotated[str | None, Query()]
+MOST_UNAPI_ID = 10_000  # characters of a percent-encoded id
 
 
 @router.get("/papers/{doc_id:path}", response_model=None)
@@ -131,8 +131,6 @@ async def _address_of_doi(request: Request, services: Services, doi: str, names:
             return paper_address(found[0], name)
     return None
 
-
-MOST_UNAPI_ID = 10_000  # characters of a percent-encoded id
 
 # unAPI, version 1: https://web.archive.org/web/2014/http://unapi.info/specs/unapi-revision-3.html
 

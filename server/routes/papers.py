@@ -10,7 +10,7 @@ from retriever.papers.page import passage as passage_with_paper
 from server.api.schemas import OfIndex, Shaped
 from server.limits.gate import Read
 from server.services import Shared
-from server.transport.leaving import while_connected
+from server.transport.streams import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["papers"])
 

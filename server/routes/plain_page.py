@@ -9,11 +9,9 @@ from pydantic import BaseModel, Field, Json
 from retriever.calls import MOST_HITS, SearchCall
 from retriever.request import MAX_CHARACTERS, RELEVANCE, Sort
 from retriever.strategy import Strategy
-from server.addresses import paper_address
-from server.html.page_files import page_files
-from server.html.pages import Reader, page_in
+from server.addresses import paper_address, sources_named
+from server.html import Reader, page_files, page_in
 from server.services import Shared
-from server.source_names import sources_named
 from server.targets import admitted_search, searched
 
 router = APIRouter(include_in_schema=False)

@@ -1,26 +1,38 @@
-"""A search: results without waiting for a model."""
+"""A search without waiting for a model: results, counts, the plan, the explanation of a rank, the record."""
 
 import asyncio
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Body, Query, Request
+from fastapi.responses import Response
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from base.documents.word import MEDIA_TYPE as WORD
 from base.logs import get_logger
+from base.notes import Note, note_codes
 from indexer.versions.manifest import Manifest
-from retriever.calls import SearchCall
+from retriever.calls import MOST_HITS, QUESTION, CountedSearch, ExplainedSearch, IndexSearch, SearchCall
+from retriever.errors import BadFilter
+from retriever.explaining import Account, explain, explanation_lines
 from retriever.papers.embedded_metadata import coins
+from retriever.request import SearchRequest
+from retriever.search_records.record import Comparison, SearchRecord, compare, search_record
+from retriever.search_records.report import written
 from retriever.stages.hits import HitRecord, SearchResult
-from retriever.views.facets import Facets
+from retriever.stages.stages import Stage
+from retriever.views.facets import Facets, facets
 from retriever.views.nothing_found import NothingFound, nothing_found
+from retriever.views.planning import ChosenKeywords, PlannedSearch, plan_search
 from server.access.callers import visit_of
-from server.api.schemas import Shaped
+from server.api.description import by_address_and_body
+from server.api.schemas import OfIndex, Shaped
 from server.errors import Stopping
-from server.routes.facets import counted
+from server.limits.gate import Search
 from server.services import Services, Shared
-from server.targets import AskedSearch, CallTarget, admitted_search, searched
-from server.transport.leaving import while_connected
+from server.targets import AskedSearch, CallTarget, admitted_search, open_target, searched
+from server.transport.headers import saved_as
+from server.transport.streams import while_connected
 
 COUNTED_IN = 0.9  # of the remaining time: the rest is for sending the hits
 
@@ -45,24 +57,20 @@ class FoundInIndex(TypedDict):
     ]
 
 
+class WithLines(TypedDict):
+    """The parts of a passage's rank; the contributions of `features` add up to `order_score`."""
+
+    lines: Annotated[list[str], Field(description="the same in words")]
+
+
 SEARCH_RESULT = Annotated[dict[str, Any], Shaped(CallTarget, SearchResult, FoundInIndex, name="SearchResult")]
+EXPLAINED = Annotated[dict[str, Any], Shaped(OfIndex, Account, WithLines, name="Explanation")]
+COUNTED = Annotated[dict[str, Any], Shaped(OfIndex, Facets, name="FacetsOfIndex")]
 
 
-@router.get("/search")
-async def search_by_address(
-    request: Request, call: Annotated[SearchCall, Query()], services: Shared
-) -> SEARCH_RESULT:
-    """Find the papers that answer a question; the address can be bookmarked and shared."""
-    return await _search(request, call, services)
-
-
-@router.post("/search")
-async def search_by_body(request: Request, call: SearchCall, services: Shared) -> SEARCH_RESULT:
+@by_address_and_body(router, "/search")
+async def search(request: Request, call: SearchCall, services: Shared) -> SEARCH_RESULT:
     """Find the papers that answer a question."""
-    return await _search(request, call, services)
-
-
-async def _search(request: Request, call: SearchCall, services: Services) -> dict[str, Any]:
     async with admitted_search(request, services, call) as asked:
         result, manifest = await searched(request, services, asked)
         record = await found(request, services, asked, result, manifest)
@@ -76,12 +84,20 @@ async def _counts(request: Request, services: Services, asked: AskedSearch) -> d
     left_s = visit_of(request).ends_at - asyncio.get_running_loop().time()
     try:
         async with asyncio.timeout(left_s * COUNTED_IN):
-            return await counted(request, services, asked.of.opened, asked.request)
+            return await counted(request, services, asked, asked.request)
     except Stopping:
         raise
     except Exception as error:  # noqa: BLE001 - the hits are sent after any error
         log.warning("papers of a search not counted", error=type(error).__name__)
         return None
+
+
+async def counted(
+    request: Request, services: Services, asked: AskedSearch, matching: SearchRequest | None
+) -> dict[str, Any]:
+    """Count the papers of an index that match a search, or all of its papers."""
+    counting = facets(asked.of.opened, matching, services.settings.retriever)
+    return (await while_connected(request, services, counting)).as_record()
 
 
 async def found(
@@ -96,3 +112,113 @@ async def found(
     finding = nothing_found(of.opened, asked.request, services.settings.retriever)
     why = await while_connected(request, services, finding)
     return record | {"nothing_found": why.as_record()}
+
+
+@by_address_and_body(router, "/facets")
+async def count(request: Request, call: CountedSearch, services: Shared) -> COUNTED:
+    """Count the papers that match a search; the counts of a field ignore its own filter."""
+    async with admitted_search(request, services, call) as asked:
+        matching = asked.request if call.question.strip() else None
+        return {"index": asked.of.index, **await counted(request, services, asked, matching)}
+
+
+@by_address_and_body(router, "/explain")
+async def explain_rank(request: Request, call: ExplainedSearch, services: Shared) -> EXPLAINED:
+    """Explain a passage's score, part by part and term by term."""
+    async with admitted_search(request, services, call) as asked:
+        settings = services.settings.retriever
+        explaining = explain(asked.of.opened, asked.request, call.passage_id, settings)
+        account = await while_connected(request, services, explaining)
+    lines = list(explanation_lines(account, call.words))
+    return {"index": asked.of.index, **account.as_record(), "lines": lines}
+
+
+@router.post("/keywords")
+async def keywords(
+    request: Request, call: SearchCall, services: Shared
+) -> Annotated[dict[str, Any], Shaped(CallTarget, ChosenKeywords)]:
+    """Choose the strategy of a question: keywords in both languages, exclusions and years."""
+    return await _planned(request, call, services, "terms")
+
+
+@router.post("/queries")
+async def queries(
+    request: Request, call: SearchCall, services: Shared
+) -> Annotated[dict[str, Any], Shaped(CallTarget, PlannedSearch)]:
+    """Make the queries of a question, from a given strategy or its own."""
+    return await _planned(request, call, services, "plan")
+
+
+async def _planned(request: Request, call: SearchCall, services: Services, upto: Stage) -> dict[str, Any]:
+    async with admitted_search(request, services, call) as asked:
+        planning = plan_search(asked.of.opened, asked.request, services.settings.retriever, upto=upto)
+        planned = (await while_connected(request, services, planning)).as_record()
+        planned["notes"][:0] = asked.notes
+        planned["note_codes"][:0] = note_codes(asked.notes)
+        return asked.of.as_record() | planned
+
+
+Form = Literal["json", "markdown", "docx"]
+CONTENT = {
+    "application/json": {"schema": {"type": "object", "required": ["search_record", "request", "hits"]}},
+    "text/markdown": {"schema": {"type": "string"}},
+    WORD: {"schema": {"type": "string", "format": "binary"}},
+}
+# The required fields of a record; saved records contain more.
+EXAMPLE = {
+    "search_record": 1,
+    "date": "2026-01-31T09:30:00Z",
+    "shrag": "0.1.0",
+    "index": {"name": "sample", "version": 1, "fingerprint": {}},
+    "request": {"question": QUESTION, "k": 3, "method": "or"},
+    "applied": {"title_weight": 0.6, "strategist": "statistics"},
+    "strategy": {"en": ["thermal runaway", "battery"], "origin": "statistics"},
+    "queries": [],
+    "hits": [{"rank": 1, "doc_id": "SAMPLE-BAT-011"}],
+    "filtered": {},
+}
+FORMS = {
+    "json": ("application/json", "json"),
+    "markdown": ("text/markdown", "md"),
+    "docx": (WORD, "docx"),
+}
+
+
+@router.post("/record", response_class=Response, responses={200: {"content": CONTENT}})
+async def record(
+    request: Request,
+    call: IndexSearch,
+    services: Shared,
+    form: Annotated[Form, Query(description="of the file", examples=["markdown"])] = "json",
+) -> Response:
+    """Search, and return the record of the search: JSON, which can be rerun, Markdown or Word."""
+    media_type, extension = FORMS[form]
+    async with admitted_search(request, services, call) as asked:
+        result, manifest = await searched(request, services, asked)
+        content = await asyncio.to_thread(written, search_record(manifest, asked.request, result), form)
+    named = saved_as(f"search-record.{extension}")
+    charset = "" if media_type == WORD else "; charset=utf-8"
+    return Response(content, media_type=f"{media_type}{charset}", headers=named)
+
+
+class Rerun(TypedDict):
+    """A repeated search: the differences, its new record, and its result."""
+
+    comparison: Comparison
+    record: dict[str, Any]
+    result: SEARCH_RESULT
+
+
+@router.post("/rerun")
+async def rerun(
+    request: Request, saved: Annotated[dict[str, Any], Body(examples=[EXAMPLE])], services: Shared, _: Search
+) -> Annotated[dict[str, Any], Shaped(Rerun)]:
+    """Run the search of a record again, with today's settings, and report the differences."""
+    then = await asyncio.to_thread(SearchRecord.checked, saved, "the call")
+    if then.request.k > MOST_HITS:  # more than other calls may request
+        raise BadFilter(Note("hits_out_of_range", k=then.request.k, most=MOST_HITS))
+    asked = AskedSearch(await open_target(services, then.record["index"]["name"]), then.request)
+    result, manifest = await searched(request, services, asked)
+    now = search_record(manifest, asked.request, result)
+    result_now = await found(request, services, asked, result, manifest)
+    return {"comparison": compare(then, now).as_record(), "record": now.record, "result": result_now}

@@ -9,7 +9,14 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 from typing_extensions import TypedDict
 
-from server.access.authentication import HOST_COOKIE, PLAIN_COOKIE, WRONG_KEY, cookie_name, credentials_of
+from server.access.authentication import (
+    HOST_COOKIE,
+    PLAIN_COOKIE,
+    WRONG_KEY,
+    cookie_in,
+    cookie_name,
+    set_cookie,
+)
 from server.access.callers import Caller, visit_of
 from server.access.keys import digest_of
 from server.access.sessions import end_session
@@ -74,16 +81,8 @@ async def sign_in(call: SignIn, request: Request, response: Response, services: 
     too_often = "too many sessions were started with this key"
     services.gate.buckets.require(f"session {key.id}", BEGUN, too_often)
     token, ends = await asyncio.to_thread(services.keys.begin_session, key)
-    name = cookie_name(request.scope, services.server)
-    response.set_cookie(
-        name,
-        token,
-        max_age=int((ends - datetime.now(UTC)).total_seconds()),
-        path="/",
-        secure=name == HOST_COOKIE,
-        httponly=True,
-        samesite="strict",
-    )
+    seconds = int((ends - datetime.now(UTC)).total_seconds())
+    set_cookie(response, cookie_name(request.scope, services.server), token, seconds)
     visit.caller = Caller.of(key, visit.caller.address, by_cookie=True)
     return _described(services, visit.caller)
 
@@ -94,14 +93,14 @@ async def sign_out(request: Request, services: Shared) -> Response:
     visit = visit_of(request)
     caller, address = visit.caller, None
     if caller.by_cookie:
-        token = credentials_of(request.scope["headers"], cookie_name(request.scope, services.server)).session
+        token = cookie_in(request.scope, cookie_name(request.scope, services.server))
         await asyncio.to_thread(end_session, services.store, digest_of(token or ""))
     if caller.person and services.sign_in:
         visit.event = "sign-out"
         address = await services.sign_in.sign_out_address(by_proxy=caller.by_proxy)
     response = JSONResponse({"continue_at": address}) if address else Response(status_code=204)
     for name in (HOST_COOKIE, PLAIN_COOKIE):
-        response.delete_cookie(name, path="/", secure=name == HOST_COOKIE, httponly=True, samesite="strict")
+        set_cookie(response, name)
     return response
 
 

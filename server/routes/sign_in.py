@@ -10,13 +10,13 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 from base.logs import get_logger
 from base.untrusted import one_line
-from server.access.authentication import HOST_COOKIE, cookie_in, cookie_name, credentials_of
+from server.access.authentication import cookie_in, cookie_name, set_cookie
 from server.access.callers import Caller, visit_of
 from server.access.sessions import SIGN_IN_S
 from server.access.sign_in.signing_in import BACK_CHANNEL, CALLBACK, SignIn
 from server.errors import ServerError, SignInFailed, TooOften
 from server.limits.rates import Rate
-from server.refusals import error_response
+from server.problems import error_response
 from server.services import Services, Shared
 
 router = APIRouter(include_in_schema=False)
@@ -41,7 +41,8 @@ async def begin(
     except ServerError as error:
         return error_response(error, request.scope)
     response = RedirectResponse(address, SEE_OTHER)
-    _set(response, request, services, browser, STARTED_SUFFIX, int(SIGN_IN_S))
+    name = cookie_name(request.scope, services.server)
+    set_cookie(response, name, browser, int(SIGN_IN_S), STARTED_SUFFIX)
     return response
 
 
@@ -50,29 +51,31 @@ async def finish(request: Request, services: Shared) -> Response:
     """Take the provider's response, begin a session, and send the reader to the page it came from."""
     visit = visit_of(request)
     visit.event, visit.caller = "sign-in", Caller(visit.caller.address)
+    name = cookie_name(request.scope, services.server)
     try:
         sign_in = _sign_in(services)
         _count(request, services)
         given = request.query_params
         if any(len(given.getlist(name)) > 1 for name in ("state", "code", "iss", "error")):
             raise SignInFailed("the response of the provider repeats a parameter", reason="repeated")
-        name = cookie_name(request.scope, services.server)
-        browser = cookie_in(request.scope["headers"], name + STARTED_SUFFIX)
+        browser = cookie_in(request.scope, name + STARTED_SUFFIX)
         started = await sign_in.started(given.get("state", ""), browser)
         if "error" in given:
             log.warning("sign-in refused by the provider", error=one_line(given["error"])[:100])
             raise SignInFailed("the provider did not sign you in", reason="provider")
-        before = credentials_of(request.scope["headers"], name).session
-        token, person = await sign_in.finish(
-            started, given.get("code", ""), given.get("iss"), replaced=before
+        before = cookie_in(request.scope, name)
+        token, caller = await sign_in.finish(
+            *(started, given.get("code", ""), given.get("iss")),
+            address=visit.caller.address,
+            replaced=before,
         )
     except ServerError as error:
         visit.reason = getattr(error, "reason", "") or type(error).__name__
         return _without_started(error_response(error, request.scope), request, services)
-    visit.caller = Caller.of_person(person, visit.caller.address)
+    visit.caller = caller
     response = RedirectResponse(sign_in.address_of(started.returns_to), SEE_OTHER)
-    seconds = int(((person.expires or datetime.now(UTC)) - datetime.now(UTC)).total_seconds())
-    _set(response, request, services, token, "", seconds)
+    seconds = int(((caller.expires or datetime.now(UTC)) - datetime.now(UTC)).total_seconds())
+    set_cookie(response, name, token, seconds)
     return _without_started(response, request, services)
 
 
@@ -95,7 +98,7 @@ async def log_out(request: Request, services: Shared) -> Response:
     except ServerError as error:
         visit.reason = type(error).__name__
         return error_response(error, request.scope)
-    visit.caller = Caller.of_person(person, visit.caller.address)
+    visit.caller = Caller(visit.caller.address, person=person)
     return Response(headers=NOT_STORED)
 
 
@@ -117,25 +120,6 @@ def _count(request: Request, services: Services, what: str = "sign-in") -> None:
     services.gate.buckets.require(name, BEGUN, "too many calls from this address")
 
 
-def _set(
-    response: Response, request: Request, services: Services, value: str, suffix: str, seconds: int
-) -> None:
-    """Set a cookie. Lax: a browser that comes from the provider's pages has to send it."""
-    name = cookie_name(request.scope, services.server)
-    response.set_cookie(
-        name + suffix,
-        value,
-        max_age=seconds,
-        path="/",
-        secure=name == HOST_COOKIE,
-        httponly=True,
-        samesite="lax",
-    )
-
-
 def _without_started(response: Response, request: Request, services: Services) -> Response:
-    name = cookie_name(request.scope, services.server)
-    response.delete_cookie(
-        name + STARTED_SUFFIX, path="/", secure=name == HOST_COOKIE, httponly=True, samesite="lax"
-    )
+    set_cookie(response, cookie_name(request.scope, services.server), suffix=STARTED_SUFFIX)
     return response

@@ -1,17 +1,12 @@
-"""The body of a call, read whole before its work, with limits of size, time and depth."""
+"""The body of a call, read whole before its work, with limits of size and time."""
 
 import asyncio
-import re
 
 from starlette.types import Message, Receive, Scope
 
-from server.errors import BadRequest, BodyTooDeep, BodyTooLarge, BodyTooSlow, CallerGone
+from server.errors import BadRequest, BodyTooLarge, BodyTooSlow, CallerGone
 
 SKIPPED_BYTES = 65_536
-DEEPEST = 64  # nested brackets
-STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
-BRACKETS = re.compile(rb"[\[\]{}]")
-OPENING = b"[{"
 
 
 def is_cheap_to_skip(scope: Scope) -> bool:
@@ -46,7 +41,7 @@ async def read_body(scope: Scope, receive: Receive, *, most: int, seconds: float
 
     Raises:
         BodyTooLarge: the rest is not read.
-        BodyTooSlow, BodyTooDeep: the body is late, or its JSON is nested too deeply.
+        BodyTooSlow: the body is late.
         CallerGone: the caller left in the meantime.
     """
     declared = declared_length(scope)
@@ -71,26 +66,11 @@ async def read_body(scope: Scope, receive: Receive, *, most: int, seconds: float
                 pieces.append(piece)
     except TimeoutError:
         raise BodyTooSlow(f"the call did not arrive within {seconds:g} seconds") from None
-    body = b"".join(pieces)
-    if nested_deeper_than(DEEPEST, body):
-        raise BodyTooDeep(f"the JSON is nested more than {DEEPEST} deep")
-    return body
+    return b"".join(pieces)
 
 
 def _too_large(most: int) -> BodyTooLarge:
     return BodyTooLarge(f"a call may have at most {most:,} bytes")
-
-
-def nested_deeper_than(depth: int, body: bytes) -> bool:
-    """Check whether brackets outside of strings are nested deeper than `depth`."""
-    if body.count(b"[") + body.count(b"{") <= depth:
-        return False
-    deep = 0
-    for bracket in BRACKETS.findall(STRINGS.sub(b"", body)):
-        deep += 1 if bracket in OPENING else -1
-        if deep > depth:
-            return True
-    return False
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:

@@ -30,8 +30,8 @@ from server.errors import (
 from server.limits.gate import Work
 from server.limits.rates import Rate
 from server.monitoring import metrics
-from server.monitoring.call_log import NOT_LET_IN
-from server.refusals import error_response
+from server.monitoring.audit import NOT_LET_IN
+from server.problems import error_response
 from server.roles import includes
 from server.services import Services
 from server.settings import ServerSettings
@@ -71,6 +71,8 @@ SANE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 WRONG_KEYS = Rate(per_minute=60, burst=20)  # per address
 MOST_OF_ANYBODY = 4_096  # bytes of a call without a key: it may contain a key for signing in
 LONGEST_URL = 16_000  # bytes of path and query: a question in an address may have thousands of letters
+SESSION = "/api/v1/session"
+AUDITED = frozenset({SESSION, "/sign-in/callback", "/sign-in/back-channel-logout"})
 
 
 class Entrance:
@@ -200,10 +202,6 @@ class Entrance:
 def _is_open(path: str) -> bool:
     """Check whether a path needs no key."""
     return path in OPEN_PATHS or path.startswith(OPEN_FOLDERS)
-
-
-SESSION = "/api/v1/session"
-AUDITED = frozenset({SESSION, "/sign-in/callback", "/sign-in/back-channel-logout"})
 
 
 class _Answer:

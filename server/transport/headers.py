@@ -1,10 +1,8 @@
-"""Headers: restrictions for browsers and caching, names of files, event streams, HEAD requests."""
+"""Headers: restrictions for browsers and caching, names of files, HEAD requests."""
 
 from collections.abc import Iterable
 from urllib.parse import quote
 
-from fastapi.routing import APIRoute
-from starlette.routing import Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from server.settings import ServerSettings
@@ -15,18 +13,6 @@ def saved_as(name: str) -> dict[str, str]:
     if name.isascii():
         return {"Content-Disposition": f'attachment; filename="{name}"'}
     return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
-
-
-EVENT_STREAM = "text/event-stream"
-
-
-class StreamRoute(APIRoute):
-    """A route for callers whose `Accept` includes server-sent events; it must come before the plain one."""
-
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Match if the caller accepts a stream."""
-        accepted = b",".join(value for name, value in scope.get("headers", ()) if name == b"accept")
-        return super().matches(scope) if EVENT_STREAM.encode() in accepted.lower() else (Match.NONE, {})
 
 
 class AnswersHead:

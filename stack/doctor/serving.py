@@ -27,7 +27,6 @@ COUNT = "SELECT count(*), total(revoked IS NULL AND (expires IS NULL OR expires 
 SEE_THE_LOG = "read the log of shrag serve"
 # Remedies by codes in `errors` of /healthz.
 REMEDIES = {
-    "keys-empty": MAKE_A_KEY,
     "keys-unreadable": f"let the server use {SERVER_STORE} in its home; if it is damaged, {RESTORE_KEYS}",
 }
 
@@ -62,7 +61,7 @@ def _keys(file: Path) -> Finding:
         return failed("keys", error, where, RESTORE_KEYS)
     if there and not size:
         found = "the file of keys is empty: no caller is admitted"
-        return Finding("keys", "wrong", found, where, f"free space on its disk, then {MAKE_A_KEY}")
+        return Finding("keys", "wrong", found, where, f"free space on its disk, then {RESTORE_KEYS}")
     if not made:
         return Finding("keys", "not configured", "no key was ever made", where)
     if not active:

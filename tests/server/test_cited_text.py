@@ -2,8 +2,6 @@
 
 import pytest
 
-from base.notes import Note, note_codes
-from generator.answer_events import AnswerEvent
 from server.cited_text import CitedText, harmless
 
 HITS = [
@@ -105,15 +103,6 @@ def test_an_abstaining_answer_names_unknown_words_and_lists_the_nearest_papers()
     assert "\n\n**가장 가까운 논문**\n\n- " in korean
 
 
-def test_an_abstaining_model_keeps_its_references():
-    text = begun()
-    close = sentence("It was tried.", "P1#1", section="introduction")
-    text.sentence(close)
-    end = text.end(answer(close, abstained=True, written_by="tiny-writer"), [])
-    assert end.partition("\n\n**References**\n\n")[2].startswith("- [1] ")
-    assert "Nearest papers" not in end
-
-
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
@@ -136,17 +125,3 @@ def test_an_abstaining_model_keeps_its_references():
 )
 def test_a_text_of_a_paper_forms_no_tag_link_image_or_citation(text, shown):
     assert harmless(text) == shown
-
-
-def test_a_note_is_in_the_language_of_the_question():
-    notes = [Note("title_only", papers=12), "a note without a code"]
-    done = {
-        "question": "도움이 되는가?",
-        "answer": answer(),
-        "notes": [str(note) for note in notes],
-        "note_codes": note_codes(notes),
-        "unknown_words": [],
-    }
-    end = begun("도움이 되는가?").take(AnswerEvent("done", done))
-    assert "알림: 초록이 없는 논문 12편이 제목으로 검색되었습니다." in end
-    assert "알림: a note without a code" in end

@@ -32,22 +32,6 @@ def test_papers_are_cited_in_a_style(api):
     assert response.headers["content-disposition"] == 'attachment; filename="sample.txt"'
 
 
-def test_the_style_of_a_document_is_apa_unless_another_is_chosen(api):
-    word = api.post("/api/v1/export", json={"format": "docx", "ids": IDS})
-
-    assert paragraphs(word) == APA.splitlines()
-
-
-def test_hits_of_a_question_are_cited_in_their_order(api):
-    call = {"format": "text", "cite": "vancouver", "question": ENGLISH, "k": 3}
-    searched = api.post("/api/v1/search", json={"question": ENGLISH, "k": 3}).json()
-    lines = api.post("/api/v1/export", json=call).text.splitlines()
-
-    assert [line.partition(". ")[0] for line in lines] == ["1", "2", "3"]
-    for line, hit in zip(lines, searched["hits"], strict=True):
-        assert hit["title"] in line
-
-
 def test_an_answer_is_returned_as_a_document_with_its_references(api):
     asked = api.post("/api/v1/ask", json={"question": KOREAN}).json()
     answer = asked["answer"] | {"question": KOREAN}
@@ -57,13 +41,6 @@ def test_an_answer_is_returned_as_a_document_with_its_references(api):
     assert (title, question) == ("도움이 될 만한 구절", KOREAN)
     assert first.startswith(f"“{asked['answer']['sentences'][0]['text']}” (")
     assert "참고 문헌" in texts
-
-
-def test_a_citation_without_evidence_is_left_out(api):
-    answer = {"sentences": [SENTENCE | {"citations": ["SAMPLE-AGR-002", "X"]}]}
-    call = {"format": "text", "cite": "ieee", "answer": answer, "evidence": EVIDENCE}
-
-    assert "It fell [1]." in api.post("/api/v1/export", json=call).text
 
 
 @pytest.mark.parametrize(
@@ -84,15 +61,3 @@ def test_a_document_that_cannot_be_made_is_refused(api, call, named):
 
     assert response.status_code == 422
     assert named in response.json()["detail"]
-
-
-def test_a_search_record_is_returned_as_word(api):
-    response = api.post("/api/v1/record?form=docx", json={"question": ENGLISH, "k": 2})
-
-    assert paragraphs(response)[0] == "Search record"
-    first, *_ = docx.Document(io.BytesIO(response.content)).tables
-    items = {row.cells[1].text: (row.cells[0].text, row.cells[2].text) for row in first.rows}
-    assert items["Question or expression"] == ("8", ENGLISH)
-    assert items["Limits"] == ("9", "none")
-    assert items["Papers found"] == ("15", "2")
-    assert items["Left out: duplicates"][0] == "16"

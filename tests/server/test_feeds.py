@@ -9,8 +9,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from server.access.key_store import Keys
-from server.access.keys import make_key
+from server.access.keys import Keys, make_key
 from server.settings import SignInSettings
 from server.store import Store
 from tests.indexer.made_corpora import build, write_jsonl
@@ -150,16 +149,6 @@ def test_a_key_of_a_feed_opens_this_feed_alone_and_only_its_owner_deletes_it(hom
     assert secret[33:-1] not in listed.text + caplog.text
 
 
-def test_a_feed_has_the_indexes_of_its_owners_key_and_ends_with_it(home):
-    (key, record), (limited, _) = added(home), added(home, indexes=("elsewhere",))
-    with application(home) as client:
-        refused = client.post("/api/v1/feeds", json={**CALL, "index": NAME}, headers=bearer(limited))
-        assert refused.status_code == 404
-        path, _ = made(client, headers=bearer(key))
-        Keys(Store(home)).revoke(record.id, datetime.now(UTC))
-        assert client.get(path).status_code == 404
-
-
 def age(home, feed_id):
     """Let the rights of the owner be confirmed long ago."""
     Store(home).change("UPDATE feeds SET confirmed = '2020-01-31T09:30:00Z' WHERE id = ?", feed_id)
@@ -212,14 +201,15 @@ def test_the_number_of_feeds_is_limited_before_the_search(home, limit, named):
     assert named in refused.json()["detail"]
 
 
-def test_ended_feeds_make_room_for_new_ones(home):
+def test_feeds_of_a_revoked_key_end_and_make_room_for_new_ones(home):
     with application(home, **LOCAL) as client:
         made(client)
     (key, record), (other, _) = added(home), added(home)
     with application(home, all_kept_searches=1) as client:
-        made(client, headers=bearer(key))
+        path, _ = made(client, headers=bearer(key))
         assert client.post("/api/v1/feeds", json=CALL, headers=bearer(other)).status_code == 422
         Keys(Store(home)).revoke(record.id, datetime.now(UTC))
+        assert client.get(path).status_code == 404
         _, last = made(client, headers=bearer(other))
 
     assert feeds_of(home) == {last}

@@ -1,26 +1,21 @@
 """Finding papers through the server: as they come, cut off, kept, gone on with, and by whom."""
 
-import asyncio
 import json
 import os
 import signal
-import sqlite3
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
 
-from generator.finding.state import FindingState
 from server.access.callers import Caller
 from server.errors import SearchRunning
-from server.kept_searches.content import SearchContent, SearchHead, now
-from server.kept_searches.keeping import Keeping
-from server.kept_searches.store import KeptSearches
+from server.kept_searches.searches import KeptSearches
 from server.settings import ServerSettings
-from server.store import FILE, Store
+from server.store import Store
 from tests.generator.finding.test_finding_ends_early import JUDGED, WaitsInTheMiddle
 from tests.generator.finding_model import FindingModel, serving_model, value_of
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, shrag
@@ -210,20 +205,6 @@ def test_what_was_found_is_kept_when_the_reader_leaves_and_gone_on_with_once_at_
 
 
 @pytest.mark.slow
-def test_a_kept_search_stands_in_the_order_of_the_model_until_it_goes_on(home, tmp_path):
-    with (
-        serving_model(FindingModel()) as settings,
-        serving(home, tmp_path / "log", **settings) as server,
-    ):
-        found = find(server.url, **PLAIN).json()
-        assert kept(server.url, found["search"]).json()["papers"] == found["papers"]
-        resumed = find(server.url, resume=found["search"], papers=3).json()
-        assert kept(server.url, found["search"]).json()["papers"] == resumed["papers"]
-        Store(home).change("UPDATE searches SET ranking = x'5B5D'")  # as while it is under way
-        assert ids(kept(server.url, found["search"]).json()) != ids(resumed)
-
-
-@pytest.mark.slow
 def test_a_killed_server_has_kept_what_was_judged(home, tmp_path):
     model = WaitsInTheMiddle()
     with (
@@ -272,29 +253,6 @@ def test_what_was_found_is_given_when_the_time_is_over(home, tmp_path):
         model.go_on.set()
 
 
-@pytest.mark.slow
-def test_what_was_found_is_given_when_the_server_stops(home, tmp_path):
-    model = WaitsInTheMiddle()
-    with (
-        serving_model(model) as settings,
-        serving(home, tmp_path / "log", **settings, server__stop_s=WAIT_S) as server,
-        ThreadPoolExecutor() as threads,
-    ):
-        both = both_ways(threads, server.url)
-        searches = wait_for(lambda: kept(server.url).json()["searches"], lambda found: len(found) == 2)
-        judged = lambda: [judged_of(server.url, search["id"]) for search in searches]  # noqa: E731
-        wait_for(judged, lambda found: sum(map(len, found)) == JUDGED)
-        server.process.terminate()
-        done = [found.result() for found in both]
-        assert server.process.wait(WAIT_S) == 0
-        model.go_on.set()
-    for record in done:
-        assert not record["complete"]
-        assert any("stopped" in note for note in record["notes"])
-    assert any(record["papers"] for record in done)
-    assert "Traceback" not in (tmp_path / "log").read_text("utf-8")
-
-
 @pytest.fixture(scope="module")
 def keyed(sample_home, tmp_path_factory):
     """Serve two indexes to three keys: two of all, and one of the index `other`."""
@@ -324,12 +282,6 @@ def test_a_kept_search_is_there_for_the_key_that_made_it_alone(keyed):
     assert kept(server.url, made, mine).status_code == 200
 
 
-def test_a_key_of_one_index_finds_papers_in_no_other(keyed):
-    server, *_, limited = keyed
-    assert find(server.url, limited, question=ENGLISH, index=NAME).json()["code"] == "unknown-index"
-    assert find(server.url, limited, question=ENGLISH).json()["index"] == "other"
-
-
 @pytest.mark.parametrize(
     "damage",
     [
@@ -338,7 +290,7 @@ def test_a_key_of_one_index_finds_papers_in_no_other(keyed):
         "head = CAST(replace(CAST(head AS TEXT), '\"max_papers\":3', '\"max_papers\":NaN') AS BLOB)",
         "state = CAST('{\"question\": 3}' AS BLOB)",
         "state = substr(state, 1, 100)",
-        "ranking = CAST(replace(CAST(ranking AS TEXT), '\"score\":', '\"rank\":') AS BLOB)",
+        "result = CAST('[' AS BLOB)",
     ],
 )
 def test_a_damaged_search_is_one_clear_error_and_can_be_deleted(home, damage):
@@ -352,20 +304,6 @@ def test_a_damaged_search_is_one_clear_error_and_can_be_deleted(home, damage):
         assert client.get(f"{address}/kept").status_code == 200
         assert client.delete(f"{address}/{made}").status_code == 204
         assert client.get(f"{address}/kept").json() == {"searches": []}
-
-
-def test_where_nothing_can_be_written_papers_are_found_all_the_same(home, monkeypatch):
-    with application(home, address="127.0.0.1") as client:
-        Store(home).create()
-        monkeypatch.setattr("server.store.WAIT_S", 0.1)
-        with closing(sqlite3.connect(home / FILE, isolation_level=None)) as other:
-            other.execute("BEGIN IMMEDIATE")
-            done = client.post("/api/v1/find-papers", json={"question": ENGLISH}).json()
-            other.execute("ROLLBACK")
-        assert done["papers"]
-        assert "search" not in done
-        assert any("not kept" in note for note in done["notes"])
-        assert client.get("/api/v1/find-papers/kept").json() == {"searches": []}
 
 
 @pytest.mark.parametrize(
@@ -394,52 +332,29 @@ def test_how_much_is_kept_has_bounds(home, settings, left):
     assert kept_now == {searches[number] for number in left}
 
 
-def content(search_id):
-    return SearchContent(SearchHead(search_id, {"question": "x"}, now(), now()), FindingState("x"))
-
-
 def test_a_search_runs_once_and_its_lease_ends_by_itself(home, monkeypatch):
-    monkeypatch.setattr("server.kept_searches.store.LEASE_S", 1.0)
-    monkeypatch.setattr("server.kept_searches.store.PATIENCE_S", 0.1)
+    monkeypatch.setattr("server.kept_searches.searches.LEASE_S", 1.0)
+    monkeypatch.setattr("server.kept_searches.searches.PATIENCE_S", 0.1)
     here, there = (KeptSearches(Store(home), ServerSettings()) for _ in range(2))
     killed = here.begin(LOCAL)
-    killed.save(content(killed.id))
+    assert killed
+    killed.save()
     for use in (there.resume, there.delete):
         with pytest.raises(SearchRunning):
             use(LOCAL, killed.id)
     time.sleep(1.1)
     with ThreadPoolExecutor(2) as threads:
         taken = [threads.submit(each.resume, LOCAL, killed.id) for each in (here, there)]
-    (search,) = [each.result()[0] for each in taken if each.exception() is None]
-    assert search
-    search.save(content(killed.id))
+    (search,) = [each.result() for each in taken if each.exception() is None]
+    search.save()
     with pytest.raises(ValueError, match="another call"):
-        killed.save(content(killed.id))
+        killed.save()
     killed.release()
     KeptSearches(Store(home), ServerSettings(kept_searches=1)).begin(LOCAL)  # a running one stays
     with pytest.raises(SearchRunning):
         there.delete(LOCAL, killed.id)
     search.release()
     there.delete(LOCAL, killed.id)
-
-
-def test_a_search_that_waits_for_its_model_renews_its_lease(home, monkeypatch):
-    monkeypatch.setattr("server.kept_searches.store.LEASE_S", 0.5)
-    monkeypatch.setattr("server.kept_searches.store.PATIENCE_S", 0.1)
-    for name in ("WRITTEN_EVERY_S", "RENEWED_EVERY_S"):
-        monkeypatch.setattr(f"server.kept_searches.keeping.{name}", 0.1)
-    searches = KeptSearches(Store(home), ServerSettings())
-    search = searches.begin(LOCAL)
-
-    async def wait():
-        async with Keeping(search, content(search.id), 0.5) as keeping:
-            await asyncio.sleep(1)
-            with pytest.raises(SearchRunning):
-                await asyncio.to_thread(searches.delete, LOCAL, keeping.id)
-            return keeping.failure
-
-    assert asyncio.run(wait()) == ""
-    searches.delete(LOCAL, search.id)
 
 
 def test_what_was_asked_stands_in_no_log_and_no_metric(home, tmp_path):

@@ -44,12 +44,6 @@ def status_of(answer):
     return int(answer.split(b" ", 2)[1])
 
 
-def answers(server):
-    """Tell whether a search is answered."""
-    call = {"question": ENGLISH, "k": 3}
-    return server.post("/api/v1/search", json=call).status_code == 200
-
-
 @pytest.fixture(scope="module")
 def guarded(sample_home, tmp_path_factory):
     """Serve with a short patience and small bounds."""
@@ -87,54 +81,6 @@ def test_slow_bodies_are_not_waited_for(guarded):
     assert b"connection: close" in got.lower()
 
 
-@pytest.mark.parametrize("opening", ["[", '{"a":', '[{"a":'])
-def test_json_that_is_nested_deeply_is_refused(guarded, opening):
-    body = opening * (19_000 // len(opening))
-    answer = guarded.post("/api/v1/search", content=body, headers={"Content-Type": "application/json"})
-
-    assert answer.status_code == 400
-    assert answer.json()["code"] == "too-deep"
-
-
-def test_brackets_in_a_text_are_no_nesting(guarded):
-    call = {"question": '[{"' * 1_000 + ENGLISH, "k": 1}
-
-    assert guarded.post("/api/v1/search", json=call).status_code == 200
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/api/v1/indexes/..%2f..%2fetc",
-        "/api/v1/indexes/%2e%2e",
-        "/api/v1/indexes/.server.sqlite",
-        "/page/x/..%2f..%2fserver%2fapp.py",
-        "/page/x/%2e%2e/%2e%2e/settings.py",
-        "/docs/../../etc/passwd",
-        "/papers/..%2f..%2fetc%2fpasswd",
-        "/api/v1/papers/..%2f..%2fetc%2fpasswd",
-        "//evil.example/%2e%2e",
-        "/%00",
-        "/\u202e",
-    ],
-)
-def test_no_path_leads_out(guarded, path):
-    answer = guarded.get(path)
-
-    assert answer.status_code in {404, 422}
-    assert "root:" not in answer.text
-    assert "sqlite" not in answer.text.replace(".server.sqlite", "")
-
-
-@pytest.mark.parametrize(
-    "index", ["../sample", "sample/../sample", "/etc", "x\x00", "", "x" * 10_000, ".server.sqlite"]
-)
-def test_no_name_of_an_index_leads_out(guarded, index):
-    answer = guarded.post("/api/v1/search", json={"question": ENGLISH, "index": index})
-
-    assert answer.status_code in {404, 422} if index else answer.status_code == 200
-
-
 def test_what_a_caller_sends_comes_back_harmless(guarded):
     text = "<script>alert(1)</script>"
     answer = guarded.get(f"/{text}", headers={"X-Request-ID": text, "Accept": "text/html"})
@@ -142,19 +88,6 @@ def test_what_a_caller_sends_comes_back_harmless(guarded):
     assert text not in answer.text or answer.headers["content-type"].startswith("application/")
     assert answer.headers["x-request-id"] != text
     assert answer.headers["x-content-type-options"] == "nosniff"
-
-
-def test_a_sane_request_id_comes_back(guarded):
-    answer = guarded.get("/healthz", headers={"X-Request-ID": "a-1.b_2"})
-
-    assert answer.headers["x-request-id"] == "a-1.b_2"
-
-
-def test_forwarded_headers_of_strangers_are_not_believed(guarded):
-    """Who says to come from elsewhere is no operator, and who says to come from here is who he is."""
-    answer = guarded.get("/metrics", headers={"X-Forwarded-For": "198.51.100.1"})
-
-    assert answer.status_code == 401
 
 
 def test_answers_carry_what_browsers_go_by(guarded):
@@ -187,12 +120,6 @@ def test_pages_of_other_sites_are_refused(guarded):
     assert guarded.get("/api/v1/search", params=call, headers=link).status_code == 200
 
 
-def test_a_call_that_needs_no_key_may_be_small_alone(guarded):
-    for path in ("/", "/healthz", "/api/v1/session"):
-        refused = guarded.post(path, content=b"x" * 5_000)
-        assert refused.status_code == 413
-
-
 def test_an_answer_whose_calls_body_is_not_read_closes_the_connection(guarded):
     with connected(guarded) as connection:
         head = b"POST /api/v1/search HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 900000\r\n\r\n"
@@ -200,3 +127,27 @@ def test_an_answer_whose_calls_body_is_not_read_closes_the_connection(guarded):
         assert status_of(answer) == 421
         assert b"connection: close" in answer.lower()
         assert not connection.recv(1)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/v1/indexes/..%2f..%2fetc",
+        "/api/v1/indexes/%2e%2e",
+        "/api/v1/indexes/.server.sqlite",
+        "/page/x/..%2f..%2fserver%2fapp.py",
+        "/page/x/%2e%2e/%2e%2e/settings.py",
+        "/docs/../../etc/passwd",
+        "/papers/..%2f..%2fetc%2fpasswd",
+        "/api/v1/papers/..%2f..%2fetc%2fpasswd",
+        "//evil.example/%2e%2e",
+        "/%00",
+        "/\u202e",
+    ],
+)
+def test_no_path_leads_out(guarded, path):
+    answer = guarded.get(path)
+
+    assert answer.status_code in {404, 422}
+    assert "root:" not in answer.text
+    assert "sqlite" not in answer.text.replace(".server.sqlite", "")

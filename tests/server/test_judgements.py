@@ -82,13 +82,6 @@ def test_a_judgement_of_nothing_in_the_index_is_refused(enabled, home, verdict, 
     assert kept(home) == []
 
 
-def test_a_full_store_takes_no_further_judgement(home):
-    Store(home).change("INSERT INTO judgements (record) VALUES (zeroblob(1000000))")
-    with application(home, judgements=True, judgements_mb=1) as client:
-        answered = judge(client, "helpful", paper="SAMPLE-BAT-011")
-    assert (answered.status_code, answered.json()["code"]) == (503, "judgement-not-kept")
-
-
 def test_judgements_become_topics_qrels_and_judged_citations(enabled, home, tmp_path):
     for reader, verdict in ((FIRST, "not helpful"), (FIRST, "helpful"), (SECOND, "helpful")):
         judge(enabled, verdict, paper="SAMPLE-BAT-011", reader=reader)

@@ -51,9 +51,3 @@ def test_metrics_and_labels_exist(name):
     used = re.findall(r"(\w+)[!=]~?", ",".join(matched for _, matched in selectors))
     used += [label.strip() for group in GROUPS.findall(expression) for label in group.split(",")]
     assert set(used) <= labels
-
-
-def test_panels_have_different_numbers_and_places():
-    board = json.loads((FOLDER / "shrag-dashboard.json").read_text("utf-8"))
-    places = {(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in board["panels"]}
-    assert len({panel["id"] for panel in board["panels"]}) == len(places) == len(board["panels"]) == 11

@@ -1,7 +1,6 @@
 """Calls that nobody should make: each is answered or refused in plain words, and nothing else happens."""
 
 import gzip
-import json
 from unicodedata import normalize
 from urllib.parse import quote
 
@@ -94,60 +93,6 @@ def test_a_paper_of_any_id_has_an_address(odd, doc_id):
     assert odd.get(f"/api/v1/papers/{decomposed}", params={"index": "논문.모음"}).json() == paper.json()
 
 
-@pytest.mark.parametrize("form", ["ris", "bibtex", "csl-json", "csv", "jsonl"])
-def test_papers_of_any_id_are_exported(odd, form):
-    call = {"format": form, "ids": ODD_IDS, "index": "논문.모음"}
-    exported = odd.post("/api/v1/export", json=call)
-    assert exported.status_code == 200, exported.text
-    for number in range(len(ODD_IDS)):
-        assert f"Aerogel {number}" in exported.text.replace("{", "").replace("}", "")
-    name = exported.headers["content-disposition"]
-    assert name.startswith("attachment; filename")
-    assert quote("논문.모음") in name
-    assert odd.get("/api/v1/export", params=call | {"ids": ODD_IDS[:12]}).status_code == 200
-    found = odd.post("/api/v1/export", json={"format": form, "question": "aerogel", "index": "논문.모음"})
-    assert "Aerogel" in found.text
-
-
-def test_where_there_are_several_indexes_the_call_must_name_one(odd):
-    described = assert_problem(odd.get("/api/v1/search?question=aerogel"), 422, "invalid-call", "2 indexes")
-    assert "other" in described["detail"]
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "nope",
-        "..",
-        "../other",
-        "..%2fother",
-        "/etc/passwd",
-        "a/b",
-        "nul\x00l",
-        "line\nbreak",
-        "with space",
-        " other ",
-        "x" * 10_000,
-        "😀",
-        ".hidden",
-        "other\\..",
-        "*",
-        "CON",
-    ],
-)
-def test_an_index_of_a_tricky_name_is_unknown_or_refused(odd, name):
-    for response in (
-        odd.get("/api/v1/search", params={"question": "aerogel", "index": name}),
-        odd.post("/api/v1/ask", json={"question": "aerogel", "index": name}),
-        odd.get("/api/v1/papers/x", params={"index": name}),
-        odd.get(f"/api/v1/indexes/{quote(name, safe='')}"),
-    ):
-        assert response.headers["content-type"] == PROBLEM
-        assert response.status_code in {404, 422}
-        assert response.json()["code"] in {"unknown-index", "invalid-call", "not-found", "wrong-method"}
-        assert len(response.json()["detail"]) < 1_000
-
-
 @pytest.mark.parametrize(
     ("call", "place", "words"),
     [
@@ -155,17 +100,14 @@ def test_an_index_of_a_tricky_name_is_unknown_or_refused(odd, name):
         ({"question": "x", "exlude": ["a"]}, "body.exlude", "did you mean exclude?"),
         ({"question": "x", "\x00": 1}, "body.\x00", "unknown field"),
         ({}, "body.question", "is missing"),
-        ({"question": None}, "body.question", "must be text"),
         ({"question": ["x"]}, "body.question", "must be text"),
         ({"question": "x", "k": 0}, "body.k", "must be at least 1"),
         ({"question": "x", "k": 1_001}, "body.k", "must be at most 1000"),
         ({"question": "x", "k": "many"}, "body.k", "must be a whole number"),
-        ({"question": "x", "k": 1.5}, "body.k", "must be a whole number"),
         ({"question": "x", "k": 10**400}, "body.k", ""),
         ({"question": "x", "conditions": "perhaps"}, "body.conditions", "must be true or false"),
         ({"question": "x", "strategy": {"en": "a"}}, "body.strategy.en", "must be a list"),
         ({"question": "x", "strategy": {"en": ["a"] * 51}}, "body.strategy.en", "at most 50 items"),
-        ({"question": "x", "strategy": {"english": ["a"]}}, "body.strategy.english", ""),
         (
             {"question": "x", "strategy": {"years": [2020, 2010]}},
             "body.strategy.years",
@@ -173,9 +115,7 @@ def test_an_index_of_a_tricky_name_is_unknown_or_refused(odd, name):
         ),
         ({"question": "x", "strategy": "{"}, "body.strategy", ""),
         ({"question": "x", "exclude": "a"}, "body.exclude", "must be a list"),
-        ({"question": "x", "exclude": ["a", 1]}, "body.exclude.1", "must be text"),
         ([], "body", "must be a JSON object"),
-        ("x", "body", "must be a JSON object"),
         (True, "body", "must be a JSON object"),
     ],
     ids=str,
@@ -190,16 +130,10 @@ def test_what_cannot_be_read_is_named_in_plain_words(api, call, place, words):
     ("call", "code", "words"),
     [
         ({"question": ""}, "bad-question", "the question is empty"),
-        ({"question": " \n\t"}, "bad-question", "the question is empty"),
         ({"question": "x", "year": "soon"}, "bad-filter", "no year"),
-        ({"question": "x", "year": "2020..2010"}, "bad-filter", "backwards"),
         ({"question": "x", "lang": "fr"}, "bad-filter", "no language"),
-        ({"question": "x", "method": "best"}, "bad-filter", "there are"),
         ({"question": "x", "keywords": [""]}, "bad-question", "at least 1 character"),
-        ({"question": "x", "keywords": ["a"] * 51}, "bad-question", "at most 50 items"),
-        ({"question": "x", "exclude": ["a"] * 21}, "bad-question", "at most 20 items"),
         ({"question": "x", "exclude": ["a" * 201]}, "bad-question", "at most 200 characters"),
-        ({"question": "x", "skip": ["SQ99"]}, "bad-filter", "SQ99"),
         ({"question": "(a OR", "method": "boolean"}, "bad-expression", ""),
         ({"question": "x", "index": "nope"}, "unknown-index", "no index 'nope'"),
     ],
@@ -216,11 +150,6 @@ def test_what_cannot_be_used_is_refused_in_the_commands_words_whole_or_streamed(
         assert f'"{code}"' in streamed.text
     else:
         assert streamed.json() == whole.json() == found.json()
-
-
-def test_a_model_that_is_not_offered_is_refused(api):
-    refused = api.post("/api/v1/ask", json={"question": "x", "model": "other"})
-    assert_problem(refused, 422, "unknown-model", "no model 'other'; there are: none")
 
 
 @pytest.mark.parametrize(
@@ -254,37 +183,6 @@ def test_a_body_that_is_no_json_object_is_refused(api, body, headers, status, co
 
 
 @pytest.mark.parametrize(
-    "part",
-    [
-        {"index": "\\ud800"},
-        {"journal": "\\udfff"},
-        {"year": "\\ud800"},
-        {"method": "\\ud800"},
-        {"keywords": ["a", "\\ud800"]},
-        {"skip": ["\\ud800"]},
-        {"passage_id": "\\ud800"},
-        {"format": "\\ud800"},
-        {"ids": ["\\ud800"]},
-        {"\\ud800": 1},
-    ],
-    ids=str,
-)
-def test_half_a_character_is_refused_wherever_it_stands(api, part):
-    body = json.dumps({"question": "x"} | part).replace("\\\\", "\\").encode()
-    for path in ("search", "ask", "explain", "export", "facets", "record"):
-        refused = api.post(f"/api/v1/{path}", content=body, headers=JSON)
-        assert_problem(refused, 422, "bad-request")
-
-
-@pytest.mark.parametrize(
-    "kind", ["application/json; charset=utf-8", "APPLICATION/JSON", "application/x+json"]
-)
-def test_json_is_read_by_any_of_its_names(api, kind):
-    body = json.dumps({"question": ENGLISH, "k": 1}).encode()
-    assert api.post("/api/v1/search", content=body, headers={"Content-Type": kind}).status_code == 200
-
-
-@pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [
         ("DELETE", "/api/v1/search", "GET, HEAD, POST"),
@@ -302,11 +200,6 @@ def test_a_wrong_method_is_told_which_are_right(api, method, path, allowed):
     assert response.headers["allow"] == allowed
 
 
-@pytest.mark.parametrize("path", ["/nope", "/api/v1", "/api/v1/", "/api/v1/nope", "/api/v2/search"])
-def test_nothing_at_an_address_is_a_problem_too(api, path):
-    assert_problem(api.get(path), 404, "not-found", path)
-
-
 @pytest.mark.parametrize(
     ("language", "words"),
     [("ko", "이 주소에는 아무것도 없습니다"), ("en", "There is nothing at this address")],
@@ -319,40 +212,6 @@ def test_a_browser_gets_a_page_where_there_is_none(api, path, language, words):
     assert words in response.text
     assert '<a href="/">' in response.text
     assert "<script>" not in response.text
-
-
-@pytest.mark.parametrize("path", ["/api/v1/nope", "/v1/nope", "/mcp/nope"])
-def test_below_the_addresses_of_programs_a_browser_gets_json(api, path):
-    response = api.get(path, headers=BROWSER)
-    assert (response.status_code, response.json().keys() & {"code", "error"} != set()) == (404, True)
-
-
-def test_an_export_says_how_many_papers_are_not_there(api):
-    some = api.get("/api/v1/export", params={"format": "ris", "ids": ["SAMPLE-BAT-011", "nope", "no"]})
-    assert (some.status_code, some.headers["X-Missing-Papers"]) == (200, "2")
-    none = api.get("/api/v1/export", params={"format": "ris", "ids": ["nope"]})
-    assert_problem(none, 404, "unknown-paper")
-
-
-def test_head_tells_what_get_would_without_a_body(odd):
-    for path in ("/healthz", "/api/v1/indexes", "/api/v1/search?question=aerogel&index=other", "/docs"):
-        get, head = odd.get(path), odd.head(path)
-        assert (head.status_code, head.content) == (200, b"")
-        assert head.headers["content-type"] == get.headers["content-type"]
-
-
-@pytest.mark.parametrize(
-    "record",
-    [
-        {},
-        {"search_record": 1},
-        {"search_record": 2},
-        {"search_record": 1, "index": {"name": "../x"}},
-    ],
-    ids=str,
-)
-def test_a_record_that_is_not_whole_is_refused(api, record):
-    assert_problem(api.post("/api/v1/rerun", json=record), 422, "invalid-call", "record of a search")
 
 
 @pytest.mark.parametrize(
@@ -374,22 +233,3 @@ def test_a_record_that_was_tampered_with_does_no_more_than_a_call_may(api, chang
     saved = api.post("/api/v1/record", json={"question": ENGLISH, "k": 1}).json()
     refused = api.post("/api/v1/rerun", json=saved | changed)
     assert_problem(refused, 404 if code == "unknown-index" else 422, code)
-
-
-@pytest.mark.parametrize("passage_id", ["nope", "", "\x00", "x" * 1_024, "SAMPLE-BAT-011\n", "%", "*"])
-def test_a_passage_that_there_is_not_is_unknown(api, passage_id):
-    refused = api.post("/api/v1/explain", json={"question": ENGLISH, "passage_id": passage_id})
-    assert_problem(refused, 404, "unknown-passage")
-
-
-def test_refusals_tell_nothing_of_the_machine(odd):
-    answers = [
-        odd.get("/api/v1/indexes/nope"),
-        odd.post("/api/v1/search", json={"question": "aerogel", "index": "nope"}),
-        odd.get("/v1/models/nope"),
-    ]
-    for answer in answers:
-        assert answer.status_code == 404
-        assert "no " in answer.text
-        for place in ("Traceback", "/", "http"):
-            assert place not in answer.text

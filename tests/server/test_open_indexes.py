@@ -1,23 +1,18 @@
 """Indexes are opened before they are asked for, and closed when they are deleted or too many."""
 
 import asyncio
-import threading
 import time
 from contextlib import asynccontextmanager
 
 import pytest
 
-from indexer.errors import IndexClosed, UnknownIndex
+from indexer.errors import IndexClosed
 from indexer.settings import IndexerSettings
-from indexer.versions.store.engines import open_store
 from indexer.versions.store.folder import FolderStore
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
-from server.errors import Stopping
-from server.indexes.kept_indexes import KeptIndexes
-from server.store import FILE
-from tests.indexer.made_corpora import edit_manifest
+from server.indexes import KeptIndexes
 from tests.server.loading import PAPERS, publish_edition
 from tests.server.running import START_S as PATIENCE_S
 from tests.server.running import application, probe, wait_for
@@ -42,12 +37,9 @@ async def asked(index):
 
 @asynccontextmanager
 async def kept(settings, most, opened=None):
-    stopping = asyncio.Event()
-    indexes = KeptIndexes(
-        opened or (lambda name: open_index(settings, name, follow=True)), most=most, stopping=stopping
-    )
+    indexes = KeptIndexes(opened or (lambda name: open_index(settings, name, follow=True)), most)
     try:
-        yield indexes, stopping
+        yield indexes
     finally:
         await indexes.close()
 
@@ -66,7 +58,7 @@ async def closed(index):
 
 def test_of_too_many_the_one_that_was_not_asked_for_longest_is_closed(settings):
     async def use():
-        async with kept(settings, 2) as (indexes, _):
+        async with kept(settings, 2) as indexes:
             held = {name: await asyncio.create_task(indexes.get(name)) for name in NAMES}
             assert await closed(held["first"])
             assert set(indexes.versions()) == {"second", "third"}
@@ -78,7 +70,7 @@ def test_of_too_many_the_one_that_was_not_asked_for_longest_is_closed(settings):
 
 def test_an_index_is_not_closed_while_a_call_holds_it(settings):
     async def use():
-        async with kept(settings, 1) as (indexes, _):
+        async with kept(settings, 1) as indexes:
             may_end = asyncio.Event()
 
             async def call():
@@ -106,58 +98,13 @@ def test_who_ask_at_once_wait_for_one_opening_and_who_leaves_ends_it_for_nobody(
         return open_index(settings, name, follow=True)
 
     async def use():
-        async with kept(settings, 2, open_slowly) as (indexes, _):
+        async with kept(settings, 2, open_slowly) as indexes:
             calls = [asyncio.create_task(indexes.get("first")) for _ in range(5)]
             await asyncio.sleep(0.05)
             calls[0].cancel()
             found = await asyncio.gather(*calls[1:])
             assert len(set(map(id, found))) == 1
             assert opened == ["first"]
-
-    asyncio.run(use())
-
-
-def test_who_waits_for_an_opening_is_told_when_the_server_stops(settings):
-    may_open = threading.Event()
-
-    def open_late(name):
-        may_open.wait(PATIENCE_S)
-        return open_index(settings, name, follow=True)
-
-    async def use():
-        async with kept(settings, 2, open_late) as (indexes, stopping):
-            call = asyncio.create_task(indexes.get("first"))
-            await asyncio.sleep(0.05)
-            stopping.set()
-            with pytest.raises(Stopping):
-                await call
-            may_open.set()
-
-    asyncio.run(use())
-
-
-def test_what_cannot_be_opened_is_tried_again_by_the_next_call(settings):
-    async def use():
-        async with kept(settings, 2) as (indexes, _):
-            with pytest.raises(UnknownIndex):
-                await indexes.get("fourth")
-            publish_edition(settings, "fourth", 1)
-            assert await asked(await indexes.get("fourth")) == PAPERS
-
-    asyncio.run(use())
-
-
-def test_a_deleted_index_is_let_go(settings):
-    async def use():
-        async with kept(settings, 3) as (indexes, _):
-            index = await asyncio.create_task(indexes.get("first"))
-            with open_store(settings, "first") as store:
-                store.delete()
-            await asyncio.sleep(0)  # until the task that held it has let go
-            indexes.close_all_but(["second", "third"])
-            assert "first" not in indexes.versions()
-            with pytest.raises((IndexClosed, UnknownIndex)):
-                await asked(index)
 
     asyncio.run(use())
 
@@ -172,19 +119,8 @@ def test_a_server_is_ready_when_its_indexes_are_open(settings):
         assert client.get("/healthz").status_code == 200
 
 
-def test_a_server_is_ready_without_an_index_that_cannot_be_opened_and_says_why(settings):
-    folder = FolderStore(settings.home, "second").version_path(1)
-    edit_manifest(folder, fingerprint={"tokens": "others"})
-    with application(settings.home) as client:
-        answer = probe(client)
-        assert (answer.status_code, answer.json()["errors"]) == (200, ["index-mismatch"])
-        for name, status in (("first", 200), ("second", 503)):
-            found = client.post("/api/v1/search", json={"question": "quokka", "index": name})
-            assert found.status_code == status
-
-
 def test_a_server_that_can_open_none_of_its_indexes_is_not_ready_until_it_can(settings, monkeypatch):
-    monkeypatch.setattr("server.indexes.open_indexes.LOOKED_EVERY_S", 0.1)
+    monkeypatch.setattr("server.indexes.LOOKED_EVERY_S", 0.1)
     files = [FolderStore(settings.home, name).version_path(1) / "manifest.json" for name in NAMES]
     whole = [file.read_bytes() for file in files]
     for file in files:
@@ -197,33 +133,3 @@ def test_a_server_that_can_open_none_of_its_indexes_is_not_ready_until_it_can(se
             file.write_bytes(content)
         again = wait_for(lambda: client.get("/readyz"), lambda answer: answer.status_code == 200)
         assert again.json() == {"status": "ok", "indexes": len(NAMES)}
-
-
-def test_of_a_damaged_index_and_unreadable_keys_no_path_is_told(settings):
-    (FolderStore(settings.home, "second").version_path(1) / "manifest.json").write_text("{")
-    with application(settings.home) as client:
-        damaged = client.post("/api/v1/search", json={"question": "quokka", "index": "second"})
-        listed = client.get("/api/v1/indexes")
-        (settings.home / FILE).write_bytes(b"x" * 100)
-        unreadable = client.get("/api/v1/indexes")
-        assert (damaged.json()["code"], unreadable.json()["code"]) == ("index-damaged", "keys-unreadable")
-        for answer in (damaged, listed, unreadable):
-            assert str(settings.home) not in answer.text
-            assert "manifest.json" not in answer.text
-
-
-def test_a_server_without_any_index_is_ready_for_the_first(tmp_path):
-    home = tmp_path / "home"
-    home.mkdir()
-    with application(home) as client:
-        assert probe(client).json() == {"status": "ok", "indexes": 0}
-        publish_edition(IndexerSettings(home=home, workers=1), "first", 1)
-        found = client.post("/api/v1/search", json={"question": "quokka", "method": "or"})
-        assert len(found.json()["hits"]) == PAPERS
-
-
-def test_more_indexes_than_are_kept_open_are_all_answered_from(settings):
-    with application(settings.home, open_indexes=1) as client:
-        for name in NAMES * 3:
-            found = client.post("/api/v1/search", json={"question": "quokka", "method": "or", "index": name})
-            assert len(found.json()["hits"]) == PAPERS

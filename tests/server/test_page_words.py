@@ -7,10 +7,8 @@ from typing import Any
 import pytest
 
 from base.notes import Note, with_codes
-from indexer.errors import IndexDamaged
-from server.html.page_files import FOLDER, LANGUAGES, page_files
-from server.html.pages import accepted_language
-from server.problems import error_classes, problem
+from server.html import FOLDER, LANGUAGES, accepted_language, page_files
+from server.problems import error_classes
 
 SAID = re.compile(r'\bt\("([^"]+)"')
 PLACE = re.compile(r"\{(\w+)")
@@ -113,12 +111,6 @@ def test_a_wrong_call_has_a_note_with_its_values(api, path, body, code, held):
     assert note.code == code
     assert note in problem["detail"]
     assert held in note.in_language("ko")
-
-
-def test_a_note_without_the_address_of_the_machine():
-    said = problem(IndexDamaged("/home/someone/index is damaged", index="papers"))
-    assert "note" not in said
-    assert "/home" not in str(said)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.html.pages import Reader, page_in
+from server.html import Reader, page_in
 from server.routes.paper_page import paper_values
 
 HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(1)>' {{base}} &lt;"

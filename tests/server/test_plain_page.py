@@ -6,7 +6,6 @@ import pytest
 
 from server.addresses import paper_address
 from tests.generator.sample_index import ENGLISH
-from tests.server.running import application
 
 LISTED = re.compile(r'<a href="(/papers/[^"]+)" lang')
 
@@ -55,18 +54,3 @@ def test_what_cannot_be_answered_without_scripts_is_said_on_a_page(api, path, st
     assert page.status_code == status
     assert page.headers["content-type"].startswith("text/html")
     assert re.search("<h1>[^<]*[가-힣]", page.text)
-
-
-def test_who_asks_too_often_without_scripts_is_told_when_to_come_back(sample_home):
-    with application(sample_home, address="192.0.2.1", searches_per_minute=1, search_burst=1) as client:
-        pages = [client.get("/plain?q=cell", headers={"Accept": "text/html"}) for _ in range(2)]
-    assert [page.status_code for page in pages] == [200, 429]
-    refused = pages[1]
-    assert refused.headers["content-type"].startswith("text/html")
-    assert f"in {refused.headers['retry-after']} seconds" in refused.text
-
-
-def test_a_paper_without_an_abstract_is_marked(api):
-    page = api.get("/plain", params={"q": "smoking cessation counselling", "hl": "ko"})
-    assert LISTED.findall(page.text) == ["/papers/SAMPLE-NUR-011?index=sample#SAMPLE-NUR-011"]
-    assert "제목만 있고 초록 없음" in page.text

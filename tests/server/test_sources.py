@@ -1,28 +1,19 @@
 """Sources through the server: offered, asked, failing, limited by keys; nothing tells where they are."""
 
-import asyncio
 import json
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import httpx
 import pytest
 
-from indexer.settings import IndexerSettings
-from retriever.sources import Source
-from retriever.sources.configuration import DeclaredSource
-from retriever.sources.settings import SourceSettings
-from server.sources.kept_source import KeptSource
 from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.http_server import Handler
 from tests.http_server import serving as serving_http
-from tests.indexer.made_corpora import build, write_jsonl
 from tests.server.conftest import UNLIMITED
-from tests.server.running import START_S, application, serving, wait_for
+from tests.server.running import application, wait_for
 from tests.server.sse import events_of
-from tests.server.test_description import assert_as_described
 
 FOREIGN: dict[str, Any] = {
     "_id": "B17",
@@ -60,23 +51,6 @@ class Garbage(Handler):
 
     def post(self) -> None:
         self.answer(200, {"hits": "inhalt at 10.0.0.7"})
-
-
-class Redirecting(Handler):
-    """One that sends callers elsewhere."""
-
-    def post(self) -> None:
-        self.send_response(302)
-        self.send_header("Location", "http://127.0.0.1:1/elsewhere")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-
-class Endless(Handler):
-    """One whose answer is larger than is read."""
-
-    def post(self) -> None:
-        self.answer(200, {"hits": ["x" * 5_000_000]})
 
 
 def declare(patch, name, **keys):
@@ -131,20 +105,6 @@ def test_sources_are_listed_without_where_they_are(client, theirs):
     ]
 
 
-def test_what_a_source_says_that_it_holds_is_listed_too(sample_home, monkeypatch):
-    declare(monkeypatch, "ours", kind="index", index=NAME, description="Theses of our institute")
-    with offering(sample_home, "ours") as client:
-        [listed] = client.get("/api/v1/sources").json()["sources"]
-    assert listed["description"] == "Theses of our institute"
-
-
-def test_none_is_offered_unless_the_settings_say_so(sample_home, monkeypatch):
-    declare(monkeypatch, "ours", kind="index", index=NAME)
-    with offering(sample_home, "") as client:
-        assert client.get("/api/v1/sources").json() == {"sources": []}
-        assert "no source 'ours'" in refused(client, 404, "unknown-source", sources=["ours"])
-
-
 def test_a_search_of_sources_names_them_and_where_each_paper_is(client):
     result = found(client, "ours", "theirs")
     assert (result["index"], result["sources"]) == (None, ["ours", "theirs"])
@@ -154,24 +114,11 @@ def test_a_search_of_sources_names_them_and_where_each_paper_is(client):
     assert "ours:SAMPLE-BAT-011" in by_id
 
 
-def test_a_call_is_asked_of_an_index_or_of_sources(client):
-    assert "not both" in refused(client, 422, "invalid-call", sources=["ours"], index=NAME)
-
-
 @pytest.mark.parametrize("name", ["hidden", "", "../ours", "library.toml", "/etc/passwd", "x" * 5_000])
 def test_what_is_not_offered_is_not_there(client, name):
     said = refused(client, 404, "unknown-source", sources=["ours", name])
     assert said.endswith(" ours, theirs")
     assert len(said) < 300
-
-
-def test_keywords_and_queries_are_those_of_the_search(client):
-    result = found(client, "ours")
-    call = {"question": ENGLISH, "sources": ["ours"]}
-    planned = client.post("/api/v1/queries", json=call).json()
-    assert (planned["index"], planned["sources"]) == (None, ["ours"])
-    assert planned["keywords"] == result["keywords"]
-    assert client.post("/api/v1/keywords", json=call).json()["keywords"] == result["keywords"]
 
 
 def test_papers_of_sources_are_exported_by_question_and_by_id(client):
@@ -191,28 +138,7 @@ def test_papers_of_sources_are_exported_by_question_and_by_id(client):
     assert one.text.startswith("TY  - ")
 
 
-@pytest.mark.parametrize("path", ["explain", "facets", "record"])
-def test_what_sources_cannot_give_takes_none(client, path):
-    assert "unknown field" in refused(client, 422, "bad-request", path, sources=["ours"], passage_id="x")
-
-
-def test_an_answer_over_sources_arrives_with_its_evidence(client):
-    call = {"question": ENGLISH, "sources": ["ours", "theirs"]}
-    with client.stream("POST", "/api/v1/ask", json=call, headers={"Accept": "text/event-stream"}) as answer:
-        events = list(events_of(answer.iter_lines()))
-    assert events[-1].name == "done"
-    [evidence] = [event.data for event in events if event.name == "evidence"]
-    done = events[-1].data
-    assert done["sources"] == ["ours", "theirs"]
-    assert done["answer"]["sentences"]
-    texts = {hit["passage_id"]: hit["text"] for hit in evidence["hits"]}
-    cited = {cited for sentence in done["answer"]["sentences"] for cited in sentence["citations"]}
-    assert cited <= texts.keys()
-    whole = client.post("/api/v1/ask", json=call).json()
-    assert whole["answer"] == done["answer"]
-
-
-@pytest.mark.parametrize("server", [Hanging, Garbage, Redirecting, Endless])
+@pytest.mark.parametrize("server", [Hanging, Garbage])
 def test_a_source_that_fails_is_a_note_and_tells_nothing_of_itself(sample_home, monkeypatch, server):
     with serving_http(server) as url:
         declare(monkeypatch, "ours", kind="index", index=NAME)
@@ -230,76 +156,6 @@ def test_a_source_that_fails_is_a_note_and_tells_nothing_of_itself(sample_home, 
     told = f"{result['notes']} {alone} {last.data}"
     for hidden in (url, url.rpartition(":")[2], "inhalt", "10.0.0.7", "books", SECRET, "elsewhere"):
         assert hidden not in told
-
-
-def test_a_source_that_cannot_be_opened_is_tried_again(sample_home, monkeypatch, tmp_path):
-    declare(monkeypatch, "ours", kind="index", index=NAME)
-    declare(monkeypatch, "late", kind="index", index=NAME, home=tmp_path / "later")
-    with offering(sample_home, "ours,late") as client:
-        [_, late] = client.get("/api/v1/sources").json()["sources"]
-        assert "'late'" in late.pop("error")
-        assert late == {"name": "late", "kind": "index"}
-        result = found(client, "ours", "late")
-        assert [note for note in result["notes"] if "'late'" in note]
-        assert result["hits"][0]["doc_id"].startswith("ours:")
-        (tmp_path / "later").symlink_to(sample_home)
-        assert found(client, "late")["hits"]
-
-
-def test_a_source_that_opens_while_its_caller_leaves_stays_open_for_the_next():
-    go_on, opened = threading.Event(), []
-
-    class Late(Source):
-        def __init__(self, *_: object) -> None:
-            go_on.wait(60)
-            opened.append(self)
-
-    async def leave_and_come_back() -> Source:
-        declared = DeclaredSource("late", SourceSettings(kind="late"), Late)
-        kept = KeptSource(declared, IndexerSettings())
-        leaving = asyncio.ensure_future(kept.opened())
-        await asyncio.sleep(0)  # it has begun
-        leaving.cancel()
-        asyncio.get_running_loop().call_later(0.1, go_on.set)
-        await asyncio.wait((leaving,))
-        return await kept.opened()
-
-    assert [asyncio.run(leave_and_come_back())] == opened
-
-
-def test_an_index_as_a_source_goes_on_to_what_is_published(monkeypatch, tmp_path):
-    def publish(paper_id):
-        record = {"id": paper_id, "title": "Aerogel barriers", "abstract": "Aerogel slowed thermal runaway."}
-        build(tmp_path, write_jsonl(tmp_path / "papers.jsonl", [record]), name="few")
-
-    publish("FIRST")
-    declare(monkeypatch, "ours", kind="index", index="few")
-    with offering(tmp_path, "ours") as client:
-        assert [hit["doc_id"] for hit in found(client, "ours")["hits"]] == ["FIRST"]
-        publish("SECOND")
-        assert {hit["doc_id"] for hit in found(client, "ours")["hits"]} == {"FIRST", "SECOND"}
-
-
-def test_a_stream_that_is_broken_off_leaves_nothing_behind(sample_home, tmp_path):
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    with serving_http(Hanging) as url:
-        declared = {"kind": "elasticsearch", "url": url, "index": "x", "fields__title": "t", "timeout_s": 60}
-        variables = {f"sources__slow__{key}": value for key, value in declared.items()}
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("TMPDIR", str(folder))
-            served = serving(sample_home, tmp_path / "log", server__sources="slow", **variables)
-            with served as server:
-                call = {"question": ENGLISH, "sources": ["slow"]}
-                headers = {"Accept": "text/event-stream"}
-                with httpx.stream(
-                    "POST", f"{server.url}/api/v1/ask", json=call, headers=headers, timeout=START_S
-                ) as answer:
-                    assert answer.status_code == 200
-                    wait_for(lambda: [*folder.glob("shrag-sources-*")], bool)
-                wait_for(lambda: [*folder.glob("shrag-sources-*")], lambda left: not left)
-                assert server.get("/healthz").status_code == 200
-                assert "error" not in server.log.read_text()
 
 
 def test_a_source_that_hangs_leaves_slots_for_others(sample_home, monkeypatch):
@@ -324,53 +180,6 @@ def test_a_source_that_hangs_leaves_slots_for_others(sample_home, monkeypatch):
             go_on.set()
             codes = sorted(each.result().json()["code"] for each in asked)
     assert codes == ["source-failed", "source-failed", "too-busy"]
-
-
-def test_a_source_that_hangs_is_waited_for_once_a_question(sample_home, monkeypatch):
-    class Counting(Hanging):
-        calls = 0
-
-        def post(self) -> None:
-            Counting.calls += 1
-            super().post()
-
-    with serving_http(Counting) as url:
-        declare(monkeypatch, "ours", kind="index", index=NAME)
-        declare_theirs(monkeypatch, "slow", url, timeout_s=1)
-        with offering(sample_home, "ours,slow") as client:
-            assert found(client, "ours", "slow")["hits"]
-            wait_for(lambda: Counting.calls, bool)
-    assert Counting.calls == 1
-
-
-@pytest.mark.slow
-def test_a_slow_source_has_time_for_records_and_for_their_full_texts(sample_home, monkeypatch):
-    class Slow(Theirs):
-        def post(self) -> None:
-            time.sleep(0.6 * timeout_s)
-            super().post()
-
-    for timeout_s in (3, 20):  # on a slow machine the first leaves too little besides
-        with serving_http(Slow) as url:
-            fields = {"fields__abstract": "none", "fields__body": "inhalt"}
-            declare_theirs(monkeypatch, "slow", url, timeout_s=timeout_s, **fields)
-            with offering(sample_home, "slow") as client:
-                answer = client.post("/api/v1/search", json={"question": ENGLISH, "sources": ["slow"]}).json()
-        if [hit["doc_id"] for hit in answer.get("hits", ())] == ["B17"]:
-            break
-    else:
-        pytest.fail(str(answer))
-
-
-def test_the_audit_log_says_which_sources_were_asked(sample_home, monkeypatch, tmp_path):
-    for name in ("ours", "again"):
-        declare(monkeypatch, name, kind="index", index=NAME)
-    with offering(sample_home, "ours,again", audit_file=tmp_path / "audit") as client:
-        found(client, "ours", "again")
-        refused(client, 404, "unknown-source", sources=["hidden"])
-    asked, unknown = map(json.loads, (tmp_path / "audit").read_text("utf-8").splitlines())
-    assert (asked["index"], asked["status"]) == ("source:again,ours", 200)
-    assert (unknown["index"], unknown["status"]) == (None, 404)
 
 
 def test_a_key_that_is_limited_opens_the_sources_that_it_names(sample_home, theirs, monkeypatch, tmp_path):
@@ -403,26 +212,6 @@ def test_a_key_that_is_limited_opens_the_sources_that_it_names(sample_home, thei
     assert [(key["indexes"], key["sources"]) for key in listed][2:] == [([], ["theirs"]), ([NAME], ["ours"])]
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [(("--source", "../x"), "source"), (("--role", "operator", "--source", "x"), "allows every")],
-)
-def test_a_key_names_sources_as_they_are_named(tmp_path, options, said):
-    done = shrag("keys", "create", *options, home=tmp_path)
-    assert done.returncode == 2
-    assert said in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("kind", "said"),
-    [({}, "no source 'library'"), ({"sources__library__kind": "oracle"}, "'oracle'")],
-)
-def test_a_server_that_offers_what_is_not_declared_does_not_start(tmp_path, kind, said):
-    done = shrag("serve", "--port", "0", home=tmp_path, server__sources="library", **kind)
-    assert done.returncode == 2
-    assert said in done.stderr
-
-
 def chat(client, model, **given):
     messages = [{"role": "user", "content": ENGLISH}]
     return client.post("/v1/chat/completions", json={"model": model, "messages": messages} | given)
@@ -444,17 +233,6 @@ def test_a_source_is_a_model_whose_citations_lead_to_the_web(client):
     refusal = chat(client, "source:hidden")
     assert (refusal.status_code, refusal.json()["error"]["code"]) == (404, "model_not_found")
     assert "source:ours" in refusal.json()["error"]["message"]
-
-
-def test_a_chat_chooses_way_and_hops_by_metadata(client):
-    plain, by_way = (
-        chat(client, NAME, metadata=metadata).json()["choices"][0]["message"]["content"]
-        for metadata in ({"session": "7"}, {"way": "paper-qa-1", "hops": "never"})
-    )
-    assert plain != by_way
-    for metadata, param in (({"way": "x"}, "metadata.way"), ({"hops": ["auto"]}, "metadata.hops")):
-        refusal = chat(client, NAME, metadata=metadata)
-        assert (refusal.status_code, refusal.json()["error"]["param"]) == (400, param)
 
 
 def called(client, tool, arguments):
@@ -489,21 +267,6 @@ def test_tools_search_fetch_and_answer_over_sources(client, sources):
         ("fetch", {"id": "source:hidden:SAMPLE-BAT-011"}),
     ]:
         assert called(client, tool, arguments)["isError"]
-
-
-def test_answers_of_sources_are_as_described(client):
-    description = client.get("/openapi.json").json()
-    call = {"question": ENGLISH, "sources": ["ours", "theirs"]}
-    for path, shape in [("search", "SearchResult"), ("queries", "PlannedSearch"), ("ask", "AnswerResult")]:
-        answer = client.post(f"/api/v1/{path}", json=call).json()
-        assert_as_described(description, {"$ref": f"#/components/schemas/{shape}"}, answer)
-
-
-def test_results_without_scripts_link_to_the_web_alone(client):
-    page = client.get("/plain", params={"q": ENGLISH, "index": "source:theirs"}).text
-    assert 'href="https://doi.org/10.1234/aero.17"' in page
-    assert "javascript:" not in page
-    assert "/papers/" not in page
 
 
 def test_papers_are_found_in_sources_and_the_search_is_gone_on_with_there(client, theirs):

@@ -34,9 +34,3 @@ def test_a_first_build_is_seen_with_what_it_has_committed(home):
     assert seen["new"]["committed_passages"] == seen[NAME]["passages"] > 0
     assert seen["new"]["began"]
     assert (seen[NAME]["being_indexed"], seen[NAME]["committed_passages"]) == (False, None)
-
-
-@pytest.mark.parametrize("content", ["", "{}", "[]", '{"segments": 7}', '{"segments": [{}]}', "null"])
-def test_a_build_that_tells_nothing_is_seen_all_the_same(home, content):
-    (home / "new" / "building" / "tantivy" / "meta.json").write_text(content)
-    assert indexes_of(home)["new"]["committed_passages"] in {None, 0}

@@ -1,7 +1,5 @@
 """The store: one file for all processes, whole after a kill, and closed to everybody when it is damaged."""
 
-import os
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -11,10 +9,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from server.access.key_store import Keys
-from server.access.keys import make_key
+from server.access.keys import Keys, make_key
 from server.access.sessions import MOST_SESSIONS, Session, add_session, find_session
-from server.errors import StoreEmpty, StoreUnusable
+from server.errors import StoreUnusable
 from server.store import FILE, MUST_EXIST, Store
 from tests.indexer.made_corpora import ROOT, environment_of
 
@@ -34,20 +31,6 @@ def key(store):
     made = make_key("reading room", indexes=("a",), sources=("b",))
     Keys(store).add(made[1])
     return made
-
-
-def test_without_a_file_nothing_is_there_and_reading_makes_none(store, tmp_path):
-    assert not Keys(store).are_needed()
-    assert Keys(store).all() == {}
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_key_is_stored_as_a_hash_in_a_file_for_its_owner_alone(store, key, tmp_path):
-    text, record = key
-    assert Keys(store).all() == {record.id: record}
-    for file in tmp_path.iterdir():
-        assert file.stat().st_mode & 0o077 == 0
-        assert text.split("_", 2)[2].encode() not in file.read_bytes()
 
 
 def test_a_change_of_another_store_is_seen_by_the_next_read(store, key, tmp_path):
@@ -98,13 +81,6 @@ def test_a_kill_in_the_middle_of_a_change_leaves_the_old_state(store, tmp_path):
         assert counts(store) == [number, number]
 
 
-def test_changes_of_two_processes_at_once_are_all_there(store, tmp_path):
-    processes = [run(tmp_path, COUNT, "100", "") for _ in range(2)]
-    for process in processes:
-        process.communicate()
-    assert counts(store) == [199, 199]  # the first one of both is 0
-
-
 def damaged(path, how):
     whole = path.read_bytes()
     if how == "overwritten":
@@ -148,68 +124,12 @@ def test_a_damaged_store_is_one_clear_error_and_admits_nobody(store, key, tmp_pa
     store.close()
 
 
-def test_an_empty_file_admits_nobody_until_a_key_fills_it(store, tmp_path):
-    (tmp_path / FILE).touch()
-    text, record = make_key()
-    for use in (Keys(store).are_needed, Keys(store).all, lambda: store.secret("x")):
-        with pytest.raises(StoreEmpty, match="create a key"):
-            use()
-    Keys(store).add(record)
-    assert Keys(store).find(text)
-    assert store.row("PRAGMA journal_mode") == ("wal",)
-
-
 def test_a_store_that_the_server_made_is_not_made_again(tmp_path, monkeypatch):
     monkeypatch.setenv(MUST_EXIST, "1")
     for use in (Keys(Store(tmp_path)).are_needed, lambda: Store(tmp_path).secret("x")):
         with pytest.raises(StoreUnusable):
             use()
     assert not (tmp_path / FILE).exists()
-
-
-def test_another_file_in_its_place_is_opened(store, key, tmp_path):
-    other, record = make_key()
-    elsewhere = Store(tmp_path / "elsewhere")
-    Keys(elsewhere).add(record)
-    elsewhere.close()
-    (tmp_path / "elsewhere" / FILE).rename(tmp_path / FILE)
-    assert (Keys(store).find(other) is None, Keys(store).find(key[0])) == (False, None)
-
-
-def test_while_another_process_writes_reads_go_on_and_changes_end_in_time(store, key, tmp_path, monkeypatch):
-    monkeypatch.setattr("server.store.WAIT_S", 0.2)
-    with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        assert Keys(store).find(key[0])
-        with pytest.raises(StoreUnusable, match="try again"):
-            Keys(store).revoke(key[1].id, NOW)
-        other.execute("ROLLBACK")
-    assert Keys(store).revoke(key[1].id, NOW).revoked
-
-
-def test_on_a_read_only_home_keys_are_checked_and_a_new_file_is_seen(store, key, tmp_path, monkeypatch):
-    store.close()
-    home = tmp_path / "mounted"
-    shutil.copytree(tmp_path, home)
-    monkeypatch.setattr(os, "access", lambda *_: False)
-    keys = Keys(Store(home))
-    assert keys.active(key[1].id)
-    assert not (home / f"{FILE}-shm").exists()
-    Keys(Store(tmp_path)).revoke(key[1].id, NOW)
-    shutil.copyfile(tmp_path / FILE, home / FILE)
-    assert keys.active(key[1].id) is None
-
-
-def test_uses_are_noted_in_the_background_and_a_failure_does_no_harm(store, key, tmp_path, monkeypatch):
-    monkeypatch.setattr("server.store.WAIT_S", 0.05)
-    with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        assert Keys(store).find(key[0])
-        time.sleep(0.3)
-        other.execute("ROLLBACK")
-    assert Keys(store).find(key[0])
-    store.close()
-    assert Keys(Store(tmp_path)).all()[key[1].id].last_used == NOW.date()
 
 
 def test_a_key_has_so_many_sessions_and_they_end_in_time(store, key):

@@ -45,16 +45,6 @@ def test_statistics_take_the_place_of_a_model_that_fails_and_a_note_says_so(samp
     assert "model_failed" in {code["code"] for code in found["note_codes"]}
 
 
-def test_a_search_that_asks_the_model_counts_as_a_question(sample_home, tmp_path):
-    limits = {"server__asks_per_minute": 1, "server__ask_burst": 1, "server__local_operator": "false"}
-    with serving_with_model(sample_home, tmp_path, *[written() for _ in range(3)], **limits) as (server, _):
-        statuses = [
-            server.post("/api/v1/search", json=call).status_code
-            for call in (BY_MODEL, BY_MODEL, {"question": ENGLISH})
-        ]
-    assert statuses == [200, 429, 200]
-
-
 @pytest.mark.parametrize(("tool", "question"), [("search", "query"), ("ask", "question")])
 @pytest.mark.parametrize("given", [AGENT, json.dumps(AGENT)], ids=["object", "text"])
 def test_an_agent_is_the_strategist(sample_home, tool, question, given):

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from indexer.versions.folder_backups import FolderBackup
-from server.access.key_store import Keys
-from server.access.keys import make_key
+from server.access.keys import Keys, make_key
 from server.store import Store
 from tests.generator.sample_index import shrag
 from tests.http_server import Handler, serving
@@ -47,7 +46,6 @@ def errors(*codes):
     ("status", "body", "found", "remedy"),
     [
         (200, {"status": "ok"}, "SHRAG answers", ""),
-        (200, errors("keys-empty"), "keys-empty", "create a key (shrag keys create)"),
         (200, errors("keys-unreadable"), "", "let the server use .server.sqlite"),
         (200, errors("another"), "another", "read the log of shrag serve"),
         (200, ["another"], '["another"]', "let the proxy forward all paths"),
@@ -104,7 +102,7 @@ def test_keys_are_counted_and_an_empty_or_damaged_store_is_wrong(tmp_path):
     for content in ("no database" * 100, ""):
         file.write_text(content)
         assert keys()[0] == "wrong"
-    assert "shrag keys create" in doctor(tmp_path)[1]["server", "keys"]["remedy"]
+    assert "restore" in doctor(tmp_path)[1]["server", "keys"]["remedy"]
 
 
 @pytest.mark.parametrize(

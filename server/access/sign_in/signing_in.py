@@ -1,15 +1,30 @@
-"""Sign-in of persons in a running server: starting, finishing, sessions, signing out."""
+"""Sign-in of persons: at an OpenID Connect provider, or by the header of a trusted proxy; their rights.
+
+A person is known by a pseudonym: a keyed hash of the provider and its name for the person. The key is random
+and stored only in the home folder, so the pseudonym cannot be computed from a list of names.
+"""
 
 import asyncio
+import hmac
 import json
+import re
 import secrets
 import time
+from base64 import b32encode
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
+from hashlib import sha256
 from hmac import compare_digest
-from typing import TYPE_CHECKING
+from ipaddress import ip_address, ip_network
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
 
-from starlette.types import Scope
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from base.settings.lists import listed
+from server.access.callers import Caller
 from server.access.keys import digest_of
 from server.access.sessions import (
     SIGN_IN_S,
@@ -21,11 +36,9 @@ from server.access.sessions import (
     find_session,
     take_sign_in,
 )
-from server.access.sign_in.local_path import local_path
-from server.access.sign_in.people import Person, claim_of, known_groups, person_with_rights, pseudonym_of
-from server.access.sign_in.proxy_header import named_by_proxy
-from server.errors import ProviderFailed, SessionsUnreadable, SignInFailed, StoreUnusable
-from server.settings import ServerSettings, SignInSettings
+from server.errors import BadRequest, Forbidden, ProviderFailed, SignInFailed
+from server.roles import ROLES
+from server.settings import GroupRights, ServerSettings, SignInSettings
 from server.store import Store
 
 if TYPE_CHECKING:
@@ -35,28 +48,42 @@ CALLBACK = "/sign-in/callback"
 BACK_CHANNEL = "/sign-in/back-channel-logout"
 SESSION_MARK = "p."  # begins the cookie of a person's session; keys' sessions have no dot
 PSEUDONYMS = "pseudonyms"  # the secret of their hashes
+PSEUDONYM_BYTES = 10
+EVERYBODY = "*"  # the group of everybody who signs in
+MOST_GROUPS = 1_000  # of a person
+LONGEST_NAME = 100
+LONGEST_PATH = 2_000
+RESERVED = "/?#[]@!$&'()*+,;=:%-._~"  # not escaped in a path
+PEER = "peer"  # of the scope's state: the address of the connection, before X-Forwarded-For
+SEPARATORS = re.compile(r"[,;]")
 
 
 class SignIn:
     """The sign-in of a server, for one event loop."""
 
-    def __init__(
-        self,
-        settings: SignInSettings,
-        store: Store,
-        public_url: str,
-        provider: "Provider | None",
-    ) -> None:
-        """`public_url` is the address of this server for readers."""
+    def __init__(self, settings: SignInSettings, server: ServerSettings, store: Store) -> None:
+        """Open the sign-in of the settings.
+
+        Raises:
+            StoreUnusable: the store cannot be written.
+            OSError, ValueError: the client's secret cannot be read.
+        """
         self._settings, self._store = settings, store
         self._secret = store.secret(PSEUDONYMS)
-        self._public_url = public_url
-        self._provider = provider
+        self._public_url = server.public_url
+        self._provider = _open_provider(settings, server) if settings.issuer else None
 
     @property
     def has_provider(self) -> bool:
         """Whether persons sign in at an OpenID Connect provider."""
         return self._provider is not None
+
+    @property
+    def provider(self) -> "Provider":
+        """The provider; raises SignInFailed without one."""
+        if self._provider is None:
+            raise SignInFailed("this server has no sign-in; use a key", reason="provider")
+        return self._provider
 
     async def begin(self, returns_to: str) -> tuple[str, str]:
         """Start a sign-in; return the address at the provider, and the secret of the browser's cookie.
@@ -67,7 +94,7 @@ class SignIn:
             ProviderFailed: the provider is not available.
             StoreUnusable: the store cannot be written.
         """
-        begun, browser = await self._with_provider().begin(), secrets.token_urlsafe(32)
+        begun, browser = await self.provider.begin(), secrets.token_urlsafe(32)
         started = SignInBegun(
             digest_of(begun["state"]),
             digest_of(browser),
@@ -93,9 +120,9 @@ class SignIn:
         return found
 
     async def finish(
-        self, started: SignInBegun, code: str, issuer: str | None, *, replaced: str | None
-    ) -> tuple[str, Person]:
-        """Exchange the code and begin a session; return its token, which is always new, and the person.
+        self, started: SignInBegun, code: str, issuer: str | None, *, address: str, replaced: str | None
+    ) -> tuple[str, Caller]:
+        """Exchange the code and begin a session; return its token, which is always new, and the caller.
 
         `replaced` is the token of the browser's previous session, which ends.
 
@@ -104,73 +131,84 @@ class SignIn:
             ProviderFailed, StoreUnusable: as `begin`.
         """
         settings = self._settings
-        claims = await self._with_provider().claims(code, started, issuer)
-        groups = known_groups(claim_of(claims, settings.groups_claim), settings.groups)
+        claims = await self.provider.claims(code, started, issuer)
+        groups = _known_groups(claim_of(claims, settings.groups_claim), settings.groups)
         name = claim_of(claims, settings.name_claim)
         now = time.time()
-        expires = now + settings.hours * 3_600
-        person = person_with_rights(
-            pseudonym_of(self._secret, settings.issuer, claims["sub"]),
-            name if isinstance(name, str) and name.isprintable() else "",
-            groups,
-            settings.groups,
-            _moment(expires),
+        caller = Caller(
+            address,
+            label=name[:LONGEST_NAME] if isinstance(name, str) and name.isprintable() else "",
+            expires=_moment(now + settings.hours * 3_600),
+            by_cookie=True,
+            person=self._pseudonym(settings.issuer, claims["sub"]),
         )
-        if person is None:
+        caller = _with_rights(caller, groups, settings.groups)
+        if caller.role is None:
             raise SignInFailed("no group of this account has rights here; ask the operator", reason="rights")
         token = SESSION_MARK + secrets.token_urlsafe(32)
         session = Session(
-            digest_of(token), expires, now, person=person.id, name=person.name, groups=json.dumps(groups)
+            digest_of(token),
+            now + settings.hours * 3_600,
+            now,
+            person=caller.person,
+            name=caller.label,
+            groups=json.dumps(groups),
         )
         before = digest_of(replaced) if replaced else None
         await asyncio.to_thread(add_session, self._store, session, replaced=before)
-        return token, person
+        return token, caller
 
-    def find_session(self, token: str) -> Person | None:
+    def find_session(self, token: str, address: str) -> Caller | None:
         """Return the person of a session, with the rights of the current settings; None if it has ended.
 
         Raises:
-            SessionsUnreadable: the store cannot be read.
+            StoreUnusable: the store cannot be read.
         """
         settings = self._settings
         if self._provider is None:
             return None
-        try:
-            found = find_session(self._store, digest_of(token), idle_s=settings.idle_minutes * 60)
-        except StoreUnusable as error:
-            raise SessionsUnreadable(error.what, remedy=error.remedies) from error
+        found = find_session(self._store, digest_of(token), idle_s=settings.idle_minutes * 60)
         if found is None:
             return None
-        return person_with_rights(
-            found.person, found.name, json.loads(found.groups), settings.groups, _moment(found.expires)
+        caller = Caller(
+            address, label=found.name, expires=_moment(found.expires), by_cookie=True, person=found.person
         )
+        caller = _with_rights(caller, json.loads(found.groups), settings.groups)
+        return caller if caller.role else None
 
-    def find_in_headers(self, scope: Scope) -> Person | None:
+    def find_in_headers(self, scope: Scope, address: str) -> Caller | None:
         """Return the person whom the trusted proxy names; None if it names none, or one without rights.
 
         Raises:
-            Forbidden, BadRequest: as `named_by_proxy`.
+            Forbidden: an address that is not the proxy's sent the headers.
+            BadRequest: a header is repeated or not UTF-8.
         """
         settings = self._settings
-        if (named := named_by_proxy(scope, settings)) is None:
+        if not settings.user_header:
             return None
-        user, groups = named
-        pseudonym = pseudonym_of(self._secret, settings.user_header.lower(), user)
-        return person_with_rights(
-            pseudonym, user, known_groups(groups, settings.groups), settings.groups
-        ) or Person(pseudonym, user, None)
+        user = _value(scope, settings.user_header)
+        groups = _value(scope, settings.groups_header) if settings.groups_header else None
+        if user is None and groups is None:
+            return None
+        if not _is_trusted(scope["state"].get(PEER, ""), settings.header_from):
+            raise Forbidden(f"the header {settings.user_header} is accepted only from the sign-in proxy")
+        if not user:
+            return None
+        person = self._pseudonym(settings.user_header.lower(), user)
+        caller = Caller(address, label=user[:LONGEST_NAME], person=person, by_proxy=True)
+        named = [group for each in SEPARATORS.split(groups or "") if (group := each.strip())]
+        return _with_rights(caller, _known_groups(named, settings.groups), settings.groups)
 
-    async def end_sessions_at(self, logout_token: str) -> tuple[Person, int]:
-        """End all sessions of the person whom a logout token names; return the person and their number.
+    async def end_sessions_at(self, logout_token: str) -> tuple[str, int]:
+        """End all sessions of the person whom a logout token names; return the pseudonym and their number.
 
         Raises:
             SignInFailed: the token is invalid.
             ProviderFailed, StoreUnusable: as `begin`.
         """
-        subject = await self._with_provider().logged_out_subject(logout_token)
-        person = pseudonym_of(self._secret, self._settings.issuer, subject)
-        ended = await asyncio.to_thread(end_sessions_of, self._store, person)
-        return Person(person, "", None), ended
+        subject = await self.provider.logged_out_subject(logout_token)
+        person = self._pseudonym(self._settings.issuer, subject)
+        return person, await asyncio.to_thread(end_sessions_of, self._store, person)
 
     async def sign_out_address(self, *, by_proxy: bool) -> str | None:
         """Return the address at which the session of the provider or proxy ends; None if there is none."""
@@ -185,27 +223,101 @@ class SignIn:
         """Return the public address of a path."""
         return f"{self._public_url}{path}"
 
-    def _with_provider(self) -> "Provider":
-        if self._provider is None:
-            raise SignInFailed("this server has no sign-in; use a key", reason="provider")
-        return self._provider
+    def _pseudonym(self, provider: str, subject: str) -> str:
+        """Return the pseudonym of a person: 16 letters and digits."""
+        digest = hmac.new(self._secret, f"{provider}\0{subject}".encode(), sha256).digest()
+        return b32encode(digest[:PSEUDONYM_BYTES]).decode().lower()
 
 
-def open_sign_in(settings: SignInSettings, server: ServerSettings, store: Store) -> SignIn | None:
-    """Open the sign-in of the settings, None if they have none.
+def _open_provider(settings: SignInSettings, server: ServerSettings) -> "Provider":
+    from server.access.sign_in.provider import Provider
 
-    Raises:
-        StoreUnusable: the store cannot be written.
-        OSError, ValueError: the client's secret cannot be read.
+    return Provider(settings, server.public_url + CALLBACK)
+
+
+def _known_groups(value: Any, table: Mapping[str, GroupRights]) -> tuple[str, ...]:
+    """Return the groups in a claim or header that have rights; other values have none."""
+    given = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+    known = (each for each in given[:MOST_GROUPS] if isinstance(each, str) and each in table)
+    return tuple(dict.fromkeys(known))
+
+
+def _with_rights(caller: Caller, groups: Iterable[str], table: Mapping[str, GroupRights]) -> Caller:
+    """Return a caller with the highest role of its groups and all their indexes and sources.
+
+    It has no role if the table has neither `*` nor a group of the person.
     """
-    if not settings.is_used:
-        return None
-    provider = None
-    if settings.issuer:
-        from server.access.sign_in.provider import Provider
+    rights = [table[group] for group in dict.fromkeys((*groups, EVERYBODY)) if group in table]
+    if not rights:
+        return caller
+    role = max((each.role for each in rights), key=ROLES.index)
+    has_all = role == ROLES[-1] or any(not each.indexes and not each.sources for each in rights)
+    limited = () if has_all else rights
+    indexes, sources = (
+        tuple(dict.fromkeys(chain.from_iterable(names)))
+        for names in ((each.indexes for each in limited), (each.sources for each in limited))
+    )
+    return replace(caller, role=role, indexes=indexes, sources=sources)
 
-        provider = Provider(settings, server.public_url + CALLBACK)
-    return SignIn(settings, store, server.public_url, provider)
+
+def claim_of(claims: Mapping[str, Any], name: str) -> Any:
+    """Return a claim by its name, or by a path of names with dots, like `realm_access.roles`."""
+    if name in claims:
+        return claims[name]
+    value: Any = claims
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+class RemembersPeer:
+    """Record the address of the connection, which the header X-Forwarded-For of a proxy replaces later."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Wrap an application."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a call on."""
+        if scope["type"] == "http":
+            scope.setdefault("state", {})[PEER] = (scope.get("client") or ("", 0))[0]
+        await self._app(scope, receive, send)
+
+
+def _value(scope: Scope, header: str) -> str | None:
+    name = header.lower().encode()
+    found = [value for given, value in scope["headers"] if given == name]
+    if len(found) > 1:
+        raise BadRequest(f"the header {header} is repeated", place="header")
+    try:
+        return found[0].decode().strip() if found else None
+    except UnicodeDecodeError:
+        raise BadRequest(f"the header {header} must be UTF-8", place="header") from None
+
+
+def _is_trusted(peer: str, networks: str) -> bool:
+    try:
+        address = ip_address(peer)
+    except ValueError:
+        return False
+    address = getattr(address, "ipv4_mapped", None) or address
+    return any(address in ip_network(network, strict=False) for network in listed(networks))
+
+
+def local_path(given: str) -> str:
+    r"""Return a path with its query if it is an address of this server, otherwise the first page.
+
+    Browsers read `//host`, `/\host` and such addresses with white space in them as another host.
+    """
+    if not given.startswith("/") or len(given) > LONGEST_PATH or "\\" in given or not given.isprintable():
+        return "/"
+    try:
+        parts = urlsplit(given)
+    except ValueError:
+        return "/"
+    if given.startswith("//") or parts.scheme or parts.netloc or any(each.isspace() for each in parts.path):
+        return "/"
+    return quote(given, safe=RESERVED)
 
 
 def _moment(seconds: float) -> datetime:

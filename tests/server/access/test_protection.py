@@ -4,7 +4,6 @@ import socket
 
 import pytest
 
-from server.store import FILE
 from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.server.running import application, serving
 
@@ -26,17 +25,6 @@ def test_reached_from_elsewhere_it_starts_with_keys_or_when_told_so(tmp_path, ar
     assert len(refused.stderr.strip().splitlines()) == 1
     assert "shrag keys create" in refused.stderr
     assert "--open" in refused.stderr
-
-
-def test_revoked_keys_are_no_keys(tmp_path):
-    key = shrag("keys", "create", home=tmp_path).stdout.strip()
-    shrag("keys", "revoke", key.split("_")[1], home=tmp_path)
-
-    assert shrag("serve", "--port", "0", "--host", "0.0.0.0", home=tmp_path).returncode == 2
-    (tmp_path / FILE).write_bytes(b"")
-    refused = shrag("serve", "--port", "0", "--host", "0.0.0.0", home=tmp_path)
-    assert refused.returncode == 1
-    assert f"{tmp_path / FILE} is empty" in refused.stderr
 
 
 @pytest.mark.slow
@@ -124,24 +112,3 @@ def test_the_setting_makes_it_the_operator_if_only_this_machine_reaches_the_serv
     for settings, status in (({}, 200), (elsewhere, 401)):
         with application(sample_home, address="127.0.0.1", local_operator=True, **settings) as server:
             assert server.get("/metrics").status_code == status
-
-
-def test_a_proxy_that_says_nothing_is_no_operator_even_with_the_setting(served):
-    with socket.create_connection(("127.0.0.1", served.port)) as proxy:
-        proxy.sendall(b"GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n")
-        assert proxy.recv(1_000).startswith(b"HTTP/1.1 401")
-
-
-def test_a_link_from_another_site_brings_the_cookie_the_second_time(sample_home, tmp_path):
-    """The cookie is SameSite=Strict: the browser sends it when a page of this server asks again."""
-    (tmp_path / NAME).symlink_to(sample_home / NAME)
-    shrag("keys", "create", home=tmp_path)
-    link = {"Accept": "text/html", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Site": "cross-site"}
-    with application(tmp_path) as server:
-        first = server.get("/papers/S01", headers=link)
-        second = server.get("/papers/S01", headers=link | {"Sec-Fetch-Site": "same-origin"})
-
-    assert 'http-equiv="refresh"' in first.text
-    assert second.status_code == 401
-    assert "refresh" not in second.text
-    assert second.headers["content-type"].startswith("text/html")

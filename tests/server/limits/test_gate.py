@@ -32,54 +32,6 @@ async def admit(gate, visit, seconds=0.0):
         await asyncio.sleep(seconds)
 
 
-def test_the_slots_of_a_process_depend_on_the_model():
-    def slots(gate):
-        return {work: queue.slots for work, queue in gate.queues.items()}
-
-    assert slots(gate_of()) == {"search": 4, "ask": 4, "read": 8}
-    asks = {workers: slots(gate_of(workers=workers, has_model=True))["ask"] for workers in (1, 2, 16)}
-    assert asks == {1: 8, 2: 4, 16: 4}
-
-
-@pytest.mark.parametrize(
-    ("most", "text"),
-    [
-        (1, "the daily limit of 1 call is reached; it resets at midnight UTC"),
-        (1_000, "the daily limit of 1,000 calls is reached; it resets at midnight UTC"),
-    ],
-)
-def test_a_used_up_day_is_refused_with_its_limit_and_when_it_resets(most, text):
-    gate = gate_of(searches_per_minute=0)
-    for _ in range(most):
-        gate.days.add("k")
-
-    with pytest.raises(QuotaUsed) as refused:
-        gate.check(visit_by(per_day=most), "search")
-
-    assert str(refused.value) == text
-
-
-@pytest.mark.parametrize(
-    ("most", "text"),
-    [
-        (1, "1 call is open already; wait until one has ended"),
-        (2, "2 calls are open already; wait until one has ended"),
-    ],
-)
-def test_a_call_beyond_the_limit_of_open_calls_is_refused_with_their_number(most, text):
-    gate = gate_of()
-    with ExitStack() as opened:
-        for _ in range(most):
-            gate.count_open(visit := visit_by(connections=most))
-            opened.push(visit.open_call)
-
-        with pytest.raises(TooManyOpen) as refused:
-            gate.count_open(visit_by(connections=most))
-
-    assert str(refused.value) == text
-    gate.count_open(visit_by(connections=most))
-
-
 def test_with_report_only_a_used_up_day_is_reported_and_counted_on():
     gate = gate_of(report_only=True)
     first, second = visit_by(per_day=1), visit_by(per_day=1)
@@ -90,30 +42,6 @@ def test_with_report_only_a_used_up_day_is_reported_and_counted_on():
     assert gate.days.used("k") == 2
 
 
-def test_with_report_only_a_call_beyond_the_limit_of_open_calls_is_reported():
-    gate = gate_of(report_only=True)
-    first, second = visit_by(connections=1), visit_by(connections=1)
-    with first.open_call, second.open_call:
-        gate.count_open(first)
-        gate.count_open(second)
-
-    assert (REPORTED in first.headers, REPORTED in second.headers) == (False, True)
-
-
-def test_a_call_counts_in_the_day_when_its_work_starts():
-    gate = gate_of(searches_at_once=1)
-
-    async def main():
-        running, waiting = (asyncio.create_task(admit(gate, visit_by(), 10)) for _ in range(2))
-        await asyncio.sleep(1)
-        assert gate.days.used("k") == 1
-        waiting.cancel()
-        await running
-
-    run(main())
-    assert gate.days.used("k") == 1
-
-
 def test_calls_that_wait_for_their_start_do_not_exceed_the_day():
     gate = gate_of(searches_at_once=1)
 
@@ -122,3 +50,14 @@ def test_calls_that_wait_for_their_start_do_not_exceed_the_day():
         return await asyncio.gather(*calls, return_exceptions=True)
 
     assert list(map(type, run(main()))) == [type(None), type(None), QuotaUsed, QuotaUsed]
+
+
+def test_a_caller_has_so_many_open_calls():
+    gate = gate_of()
+    with ExitStack() as opened:
+        for _ in range(2):
+            gate.count_open(visit := visit_by(connections=2))
+            opened.push(visit.open_call)
+        with pytest.raises(TooManyOpen, match="2 calls are open already"):
+            gate.count_open(visit_by(connections=2))
+    gate.count_open(visit_by(connections=2))

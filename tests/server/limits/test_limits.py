@@ -1,134 +1,159 @@
-"""Limits of a running server: who is refused, how soon, and what the answer says."""
+"""Limits of a server and of keys: who is refused, and what the answer says."""
 
 import json
 import re
 import signal
 from functools import partial
 from http.client import HTTPConnection
+from typing import Any
 
-import httpx
 import pytest
 
+from server.access.keys import KeyLimits, Keys, make_key
+from server.limits.rates import DAY_S
+from server.store import FILE, Store
 from tests.generator.sample_index import ENGLISH, NAME, shrag
-from tests.server.running import START_S, serving, wait_for
+from tests.server.running import START_S, application, serving
 
-pytestmark = pytest.mark.slow  # starts processes of the server
-
-# A token in some minutes: none comes back while a test runs, however slowly.
-RATES = {"server__searches_per_minute": 0.2, "server__search_burst": 3, "server__asks_per_minute": 0}
-JSON = {"Content-Type": "application/json"}
-ELSEWHERE = {"X-Forwarded-For": "198.51.100.1"}
+SLOWLY: dict[str, Any] = {"searches_per_minute": 0.2, "search_burst": 3}  # none comes back while a test runs
+LISTING = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+TOOLS = {"Accept": "application/json, text/event-stream"}
 
 
-def search(server, headers=None, question=ENGLISH):
-    """Search the sample."""
-    call = {"question": question, "index": NAME}
-    return server.post("/api/v1/search", json=call, headers=headers)
+@pytest.fixture
+def home(sample_home, tmp_path):
+    """Return a home with the sample, to add keys to."""
+    (tmp_path / NAME).symlink_to(sample_home / NAME)
+    return tmp_path
 
 
-@pytest.fixture(scope="module")
-def home(sample_home, tmp_path_factory):
-    """Return a home with the sample and two keys."""
-    home = tmp_path_factory.mktemp("limited")
-    (home / NAME).symlink_to(sample_home / NAME)
-    return home
+def add(home, role="reader", **limits):
+    """Add a key; return its header."""
+    text, record = make_key(role=role, limits=KeyLimits(**limits))
+    Keys(Store(home)).add(record)
+    return {"X-API-Key": text}
 
 
-@pytest.fixture(scope="module")
-def keys(home):
-    """Make keys."""
-    return [shrag("keys", "create", home=home).stdout.strip() for _ in range(4)]
+def call(client, headers=None, path="search"):
+    """Ask the sample."""
+    return client.post(f"/api/v1/{path}", json={"question": ENGLISH, "index": NAME}, headers=headers)
 
 
-def test_a_key_has_so_many_searches(home, keys, tmp_path):
-    with serving(home, tmp_path / "log", **RATES) as server:
-        one, other = ({"Authorization": f"Bearer {key}"} for key in keys[:2])
-        answers = [search(server, one) for _ in range(8)]
+def statuses(client, number, headers=None, path="search"):
+    return [call(client, headers, path).status_code for _ in range(number)]
 
-        assert [answer.status_code for answer in answers] == [200] * 3 + [429] * 5
-        refused = answers[3]
+
+def test_a_key_has_so_many_searches(home):
+    one, other = add(home), add(home)
+    with application(home, **SLOWLY, asks_per_minute=0) as client:
+        assert statuses(client, 5, one) == [200] * 3 + [429] * 2
+        refused = call(client, one)
         assert refused.json()["code"] == "too-often"
         assert 1 <= int(refused.headers["retry-after"]) <= 300
         assert refused.headers["ratelimit-policy"] == '"search";q=3;w=900'
         assert re.fullmatch(r'"search";r=0;t=\d+', refused.headers["ratelimit"])
-        assert search(server, other).status_code == 200
-        ask = {"question": ENGLISH, "index": NAME}
-        for _ in range(5):
-            asked = server.post("/api/v1/ask", json=ask, headers=one)
-            assert asked.status_code == 200
+        assert statuses(client, 5, one, "ask") == [200] * 5
+        assert statuses(client, 1, other) == [200]
 
 
-def test_what_programs_look_up_of_the_tools_counts_as_reading(home, keys, tmp_path):
-    limits = {"server__reads_per_minute": 0.2, "server__read_burst": 2}
-    listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
-    with serving(home, tmp_path / "log", **limits) as server:
-        headers = {"Authorization": f"Bearer {keys[0]}", "Accept": "application/json, text/event-stream"}
-        statuses = [server.post("/mcp", json=listing, headers=headers).status_code for _ in range(3)]
+def test_a_keys_own_rate_is_for_searches_and_questions_together(home):
+    slow, free = add(home, per_minute=6), add(home, per_minute=0)
+    with application(home, **SLOWLY) as client:
+        first = [call(client, slow, path) for path in ("search", "ask", "search")]
+        assert [answer.status_code for answer in first] == [200, 200, 429]
+        assert first[0].headers["ratelimit-policy"] == '"key";q=2;w=20'
+        assert client.get("/api/v1/indexes", headers=slow).status_code == 200
+        assert statuses(client, 5, free) == [200] * 5
 
-    assert statuses == [200, 200, 429]
+
+def test_a_day_has_so_many_searches_and_questions(home):
+    key, operator = add(home, per_day=3), add(home, "operator")
+    with application(home) as client:
+        assert client.post("/api/v1/search", json=[], headers=key).status_code == 422  # not counted
+        third = [call(client, key, path) for path in ("search", "ask", "facets")][-1]
+        assert third.headers.get_list("ratelimit")[0].startswith('"search"')
+        assert '"day";r=0' in third.headers["ratelimit"]
+        refused = call(client, key)
+        assert (refused.status_code, refused.json()["code"]) == (429, "quota-used")
+        assert 1 <= int(refused.headers["retry-after"]) <= DAY_S
+        assert client.get("/api/v1/indexes", headers=key).status_code == 200
+        found = client.post("/v1/chat/completions", json={"model": NAME, "messages": []}, headers=key)
+        assert found.json()["error"]["code"] == "insufficient_quota"
+        listed = client.get("/api/v1/status", headers=operator).json()["keys"]
+        assert [each["today"] for each in listed if each["id"] == key["X-API-Key"].split("_")[1]] == [3]
 
 
-def test_only_reported_nobody_is_refused(home, keys, tmp_path):
-    with serving(home, tmp_path / "log", server__report_only=True, **RATES) as server:
-        answers = [search(server, {"X-API-Key": keys[0]}) for _ in range(5)]
+def test_what_programs_look_up_of_the_tools_counts_as_reading(home):
+    key = add(home)
+    with application(home, reads_per_minute=0.2, read_burst=2) as client:
+        answers = [client.post("/mcp", json=LISTING, headers=TOOLS | key).status_code for _ in range(3)]
+    assert answers == [200, 200, 429]
 
+
+def test_only_reported_nobody_is_refused(home):
+    with application(home, report_only=True, **SLOWLY) as client:
+        answers = [call(client) for _ in range(5)]
     assert {answer.status_code for answer in answers} == {200}
     assert answers[-1].headers["x-ratelimit-report-only"] == "exceeded"
     assert "x-ratelimit-report-only" not in answers[0].headers
 
 
-def test_addresses_are_those_that_trusted_proxies_name(sample_home, tmp_path):
-    limits = RATES | {"server__proxies": "127.0.0.1"}
-    with serving(sample_home, tmp_path / "log", "--open", **limits) as server:
-        ones = [search(server, ELSEWHERE).status_code for _ in range(5)]
-        # Who is added before the proxy's own entry is what the caller pretends.
-        forged = {"X-Forwarded-For": "203.0.113.5, 198.51.100.1"}
-        another = search(server, {"X-Forwarded-For": "198.51.100.2"}).status_code
-        same_network = [
-            search(server, {"X-Forwarded-For": f"2001:db8::{part}"}).status_code for part in range(1, 6)
-        ]
-
-        assert ones == [200] * 3 + [429] * 2
-        assert search(server, forged).status_code == 429
-        assert another == 200
-        assert same_network == [200] * 3 + [429] * 2
+def test_addresses_are_those_that_trusted_proxies_name(home):
+    with application(home, address="192.0.2.7", proxies="192.0.2.7", open=True, **SLOWLY) as client:
+        seen = {
+            forwarded: statuses(client, 4, {"X-Forwarded-For": forwarded})
+            for forwarded in ("198.51.100.1", "203.0.113.5, 198.51.100.1", "198.51.100.2")
+        }
+        network = [call(client, {"X-Forwarded-For": f"2001:db8::{part}"}).status_code for part in range(1, 5)]
+    # An entry before the proxy's own one is what the caller pretends.
+    assert list(seen.values()) == [[200] * 3 + [429], [429] * 4, [200] * 3 + [429]]
+    assert network == [200] * 3 + [429]
 
 
+@pytest.mark.slow
 def test_what_is_too_much_at_once_is_refused_soon_and_the_rest_is_answered(sample_home, tmp_path):
     limits = {"server__searches_at_once": 1, "server__waiting": 0}
     with serving(sample_home, tmp_path / "log", **limits) as server:
-        search(server)
+        call(server)
         server.process.send_signal(signal.SIGSTOP)  # all are there when it goes on
         calls = [HTTPConnection("127.0.0.1", server.port, timeout=START_S) for _ in range(12)]
-        for number, call in enumerate(calls):
-            call.request("POST", "/api/v1/search", json.dumps({"question": f"{ENGLISH} {number}"}), JSON)
+        for number, each in enumerate(calls):
+            body = json.dumps({"question": f"{ENGLISH} {number}"})
+            each.request("POST", "/api/v1/search", body, {"Content-Type": "application/json"})
         server.process.send_signal(signal.SIGCONT)
-        answers = [call.getresponse() for call in calls]
+        answers = [each.getresponse() for each in calls]
         refused = next(answer for answer in answers if answer.status == 429)
 
         assert {answer.status for answer in answers} == {200, 429}
         assert json.load(refused)["code"] == "too-busy"
         assert int(refused.headers["retry-after"]) >= 1
-        assert search(server).status_code == 200
-        for call in calls:
-            call.close()
+        assert call(server).status_code == 200
+        for each in calls:
+            each.close()
 
 
-def test_work_that_takes_too_long_is_ended(sample_home, tmp_path):
-    with serving(sample_home, tmp_path / "log", server__search_s=0.001) as server:
-        answer = search(server)
-
-    assert answer.status_code == 503
-    assert answer.json()["code"] == "too-slow"
+def test_work_that_takes_too_long_is_ended(home):
+    with application(home, search_s=0.001) as client:
+        answer = call(client)
+    assert (answer.status_code, answer.json()["code"]) == (503, "too-slow")
 
 
-def test_a_flood_of_wrong_keys_is_refused(home, keys, tmp_path):
-    with serving(home, tmp_path / "log") as server:
-        wrong = {"Authorization": f"Bearer {keys[0][:-1]}"}
-        assert search(server, wrong).status_code == 401
-        with httpx.Client(base_url=server.url, timeout=START_S) as client:
-            for each in (wrong, {"Cookie": "shrag=made-up"}):
-                flood = partial(client.get, "/api/v1/indexes", headers=each)
-                wait_for(flood, lambda answer: answer.status_code == 429)
-        assert server.get("/", headers=wrong).status_code == 200
-        assert search(server, {"Authorization": f"Bearer {keys[0]}"}).status_code == 200
+def test_a_flood_of_wrong_keys_is_refused(home):
+    right = add(home)
+    wrong = {"Authorization": f"Bearer {right['X-API-Key'][:-1]}"}
+    with application(home) as client:
+        flood = partial(client.get, "/api/v1/indexes")
+        assert flood(headers=wrong).status_code == 401
+        for each in (wrong, {"Cookie": "shrag=made-up"}):
+            assert 429 in {flood(headers=each).status_code for _ in range(60)}
+        assert client.get("/", headers=wrong).status_code == 200
+        assert call(client, right).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "option", [("--rate", "-1"), ("--rate", "x"), ("--per-day", "0"), ("--connections", "1001")]
+)
+def test_limits_that_cannot_be_are_refused(tmp_path, option):
+    done = shrag("keys", "create", *option, home=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert not (tmp_path / FILE).exists()

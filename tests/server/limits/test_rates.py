@@ -2,7 +2,6 @@
 
 import pytest
 
-from server.errors import TooOften
 from server.limits.rates import DAY_S, PRUNED_FROM, Buckets, DailyUse, Rate
 
 
@@ -49,15 +48,6 @@ def test_the_headers_are_those_of_the_draft(buckets):
 
     assert first == {b"ratelimit-policy": b'"search";q=2;w=4', b"ratelimit": b'"search";r=1;t=0'}
     assert refused[b"ratelimit"] == b'"search";r=0;t=2'
-
-
-def test_a_required_token_is_refused_with_the_time_until_the_next(buckets):
-    rate = Rate(per_minute=6, burst=1)
-    buckets.require("a", rate, "too many")
-    with pytest.raises(TooOften, match="too many") as refused:
-        buckets.require("a", rate, "too many")
-
-    assert refused.value.retry_after_s == pytest.approx(10)
 
 
 def test_many_callers_do_not_make_an_empty_bucket_full(buckets, clock):

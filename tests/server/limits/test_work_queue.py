@@ -97,15 +97,6 @@ async def test_waiting_callers_take_turns():
 
 
 @run
-async def test_a_call_of_a_caller_with_free_slots_does_not_wait_behind_others():
-    work = Work(2, 4)
-    work.begin(*"aaab")
-    await settle()
-    assert work.order == [*"ab"]
-    await work.end()
-
-
-@run
 async def test_a_slot_is_lent_while_its_work_waits_for_another_machine():
     work = Work(1, 4)
     first, second, _ = work.begin(*"abc")
@@ -138,13 +129,3 @@ def test_a_caller_who_leaves_while_waiting_frees_its_place(admitted_meanwhile):
         assert work.counts() == (0, 0)
 
     asyncio.run(main())
-
-
-@run
-async def test_failed_work_releases_its_slot():
-    queue = WorkQueue("search", 1, 0)
-    for _ in range(3):
-        with pytest.raises(ValueError, match="broken"):
-            async with queue.slot("a"):
-                raise ValueError("broken")
-    assert queue.running == 0

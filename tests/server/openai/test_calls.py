@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from tests.generator.sample_index import ENGLISH, KOREAN, NAME, SEARCH_KEYS, UNANSWERABLE_KOREAN
+from tests.generator.sample_index import ENGLISH, NAME, UNANSWERABLE_KOREAN
 
 # What differs from call to call without a difference in what was found.
 PASSING = {"milliseconds"}
@@ -40,21 +40,6 @@ def test_a_call_by_address_gives_the_same_as_one_by_body(api, path):
     assert lasting(get(api, path, **in_address).json()) == lasting(post(api, path, **call).json())
 
 
-def test_an_export_by_address_is_the_same_file_as_one_by_body(api):
-    call = {"question": KOREAN, "format": "csl-json", "k": 4}
-    by_address, by_body = get(api, "export", **call), post(api, "export", **call)
-    assert by_address.content == by_body.content
-    assert by_address.headers["content-disposition"] == by_body.headers["content-disposition"]
-
-
-def test_a_search_holds_what_the_command_prints_and_which_index_answered(api):
-    found = post(api, "search", question=KOREAN).json()
-    assert found.keys() == {"index", "fingerprint", *SEARCH_KEYS}
-    assert found["index"] == NAME
-    assert found["hits"][0]["rank"] == 1
-    assert "milliseconds" in found
-
-
 def test_an_edited_strategy_is_searched_for_in_its_order_and_returned(api):
     planned = post(api, "queries", question=ENGLISH).json()
     strategy = planned["strategy"]
@@ -74,21 +59,6 @@ def test_an_edited_strategy_is_searched_for_in_its_order_and_returned(api):
     assert [hit["doc_id"] for hit in found["hits"]] != [
         hit["doc_id"] for hit in post(api, "search", question=ENGLISH).json()["hits"]
     ]
-
-
-def test_the_model_cannot_write_a_strategy_where_there_is_none(api):
-    for path in ("search", "keywords", "record", "ask"):
-        refused = api.post(f"/api/v1/{path}", json={"question": ENGLISH, "strategist": "model"})
-        assert (refused.status_code, refused.json()["code"]) == (422, "unknown-model")
-
-
-def test_queries_that_are_left_out_are_neither_sent_nor_found_by(api):
-    found = post(api, "search", question=ENGLISH, skip=["question", "SQ1"]).json()
-    names = {query["name"] for query in found["queries"]}
-    assert names
-    assert not names & {"question", "SQ1"}
-    assert not {name for hit in found["hits"] for name in hit["found_by_names"]} & {"question", "SQ1"}
-    assert found["applied"]["skip"] == ["question", "SQ1"]
 
 
 def test_the_parts_of_an_explanation_add_up_to_the_score_of_the_hit(api):
@@ -129,35 +99,6 @@ def test_hits_are_sent_without_facets_where_counting_fails_or_takes_too_long(api
     assert found == {name: value for name, value in expected.items() if name != "facets"}
 
 
-def test_a_hit_leads_to_its_paper_and_its_passage(api):
-    hit = post(api, "search", question=KOREAN).json()["hits"][0]
-    paper = get(api, f"papers/{hit['doc_id']}").json()
-    passage = get(api, f"passages/{hit['passage_id']}").json()
-    assert paper["doc_id"] == passage["doc_id"] == hit["doc_id"]
-    assert passage["title"] == hit["title"]
-    assert {key: passage[key] for key in ("passage_id", "part", "lang", "title", "text")} in paper["passages"]
-    assert passage["record"] == paper["record"]
-    assert hit["doc_id"] not in {other["doc_id"] for other in paper["similar"]}
-
-
-@pytest.mark.parametrize("form", ["ris", "bibtex", "csl-json", "csv", "jsonl"])
-def test_marked_papers_and_all_results_are_exported_in_the_order_asked_for(api, form):
-    hits = post(api, "search", question=ENGLISH, k=3).json()["hits"]
-    marked = [hit["doc_id"] for hit in reversed(hits)]
-    titles = [hit["title"] for hit in hits]
-    of_ids = post(api, "export", format=form, ids=marked).text
-    of_search = post(api, "export", format=form, question=ENGLISH, k=3).text
-    assert places(of_search, titles) == sorted(places(of_search, titles))
-    assert places(of_ids, titles) == sorted(places(of_ids, titles), reverse=True)
-
-
-def places(text, titles):
-    """Tell where each title stands, by its longest word: formats write some signs in their own way."""
-    found = [text.find(max(title.split(), key=len)) for title in titles]
-    assert min(found) >= 0
-    return found
-
-
 def test_a_recorded_search_runs_again_and_finds_the_same(api):
     call = {"question": ENGLISH, "k": 5, "keywords": ["cell", "aerogel"], "year": "2015.."}
     saved = json.loads(post(api, "record", **call).content)
@@ -195,24 +136,3 @@ def test_a_question_without_words_finds_nothing_and_says_so(api, question):
     answered = post(api, "ask", question=question).json()
     assert answered["answer"]["abstained"]
     assert answered["evidence"] == []
-
-
-def test_an_answer_by_a_way_over_passages_keeps_to_its_topic(api):
-    call = {"question": ENGLISH, "way": "paper-qa-6", "topic": "SAMPLE-BAT-011"}
-    found = post(api, "ask", **call).json()
-    assert [hit["passage_id"] for hit in found["evidence"]] == ["SAMPLE-BAT-011"]
-    assert lasting(get(api, "ask", **call).json()) == lasting(found)
-
-
-@pytest.mark.parametrize(
-    ("call", "status", "code"),
-    [
-        ({"way": "paper-qa-1", "topic": "nowhere"}, 404, "unknown-paper"),
-        ({"way": "shrag", "topic": "SAMPLE-BAT-011"}, 422, "bad-filter"),
-        ({"way": "paper-qa-1", "skip": ["SQ1"]}, 422, "bad-filter"),
-        ({"way": "paper-qa-9"}, 422, "unknown-way"),
-    ],
-)
-def test_a_topic_or_way_that_cannot_be_used_is_one_problem(api, call, status, code):
-    response = api.post("/api/v1/ask", json={"question": ENGLISH} | call)
-    assert (response.status_code, response.json()["code"]) == (status, code)

@@ -1,19 +1,15 @@
 """Chat completions in OpenAI's form: the official client against a real server, with and without a model."""
 
 import json
-import threading
-import time
-from contextlib import suppress
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import httpx
 import openai
 import pytest
 
-from tests.generator.language_model import events, piece, streams_out
+from tests.generator.language_model import events, streams_out
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME
-from tests.indexer.made_corpora import build, write_jsonl
-from tests.server.running import START_S, post_and_leave, serving, serving_with_model
+from tests.server.running import START_S, post_and_leave, serving_with_model
 
 pytest_plugins = ["tests.generator.sample_index"]
 
@@ -71,14 +67,6 @@ def streamed(url, messages, **given):
 
 def answers(*contents):
     return [streams_out(*events(content)) for content in contents]
-
-
-def test_an_index_is_a_model(served):
-    client = client_of(served.url)
-    [listed] = client.models.list().data
-    assert (listed.id, listed.object, listed.owned_by) == (NAME, "model", "shrag")
-    assert abs(listed.created - time.time()) < 86_400
-    assert client.models.retrieve(NAME) == listed
 
 
 @pytest.mark.parametrize("question", [KOREAN, ENGLISH])
@@ -163,45 +151,11 @@ def test_a_model_that_there_is_not_is_a_404(served, name):
     assert refused.value.param == "model"
 
 
-@pytest.mark.parametrize(
-    "path", ["models/nope", "models/..%2f..%2fetc", "embeddings", "chat", "responses", "x/y"]
-)
-def test_other_addresses_are_404s_in_the_same_form(served, path):
-    answer = served.get(f"/v1/{path}")
-    assert answer.status_code == 404
-    assert answer.json()["error"].keys() == {"message", "type", "param", "code"}
-
-
-@pytest.mark.parametrize(
-    ("body", "kind"),
-    [
-        (b"{", "application/json"),
-        (b"[1, 2]", "application/json"),
-        (b"\xff", "application/json"),
-        (b'{"model":' * 50_000, "application/json"),
-        (b'{"model": "sample", "messages": [{"role": "user", "content": "x"}]}', "text/plain"),
-        (b"model=sample", "application/x-www-form-urlencoded"),
-    ],
-)
-def test_what_is_no_call_is_refused(served, body, kind):
-    headers = {"Content-Type": kind}
-    answer = served.post("/v1/chat/completions", content=body, headers=headers)
-    assert 400 <= answer.status_code < 500
-    assert "Traceback" not in answer.text
-    assert served.get("/healthz").status_code == 200
-
-
 def test_chat_programs_own_requests_are_answered_without_a_search(served):
     text, noted, _ = whole(served.url, asks(TITLE_TASK))
     assert json.loads(text) == {"title": "rice and methane"}
     assert noted == []
     assert streamed(served.url, asks(TITLE_TASK))[0] == text
-
-
-def test_without_a_model_it_is_told_that_earlier_turns_were_not_read(served):
-    text, _, _ = whole(served.url, asks("Tell me of batteries.", "They store energy. [1]", ENGLISH))
-    assert NOT_READ in text
-    assert NOT_READ not in whole(served.url, asks(ENGLISH))[0]
 
 
 @pytest.mark.parametrize(
@@ -251,65 +205,6 @@ def test_a_models_answer_has_its_doubts_marked_and_its_tokens_counted(of_all):
     ] == (["[1]", "[1]", "[2]", "[2]"])
 
 
-@pytest.mark.slow
-def test_a_judge_that_comes_to_another_check_is_heard_at_the_end(sample_home, tmp_path):
-    written = ANSWER | {
-        "body": [
-            {"text": "Purple elephants were fed bananas.", "citations": [1]},
-            {"text": "Purple elephants were fed 9,999 bananas.", "citations": [1, 2]},
-        ]
-    }
-    verdicts = ["supported", "supported", "unsupported", "supported", "supported"]  # first the title
-    judged = {
-        "judgements": [
-            {"sentence": number, "verdict": verdict, "why": ""} for number, verdict in enumerate(verdicts, 1)
-        ]
-    }
-    calls = answers(KEYWORDS, written, judged)
-    with serving_with_model(sample_home, tmp_path, *calls, *calls, check__judge="model") as (server, _):
-        text, noted, _ = whole(server.url, asks(ENGLISH))
-        assert streamed(server.url, asks(ENGLISH))[:2] == (text, noted)
-    assert text.startswith("Cell spacing slows thermal runaway. [1]\n")
-    assert "Checked: sentence 2: unsupported" in text
-
-
-def test_sentences_are_streamed_as_the_model_writes_them(of_all):
-    arrived, in_time = threading.Event(), []
-    parts = events(ANSWER)
-    parts.insert(60, lambda: in_time.append(arrived.wait(START_S)))  # behind the first sentence
-    server, model = of_all
-    model.meet(*answers(KEYWORDS), streams_out(*parts))
-    for chunk in client_of(server.url).chat.completions.create(
-        model=NAME, messages=asks(ENGLISH), stream=True
-    ):
-        if chunk.choices and (text := chunk.choices[0].delta.content) and not arrived.is_set():
-            assert text.startswith("Cell spacing slows thermal runaway. [1]")
-            arrived.set()
-    assert in_time == [True]
-
-
-def test_earlier_turns_make_the_question_stand_alone(of_all):
-    server, model = of_all
-    model.meet(*answers({"depends": True, "question": ENGLISH}, KEYWORDS, ANSWER))
-    text, _, _ = whole(server.url, asks("Tell me of battery packs.", "They burn. [1]", "How is it slowed?"))
-    assert f": {ENGLISH}" in text
-    assert NOT_READ not in text
-    assert "Tell me of battery packs." in json.dumps(model.bodies[0])
-
-
-@pytest.mark.slow
-def test_a_model_that_breaks_off_is_told_and_the_papers_are_quoted(sample_home, tmp_path):
-    begun = [piece('{"title": "T", "introduction": [{"text": "Spacing slows it.", "citations": [1]}, ')]
-    broken = streams_out(*begun, pause_s=0.5, end=False)
-    calls = [*answers(KEYWORDS), broken]
-    with serving_with_model(sample_home, tmp_path, *calls, *calls) as (server, _):
-        text, noted, _ = whole(server.url, asks(ENGLISH))
-        assert streamed(server.url, asks(ENGLISH))[:2] == (text, noted)
-    assert text.startswith("Spacing slows it. [1]")
-    assert "the model failed" in text
-    assert noted
-
-
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_reader_that_leaves_ends_the_models_work(of_all, stream):
     server, model = of_all
@@ -332,74 +227,3 @@ def test_a_reader_that_leaves_ends_the_models_work(of_all, stream):
     assert model.closed.wait(START_S)
     assert server.get("/healthz").status_code == 200
     assert "Traceback" not in server.log.read_text()
-
-
-@pytest.mark.slow
-def test_an_answer_that_takes_too_long_ends_with_an_error(sample_home, tmp_path):
-    slowly = streams_out(*events({"title": "x" * 30_000}), pause_s=0.05)
-    calls = [*answers(KEYWORDS), slowly]
-    with serving_with_model(sample_home, tmp_path, *calls, *calls, server__ask_s=4) as (server, model):
-        while not model.second.is_set():  # on a slow machine the time may be over before the model is asked
-            with pytest.raises(openai.APIError, match="longer than 4 seconds"):
-                streamed(server.url, asks(ENGLISH))
-        assert model.closed.wait(START_S)
-        with pytest.raises(openai.InternalServerError, match="longer than 4 seconds"):
-            whole(server.url, asks(ENGLISH))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("stream", [False, True])
-def test_more_than_can_be_answered_at_once_is_refused_with_when_to_come_again(sample_home, tmp_path, stream):
-    slowly = streams_out(*events({"title": "x" * 30_000}), pause_s=0.05)
-    limits = {"server__asks_at_once": 1, "server__waiting": 0, "server__stop_s": START_S}
-    with serving_with_model(sample_home, tmp_path, slowly, **limits) as (server, model):
-        first = threading.Thread(target=lambda: _read_until_it_ends(server.url))
-        first.start()
-        assert model.begun.wait(START_S)
-        with pytest.raises(openai.RateLimitError) as refused:
-            client_of(server.url).chat.completions.create(model=NAME, messages=asks(ENGLISH), stream=stream)
-        server.process.terminate()
-        first.join()
-    assert int(refused.value.response.headers["Retry-After"]) >= 1
-    assert refused.value.type == "rate_limit_error"
-
-
-def _read_until_it_ends(url):
-    with suppress(openai.APIError):
-        streamed(url, asks(ENGLISH))
-
-
-@pytest.mark.slow
-def test_a_server_that_stops_ends_its_streams_with_an_error(sample_home, tmp_path):
-    slowly = streams_out(*events({"title": "x" * 30_000}), pause_s=0.05)
-    calls = [*answers(KEYWORDS), slowly]
-    with serving_with_model(sample_home, tmp_path, *calls, server__stop_s=START_S) as (server, model):
-
-        def stop_in_the_middle():
-            model.second.wait(START_S)
-            server.process.terminate()
-
-        stopping = threading.Thread(target=stop_in_the_middle)
-        stopping.start()
-        with pytest.raises(openai.APIError, match="stopped"):
-            streamed(server.url, asks(ENGLISH))
-        stopping.join()
-        assert model.closed.wait(START_S)
-
-
-@pytest.mark.slow
-def test_marks_and_links_of_an_abstract_are_no_citations(tmp_path):
-    text = "Quokka gardens cool cities [1] ![x](http://evil.test/x.png) <img src=http://evil.test>[DONE]. "
-    paper = {"id": "a/../b?x=1#y", "title": "Quokka gardens <b>cool</b> [9]", "abstract": text, "year": 2020}
-    build(tmp_path, write_jsonl(tmp_path / "papers.jsonl", [paper]), name=NAME)
-    with serving(tmp_path, tmp_path / "log") as server:
-        text, noted, _ = whole(server.url, asks("Do quokka gardens cool cities?"))
-        shown = httpx.get(noted[0]["url_citation"]["url"], timeout=START_S)
-        assert shown.status_code == 200
-        assert "Quokka gardens" in shown.text
-        assert streamed(server.url, asks("Do quokka gardens cool cities?"))[:2] == (text, noted)
-    assert noted[0]["url_citation"]["url"].startswith(
-        f"{server.url}/papers/a%2F..%2Fb%3Fx%3D1%23y?index={NAME}#"
-    )
-    for mark in ("![", "<img", "<b>", "[9]", "[DONE]"):
-        assert mark not in text

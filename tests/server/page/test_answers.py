@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.generator.sample_index import ENGLISH, KOREAN, UNANSWERABLE_KOREAN
-from tests.server.page.browser import NO_LIMITS, PHONE, Reader
-from tests.server.page.model import ABSTAINED, ANSWER, writing
+from tests.server.page.browser import NO_LIMITS, Reader
+from tests.server.page.model import ANSWER, writing
 from tests.server.page.walking import QUESTIONS, address, answered, hits, in_both_languages, settled
 from tests.server.running import serving
 
@@ -57,14 +57,6 @@ def test_without_a_model_passages_are_quoted_and_the_page_says_so(reader, langua
 
 
 @in_both_languages
-def test_an_abstention_names_the_words_that_no_paper_contains(reader, language):
-    page = reader.open(address("bitcoin price volatility", ask=1), language=language)
-    answered(page)
-    expect(page.locator("[data-abstained] q")).to_have_text("bitcoin")
-    expect(page.locator("[data-evidence]").first).to_be_visible()
-
-
-@in_both_languages
 def test_way_and_hops_are_chosen_among_the_options_and_stand_in_the_address(reader, language):
     page = reader.open(language=language)
     page.locator("#options-toggle").click()
@@ -103,16 +95,6 @@ def test_a_citation_opens_its_passage_beside_and_escape_goes_back(reader, langua
     expect(beside).to_have_count(0)
     expect(citation).to_be_focused()
     expect(citation).to_have_attribute("aria-expanded", "false")
-
-
-def test_on_a_phone_the_passage_stands_with_its_sentence(reader):
-    page = reader.open(address(ENGLISH, ask=1), viewport=PHONE)
-    answered(page)
-    citation = page.locator("[data-cites]").first
-    citation.click()
-    expect(page.locator("[data-passage-beside] mark").first).to_be_in_viewport()
-    page.keyboard.press("Escape")
-    expect(citation).to_be_focused()
 
 
 @in_both_languages
@@ -158,26 +140,6 @@ def test_a_check_explains_itself_by_words(with_model, language):
     assert len(said) == 2
 
 
-def test_the_title_shows_its_check_and_what_speaks_against_it(with_model, writer):
-    writer.answer = ANSWER | {"title": "회복탄력성이 높으면 이직 의도가 98765% 줄었다"}
-    page = with_model.open(address(KOREAN, ask=1))
-    answered(page)
-    mark = page.locator("[data-title-check] .check-mark")
-    expect(mark).to_have_attribute("data-check", "unsupported")
-    mark.click()
-    expect(page.locator('[data-title-check] [data-hint="number"]')).to_contain_text("98765")
-
-
-def test_what_the_model_searched_for_can_be_searched_with(with_model):
-    page = with_model.open(address(KOREAN, ask=1))
-    answered(page)
-    page.locator("[data-answer-strategy] button").click()
-    expect(page.locator('[data-keyword="turnover"]')).to_be_visible()
-    settled(page)
-    expect(page.locator("[data-before]")).to_be_visible()
-    expect(sentences(page).first).to_be_visible()
-
-
 def test_the_model_chooses_the_keywords_of_a_search_which_its_address_finds_again(with_model):
     page = with_model.open(address(KOREAN))
     settled(page)
@@ -210,13 +172,6 @@ def test_that_the_passages_hold_no_answer_is_said_plainly(reader, language):
     expect(page.locator("[data-evidence]").first).to_be_visible()
 
 
-def test_a_model_that_finds_no_answer_says_so(with_model, writer):
-    writer.answer = ABSTAINED
-    page = with_model.open(address(KOREAN, ask=1))
-    answered(page)
-    expect(page.locator("#answer-body")).to_contain_text("The passages hold no answer")
-
-
 @in_both_languages
 def test_where_the_model_fails_passages_are_quoted_and_labelled(with_model, writer, language):
     writer.answer = None
@@ -244,16 +199,3 @@ def test_nothing_jumps_while_an_answer_arrives(with_model, writer):
     writer.go_on()
     answered(page)
     assert page.evaluate("window.shift") < 0.05
-
-
-def test_a_search_that_is_changed_while_the_answer_arrives_ends_it(with_model, writer):
-    writer.held = True
-    page = with_model.open(address(KOREAN, ask=1))
-    settled(page)
-    writer.go_on(2)
-    expect(sentences(page)).to_have_count(1)
-    page.locator("#question").fill(ENGLISH)
-    page.locator("#question").press("Enter")
-    expect(page.locator("#question")).to_have_value(ENGLISH)
-    settled(page)
-    expect(sentences(page)).to_have_count(0)

@@ -79,26 +79,6 @@ def test_enter_while_a_syllable_is_composed_sends_nothing_and_loses_nothing(read
     assert "간호사" in sent[0]
 
 
-def test_a_question_is_composed_in_the_middle_of_another(reader):
-    page = reader.open()
-    field = page.locator("#question")
-    field.fill("신규  이직")
-    field.evaluate("field => field.setSelectionRange(3, 3)")
-    InputMethod(page).type(*NURSE)
-    expect(field).to_have_value("신규 간호사 이직")
-
-
-def test_a_composition_that_is_given_up_leaves_what_was_there(reader):
-    page = reader.open()
-    field = page.locator("#question")
-    field.fill("이직 ")
-    field.press("End")
-    method = InputMethod(page)
-    method.compose("ㄱ")
-    method.compose("")
-    expect(field).to_have_value("이직 ")
-
-
 @pytest.mark.parametrize("language", ["ko", "en"])
 def test_a_keyword_is_composed_and_added_once(reader, language):
     page = reader.open(address("배터리 열폭주"), language=language)

@@ -30,16 +30,6 @@ def test_a_further_question_is_searched_with_the_subject_of_the_first(reader):
     expect(page.locator("[data-meant] q")).to_contain_text("methane")
 
 
-def test_a_narrowed_search_keeps_the_subject_of_a_further_question(reader):
-    page = reader.open(address("And the yield?", after=FIRST, ask=1))
-    answered(page)
-    settled(page)
-    with page.expect_request("**/api/v1/search") as sent:
-        page.locator('[data-facet="lang"] button').first.click()
-    assert "methane" in sent.value.post_data_json["question"]
-    assert "after=" not in page.url
-
-
 def test_an_answer_by_another_model(browser, sample_home, tmp_path):
     settings = {"llm__other_models": "small-writer", **NO_LIMITS}
     with writing() as writer, serving(sample_home, tmp_path / "log", **writer.settings, **settings) as server:
@@ -87,9 +77,3 @@ def test_a_judgement_is_kept_and_can_be_changed(browser, judged_home, tmp_path):
     assert kept[0]["paper"] == kept[1]["paper"] is not None
     assert kept[3]["written_by"] == "tiny-writer-7b"
     assert len({(record["reader"], record["question"]) for record in kept}) == 1
-
-
-def test_without_the_setting_nothing_can_be_judged(reader):
-    page = reader.open(address(FIRST))
-    settled(page)
-    expect(page.locator("[data-verdict]")).to_have_count(0)

@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.generator.sample_index import ENGLISH, KOREAN
-from tests.server.page.browser import PHONE
 from tests.server.page.walking import HOW, address, documents, hits, in_both_languages, keywords, settled
 
 CONDITIONS = "[data-condition]"
@@ -61,22 +60,6 @@ def wait_for_keywords(page: Page, wanted: list[str]) -> None:
     settled(page)
 
 
-@pytest.mark.parametrize("question", [ENGLISH, KOREAN])
-def test_without_its_first_keywords_a_search_finds_other_papers(reader, question):
-    page = reader.open(address(question))
-    settled(page)
-    before, words = documents(page), keywords(page)
-    assert origin(page) == "statistics"
-    for language in ("ko", "en"):
-        first = page.locator(f'.chips .text[lang="{language}"]').first.inner_text()
-        words.remove(first)
-        remove(page, first)
-        wait_for_keywords(page, words)
-    assert origin(page) == "person"
-    assert documents(page) != before
-    expect(page.locator("[data-came]")).to_be_visible()
-
-
 def test_an_added_keyword_finds_papers_about_it_and_its_address_finds_them_again(reader):
     page = reader.open(address(KOREAN))
     settled(page)
@@ -122,16 +105,6 @@ def test_a_keyword_is_moved_by_keys_and_buttons_and_the_focus_stays_with_it(read
     wait_for_keywords(page, [*others, second, first, *rest])
 
 
-def test_that_no_keyword_is_left_stands_in_the_address(page):
-    for word in keywords(page):
-        remove(page, word)
-        expect(chip(page, word)).to_have_count(0)
-    settled(page)
-    page.reload()
-    settled(page)
-    assert (keywords(page), origin(page)) == ([], "person")
-
-
 @pytest.mark.parametrize(("question", "named"), WITH_CONDITIONS)
 def test_a_condition_of_a_question_is_shown_and_stays_removed(reader, question, named):
     page = reader.open(address(question))
@@ -151,18 +124,6 @@ def test_a_condition_of_a_question_is_shown_and_stays_removed(reader, question, 
         expect(condition).to_have_count(0)
 
 
-def test_terms_given_beside_the_question_are_left_out(reader):
-    page = reader.open(address(ENGLISH, **{"not": ["sodium", "나트륨"]}))
-    settled(page)
-    expect(page.locator(CONDITIONS)).to_have_count(2)
-    page.locator(CONDITIONS, has_text="sodium").get_by_role("button").click()
-    expect(page.locator(CONDITIONS)).to_have_count(1)
-    settled(page)
-    page.reload()
-    settled(page)
-    expect(page.locator(CONDITIONS)).to_have_text(re.compile("나트륨"))
-
-
 def test_what_came_and_went_is_told_and_adds_up(page):
     before = documents(page)
     add(page, "methane")
@@ -171,17 +132,6 @@ def test_what_came_and_went_is_told_and_adds_up(page):
     assert int(changes.get_attribute("data-came")) == len(set(now) - set(before))
     assert int(changes.get_attribute("data-went")) == len(set(before) - set(now))
     assert page.locator('[data-change="came"]').count() == len(set(now) - set(before))
-
-
-def test_on_a_phone_the_strategy_can_be_edited(reader):
-    page = reader.open(address(KOREAN), viewport=PHONE, has_touch=True)
-    settled(page)
-    first, *rest = keywords(page)
-    word_of(page, first).tap()
-    moves = chip(page, first).get_by_role("button")
-    expect(moves).to_have_count(4)
-    moves.last.tap()
-    wait_for_keywords(page, rest)
 
 
 @in_both_languages
@@ -205,10 +155,3 @@ def test_a_query_is_left_out_and_taken_in_again(reader, language):
     left.check()
     expect(page).not_to_have_url(re.compile("skip="))
     expect(left).to_be_checked()
-
-
-def test_queries_are_shown_as_they_were_sent(reader):
-    page = reader.open(address(ENGLISH) + HOW)
-    settled(page)
-    page.locator('[data-key="expressions"]').click()
-    expect(page.locator("[data-query] .sent").first).to_have_text(re.compile(r"\w"))

@@ -6,15 +6,12 @@ import signal
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.generator.sample_index import ENGLISH
 from tests.server.page.browser import NO_LIMITS, Reader
 from tests.server.page.finding import finding
 from tests.server.page.test_finding_papers import address, begin, ended, papers, tree
 from tests.server.page.walking import QUESTIONS, hits, in_both_languages
 from tests.server.running import serving, wait_for
 from tests.service.processes import free_ports
-
-MINUTE = 61_000  # milliseconds after which a stream that is silent is given up
 
 
 @pytest.fixture(scope="module")
@@ -95,41 +92,3 @@ def test_what_was_found_stays_when_the_server_is_killed_and_is_gone_on_with_when
         assert set(found) <= set(papers(page))
         assert set(grown) < set(tree(page))  # evolved queries came
         page.context.close()
-
-
-def test_a_connection_that_falls_silent_is_given_up(started, in_the_middle, model):
-    with started() as server:
-        page = in_the_middle(server.url)
-        page.clock.fast_forward(MINUTE)
-        expect_broken(page, "find-cut-off")
-        kept = f"/api/v1/find-papers/{page.evaluate('history.state.search')}"
-        wait_for(lambda: server.get(kept).json(), lambda search: not search["running"])
-        model.go_on()
-        page.keyboard.press("Enter")
-        ended(page)
-        expect(page.locator("[data-ending]")).to_have_count(0)
-        page.context.close()
-
-
-@pytest.mark.nightly
-def test_a_complete_search_is_looked_into_further(started, browser, model):
-    model.go_on()
-    with started() as server:
-        reader = Reader(browser, server.url)
-        page = reader.open(address(ENGLISH, rounds=0))
-        begin(page)
-        ended(page)
-        found, grown = papers(page), tree(page)
-        page.locator("[data-further] summary").click()
-        further = page.locator("[data-further]")
-        expect(further.get_by_label("Rounds")).to_have_value("1")
-        expect(further.get_by_label("Rounds")).to_have_attribute("max", "10")
-        further.get_by_role("button").click()
-        expect(page.locator("#rounds")).to_have_value("1")
-        ended(page)
-        assert set(found) <= set(papers(page))
-        assert set(grown) < set(tree(page))
-        page.reload()
-        page.locator("[data-further] summary").click()
-        expect(further.get_by_label("Rounds")).to_have_value("2")
-        reader.close()

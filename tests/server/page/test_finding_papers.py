@@ -11,7 +11,6 @@ from tests.generator.sample_index import ENGLISH, NAME
 from tests.server.page.browser import NO_LIMITS, PHONE, Reader
 from tests.server.page.finding import finding
 from tests.server.page.test_accessibility import findings
-from tests.server.page.test_composition import NURSE, InputMethod
 from tests.server.page.walking import QUESTIONS, hits, in_both_languages
 from tests.server.running import serving
 
@@ -154,13 +153,6 @@ def test_the_budget_is_told_and_enlarged(finder):
     assert "max_papers" not in page.locator("#max_papers").input_value()
 
 
-def test_a_note_that_has_korean_words_stands_in_these_alone(finder):
-    page = finder.open(address(threshold=1, rounds=0, layers=0), language="ko")
-    begin(page)
-    ended(page)
-    expect(page.locator("#notes li")).to_have_text(["찾은 논문 가운데 관련 기준에 이른 것이 없습니다."])
-
-
 @in_both_languages
 def test_what_was_nearly_relevant_is_below_the_list_and_can_be_marked(finder, language):
     page = finder.open(address(threshold=0.85, rounds=0, layers=0), language=language)
@@ -181,19 +173,6 @@ def test_what_was_nearly_relevant_is_below_the_list_and_can_be_marked(finder, la
     ended(page)
     expect(hits(page)).to_have_count(1)
     expect(near).to_have_count(0)
-
-
-def test_papers_are_found_in_sources_too(finder):
-    page = finder.open(address(rounds=0))
-    page.locator("#index").select_option("source:ours")
-    with page.expect_request("**/api/v1/find-papers") as sent:
-        begin(page)
-    assert sent.value.post_data_json == {"question": ENGLISH, "sources": ["ours"], "rounds": 0}
-    ended(page)
-    expect(hits(page).first).to_contain_text("ours")
-    with page.expect_download() as downloaded:
-        page.locator('[data-key="export"]').click()
-    assert downloaded.value.path().read_text("utf-8").count("TY  -") == hits(page).count()
 
 
 def test_a_search_that_was_left_by_reloading_is_offered_and_opened(finder, model):
@@ -243,57 +222,6 @@ def test_kept_searches_are_opened_saved_and_deleted(finder):
     expect(page.locator('[data-problem="unknown-search"]')).to_be_visible()
 
 
-@in_both_languages
-def test_what_is_not_there_is_told(finder, language):
-    finder.expect_error("status of 404")
-    page = finder.open(f"/find?search={UNKNOWN}", language=language)
-    expect(page.locator('[data-problem="unknown-search"] .error')).to_be_visible()
-    page.goto(address("zqxjv", threshold=1, without=["understanding", "query-writing"]))
-    begin(page)
-    expect(page.locator('[data-ending="none"]')).to_be_visible()
-    expect(page.locator("#status")).not_to_be_empty()
-
-
-def test_a_server_that_is_busy_or_gone_is_told_and_asked_again(finder):
-    finder.expect_error("status of 429|ERR_")
-    page = finder.open(address(rounds=0))
-    busy = {"status": 429, "code": "too-busy", "detail": "too many wait", "retry_after_s": 7.2}
-    page.route("**/api/v1/find-papers", lambda route: route.fulfill(status=429, json=busy))
-    begin(page)
-    expect(page.locator('[data-problem="too-busy"]')).to_contain_text("8")
-    page.unroute("**/api/v1/find-papers")
-    page.context.set_offline(True)
-    page.locator("[data-problem] button").click()
-    expect(page.locator('[data-problem="offline"]')).to_be_visible()
-    page.context.set_offline(False)
-    page.locator("[data-problem] button").click()
-    expect(hits(page).first).to_be_visible()
-    ended(page)
-
-
-def test_where_no_model_is_the_page_says_so_once(reader):
-    page = reader.open(address())
-    expect(page.locator("#quiet")).to_contain_text("No language model")
-    begin(page)
-    ended(page)
-    expect(page.get_by_text("No language model")).to_have_count(1)
-
-
-def test_enter_while_a_syllable_is_composed_begins_nothing(finder):
-    page = finder.open("/find")
-    expect(page.locator("#examples button")).to_have_count(3)
-    page.locator("#question").focus()
-    method = InputMethod(page)
-    method.type(*NURSE[:2])
-    method.compose("사")
-    method.enter()
-    expect(page.locator("#question")).to_have_value("간호사")
-    expect(page.locator("#start")).to_be_visible()
-    method.accept("사")
-    page.locator("#question").press("Enter")
-    expect(page.locator("#stop, #hits > li, [data-ending]").first).to_be_attached()
-
-
 def test_the_tree_is_opened_by_keys_and_keeps_the_focus_while_it_grows(finder, model):
     model.hold("evolver")
     page = finder.open(address(papers=100))
@@ -319,22 +247,6 @@ def test_the_tree_is_opened_by_keys_and_keeps_the_focus_while_it_grows(finder, m
     low = page.locator('.others [data-relevant="false"]').first
     expect(low).to_be_visible()
     expect(low.locator(".standing")).to_contain_text("below")
-
-
-def test_a_list_that_is_put_in_order_keeps_the_focus_and_what_is_open(finder, model):
-    model.hold("evolver")
-    page = finder.open(address(papers=100))
-    begin(page)
-    why = hits(page).first.locator(".actions button").first
-    of = hits(page).first.get_attribute("data-doc")
-    why.press("Enter")
-    expect(page.locator("[data-account]")).to_be_visible()
-    model.go_on()
-    ended(page)
-    row = page.locator(f'#hits > [data-doc="{of}"]')
-    expect(row.locator("[data-account]")).to_contain_text("timeliness")  # of the ordered list alone
-    expect(row.locator(".actions button").first).to_be_focused()
-    expect(row.locator("[data-account]")).to_be_visible()
 
 
 def many(count: int, **record: object) -> bytes:
@@ -379,16 +291,6 @@ def test_five_thousand_papers_are_told_and_made_when_they_are_opened(finder):
     page.locator(".others").get_by_text("50 more").press("Enter")
     expect(page.locator(".others [data-paper]")).to_have_count(100)
     expect(page.locator(".others [data-paper]").nth(50)).to_be_focused()
-
-
-def test_a_paper_of_a_source_links_to_its_own_address_in_the_tree_too(finder):
-    page = finder.open(address(index="source:ours"))
-    begin_with(page, many(1, url="https://example.org/P0"))
-    for place in ("#hits", "#tree"):
-        expect(page.locator(f"{place} a")).to_have_attribute("href", "https://example.org/P0")
-    begin_with(page, many(1))
-    expect(page.locator("#tree [data-paper]")).to_contain_text("Paper 0")
-    expect(page.locator("#tree a")).to_have_count(0)
 
 
 HEAR = """

@@ -331,10 +331,6 @@ BY_DAY = {
 }
 
 
-def test_there_are_thirty_tasks():
-    assert len(TASKS) >= 30
-
-
 @pytest.mark.parametrize("task", mostly_nightly(TASKS, by_day=BY_DAY), ids=lambda task: task.__name__)
 def test_a_task_needs_at_most_as_many_clicks_as_in_vufind(reader, tmp_path, task):
     librarian = Librarian(reader.open(viewport=DESK), tmp_path)

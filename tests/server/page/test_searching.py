@@ -10,7 +10,6 @@ from tests.server.page.browser import PHONE
 from tests.server.page.walking import (
     QUESTIONS,
     address,
-    answered,
     documents,
     hits,
     in_both_languages,
@@ -37,20 +36,6 @@ def test_a_question_finds_papers_with_what_was_found_in_them_marked(reader, lang
     assert QUESTIONS[language][:20] in page.title()
 
 
-def test_a_search_is_one_request_also_when_it_is_narrowed(reader):
-    page = reader.open()
-    expect(page.locator("#examples button")).to_have_count(3)
-    requests = []
-    page.on("request", lambda request: requests.append(request.url))
-    page.locator("#question").fill(ENGLISH)
-    page.locator("#question").press("Enter")
-    settled(page)
-    page.locator('[data-facet="lang"] button').first.click()
-    expect(page.locator('[data-facet="lang"] button[aria-pressed="true"]')).to_have_count(1)
-
-    assert [url.partition("/api/")[2] for url in requests if "/api/" in url] == ["v1/search"] * 2
-
-
 @in_both_languages
 def test_before_anything_is_asked_the_index_gives_three_examples(reader, language):
     page = reader.open(language=language)
@@ -60,25 +45,6 @@ def test_before_anything_is_asked_the_index_gives_three_examples(reader, languag
     examples.nth(1).click()
     expect(page.locator("#question")).to_have_value(text)
     expect(hits(page).first).to_be_visible()
-
-
-def test_the_search_button_does_as_enter_does_and_an_empty_field_asks_nothing(reader):
-    page = reader.open()
-    page.get_by_role("button", name="Search", exact=True).click()
-    expect(page.locator("#question")).to_be_focused()
-    expect(hits(page)).to_have_count(0)
-    page.locator("#question").fill(ENGLISH)
-    page.get_by_role("button", name="Search", exact=True).click()
-    expect(hits(page)).to_have_count(10)
-
-
-def test_shift_enter_writes_a_line(reader):
-    page = reader.open()
-    page.locator("#question").fill("thermal")
-    page.locator("#question").press("Shift+Enter")
-    page.locator("#question").type("runaway")
-    expect(page.locator("#question")).to_have_value("thermal\nrunaway")
-    expect(hits(page)).to_have_count(0)
 
 
 def test_the_address_opens_the_same_again_for_others_and_on_the_way_back(reader):
@@ -120,18 +86,6 @@ def test_the_address_opens_the_same_again_for_others_and_on_the_way_back(reader)
     assert documents(copied) == shown
     expect(copied.locator("#year")).to_have_value("2015..2024")
     expect(copied.locator("#exclude")).to_have_value("sodium")
-
-
-def test_the_language_of_an_address_stays_until_another_is_chosen(reader):
-    page = reader.open(address(ENGLISH, hl="ko"), language="en")
-    settled(page)
-    expect(page.locator("html")).to_have_attribute("lang", "ko")
-    page.locator("#question").fill("battery")
-    page.locator("#question").press("Enter")
-    expect(page).to_have_url(re.compile("q=battery.*hl=ko"))
-    page.locator('[data-language="en"]').click()
-    expect(page.locator("html")).to_have_attribute("lang", "en")
-    expect(page.locator("#question")).to_have_value("battery")
 
 
 @pytest.mark.parametrize(
@@ -176,13 +130,6 @@ def test_what_is_not_found_is_told_with_the_words_that_the_index_does_not_hold(r
     expect(page.locator("#status")).not_to_be_empty()
 
 
-def test_a_limit_that_leaves_nothing_can_be_dropped_there(reader):
-    page = reader.open(address(ENGLISH, year="1801"))
-    page.locator("[data-nothing] button").first.click()
-    expect(hits(page)).to_have_count(10)
-    expect(page.locator("#year")).to_have_value("")
-
-
 @in_both_languages
 def test_an_expression_finds_papers_and_an_error_stands_under_its_word(reader, language):
     reader.expect_error("status of 422")
@@ -213,14 +160,6 @@ def test_an_expression_finds_papers_and_an_error_stands_under_its_word(reader, l
     expect(page.locator("#expert")).to_have_attribute("aria-pressed", "true")
 
 
-@in_both_languages
-def test_an_index_that_there_is_not_is_told_with_what_to_do(reader, language):
-    reader.expect_error("status of 404")
-    page = reader.open(address(ENGLISH, index="nope"), language=language)
-    expect(page.locator('[data-problem="unknown-index"]')).to_be_visible()
-    expect(page.locator("#status")).not_to_be_empty()
-
-
 def test_on_a_phone_filters_results_and_answer_are_shown_in_turn(reader):
     page = reader.open(address(ENGLISH), viewport=PHONE)
     expect(hits(page).first).to_be_visible()
@@ -235,52 +174,6 @@ def test_on_a_phone_filters_results_and_answer_are_shown_in_turn(reader):
     expect(hits(page).first).to_be_hidden()
     page.locator('[data-show="results"]').click()
     expect(hits(page).first).to_be_visible()
-
-
-@in_both_languages
-def test_five_results_are_seen_at_once_on_a_small_desk(reader, language):
-    page = reader.open(
-        address(QUESTIONS[language]), language=language, viewport={"width": 1366, "height": 768}
-    )
-    settled(page)
-    expect(hits(page).nth(4)).to_be_in_viewport(ratio=1)
-
-
-def test_more_papers_are_listed_below_and_the_answer_stays(reader):
-    page = reader.open(address("battery", k=3, ask=1))
-    answered(page)
-    settled(page)
-    first = documents(page)
-    page.locator("#more button").click()
-    expect(hits(page).nth(3)).to_be_visible()
-    assert documents(page)[:3] == first
-    expect(hits(page).nth(3).locator("h3 a")).to_be_focused()
-    expect(page.locator("#answer .colophon")).not_to_be_empty()
-    expect(page.locator("[data-before]")).to_have_count(0)
-
-
-def test_results_are_sorted_by_year_and_the_address_says_so(reader):
-    page = reader.open(address("battery"))
-    settled(page)
-    page.locator("#sort").select_option("year")
-    expect(page).to_have_url(re.compile("sort=year"))
-    page.reload()
-    settled(page)
-    expect(page.locator("#sort")).to_have_value("year")
-    shown = page.locator("#hits .meta").all_inner_texts()
-    years = [int(year) for meta in shown for year in re.findall(r"\b20\d\d\b", meta)[:1]]
-    assert len(years) == len(shown)
-    assert years == sorted(years, reverse=True)
-
-
-def test_the_handles_of_the_years_narrow_the_search(reader):
-    page = reader.open(address("battery"))
-    settled(page)
-    first, _ = page.locator('[data-facet="year"] input').all()
-    oldest, latest = int(first.get_attribute("min")), int(first.get_attribute("max"))
-    first.focus()
-    first.press("ArrowRight")
-    expect(page.locator("#year")).to_have_value(f"{oldest + 1}..{latest}")
 
 
 @in_both_languages
@@ -315,17 +208,3 @@ def test_no_width_scrolls_sideways(reader, width):
         if page.locator(f'[data-show="{view}"]').is_visible():
             page.locator(f'[data-show="{view}"]').click()
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-def test_without_scripts_the_same_address_lists_results(reader):
-    page = reader.open(address(ENGLISH), java_script_enabled=False)
-    expect(page.locator(".plain-hits > li")).to_have_count(10)
-    page.locator(".plain-hits a").first.click()
-    expect(page.locator("h1")).to_be_visible()
-
-
-def test_the_page_stands_where_an_old_address_of_its_files_is_asked(reader, unlimited):
-    script = reader.open().locator("script[type=module]").first.get_attribute("src")
-    old = script.replace(script.split("/")[2], "0" * 16)
-    assert unlimited.get(old).headers["cache-control"] == "no-cache"
-    assert "immutable" in unlimited.get(script).headers["cache-control"]

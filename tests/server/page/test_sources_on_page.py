@@ -101,9 +101,3 @@ def test_marked_papers_of_sources_and_of_an_index_are_exported(reader):
     ):
         page.locator("dialog .primary").click()
     expect(page.locator("#status")).to_contain_text("RIS")
-
-
-def test_an_address_that_names_what_is_not_offered_says_so(reader):
-    reader.expect_error("404")
-    page = reader.open(address(ENGLISH, index="source:elsewhere"))
-    expect(page.locator("#problem")).to_contain_text("source")

@@ -1,13 +1,11 @@
 """What a reader meets besides results: keys, failures, no server; the operator's view; colours and motion."""
 
-from urllib.parse import urlencode
-
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.server.page.browser import NO_LIMITS, Reader
-from tests.server.page.walking import address, answered, documents, hits, in_both_languages, settled
+from tests.server.page.walking import address, documents, hits, in_both_languages, settled
 from tests.server.running import serving
 
 # The names of what is kept, without the ids of keys.
@@ -71,37 +69,6 @@ def test_a_key_is_asked_for_once_and_then_the_search_goes_on(with_keys, keyed_se
     assert page.evaluate(KEPT) == []
 
 
-def test_papers_are_found_with_a_key_and_are_not_there_for_another(with_keys, keyed_server):
-    with_keys.expect_error("status of 404")
-    page = with_keys.open(f"/find?{urlencode({'q': ENGLISH, 'rounds': 0})}")
-    enter(page, keyed_server[1]["reader"])
-    expect(page.locator("#examples button")).to_have_count(3)
-    page.locator("#begin").click()
-    expect(hits(page).first).to_be_visible()
-    expect(page.locator("#stop")).to_be_hidden()
-    page.locator("#open-kept").click()
-    kept = page.locator("[data-kept] a").first.get_attribute("href")
-    other = with_keys.open(kept)
-    enter(other, keyed_server[1]["operator"])
-    expect(other.locator('[data-problem="unknown-search"]')).to_be_visible()
-    page.goto(kept)
-    expect(hits(page).first).to_be_visible()
-
-
-def test_who_comes_with_another_key_finds_nothing_of_the_reader_before(with_keys, keyed_server):
-    page = with_keys.open(address(ENGLISH))
-    enter(page, keyed_server[1]["reader"])
-    settled(page)
-    hits(page).first.locator("[data-mark]").check()
-    page.locator("#open-access").click()
-    with page.expect_event("load"):  # the page is opened anew
-        enter(page, keyed_server[1]["operator"])
-    expect(page.locator("#operator-link")).to_be_visible()
-    expect(page.locator("#marked-count")).to_have_text("")
-    settled(page)
-    assert page.evaluate("sessionStorage.getItem('shrag-marked')") is None
-
-
 def test_a_key_that_is_revoked_is_asked_for_again(with_keys, keyed_server):
     server, keys = keyed_server
     page = with_keys.open()
@@ -129,27 +96,6 @@ def test_the_operator_sees_indexes_keys_and_times(with_keys, keyed_server, langu
     expect(page.locator("#status")).not_to_be_empty()
 
 
-def test_the_operators_view_changes_in_place_and_says_only_what_is_new(with_keys, keyed_server):
-    page = with_keys.context().new_page()
-    page.clock.install()
-    page.goto("/operator")
-    enter(page, keyed_server[1]["operator"])
-    table = page.locator('[data-status="indexes"] [tabindex]')
-    table.focus()
-    page.evaluate("document.getElementById('status').textContent = 'read'")
-    page.evaluate("document.getElementById('status-time').textContent = ''")
-    page.clock.run_for(10_500)
-    expect(page.locator("#status-time")).not_to_be_empty()
-    expect(table).to_be_focused()
-    expect(page.locator("#status")).to_have_text("read")
-    done = shrag("keys", "create", "--label", "another", "--expires", "1d", home=keyed_server[0].home)
-    assert done.returncode == 0, done.stderr
-    page.clock.run_for(10_500)
-    expect(page.locator('[data-status="keys"]')).to_contain_text("another")
-    expect(page.locator("#status")).to_contain_text("Keys")
-    expect(table).to_be_focused()
-
-
 def test_the_operator_creates_and_revokes_a_key(with_keys, keyed_server):
     page = with_keys.open("/operator", language="en")
     enter(page, keyed_server[1]["operator"])
@@ -163,16 +109,6 @@ def test_the_operator_creates_and_revokes_a_key(with_keys, keyed_server):
     owner.select_option(label=owner.locator("option", has_text="reading room").text_content())
     keys.get_by_role("button", name="Revoke").click()
     expect(owner).not_to_contain_text("reading room")
-
-
-def test_a_reader_without_the_right_is_told_so(with_keys, keyed_server):
-    page = with_keys.open("/operator")
-    enter(page, keyed_server[1]["reader"])
-    expect(page.get_by_role("dialog")).to_have_count(0)  # the key is taken
-    expect(page.locator("#operator [data-problem]")).to_be_visible()
-    page.goto("/")
-    expect(page.locator("#examples button")).to_have_count(3)
-    expect(page.locator("#operator-link")).to_be_hidden()
 
 
 @in_both_languages
@@ -204,20 +140,6 @@ def test_a_server_that_has_gone_is_told_and_the_search_goes_on_when_it_is_back(r
     assert documents(page) != before
 
 
-def test_a_server_that_has_stopped_is_told_whatever_is_asked_of_it(browser, sample_home, tmp_path):
-    with serving(sample_home, tmp_path / "log", **NO_LIMITS) as server:
-        reader = Reader(browser, server.url)
-        reader.expect_error("ERR_CONNECTION_REFUSED|ERR_")
-        page = reader.open()
-        expect(page.locator("#examples button")).to_have_count(3)
-    page.locator("#open-history").click()
-    expect(page.locator("#status")).to_contain_text("The server cannot be reached")
-    page.locator("#question").fill(ENGLISH)
-    page.locator("#ask").click()
-    expect(page.locator('[data-problem="offline"]')).to_be_visible()
-    reader.close()
-
-
 @in_both_languages
 def test_a_busy_server_says_when_to_come_back(reader, language):
     reader.expect_error("status of 429")
@@ -240,28 +162,6 @@ def test_a_busy_server_says_when_to_come_back(reader, language):
     expect(hits(page)).to_have_count(10)
 
 
-@in_both_languages
-def test_a_limit_that_cannot_be_read_is_explained_in_the_readers_language(reader, language):
-    reader.expect_error("status of 422")
-    page = reader.open("/?q=battery&year=2024..2019", language=language)
-    detail = page.locator('[data-problem="bad-filter"] p.quiet')
-    expect(detail).to_contain_text("2019..2024")
-    expect(detail).to_have_attribute("lang", language)
-
-
-def test_without_any_index_the_page_says_so(browser, tmp_path):
-    with serving(tmp_path, tmp_path / "log") as server:
-        reader = Reader(browser, server.url)
-        reader.expect_error("status of 4")
-        for language in ("ko", "en"):
-            page = reader.open(language=language)
-            expect(page.locator("#start-about")).not_to_be_empty()
-            page.locator("#question").fill("battery")
-            page.locator("#question").press("Enter")
-            expect(page.locator("[data-problem]")).to_be_visible()
-        reader.close()
-
-
 def test_language_and_colours_are_kept(reader):
     page = reader.open(address(ENGLISH), color_scheme="light")
     settled(page)
@@ -280,33 +180,3 @@ def test_language_and_colours_are_kept(reader):
     page.locator("#hits h3 a").first.click()
     expect(page.locator("html")).to_have_attribute("lang", "ko")
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-
-
-def test_the_colours_of_the_system_are_followed(reader):
-    grounds = []
-    for scheme in ("light", "dark"):
-        page = reader.open(color_scheme=scheme)
-        grounds.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
-    assert grounds[0] != grounds[1]
-
-
-def test_nothing_moves_for_who_wants_no_motion_and_little_for_others(reader):
-    for motion, longest in (("no-preference", 0.15), ("reduce", 0.0)):
-        page = reader.open(address(ENGLISH, ask=1), reduced_motion=motion)
-        answered(page)
-        seconds = page.evaluate(
-            """() => [...document.querySelectorAll("*")].flatMap((element) => {
-              const { animationName, animationDuration, transitionDuration } = getComputedStyle(element);
-              return [animationName === "none" ? "0s" : animationDuration, transitionDuration];
-            }).map(parseFloat)"""
-        )
-        assert max(seconds) <= longest
-
-
-@pytest.mark.parametrize(
-    ("accepted", "language"),
-    [("ko", "ko"), ("en-US,ko;q=0.5", "en"), ("de,ko;q=0.8,en;q=0.7", "ko"), ("de", "en")],
-)
-def test_the_page_comes_in_the_readers_language(unlimited, accepted, language):
-    page = unlimited.get("/", headers={"Accept-Language": accepted})
-    assert page.headers["content-language"] == language

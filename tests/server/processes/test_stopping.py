@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from tests.generator.language_model import events, piece, streams_out
+from tests.generator.language_model import piece, streams_out
 from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH
 from tests.needs import mostly_nightly
-from tests.server.running import START_S, post_and_leave, serving, wait_for
+from tests.server.running import START_S, serving, wait_for
 
 pytestmark = pytest.mark.slow  # starts processes of the server
 
@@ -111,27 +111,3 @@ def test_a_plain_call_is_answered_with_a_problem_when_the_server_stops(sample_ho
         assert server.process.wait(START_S) == 0
 
     assert [(answer.status_code, answer.json()["code"]) for answer in answers] == [(503, "stopping")] * 4
-
-
-@pytest.mark.parametrize("streamed", [True, False])
-def test_the_model_is_not_asked_on_when_the_reader_has_left(sample_home, tmp_path, slow_model, streamed):
-    with serving(sample_home, tmp_path / "log", **with_model(slow_model)) as server:
-        call = {"json": {"question": ENGLISH}, "headers": STREAMED if streamed else {}}
-        post_and_leave(f"{server.url}/api/v1/ask", slow_model.begun, **call)
-        assert slow_model.closed.wait(START_S)
-        assert server.get("/healthz").status_code == 200
-        assert len(slow_model.bodies) == 1
-
-
-def test_an_answer_that_is_not_hurried_arrives_whole(sample_home, tmp_path):
-    with (
-        model_served(streams_out(*events(KEYWORDS))) as model,
-        serving(sample_home, tmp_path / "log", **with_model(model)) as server,
-    ):
-        kinds, _ = asyncio.run(_one(f"{server.url}/api/v1/ask"))
-    assert kinds[-1] == "done"
-
-
-async def _one(url):
-    async with httpx.AsyncClient(timeout=START_S) as client:
-        return await read_to_end(client, url, asyncio.Semaphore(0))

@@ -1,7 +1,5 @@
 """Answers as they arrive, over a real connection: in order, ended, whole, and given up with their reader."""
 
-import json
-import socket
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
@@ -9,9 +7,8 @@ import pytest
 
 from tests.generator.language_model import events, streams_out
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, UNANSWERABLE_ENGLISH
-from tests.indexer.made_corpora import ROOT, build, write_jsonl
 from tests.server.running import START_S as WAIT_S
-from tests.server.running import serving, serving_with_model, wait_for
+from tests.server.running import serving_with_model, wait_for
 from tests.server.sse import events_of
 
 STREAM = {"Accept": "text/event-stream"}
@@ -67,22 +64,6 @@ def test_a_stream_is_numbered_ended_once_and_says_what_the_plain_answer_says(unl
     assert {**done, "milliseconds": 0} == {**plain, "milliseconds": 0}
     evidence = [event.data["hits"] for event in found if event.name == "evidence"][-1]
     assert [hit["passage_id"] for hit in evidence] == [hit["passage_id"] for hit in plain["evidence"]]
-
-
-def test_a_stream_by_address_is_what_a_browser_opens(unlimited):
-    with httpx.stream(
-        "GET", f"{unlimited.url}/api/v1/ask", params={"question": KOREAN}, headers=STREAM, timeout=WAIT_S
-    ) as answer:
-        raw = answer.read()
-    assert KOREAN in raw.decode("utf-8")  # Hangul as it is, not escaped
-    assert_whole(list(events_of(raw.decode("utf-8").splitlines())))
-
-
-def test_what_cannot_be_answered_is_refused_before_a_stream_begins(unlimited):
-    for call in ({"question": ""}, {"question": "x", "index": "nope"}, {"question": "x", "way": "nope"}):
-        refused = unlimited.post("/api/v1/ask", json=call, headers=STREAM)
-        assert refused.status_code in {404, 422}
-        assert refused.headers["content-type"] == "application/problem+json"
 
 
 def test_what_goes_wrong_in_a_stream_is_its_last_event(unlimited):
@@ -142,52 +123,4 @@ def test_when_the_reader_of_a_stream_leaves_the_models_work_ends_too(with_model)
         assert keywords.data["strategy"]["origin"] == "model"
         assert model.second.wait(WAIT_S)
         assert not model.closed.is_set()
-    assert model.closed.wait(WAIT_S)
-
-
-@pytest.mark.slow
-def test_when_the_reader_of_a_plain_answer_leaves_the_models_work_ends_too(with_model):
-    server, model = with_model
-    body = json.dumps({"question": ENGLISH}).encode()
-    head = f"POST /api/v1/ask HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n"
-    with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT_S) as connection:
-        connection.sendall(f"{head}Content-Type: application/json\r\n\r\n".encode() + body)
-        assert model.second.wait(WAIT_S)
-        assert not model.closed.is_set()
-    assert model.closed.wait(WAIT_S)
-    assert server.get("/readyz").status_code == httpx.codes.OK
-
-
-def of_the_second_version(found):
-    assert_whole(found)
-    return found[-1].data["version"] == 2
-
-
-@pytest.mark.slow
-def test_a_version_that_is_published_while_an_answer_streams_does_not_disturb_it(tmp_path):
-    home = tmp_path / "home"
-    build(home, ROOT / "sample" / "papers.jsonl", name=NAME)
-    newer = write_jsonl(
-        tmp_path / "newer.jsonl",
-        [
-            {
-                "id": "NEW-1",
-                "title": "Thermal runaway",
-                "abstract": "Thermal runaway spreads from cell to cell.",
-            }
-        ],
-    )
-    with (
-        serving(home, tmp_path / "log", server__asks_per_minute=0) as server,
-        ThreadPoolExecutor(4) as threads,
-    ):
-        streamed(server.url, question=ENGLISH)
-        publishing = threads.submit(build, home, newer, name=NAME)
-        asked = 0
-        while not publishing.done() or asked < 3:
-            _, found = streamed(server.url, question=ENGLISH)
-            assert_whole(found)
-            asked += 1
-        assert publishing.result().manifest.version == 2
-        found = wait_for(lambda: streamed(server.url, question=ENGLISH)[1], of_the_second_version)
-        assert "NEW-1" in json.dumps(found[-1].data["evidence"])
+    assert model.closed.wait(WAIT_S / 4)  # the answer itself goes on for longer

@@ -1,14 +1,13 @@
 """The examples for Apache, run by a real one: mod_auth_openidc in front of a server, Shibboleth only read."""
 
 import os
-import subprocess
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
-from tests.generator.sample_index import ENGLISH, shrag
+from tests.generator.sample_index import ENGLISH
 from tests.server.access.sign_in.openid_provider import CLIENT, SECRET
 from tests.server.running import START_S as PATIENCE_S
 from tests.server.running import serving
@@ -101,34 +100,3 @@ def test_a_person_has_the_rights_of_its_groups_and_no_others(browser, provider, 
         "/api/v1/search", json={"question": ENGLISH}, headers={"Origin": str(browser.base_url).rstrip("/")}
     )
     assert found.status_code == (200 if role else 403)
-
-
-def test_without_sign_in_only_a_key_has_access(browser, home):
-    key = shrag("keys", "create", home=home).stdout.strip()
-
-    for headers in ({}, FORGED):
-        assert browser.get("/api/v1/indexes", headers=headers).status_code == 401
-        assert browser.get("/v1/models", headers=headers).status_code == 401
-        assert browser.get("/api/v1/indexes", headers=headers | {"X-API-Key": key}).status_code == 200
-        assert browser.get("/operator", headers=headers).status_code == 302
-        assert browser.get("/feeds/unknown.atom", headers=headers).status_code == 404
-        assert browser.get("/healthz", headers=headers).status_code == 200
-
-
-def test_a_failed_sign_in_is_one_answer(browser, provider):
-    begun = browser.get("/find")
-    brought = provider.authorize(begun.headers["location"]) | {"code": "unknown"}
-
-    failed = browser.get("/redirect", params=brought)
-
-    assert failed.text.count("<html>") <= 1
-    assert "key-needed" not in failed.text
-    assert browser.get("/find").status_code == 302
-
-
-def test_the_example_for_shibboleth_is_read(tmp_path):
-    settings = settings_with("apache-shibboleth.conf", f"mod_shib {MODULES}/mod_shib.so", tmp_path, 1, {})
-
-    checked = subprocess.run([APACHE, "-t", "-f", settings], capture_output=True, text=True, check=False)
-
-    assert (checked.returncode, checked.stderr.strip()) == (0, "Syntax OK")

@@ -6,10 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from server.access.protection import require_protection
-from server.errors import SignInUnusable
-from server.settings import ServerSettings, SignInSettings
-from server.store import Store
+from server.settings import SignInSettings
 from tests.generator.sample_index import ENGLISH, NAME
 from tests.server.running import application
 
@@ -79,12 +76,6 @@ def test_another_address_cannot_name_a_person_even_as_a_proxy(home):
         assert client.get("/api/v1/indexes", headers=disguised).status_code == 401
 
 
-def test_a_repeated_header_is_refused(home):
-    with behind_proxy(home) as client:
-        headers = [("X-Remote-User", "ada"), ("X-Remote-User", "eve"), ("X-Remote-Groups", "staff")]
-        assert client.get("/api/v1/indexes", headers=headers).status_code == 422
-
-
 def test_a_page_of_another_site_cannot_use_the_session_of_the_proxy(home):
     with behind_proxy(home) as client:
         for foreign in ({}, {"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
@@ -112,12 +103,3 @@ def test_a_page_of_another_site_cannot_use_the_session_of_the_proxy(home):
 def test_a_wrong_setting_is_named(changes, named):
     with pytest.raises(ValidationError, match=named):
         SignInSettings(**SETTINGS | changes)
-
-
-@pytest.mark.parametrize("public_url", ["", "http://search.example.org"])
-def test_a_server_with_sign_in_needs_an_encrypted_public_address(tmp_path, public_url):
-    everybody: Any = {"*": "reader"}
-    sign_in = SignInSettings(issuer="https://id.example.org", client_id="shrag", groups=everybody)
-
-    with pytest.raises(SignInUnusable):
-        require_protection(ServerSettings(public_url=public_url), Store(tmp_path), sign_in)

@@ -1,29 +1,98 @@
-"""Pages from templates, in the language and colours of their reader: chosen, else from the browser."""
+"""Pages from templates, in the language and colours of their reader, and the files of the page."""
 
+import gzip
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 from urllib.parse import quote
 
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, Undefined
 from starlette.requests import Request
 
+from base.notes import TEMPLATES
 from indexer.corpora.papers import language_of
 from retriever.papers.embedded_metadata import citation_tags, coins
 from retriever.reference import one_line
 from server.addresses import paper_address
-from server.html.page_files import LANGUAGES, Language, page_files
 
+Language: TypeAlias = Literal["ko", "en"]
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+
+FOLDER = Path(__file__).with_name("page")
+MEDIA_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+}
+IMPORT = re.compile(r'^import .*? from "\./([\w-]+\.js)";$', re.MULTILINE)
+ACCEPTED = re.compile(r"(?:^|,)\s*(ko|en)(?:-[\w-]*)?\s*(?:;\s*q=([01](?:\.\d*)?))?\s*(?=,|$)")
 THEMES = ("auto", "light", "dark")
-TEMPLATES = Path(__file__).parents[1] / "templates"
 MOST_CHARACTERS = 1_000  # of Accept-Language
 CHECKED = "no-cache"  # a browser may store the page, and asks whether it is current
 WAIT_S = 5  # if a problem names no time
+
+
+@dataclass(frozen=True, slots=True)
+class PageFile:
+    """A file as it is sent, also gzipped."""
+
+    content: bytes
+    packed: bytes
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageFiles:
+    """Files for the browser by path, and texts of the pages rendered here."""
+
+    version: str
+    files: Mapping[str, PageFile]
+    words: Mapping[Language, Mapping[str, str]]
+
+    @property
+    def base(self) -> str:
+        """The address of the files, without a slash at the end."""
+        return f"/page/{self.version}"
+
+    def modules(self, *scripts: str) -> list[str]:
+        """Return scripts and the modules that they import, for loading in parallel."""
+        found = list(scripts)
+        for name in found:
+            found += [each for each in IMPORT.findall(self.files[name].content.decode()) if each not in found]
+        return sorted(found)
+
+
+@cache
+def page_files() -> PageFiles:
+    """Read the files of the page."""
+    paths = sorted(path for path in FOLDER.rglob("*") if path.is_file())
+    contents = {path.relative_to(FOLDER).as_posix(): path.read_bytes() for path in paths}
+    contents["words/notes.ko.json"] = TEMPLATES["ko"].read_bytes()
+    version = sha256(repr(sorted(contents.items())).encode()).hexdigest()[:16]
+    return PageFiles(
+        version,
+        {
+            name: PageFile(content, gzip.compress(content, mtime=0), MEDIA_TYPES[Path(name).suffix])
+            for name, content in contents.items()
+            if Path(name).suffix in MEDIA_TYPES
+        },
+        {
+            language: {
+                key: word
+                for part in ("", "find.", "pages.", "problems.")
+                for key, word in json.loads(contents[f"words/{part}{language}.json"]).items()
+            }
+            for language in LANGUAGES
+        },
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,23 +119,9 @@ class Reader:
 
 def accepted_language(header: str) -> Language:
     """Return the page language that an Accept-Language header (RFC 9110, 12.5.4) prefers."""
-    best: Language = "en"
-    highest = 0.0
-    for part in header[:MOST_CHARACTERS].split(","):
-        name, _, parameter = part.strip().partition(";")
-        quality = _quality(parameter)
-        for language in LANGUAGES:
-            if name.lower().split("-")[0] == language and quality > highest:
-                best, highest = language, quality
-    return best
-
-
-def _quality(parameter: str) -> float:
-    name, _, value = parameter.strip().partition("=")
-    try:
-        return min(max(float(value), 0.0), 1.0) if name.strip() == "q" else 1.0
-    except ValueError:
-        return 0.0
+    found = ACCEPTED.findall(header[:MOST_CHARACTERS].lower())
+    qualities = {name: float(quality or 1) for name, quality in reversed(found)}
+    return "ko" if qualities.get("ko", 0) > qualities.get("en", 0) else "en"
 
 
 def rendered(template: str, **values: Any) -> str:
@@ -140,7 +195,7 @@ class _Missing(Undefined):
 @cache
 def _environment() -> Environment:
     made = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader(Path(__file__).with_name("templates")),
         autoescape=True,
         undefined=_Missing,
         trim_blocks=True,

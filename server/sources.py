@@ -1,30 +1,115 @@
-"""The sources for callers: those offered by the settings and allowed by the caller's key."""
+"""The sources for callers: offered by the settings, allowed by the caller's key, open between calls."""
 
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext, suppress
+from dataclasses import replace
 from typing import Any, TypeVar
 
+from base.errors import RemediableError
 from base.logs import get_logger
 from base.notes import Note
+from base.remedies import describe_error
 from generator.request import Settings
+from generator.tracing.progress import ended
+from indexer.settings import IndexerSettings
 from retriever.errors import SourceFailed, UnknownSource
 from retriever.index import SearchIndex
+from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures
 from retriever.sources.configuration import DeclaredSource
 from retriever.sources.gathered import SharedModels, index_of_sources
 from retriever.sources.merging import LimitedSource, ask_sources
 from server.access.callers import current_visit, may_use
+from server.addresses import as_index
 from server.limits.work_queue import WorkQueue
 from server.monitoring import metrics
-from server.source_names import as_index
-from server.sources.kept_source import KeptSource
 
 log = get_logger("server")
-
 SHOWN_CHARACTERS = 100  # of an unknown name
-
 T = TypeVar("T")
+
+
+def _passing(method: str) -> Any:
+    """Return a method that passes a question on to the source."""
+
+    async def ask(self: "KeptSource", *values: Any, **named: Any) -> Any:
+        return await self.asked(method, *values, **named)
+
+    return ask
+
+
+class KeptSource(Source):
+    """A declared source, opened by the first question, for one event loop.
+
+    Errors of the institution's own source are hidden from callers: its addresses, paths, field names and
+    server messages are only logged. Messages of a service on the network are passed on.
+    """
+
+    def __init__(self, declared: DeclaredSource, settings: IndexerSettings) -> None:
+        """Open nothing yet."""
+        self.declared, self.name = declared, declared.name
+        self._settings = settings
+        self._source: Source | None = None
+        self._opening = asyncio.Lock()
+
+    @property
+    def features(self) -> SourceFeatures:
+        """The features of the source; none before it is open."""
+        return self._source.features if self._source else SourceFeatures()
+
+    async def opened(self) -> Source:
+        """Return the source; retry opening one that failed.
+
+        Raises:
+            SourceFailed: it cannot be opened.
+        """
+        async with self._opening:
+            if self._source is None:
+                opening = asyncio.ensure_future(asyncio.to_thread(self._open))
+                await ended(opening)  # if the caller leaves, it stays open for others
+                return opening.result()
+        return self._source
+
+    def _open(self) -> Source:
+        try:
+            self._source = self.declared.open(self._settings)
+        except (RemediableError, OSError) as error:
+            log.warning("source not opened", source=self.name, reason=describe_error(error))
+            raise SourceFailed(Note("source_unopened", source=self.name)) from None
+        return self._source
+
+    async def limited(self) -> LimitedSource:
+        """Return the source for one question, open if possible."""
+        with suppress(SourceFailed):  # questions to it report the error
+            await self.opened()
+        return self.declared.limited(self)
+
+    search, papers, papers_by_doi = map(_passing, ("search", "papers", "papers_by_doi"))
+    references, citing = map(_passing, ("references", "citing"))
+    frequencies, citation_counts = map(_passing, ("frequencies", "citation_counts"))
+
+    async def close(self) -> None:
+        """Close the source if it is open."""
+        if self._source:
+            await self._source.close()
+
+    async def asked(self, method: str, *values: Any, **named: Any) -> Any:
+        """Call a method of the source; its notes lose their details, which are logged, if it is private."""
+        source = await self.opened()
+        is_private = source.features.private
+        try:
+            answer = await getattr(source, method)(*values, **named)
+        except RemediableError as error:
+            if not is_private:
+                raise
+            log.warning("source failed", source=self.name, reason=describe_error(error))
+            raise SourceFailed(Note("source_failed_logged", source=self.name)) from None
+        if not is_private or not isinstance(answer, SourceAnswer | LinkedPapers):
+            return answer
+        for note in answer.notes:
+            log.info("note of a source", source=self.name, note=note)
+        return replace(answer, notes=tuple(dict.fromkeys(note.partition(": ")[0] for note in answer.notes)))
 
 
 class OfferedSources:

@@ -1,10 +1,12 @@
-"""The indexes of the server, opened before the first call if possible."""
+"""The indexes of the server: opened before the first call if possible, closed when deleted or too many."""
 
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from unicodedata import normalize
 
@@ -20,15 +22,119 @@ from indexer.versions.store.engines import index_names, open_store
 from retriever.following import FollowingIndex
 from retriever.index import open_index
 from server.access.callers import current_visit, may_see
-from server.indexes.kept_indexes import KeptIndexes
 from server.monitoring import metrics
 
+log = get_logger("server")
 OPENED_AT_START = 3
 LOOKED_EVERY_S = 10.0  # interval of checks for deleted or recovered indexes
 TRIED_EVERY_S = 2.0  # interval of attempts to open the first indexes
 LISTED_FOR_S = 1.0  # lifetime of a list of the indexes
 
-log = get_logger("server")
+
+@dataclass(slots=True, eq=False)
+class _Kept:
+    """An index that is open or opening, and the number of tasks that use it."""
+
+    opening: "asyncio.Task[FollowingIndex]"
+    holders: int = 0
+
+    @property
+    def open(self) -> FollowingIndex | None:
+        """The index, once it is open."""
+        done = self.opening.done() and not self.opening.cancelled() and self.opening.exception() is None
+        return self.opening.result() if done else None
+
+
+class KeptIndexes:
+    """Open indexes by name, for one event loop.
+
+    The task that gets an index, like a call of the server, holds it until the task ends. Above `most`, the
+    least recently used index is closed as soon as no task holds it.
+    """
+
+    def __init__(self, opened: Callable[[str], FollowingIndex], most: int) -> None:
+        """`opened` opens an index, in a thread; nothing is open yet."""
+        self._opened = opened
+        self._most = most
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()  # least recently used first
+        self._closing: set[asyncio.Task[None]] = set()
+
+    async def get(self, name: str) -> FollowingIndex:
+        """Return an open index; concurrent callers share one opening.
+
+        Raises:
+            ResourceError: as `open_index`.
+        """
+        name = normalize("NFC", name)
+        kept = self._kept.get(name) or self._begin(name)
+        self._kept.move_to_end(name)
+        self._hold(kept)
+        return await asyncio.shield(kept.opening)
+
+    def versions(self) -> dict[str, int]:
+        """Return the version of each open index that answered last."""
+        return {name: index.manifest.version for name, kept in self._kept.items() if (index := kept.open)}
+
+    def close_all_but(self, names: Collection[str]) -> None:
+        """Close the other indexes if no task holds them; they were deleted."""
+        for name, kept in list(self._kept.items()):
+            if name not in names and not kept.holders:
+                self._close(name, kept)
+
+    def _begin(self, name: str) -> _Kept:
+        kept = self._kept[name] = _Kept(asyncio.create_task(asyncio.to_thread(self._opened, name)))
+
+        def ended(opening: "asyncio.Task[FollowingIndex]") -> None:
+            if opening.cancelled() or opening.exception() is not None:  # the next call tries again
+                self._forget(name, kept)
+            self._close_surplus()
+
+        kept.opening.add_done_callback(ended)
+        return kept
+
+    def _hold(self, kept: _Kept) -> None:
+        def let_go(_: object) -> None:
+            kept.holders -= 1
+            self._close_surplus()
+
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - of a coroutine
+        kept.holders += 1
+        task.add_done_callback(let_go)
+
+    def _close_surplus(self) -> None:
+        surplus = len(self._kept) - self._most
+        if surplus > 0:
+            free = [(name, kept) for name, kept in self._kept.items() if not kept.holders]
+            for name, kept in free[:surplus]:
+                self._close(name, kept)
+
+    def _forget(self, name: str, kept: _Kept) -> None:
+        if self._kept.get(name) is kept:
+            del self._kept[name]
+
+    def _close(self, name: str, kept: _Kept) -> None:
+        """Remove an open index; it is closed in the background, which waits for its threads."""
+        if index := kept.open:
+            self._forget(name, kept)
+            closing = asyncio.create_task(asyncio.to_thread(_close_quietly, index))
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
+
+    async def close(self) -> None:
+        """Close all open indexes after their last question."""
+        await asyncio.gather(*(kept.opening for kept in self._kept.values()), return_exceptions=True)
+        for name, kept in list(self._kept.items()):
+            self._close(name, kept)
+        await asyncio.gather(*self._closing)
+
+
+def _close_quietly(index: FollowingIndex) -> None:
+    try:
+        with index:
+            pass
+    except (ResourceError, OSError) as error:
+        log.warning("index not closed", index=index.manifest.name, reason=repr(error))
 
 
 class OpenIndexes:
@@ -38,17 +144,15 @@ class OpenIndexes:
     an index is unknown too.
     """
 
-    def __init__(
-        self, settings: IndexerSettings, synonyms: Path | None, *, most: int, stopping: asyncio.Event
-    ) -> None:
+    def __init__(self, settings: IndexerSettings, synonyms: Path | None, *, most: int) -> None:
         """Open nothing yet; `synonyms` is a file for all questions."""
         self._settings = settings
         self._synonyms = synonyms
         self._most = most
-        self._kept = KeptIndexes(self._open, most, stopping)
+        self._kept = KeptIndexes(self._open, most)
         self._names: list[str] = []  # of the last listing
         self._listed_at = -math.inf
-        self._listing: asyncio.Task[list[str]] | None = None
+        self._listing = asyncio.Lock()
         self.trouble: Exception | None = None  # the error of the last listing
         self.opens_none = False  # there are indexes, but none of the expected ones opens
         self.started = False  # each expected index is open, or failed to open
@@ -62,8 +166,7 @@ class OpenIndexes:
             yield self
         finally:
             looking.cancel()
-            listing = (self._listing,) if self._listing else ()
-            await asyncio.gather(looking, *listing, return_exceptions=True)
+            await asyncio.gather(looking, return_exceptions=True)
             await self._kept.close()
 
     async def _look(self) -> None:
@@ -113,23 +216,17 @@ class OpenIndexes:
 
     async def _listed(self, *, anew: bool = False) -> list[str]:
         """List the indexes; concurrent callers share one listing."""
-        if not anew and time.monotonic() < self._listed_at + LISTED_FOR_S:
+        wanted_at = time.monotonic() - (0 if anew else LISTED_FOR_S)
+        async with self._listing:
+            if self._listed_at < wanted_at:
+                began = time.monotonic()
+                try:
+                    self._names = await asyncio.to_thread(index_names, self._settings)
+                except Exception as error:
+                    self.trouble = error
+                    raise
+                self.trouble, self._listed_at = None, began
             return self._names
-        if self._listing is None:
-            self._listing = asyncio.create_task(self._list())
-        return await asyncio.shield(self._listing)
-
-    async def _list(self) -> list[str]:
-        try:
-            self._names = await asyncio.to_thread(index_names, self._settings)
-        except Exception as error:
-            self.trouble = error
-            raise
-        else:
-            self.trouble, self._listed_at = None, time.monotonic()
-            return self._names
-        finally:
-            self._listing = None
 
     async def chosen(self, name: str | None) -> str:
         """Return the name of the chosen index: without a name, the only one.
@@ -152,7 +249,6 @@ class OpenIndexes:
 
         Raises:
             ResourceError: as `open_index`.
-            Stopping: the server stops before it is open.
         """
         self._require(name)
         return await self._kept.get(name)

@@ -1,1 +1,0 @@
-"""Pages rendered on the server."""

@@ -1,1 +1,0 @@
-"""The indexes of the server."""

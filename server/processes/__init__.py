@@ -1,1 +1,0 @@
-"""The processes of the server: their start, their workers, their end."""

@@ -1,1 +1,0 @@
-"""The sources that the server offers in addition to its indexes."""
