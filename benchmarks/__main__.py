@@ -16,12 +16,11 @@ import click
 
 from base.terminal.output import echo
 from benchmarks.corpora.index import Plan, measure_generated_index
-from benchmarks.corpora.korean import korean_passages
+from benchmarks.corpora.korean import DATA, korean_passages
 from benchmarks.figures import Figure, machine, report, rounds_option, strict_option
 from benchmarks.indexing import measure_analysis, measure_cold_start, measure_indexing
 from benchmarks.memory import measure_memory
 from benchmarks.progressive import measure_cluster_queries, measure_queries
-from eval.experiments.console import DATA
 from eval.progress import question_bar
 from indexer.options import json_option
 

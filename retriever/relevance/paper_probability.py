@@ -1,7 +1,7 @@
 """The probability that a paper is relevant, and the end of a list of papers.
 
 The probability depends on the paper's score in the ranking of `shrag` and on the decline of the scores. It is
-a logistic regression, fitted on training collections (`python -m eval.development.paper_relevance --fit`).
+a logistic regression, fitted on training collections (`python -m tools.fitting papers --home DIR --fit`).
 """
 
 import math

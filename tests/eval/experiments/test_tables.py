@@ -9,7 +9,6 @@ import pytest
 
 from base.terminal.call_options import flag_of
 from eval.experiments import EXPERIMENTS, load_experiment
-from eval.experiments.recorded import RECORDED, RESULTS, overview
 from eval.experiments.tables.and_ablation import READINGS, joined_queries
 from retriever.queries.boolean import Or, Term, describe
 from retriever.query_plan import NamedQuery
@@ -26,6 +25,7 @@ from tests.eval.experiments.calling import (
 )
 from tests.indexer.made_corpora import build
 from tests.needs import mostly_nightly
+from tools.experiments import RECORDED, RESULTS, overview
 
 pytest_plugins = ["tests.generator.sample_index"]
 pytestmark = [pytest.mark.needs_libraries, pytest.mark.slow]  # matplotlib

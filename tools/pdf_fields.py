@@ -1,6 +1,6 @@
 """Fields found by the PDF reader in papers with gold labels: a table.
 
-    python -m eval.development.pdf_fields [--data DIR] [--half odd|even] [--records DIR] [--workers 2]
+    python -m tools.pdf_fields [--data DIR] [--half odd|even] [--records DIR] [--workers 2]
 
 DIR contains `files/*.pdf` and `gold.jsonl`, one object per file: `file`, `language`, and the printed values
 of `title`, `authors`, `year`, `doi`, `arxiv`, `abstract_begins`, `abstract_ends`, `headings`, `references`
@@ -33,12 +33,11 @@ from indexer.corpora.full_text.headings import is_front_heading
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers import read_corpus
 from indexer.options import json_option
+from tools.collections import read_lines
 
 DATA = Path("../shared/data/pdfs")
-TOLERANCE = 20
-ALIKE = 0.85
-HALVES = ("odd", "even")
-REFERENCES_WITHIN = 0.05
+TOLERANCE, ALIKE, REFERENCES_WITHIN = 20, 0.85, 0.05
+HALVES, LANGUAGES = ("odd", "even"), ("ko", "en", "all")
 NUMBER = re.compile(
     r"\s*(?:제?\s*(?:\d+|[ivxⅰ-ⅻ]+)\s*[장절편부]|(?:chapter|part|section|appendix)\s*(?:\d+|[ivx]+|[a-h])\b"
     r"|(?:\d+(?:\.\d+)*|[ivx]+|[a-h](?=[.)\s]))(?=[\s.:)]))[\s.:)–—-]*",
@@ -47,7 +46,7 @@ NUMBER = re.compile(
 NOT_COUNTED = re.compile(
     r"(?:select)?bibliography|literaturecited|references?|참고문헌.*|참고자료|acknowledge?ments?|감사의글|사사"
 )
-Measure = Callable[[Any, Mapping[str, Any]], float]
+Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +74,12 @@ def f1(gold: Iterable[str], found: Iterable[str]) -> float:
 def begins(words: str, text: str) -> bool:
     """Check whether a text starts with the words, or within 20 characters of them."""
     wanted, start = letters(words), letters(text)
-    return any(
-        SequenceMatcher(None, wanted[cut:], start[shift : shift + len(wanted) - cut], autojunk=False).ratio()
-        >= ALIKE
-        for shift, cut in [
-            *((shift, 0) for shift in range(TOLERANCE + 1)),
-            *((0, cut) for cut in range(1, TOLERANCE)),
-        ]
-        if wanted[cut:] and start
-    )
+    later = ((shift, 0) for shift in range(TOLERANCE + 1))
+    for shift, cut in (*later, *((0, cut) for cut in range(1, TOLERANCE))):
+        pair = wanted[cut:], start[shift : shift + len(wanted) - cut]
+        if pair[0] and start and SequenceMatcher(None, *pair, autojunk=False).ratio() >= ALIKE:
+            return True
+    return False
 
 
 def names(authors: Sequence[str]) -> list[str]:
@@ -104,21 +100,21 @@ def main_headings(headings: Iterable[str]) -> list[str]:
     return kept
 
 
-def _abstract(gold: tuple[str, str], record: Mapping[str, Any]) -> float:
+def _abstract(gold: tuple[str, str], record: Record) -> float:
     text = record.get("abstract", "")
     return float(begins(gold[0], text) and begins(gold[1][::-1], text[::-1]))
 
 
-def _headings(gold: Sequence[str], record: Mapping[str, Any]) -> float:
+def _headings(gold: Sequence[str], record: Record) -> float:
     first_level = [section["title"] for section in record.get("sections", ()) if section["level"] == 1]
     return f1(main_headings(gold), main_headings(first_level))
 
 
-def _references(gold: int, record: Mapping[str, Any]) -> float:
+def _references(gold: int, record: Record) -> float:
     return float(abs(len(record.get("reference_list", ())) - gold) <= REFERENCES_WITHIN * gold)
 
 
-MEASURES: dict[str, Measure] = {
+MEASURES: dict[str, Callable[[Any, Record], float]] = {
     "title": lambda gold, record: float(letters(gold) == letters(record.get("title", ""))),
     "authors": lambda gold, record: f1(names(gold), names(record.get("authors", ()))),
     "year": lambda gold, record: float(gold == record.get("year")),
@@ -130,7 +126,7 @@ MEASURES: dict[str, Measure] = {
 }
 
 
-def wanted(gold: Mapping[str, Any], field: str) -> Any:
+def wanted(gold: Record, field: str) -> Any:
     """Return the gold value of a field, None if the document does not print it."""
     if field == "abstract":
         return (gold["abstract_begins"], gold["abstract_ends"]) if gold.get("abstract_begins") else None
@@ -140,15 +136,15 @@ def wanted(gold: Mapping[str, Any], field: str) -> Any:
     return value if value or field == "references" else None
 
 
-def scores(golds: Sequence[Mapping[str, Any]], records: Mapping[str, Mapping[str, Any]]) -> list[Score]:
+def scores(golds: Sequence[Record], records: Mapping[str, Record]) -> list[Score]:
     """Score the records of papers, by file name; a missing record counts as an empty one."""
     rows = []
     for field, measure in MEASURES.items():
-        for language in ("ko", "en", "all"):
+        for language in LANGUAGES:
             values = [
-                measure(gold_value, records.get(gold["file"], {}))
+                measure(value, records.get(gold["file"], {}))
                 for gold in golds
-                if language in ("all", gold["language"]) and (gold_value := wanted(gold, field)) is not None
+                if language in ("all", gold["language"]) and (value := wanted(gold, field)) is not None
             ]
             rows.append(Score(field, language, sum(values) / len(values) if values else 0.0, len(values)))
     return rows
@@ -160,50 +156,38 @@ def scores(golds: Sequence[Mapping[str, Any]], records: Mapping[str, Mapping[str
 )
 @click.option("--half", type=click.Choice(HALVES), help="Read only every other file, by name.")
 @click.option("--records", type=click.Path(path_type=Path), help="Write each record there, as JSON.")
-@click.option(
-    "--workers", type=click.IntRange(1, 64), default=2, show_default=True, help="Number of reading processes."
-)
+@click.option("--workers", type=click.IntRange(1, 64), default=2, help="Number of reading processes.")
 @json_option
 def main(data: Path, half: str | None, records: Path | None, workers: int, *, as_json: bool) -> None:
     """Read PDFs that have gold labels, and score the fields of their records."""
     if not (data / "gold.jsonl").is_file():
         raise click.UsageError(f"no gold.jsonl in {data}; set a folder of labelled PDFs: --data DIR")
-    golds = [json.loads(line) for line in (data / "gold.jsonl").read_text(encoding="utf-8").splitlines()]
+    golds = read_lines(data / "gold.jsonl")
     if half:
         golds = sorted(golds, key=lambda gold: gold["file"])[HALVES.index(half) :: 2]
-    files = [data / "files" / gold["file"] for gold in golds]
-    began = time.perf_counter()
+    files, began = [data / "files" / gold["file"] for gold in golds], time.perf_counter()
     read = [item for item in read_corpus(files, format="pdf", workers=workers) if isinstance(item, Paper)]
-    seconds = time.perf_counter() - began
+    rate = len(golds) / (time.perf_counter() - began)
     found = {f"{paper.id}.pdf": paper.record() | {"body": paper.body} for paper in read}
-    if records:
-        _write(found, records)
+    for name, record in found.items() if records else ():
+        assert records is not None  # noqa: S101
+        records.mkdir(parents=True, exist_ok=True)
+        content = json.dumps({**record, "references": record.get("reference_list", [])}, ensure_ascii=False)
+        (records / name).with_suffix(".json").write_text(content, encoding="utf-8")
     rows = scores(golds, found)
     if as_json:
-        echo_json({"scores": [asdict(row) for row in rows], "papers_per_second": len(golds) / seconds})
+        echo_json({"scores": [asdict(row) for row in rows], "papers_per_second": rate})
         return
-    by_field = {field: [row for row in rows if row.field == field] for field in MEASURES}
-    header = ("field", "ko", "papers", "en", "papers", "all", "papers")
+    shown = [(f"{row.share:.3f}" if row.papers else "–", str(row.papers)) for row in rows]
+    of_field = zip(*[iter(shown)] * len(LANGUAGES), strict=True)
     cells = [
-        (
-            field,
-            *(text for row in group for text in (f"{row.share:.3f}" if row.papers else "–", str(row.papers))),
-        )
-        for field, group in by_field.items()
+        (field, *(text for pair in of for text in pair)) for field, of in zip(MEASURES, of_field, strict=True)
     ]
-    echo_lines(table([header, *cells], words=1))
-    echo()
+    echo_lines(table([("field", "ko", "papers", "en", "papers", "all", "papers"), *cells], words=1))
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     computing = (used.ru_utime + used.ru_stime) / len(golds)
-    speed = f"{len(golds) / seconds:.1f} papers per second with {workers} processes"
-    echo(f"{speed}, {computing:.2f} s of processor time per paper")
-
-
-def _write(records: Mapping[str, Mapping[str, Any]], folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, record in records.items():
-        content = json.dumps({**record, "references": record.get("reference_list", [])}, ensure_ascii=False)
-        (folder / name).with_suffix(".json").write_text(content, encoding="utf-8")
+    speed = f"{rate:.1f} papers per second with {workers} processes"
+    echo(f"\n{speed}, {computing:.2f} s of processor time per paper")
 
 
 if __name__ == "__main__":

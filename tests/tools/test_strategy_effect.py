@@ -6,9 +6,12 @@ import pytest
 
 from base.progress import no_progress
 from base.sample import SAMPLE
-from eval.experiments import bench as settings
-from eval.experiments.bench import TUNED, Bench
-from eval.experiments.collections import (
+from retriever.strategy import LANGUAGES, Strategy
+from tests.conftest import SHARED
+from tests.needs import mostly_nightly
+from tools import bench as settings
+from tools.bench import TUNED, Bench
+from tools.collections import (
     COLLECTIONS,
     CROSSING,
     HELD_OUT,
@@ -19,9 +22,6 @@ from eval.experiments.collections import (
     recorded_strategies,
     scores_of,
 )
-from retriever.strategy import LANGUAGES, Strategy
-from tests.conftest import SHARED
-from tests.needs import mostly_nightly
 
 DATA = SHARED / "data"
 OWN = {collection.name: collection for collection in (OF_SAMPLE, HELD_OUT)}

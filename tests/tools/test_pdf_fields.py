@@ -5,11 +5,11 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from eval.development.pdf_fields import begins, f1, main, main_headings, names, scores
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers import read_corpus
 from tests.conftest import BY_NIGHT
 from tests.indexer.corpora.full_text.pdf_files import SENTENCE, page_of, text
+from tools.pdf_fields import begins, f1, main, main_headings, names, scores
 
 GOLD = {
     "file": "a.pdf",

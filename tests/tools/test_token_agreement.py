@@ -3,7 +3,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from eval.development.tokens import compare_texts, main
+from tools.tokens import compare_texts, main
 
 
 class Fixed:
@@ -32,7 +32,7 @@ def test_f1_is_twice_the_matching_tokens_by_those_of_both_sides():
         [["one", 0, 0, 3], ["two", 1, 4, 7], ["three", 2, 8, 13]], [("one", 0, 0, 3), ("three", 2, 8, 13)]
     )
 
-    assert found.f1 == 2 * 2 / (3 + 2)
+    assert found.row()["f1"] == 2 * 2 / (3 + 2)
 
 
 def test_offsets_positions_and_increments_are_shares_of_the_matching_tokens():
@@ -41,16 +41,15 @@ def test_offsets_positions_and_increments_are_shares_of_the_matching_tokens():
         [["one", 0, 0, 3], ["two", 1, 4, 7], ["three", 2, 8, 13]], [("one", 0, 0, 2), ("three", 2, 8, 13)]
     )
 
-    assert found.share(found.same_offsets) == 1 / 2
-    assert found.share(found.same_positions) == 1.0
-    assert found.share(found.same_increments) == 1 / 2
+    assert found.row()["offsets"] == 1 / 2
+    assert found.row()["positions"] == 1.0
+    assert found.row()["increments"] == 1 / 2
 
 
 def test_a_difference_is_shown_in_its_context():
     (difference,) = compared([["one", 0, 0, 3], ["two", 1, 4, 7]], [("one", 0, 0, 3)]).differences
 
-    assert difference.context == "one ⟦two⟧ three"
-    assert (difference.recorded, difference.ours) == (("two@4-7+1",), ())
+    assert difference.split("\n") == ["s: one ⟦two⟧ three", "    recorded two@4-7:1", "    here     –"]
 
 
 def test_a_folder_without_recordings_is_told(tmp_path):

@@ -1,6 +1,6 @@
 """Precision of the mined glossary: counts, and a sample for manual judgement.
 
-    python -m eval.development.glossary --home DIR [--collection NAME] [--list] [--judged FILE] [--json]
+    python -m tools.glossary --home DIR [--collection NAME] [--list] [--judged FILE] [--json]
 
 Indexes the Korean collections of `training/` in the data folder, and `sample/`. Counts the pairs by source,
 and the abbreviations. `--list` prints a fixed sample of 300 of them as JSON lines, with the text around one
@@ -19,8 +19,6 @@ import click
 
 from base.sample import SAMPLE
 from base.terminal.output import echo_lines
-from eval.experiments.collections import read_lines
-from eval.experiments.console import Row, data_option, echo_rows, home_option, names_option
 from indexer.glossary.pairs import Source
 from indexer.glossary.storage import TIER_OF, Glossary
 from indexer.ingest import IngestRequest, build_index
@@ -28,9 +26,10 @@ from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from indexer.versions.store.build_folder import GLOSSARY
 from indexer.versions.store.engines import open_store
+from tools.bench import Row, data_option, echo_rows, home_option, names_option
+from tools.collections import read_lines
 
-TRAINING = ("autorag-ko", "belebele-ko", "korquad-500", "welfare-ko")
-NAMES = ("sample", *TRAINING)
+NAMES = ("sample", "autorag-ko", "belebele-ko", "korquad-500", "welfare-ko")
 SOURCES = tuple(source for source in get_args(Source) if source not in TIER_OF)
 PAIR, ABBREVIATION = "pair", "abbreviation"
 DRAWN, SEED = 300, 1
@@ -38,7 +37,7 @@ AROUND = 60  # characters on each side of the second term
 
 
 class Mined(NamedTuple):
-    """A pair or an abbreviation of a collection."""
+    """A pair or an abbreviation of a collection; the first four values identify it in a judged list."""
 
     collection: str
     kind: str
@@ -48,35 +47,17 @@ class Mined(NamedTuple):
     sources: tuple[str, ...]
 
 
-class Judged(NamedTuple):
-    """A judged item of a list."""
-
-    collection: str
-    kind: str
-    one: str
-    other: str
-    right: bool
-
-
-def corpus_of(name: str, data: Path) -> Path:
-    """Return the corpus of a collection."""
-    return SAMPLE / "papers.jsonl" if name == "sample" else data / "training" / name / "corpus.jsonl.gz"
-
-
 def mined(name: str, data: Path, settings: IndexerSettings) -> tuple[list[Mined], list[str]]:
     """Index a collection; return its mined pairs and abbreviations, and the texts of its passages."""
-    build_index(IngestRequest(name=name, paths=[str(corpus_of(name, data))], rebuild=True), settings)
+    own, shared = SAMPLE / "papers.jsonl", data / "training" / name / "corpus.jsonl.gz"
+    corpus = own if name == "sample" else shared
+    build_index(IngestRequest(name=name, paths=[str(corpus)], rebuild=True), settings)
     with open_store(settings, name) as store:
         manifest = store.manifest()
-        texts = [
-            f"{passage.title} {passage.text} {passage.title2}" for passage in store.stored_passages(manifest)
-        ]
+        texts = [f"{each.title} {each.text} {each.title2}" for each in store.stored_passages(manifest)]
         with Glossary.open(store.companion_path(manifest, GLOSSARY)) as glossary:
-            found = [
-                Mined(name, PAIR, pair.korean, pair.english, pair.count, pair.sources)
-                for pair in glossary.pairs()
-                if pair.sources[0] not in TIER_OF
-            ]
+            pairs = (pair for pair in glossary.pairs() if pair.sources[0] not in TIER_OF)
+            found = [Mined(name, PAIR, each.korean, each.english, each.count, each.sources) for each in pairs]
             found += [
                 Mined(name, ABBREVIATION, form.short, form.long, form.count, ("bracket",))
                 for form in glossary.all_abbreviations()
@@ -84,19 +65,17 @@ def mined(name: str, data: Path, settings: IndexerSettings) -> tuple[list[Mined]
     return found, texts
 
 
-def counts_of(name: str, found: Iterable[Mined]) -> Row:
+def counts_of(name: str, found: Sequence[Mined]) -> Row:
     """Count the pairs of a collection, the pairs of each source, and the abbreviations."""
-    found = list(found)
     pairs = [item for item in found if item.kind == PAIR]
     by_source = Counter(source for pair in pairs for source in pair.sources)
-    figures = {"pairs": len(pairs), **{source: by_source[source] for source in SOURCES}}
-    return Row({"collection": name}, {**figures, "abbreviations": len(found) - len(pairs)})
+    counts = {"pairs": len(pairs), **{source: by_source[source] for source in SOURCES}}
+    return {"collection": name, **counts, "abbreviations": len(found) - len(pairs)}
 
 
 def drawn(found: Sequence[Mined], most: int = DRAWN) -> list[Mined]:
     """Draw a sample with a fixed seed; all items of a list shorter than `most`."""
-    ordered = sorted(found)
-    return sorted(random.Random(SEED).sample(ordered, min(most, len(ordered))))  # noqa: S311 - not security-relevant
+    return sorted(random.Random(SEED).sample(sorted(found), min(most, len(found))))  # noqa: S311 - no secret
 
 
 def around(item: Mined, texts: Iterable[str]) -> str:
@@ -117,28 +96,24 @@ def listed(found: Iterable[Mined], texts: Mapping[str, Sequence[str]]) -> Iterat
         yield {"right": None, **item._asdict(), "text": around(item, texts[item.collection])}
 
 
-def read_judged(path: Path) -> list[Judged]:
-    """Read the judged records of a list."""
-    records = [record for record in read_lines(path) if record["right"] is not None]
-    return [Judged(**{name: record[name] for name in Judged._fields}) for record in records]
+def judged_rows(judged: Sequence[Mapping[str, Any]], found: Iterable[Mined]) -> Iterator[Row]:
+    """Yield the share of right items of each collection and kind, and how many of them are still mined.
 
-
-def judged_rows(judged: Sequence[Judged], found: Iterable[Mined]) -> Iterator[Row]:
-    """Yield the share of right items of each collection and kind, and how many of them are still mined."""
+    `judged` are records of a list; those whose "right" is null are left out.
+    """
     now = {item[:4] for item in found}
-    for subject in sorted({item[:2] for item in judged}):
-        of_it = [item for item in judged if item[:2] == subject]
-        right = [item for item in of_it if item.right]
-        kept = sum(item[:4] in now for item in right)
-        yield Row(
-            {"collection": subject[0], "kind": subject[1]},
-            {
-                "judged": len(of_it),
-                "right": len(right),
-                "precision": len(right) / len(of_it),
-                "still mined": kept / len(right) if right else 0.0,
-            },
-        )
+    items = [(tuple(each[name] for name in Mined._fields[:4]), each["right"]) for each in judged]
+    for collection, kind in sorted({item[:2] for item, right in items if right is not None}):
+        of_it = [each for each in items if each[0][:2] == (collection, kind) and each[1] is not None]
+        right = [item for item, is_right in of_it if is_right]
+        yield {
+            "collection": collection,
+            "kind": kind,
+            "judged": len(of_it),
+            "right": len(right),
+            "precision": len(right) / len(of_it),
+            "still mined": sum(item in now for item in right) / len(right) if right else 0.0,
+        }
 
 
 @click.command()
@@ -156,20 +131,17 @@ def main(
     home: Path, data: Path, names: tuple[str, ...], listing: bool, judged: Path | None, as_json: bool
 ) -> None:
     """Index collections and report the content of their glossaries."""
-    settings = IndexerSettings(home=home)
-    found: list[Mined] = []
+    found: dict[str, list[Mined]] = {}
     texts: dict[str, list[str]] = {}
-    rows = []
     for name in names or NAMES:
-        of_it, texts[name] = mined(name, data, settings)
-        found += of_it
-        rows.append(counts_of(name, of_it))
+        found[name], texts[name] = mined(name, data, IndexerSettings(home=home))
+    everything = [item for of_it in found.values() for item in of_it]
     if listing:
-        echo_lines(json.dumps(record, ensure_ascii=False) for record in listed(drawn(found), texts))
+        echo_lines(json.dumps(each, ensure_ascii=False) for each in listed(drawn(everything), texts))
     elif judged:
-        echo_rows(list(judged_rows(read_judged(judged), found)), as_json=as_json)
+        echo_rows(list(judged_rows(read_lines(judged), everything)), as_json=as_json)
     else:
-        echo_rows(rows, as_json=as_json)
+        echo_rows([counts_of(name, of_it) for name, of_it in found.items()], as_json=as_json)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Hints of the citation check on judged claims, and on the recorded answers of a large model.
 
-    python -m eval.experiments.hints [--data DIR] [--list] [--json]
+    python -m tools.hints [--data DIR] [--list] [--json]
 
 Reads the claims of `sample/` and, if present, the folder `answers` of the shared evaluation data: sentences
 that a model wrote about the sample, all of them supported, and sentences with one error. Reported: supported
@@ -12,20 +12,18 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
 from base.sample import SAMPLE, SAMPLE_PAPERS
 from base.terminal.output import echo
-from eval.experiments.collections import read_lines
-from eval.experiments.console import DATA, Row, echo_rows
 from generator.answers.answer import SECTIONS
 from generator.checking.check import Hint, check_sentence
 from indexer.corpora.papers import Paper
-from indexer.files.schema import StoredPassage
 from indexer.files.stored import stored_passages
 from indexer.options import json_option
+from tools.bench import Row, echo_rows, optional_data_option
+from tools.collections import read_lines
 
 RECORDED = "recorded answers"
 PAIRS = {"within": "one language", "across": "two languages"}
@@ -75,15 +73,10 @@ def recorded_claims(folder: Path) -> Iterator[Claim]:
             yield Claim(RECORDED, each["kind"], each["false"], citations, supported=False)
 
 
-def sample_passages() -> dict[str, StoredPassage]:
-    """Return the passages of the sample by their ids."""
-    papers = (Paper.model_validate_json(json.dumps(record)) for record in read_lines(SAMPLE_PAPERS))
-    return {passage.passage_id: passage for paper in papers for passage in stored_passages(paper, "paper")}
-
-
 def hints_of(claims: Iterable[Claim]) -> list[tuple[Claim, Sequence[Hint]]]:
     """Check each claim against the papers of the sample that it cites."""
-    passages = sample_passages()
+    papers = (Paper.model_validate_json(json.dumps(record)) for record in read_lines(SAMPLE_PAPERS))
+    passages = {each.passage_id: each for paper in papers for each in stored_passages(paper, "paper")}
     return [
         (claim, check_sentence(claim.text, [passages[each] for each in claim.citations])[1])
         for claim in claims
@@ -92,22 +85,21 @@ def hints_of(claims: Iterable[Claim]) -> list[tuple[Claim, Sequence[Hint]]]:
 
 def hint_rows(hints: Sequence[tuple[Claim, Sequence[Hint]]]) -> list[Row]:
     """Return a row for each set and kind: claims, and claims with a hint."""
-    rows = []
+    rows: list[Row] = []
     for of, kind in dict.fromkeys((claim.of, claim.kind) for claim, _ in hints):
-        figures: dict[str, Any] = {}
+        row: dict[str, str | int] = {"table": "hints", "set": of, "kind": kind}
         for supported, name in ((True, "supported"), (False, "unsupported")):
+            subject = (of, kind, supported)
             found = [
-                bool(of_claim)
-                for claim, of_claim in hints
-                if (claim.of, claim.kind, claim.supported) == (of, kind, supported)
+                bool(each) for claim, each in hints if (claim.of, claim.kind, claim.supported) == subject
             ]
-            figures |= {name: len(found), f"{name} with hint": sum(found)}
-        rows.append(Row({"table": "hints", "set": of, "kind": kind}, figures))
+            row |= {name: len(found), f"{name} with hint": sum(found)}
+        rows.append(row)
     return rows
 
 
 @click.command()
-@click.option("--data", type=click.Path(path_type=Path), default=DATA, show_default=True)
+@optional_data_option
 @json_option
 @click.option("--list", "listing", is_flag=True, help="List the supported claims with hints.")
 def main(data: Path, as_json: bool, listing: bool) -> None:

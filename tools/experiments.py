@@ -1,6 +1,6 @@
 """Results of all experiments of the papers, for the first table of docs/results.md.
 
-    python -m eval.experiments.recorded --home DIR [--only NAME]… [--check]
+    python -m tools.experiments --home DIR [--only NAME]… [--check]
 
 Builds the indexes in DIR if they are missing, runs each experiment on the sample and on the shared evaluation
 data, if present, without a language model, and writes the main numbers to docs/experiments.json. `make
@@ -13,9 +13,8 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -24,9 +23,6 @@ from base.terminal.call_options import flag_of
 from base.terminal.output import echo
 from eval.experiments import EXPERIMENTS, load_experiment
 from eval.experiments.calls import ExperimentCall
-from eval.experiments.collections import COLLECTIONS, supporting
-from eval.experiments.console import DATA
-from eval.experiments.experiment import Experiment
 from eval.experiments.report import formatted, markdown_table
 from eval.experiments.running import run_experiment
 from eval.manifest import differences
@@ -34,11 +30,12 @@ from indexer.errors import UnknownIndex
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
+from tools.bench import optional_data_option
+from tools.collections import COLLECTIONS, supporting
 
-RESULTS = Path(__file__).parents[2] / "docs" / "experiments.json"
+RESULTS = Path(__file__).parents[1] / "docs" / "experiments.json"
 TOLERANCE = 1e-9
 COLUMNS = ("table or figure", "command", "requires", "our result", "published")
-
 # Experiments on the shared evaluation data, besides the sample, by collection.
 SHARED: Mapping[str, tuple[str, ...]] = {
     "query-success": ("tydi-ko", "tydi-en"),
@@ -48,59 +45,57 @@ SHARED: Mapping[str, tuple[str, ...]] = {
     "judging-papers": ("scifact",),
     "lexical-gap": ("tydi-ko", "tydi-en"),
     "hops": ("tydi-en", "hotpotqa-100"),
+    "miracl": ("tydi-ko", "tydi-en"),
 }
 RECORDED = ", recorded strategies"  # behind the name of the data
-MIRACL = "miracl"  # reads the collections in their folder, in MIRACL's layout
+MIRACL = "miracl"  # reads the collections in their folder, in MIRACL's layout, and builds its own index
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """One run: the experiment, the name of the data, the options, and the corpus of the index.
-
-    Without a corpus the experiment builds its own index.
-    """
+class Measured(NamedTuple):
+    """One run: experiment, name of the data, options, and the corpus of the index, if it needs one."""
 
     experiment: str
     data: str
-    options: Mapping[str, Any]
-    corpus: Path | None = None
-
-    def by_statistics_too(self) -> Iterator["Measured"]:
-        """Yield the run, and before it the run with strategies from statistics, if it has recorded ones."""
-        if "strategies" in self.options:
-            options = {name: value for name, value in self.options.items() if name != "strategies"}
-            yield replace(self, options=options)
-            yield replace(self, data=f"{self.data}{RECORDED}")
-        else:
-            yield self
+    options: dict[str, Any]
+    corpus: Path | None
 
 
 def all_runs(data: Path, home: Path) -> Iterator[Measured]:
-    """Yield the runs on the sample, and on the collections of the folder `data` if it exists."""
+    """Yield the runs on the sample, and on the collections of the folder `data` if it exists.
+
+    A run with recorded strategies follows the same run with strategies from statistics.
+    """
+    for run in _runs(data, home):
+        if "strategies" in run.options:
+            yield run._replace(options={name: of for name, of in run.options.items() if name != "strategies"})
+            yield run._replace(data=f"{run.data}{RECORDED}")
+        else:
+            yield run
+
+
+def _runs(data: Path, home: Path) -> Iterator[Measured]:
     collections = {collection.name: collection for collection in COLLECTIONS}
     for name in EXPERIMENTS:
         experiment = load_experiment(name)
+        files = experiment.call.files
         if experiment.requires:
             continue
-        files = experiment.call.files
         if sample := experiment.sample:
             options = sample.options_of(experiment.call)
             options |= {file: str(SAMPLE / options[file]) for file in files if file in options}
-            options["index"] = sample.index
-            yield from Measured(name, sample.index, options, SAMPLE / sample.corpus).by_statistics_too()
+            yield Measured(name, sample.index, options | {"index": sample.index}, SAMPLE / sample.corpus)
         for each in SHARED.get(name, ()) if data.is_dir() else ():
             collection = collections[each]
+            strategies = {"strategies": str(data / collection.strategies)} if "strategies" in files else {}
+            if name == MIRACL:
+                options = {"lang": each[-2:], "corpus": str(data / "tydi-goldp"), **strategies}
+                yield Measured(name, each, options, None)
+                continue
             topics, qrels = (data / file for file in collection.splits["dev"])
             if qrels == topics:
                 qrels = write_supporting(topics, home / f"{each}.qrels")
-            options = {"topics": str(topics), "qrels": str(qrels), "index": each}
-            if "strategies" in files:
-                options["strategies"] = str(data / collection.strategies)
-            yield from Measured(name, each, options, data / collection.corpus).by_statistics_too()
-        for each in ("tydi-ko", "tydi-en") if name == MIRACL and data.is_dir() else ():
-            strategies = str(data / collections[each].strategies)
-            options = {"lang": each[-2:], "corpus": str(data / "tydi-goldp"), "strategies": strategies}
-            yield from Measured(name, each, options).by_statistics_too()
+            options = {"topics": str(topics), "qrels": str(qrels), "index": each, **strategies}
+            yield Measured(name, each, options, data / collection.corpus)
 
 
 def write_supporting(questions: Path, qrels: Path) -> Path:
@@ -117,8 +112,8 @@ def write_supporting(questions: Path, qrels: Path) -> Path:
 
 def main_numbers(run: Measured) -> dict[str, float]:
     """Run an experiment and return its main numbers; build the index if it is missing."""
-    settings = IndexerSettings()
     if run.corpus:
+        settings = IndexerSettings()
         try:
             open_index(settings, run.options["index"]).close()
         except UnknownIndex:
@@ -133,28 +128,26 @@ def overview(results: Mapping[str, Mapping[str, Mapping[str, float]]]) -> str:
 
     `results` are the main numbers of runs, by experiment and by name of the data.
     """
-    ordered = sorted(EXPERIMENTS.items(), key=lambda each: (each[1].source, each[0]))
-    rows = [
-        (heading.source, *_row(name, load_experiment(name), results.get(name, {})))
-        for name, heading in ordered
-    ]
+    rows = []
+    for name, heading in sorted(EXPERIMENTS.items(), key=lambda each: (each[1].source, each[0])):
+        experiment, measured = load_experiment(name), results.get(name, {})
+        shown = experiment.shown or tuple(dict.fromkeys(each for of in measured.values() for each in of))
+        published = experiment.published
+        known = published.keys() & set(shown) or published.keys()
+        ours = [
+            f"{data}: {_values({key: values[key] for key in shown if key in values})}"
+            for data, values in measured.items()
+        ]
+        rows.append(
+            (
+                heading.source,
+                f"`shrag experiment {name}{arguments(experiment.call)}`",
+                experiment.requires or "–",
+                "<br>".join(ours) or "not measured",
+                _values({key: value for key, value in published.items() if key in known}) or "–",
+            )
+        )
     return markdown_table(COLUMNS, rows)
-
-
-def _row(name: str, experiment: Experiment, results: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
-    shown = experiment.shown or tuple(dict.fromkeys(each for of in results.values() for each in of))
-    published = experiment.published
-    known = published.keys() & set(shown) or published.keys()
-    ours = [
-        f"{data}: {_values({key: values[key] for key in shown if key in values})}"
-        for data, values in results.items()
-    ]
-    return (
-        f"`shrag experiment {name}{arguments(experiment.call)}`",
-        experiment.requires or "–",
-        "<br>".join(ours) or "not measured",
-        _values({key: value for key, value in published.items() if key in known}) or "–",
-    )
 
 
 def _values(values: Mapping[str, float]) -> str:
@@ -180,7 +173,7 @@ def arguments(call: type[ExperimentCall]) -> str:
 
 @click.command()
 @click.option("--home", required=True, type=click.Path(path_type=Path), help="The folder for the indexes.")
-@click.option("--data", type=click.Path(path_type=Path), default=DATA, help="The shared evaluation data.")
+@optional_data_option
 @click.option("--only", multiple=True, type=click.Choice(list(EXPERIMENTS)), help="Only this experiment.")
 @click.option("--check", is_flag=True, help="Compare with the recorded numbers.")
 def main(home: Path, data: Path, only: tuple[str, ...], check: bool) -> None:

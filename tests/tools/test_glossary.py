@@ -1,21 +1,7 @@
 """The experiment on the glossary: counts, a fixed sample, and the precision of a judged list."""
 
-import json
-
-import pytest
-
-from eval.development.glossary import (
-    Judged,
-    Mined,
-    around,
-    counts_of,
-    drawn,
-    judged_rows,
-    listed,
-    mined,
-    read_judged,
-)
 from indexer.settings import IndexerSettings
+from tools.glossary import Mined, around, counts_of, drawn, judged_rows, listed, mined
 
 GRAPH = Mined("sample", "pair", "지식 그래프", "knowledge graph", 3, ("bracket", "title"))
 METHANE = Mined("sample", "pair", "메탄", "methane", 1, ("bracket",))
@@ -31,7 +17,8 @@ def test_the_sample_has_pairs_and_abbreviations(tmp_path):
 
 
 def test_a_pair_counts_for_each_of_its_sources():
-    assert counts_of("sample", [GRAPH, METHANE, SHORT]).figures == {
+    assert counts_of("sample", [GRAPH, METHANE, SHORT]) == {
+        "collection": "sample",
         "pairs": 2,
         "bracket": 2,
         "keywords": 0,
@@ -52,15 +39,10 @@ def test_the_text_around_both_terms_is_shown():
     assert around(METHANE, [TEXT]) == ""
 
 
-def test_a_list_is_read_once_it_is_judged(tmp_path):
-    first, second = listed([GRAPH, METHANE], {"sample": [TEXT]})
-    path = tmp_path / "judged.jsonl"
-    path.write_text("\n".join(map(json.dumps, ({**first, "right": True}, second))), encoding="utf-8")
-    assert read_judged(path) == [Judged("sample", "pair", "지식 그래프", "knowledge graph", True)]
-
-
 def test_precision_and_what_is_still_mined_are_reported():
-    judged = [Judged(*item[:4], right) for item, right in ((GRAPH, True), (METHANE, True), (SHORT, False))]
+    judged = list(listed([GRAPH, METHANE, SHORT, SHORT], {"sample": [TEXT]}))
+    for record, right in zip(judged, (True, True, False, None), strict=True):
+        record["right"] = right
     of_forms, of_pairs = judged_rows(judged, [GRAPH])
-    assert of_pairs.figures == {"judged": 2, "right": 2, "precision": 1.0, "still mined": pytest.approx(0.5)}
-    assert of_forms.figures == {"judged": 1, "right": 0, "precision": 0.0, "still mined": 0.0}
+    assert list(of_pairs.values()) == ["sample", "pair", 2, 2, 1.0, 0.5]
+    assert list(of_forms.values()) == ["sample", "abbreviation", 1, 0, 0.0, 0.0]

@@ -1,6 +1,6 @@
 """Methods and answers score what is recorded in tests/golden/scores.jsonl.
 
-After a change that is meant to change them: python -m eval.development.golden --home DIR --renew
+After a change that is meant to change them: python -m tools.golden --home DIR --renew
 """
 
 import json
@@ -10,21 +10,20 @@ import pytest
 from click.testing import CliRunner
 
 from base.progress import no_progress
-from eval.development.golden import (
+from tests.conftest import SHARED
+from tests.needs import mostly_nightly
+from tools.bench import Bench
+from tools.collections import COLLECTIONS, TRAINING
+from tools.golden import (
     EVERY,
     RECORDED,
     drift_table,
+    figures_by_kind,
     find_drift,
     main,
     ranking_rows,
     read_rows,
 )
-from eval.experiments.bench import Bench
-from eval.experiments.collections import COLLECTIONS, TRAINING
-from eval.experiments.console import Row
-from eval.experiments.held_out import figures_by_kind
-from tests.conftest import SHARED
-from tests.needs import mostly_nightly
 
 BY_NAME = {collection.name: collection for collection in (*COLLECTIONS, *TRAINING)}
 SHARED_NAMES = [collection.name for collection in COLLECTIONS]
@@ -75,15 +74,19 @@ def test_methods_rank_a_training_collection_as_recorded(bench, shared_data, name
 
 
 def row(method, **figures):
-    return Row({"collection": "sample", "method": method}, figures)
+    return {"collection": "sample", "method": method, **figures}
 
 
 def test_a_figure_that_moves_by_more_than_the_tolerance_has_drifted():
     recorded = [row("or", ndcg=0.8, success=0.9)]
 
     assert find_drift(recorded, [row("or", ndcg=0.8005, success=0.8995)]) == []
-    (drift,) = find_drift(recorded, [row("or", ndcg=0.8006, success=0.9)])
-    assert (drift.figure, drift.recorded, drift.measured) == ("ndcg", 0.8, 0.8006)
+    drift = find_drift(recorded, [row("or", ndcg=0.8006)])
+    assert drift == [
+        ("sample or", "ndcg", "0.8000", "0.8006", "+0.0006"),
+        ("sample or", "success", "0.9000", "–", ""),
+    ]
+    assert find_drift(recorded, [{"collection": "other", "ndcg": 0.8}])[0][0] == "other"
 
 
 @pytest.mark.slow
