@@ -4,14 +4,31 @@ import resource
 import signal
 import subprocess
 import sys
+from dataclasses import dataclass
+from typing import Annotated
 
 import pytest
+from pydantic import Field
 
 from base.errors import DamagedFile, FileBusy, OutputNotWritten
 from base.journal import appending, read_records
-from eval.judging.records import Assessment, Ranked
 from indexer.corpora.papers import Paper
 from tests.indexer.made_corpora import ROOT
+
+
+@dataclass(frozen=True)
+class Assessment:
+    query_id: Annotated[str, Field(pattern=r"^\S+$")]
+    paper: tuple[str, str]
+    grade: Annotated[int, Field(ge=0, le=3, strict=True)]
+    at: str
+
+
+@dataclass(frozen=True)
+class Ranked:
+    query_id: str
+    papers: tuple[tuple[str, Paper], ...]
+
 
 FIRST = Assessment("Q1", ("papers", "P1"), 3, "2025-01-01T00:00:00+00:00")
 SECOND = Assessment("Q1", ("papers", "P2"), 0, "2025-01-01T00:00:01+00:00")
@@ -37,7 +54,7 @@ def test_a_missing_file_has_no_records(tmp_path):
 
 def test_a_record_with_a_paper_is_read_as_it_was_written(tmp_path):
     paper = Paper(id="P1", title="Rice\x1b[31m", abstract="논", year=2020, authors=["이수"])
-    ranked = Ranked("Q1", "papers", "or", 5, (("papers", "P1"),), (("papers", paper),), 1)
+    ranked = Ranked("Q1", (("papers", paper),))
     with appending(tmp_path / "x", Ranked) as append:
         append(ranked)
     assert list(read_records(tmp_path / "x", Ranked)) == [ranked]
@@ -117,7 +134,7 @@ import resource, sys
 from pathlib import Path
 from base.errors import OutputNotWritten
 from base.journal import appending
-from eval.judging.records import Assessment
+from tests.base.test_journal import Assessment
 
 path = Path(sys.argv[1])
 record = Assessment("Q1", ("papers", "P1"), 3, "2025-01-01T00:00:00+00:00")

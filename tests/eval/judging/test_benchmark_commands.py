@@ -6,6 +6,8 @@ import io
 import json
 import re
 import shutil
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,8 +20,8 @@ from base.errors import FileBusy, InvalidCall
 from eval.errors import BadBenchmark, BadTopics
 from eval.judging import pooling
 from eval.judging.commands import benchmark
-from eval.judging.folder import Benchmark, adding, adding_grades
 from eval.judging.stages import automatic_stages, final_grades
+from eval.judging.store import FILE, Benchmark, adding
 from eval.qrels import read_qrels
 from eval.topics import read_topics
 from generator.errors import ModelFailed, ModelNotConfigured
@@ -211,19 +213,15 @@ def states(sample_home, tmp_path_factory):
     return [*before, folder]
 
 
-FILES = ("questions.jsonl", "pool.jsonl", "judgements.jsonl", "judgements.jsonl")
-
-
-@pytest.mark.parametrize("share", mostly_slow([0, 0.3, 0.99], quick={0.3}))
+@pytest.mark.parametrize("share", [0, 0.3, 0.99])
 @pytest.mark.parametrize("step", mostly_slow(range(4), quick={1, 3}))
 def test_a_step_that_was_killed_resumes(call, folder, seeds, states, step, share):
     *before, whole = states
-    shutil.copytree(before[step], folder)
-    for name in ("benchmark.json", "calls.jsonl"):
-        shutil.copy(whole / name, folder / name)
-    file = folder / FILES[step]
-    size, content = file.stat().st_size if file.exists() else 0, (whole / FILES[step]).read_bytes()
-    file.write_bytes(content[: size + int(share * (len(content) - size))])
+    shutil.copytree(whole, folder)
+    count = len_of(before[step])
+    with closing(sqlite3.connect(folder / FILE)) as database, database:
+        kept = count + 1 + int(share * (len_of(whole) - count - 1))  # with the call of the step
+        database.execute("DELETE FROM records WHERE number > ?", [kept])
 
     for arguments in list(steps(folder, seeds))[step:]:
         assert call(*arguments).exit_code == 0
@@ -231,14 +229,21 @@ def test_a_step_that_was_killed_resumes(call, folder, seeds, states, step, share
     assert state_of(folder) == state_of(whole)
 
 
+def len_of(folder):
+    if not (folder / FILE).exists():
+        return 0
+    with closing(sqlite3.connect(folder / FILE)) as database:
+        return database.execute("SELECT count(*) FROM records").fetchone()[0]
+
+
 def test_a_repeated_step_adds_nothing(call, confirm, folder, seeds, states):
     shutil.copytree(states[-1], folder)
     confirm(folder)
-    before = {path.name: path.read_bytes() for path in folder.rglob("*.jsonl")}
+    before = len_of(folder)
     for arguments in steps(folder, seeds):
         assert call(*arguments).exit_code == 0
     confirm(folder)
-    assert {path.name: path.read_bytes() for path in folder.rglob("*.jsonl")} == before
+    assert len_of(folder) == before
 
 
 def test_further_questions_methods_and_papers_are_added(call, folder, tmp_path):
@@ -425,7 +430,6 @@ def test_methods_that_cannot_be_pooled_are_refused(call, folder, seeds, options,
 @pytest.mark.parametrize("name", ["../x", "a/b", "", "kim\x1b[31m", ".hidden", "x" * 65])
 def test_a_name_that_is_no_file_name_is_refused(call, pooled, name):
     assert call("confirm", pooled, "--assessor", name, "--out", pooled / "x").exit_code == 2
-    assert not list(pooled.rglob("assessments/*"))
 
 
 def test_bad_seeds_are_named_by_file_and_line(call, folder, tmp_path):
@@ -435,14 +439,10 @@ def test_bad_seeds_are_named_by_file_and_line(call, folder, tmp_path):
 
 
 def test_a_second_writer_is_refused_and_assessors_may_work_together(call, confirm, pooled, tmp_path):
-    with adding(pooled, "pool.jsonl"):
+    with adding(pooled):
         for arguments in (("pool", pooled), ("judge", pooled, "coarse")):
             with pytest.raises(FileBusy):
                 call(*arguments)
-        confirm(pooled, assessor="lee")
-    with adding_grades(pooled, "kim"):
-        with pytest.raises(FileBusy):
-            confirm(pooled)
         confirm(pooled, assessor="lee", grades="1111")
         assert call("status", pooled).exit_code == 0
 
@@ -580,8 +580,8 @@ def test_ids_of_a_single_source_are_the_source_s(call, folder, tmp_path, second)
     call("pool", folder, "--source", second, "--method", "or")
     assert call("judge", folder, "coarse").exit_code == 0
     made = Benchmark(folder)
-    assert made.pooled_from.places == ["library"]
-    ids = [each.judged_ids(made.pooled_from.index, several=False) for each in made.candidates["1"]]
+    assert made.pooled_from["places"] == ["library"]
+    ids = [each.judged_ids(made.pooled_from["index"], several=False) for each in made.candidates["1"]]
     assert sorted(ids) == [["B1"], ["R2"]]
 
 

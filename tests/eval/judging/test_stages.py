@@ -1,13 +1,15 @@
 """Stages of a benchmark: thresholds, judges that replace others, grades that count, estimated misses."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from base.errors import DamagedFile, InvalidCall
-from eval.errors import BadBenchmark
-from eval.judging.folder import Benchmark, create
 from eval.judging.records import Assessment, Question
 from eval.judging.sheets import pairs_to_confirm
 from eval.judging.stages import agreements, automatic_stages, final_grades, missed
+from eval.judging.store import FILE, Benchmark, create
 from eval.judging.tables import Results, methods_table, scores_table, stages_table
 from eval.statistics import cohens_kappa
 from tests.eval.judging.made_benchmarks import append, decide, grade, judge, pair, pooled_benchmark
@@ -43,7 +45,7 @@ def test_the_judge_of_the_last_call_counts_and_the_other_grades_are_kept(folder)
     judge(folder, "coarse", {1: 0.9, 2: 0.9, 3: 0.9, 4: 0.9})
     judge(folder, "coarse", {1: 0.1, 2: 0.7}, by="brief", model="small", version=1)
     [_, coarse] = automatic_stages(Benchmark(folder))
-    assert (numbers(coarse.pairs), coarse.judged, coarse.is_complete) == ([2], 2, False)
+    assert (numbers(coarse.pairs), coarse.judged, coarse.of) == ([2], 2, 4)
     judge(folder, "coarse", {})
     assert stages_of(folder)["coarse"] == [1, 2, 3, 4]
 
@@ -92,8 +94,8 @@ def test_scores_are_averaged_by_grade(folder):
 
 
 def test_the_grade_of_the_first_assessor_counts(folder):
-    grade(folder, "lee", {1: 3, 2: 1, 3: 0}, day=4)
     grade(folder, "kim", {1: 0})
+    grade(folder, "lee", {1: 3, 2: 1, 3: 0})
     grades = {pair[1][1]: each.grade for pair, each in final_grades(Benchmark(folder)).items()}
     assert grades == {"P1": 0, "P2": 1, "P3": 0}
     assert final_grades(Benchmark(folder), ["lee"])[pair(1)].grade == 3
@@ -123,7 +125,7 @@ def test_without_a_graded_dropped_paper_nothing_is_estimated():
 
 def test_seeds_count_unless_dropped_and_derived_questions_if_kept(folder):
     derived = [Question(f"Q1.{number}", "paddies", "extended", 1, "Q1") for number in (1, 2, 3)]
-    append(folder, "questions.jsonl", *derived)
+    append(folder, *derived)
     decide(folder, "Q1.1", kept=True)
     decide(folder, "Q1.2", kept=False)
     assert list(Benchmark(folder).selected) == ["Q1", "Q1.1"]
@@ -170,54 +172,30 @@ def test_without_a_pool_there_is_nothing_to_confirm(tmp_path):
         confirmed_by(tmp_path / "new")
 
 
-def change(folder, name, before, after):
-    content = (folder / name).read_text("utf-8")
-    assert before in content
-    (folder / name).write_text(content.replace(before, after), "utf-8")
-
-
 @pytest.mark.parametrize(
-    ("name", "before", "after"),
+    "change",
     [
-        ("pool.jsonl", '"query_id":"Q1"', '"query_id":"Q9"'),
-        ("judgements.jsonl", '"P1"', '"P9"'),
-        ("judgements.jsonl", '"query_id":"Q1"', '"query_id":"Q9"'),
-        ("judgements.jsonl", '"score":0.5', '"score":1.5'),
-        ("assessments/kim.jsonl", '"P1"', '"P9"'),
-        ("assessments/kim.jsonl", '"grade":2', '"grade":9'),
-        ("calls.jsonl", '"step"', '"stop"'),
-        ("calls.jsonl", '"places":["papers"]', '"places":["papers"],"threshold":10.5'),
-        ("questions.jsonl", '"seed"', '"none"'),
+        "UPDATE records SET record = '{}' WHERE kind = 'Ranked'",
+        "UPDATE records SET record = 'x' WHERE kind = 'Assessment'",
+        "UPDATE records SET kind = 'Other' WHERE number = 2",
+        "DROP TABLE records",
     ],
 )
-def test_damage_is_named_by_file_and_line(folder, name, before, after):
+def test_damage_is_named_by_the_file(folder, change):
     judge(folder, "coarse", {1: 0.5})
     grade(folder, "kim", {1: 2})
     Results.of(Benchmark(folder))
-    change(folder, name, before, after)
-    with pytest.raises((BadBenchmark, DamagedFile), match=f"{name}:1: "):
+    with closing(sqlite3.connect(folder / FILE)) as database, database:
+        database.execute(change)
+    with pytest.raises(DamagedFile, match=FILE):
         Results.of(Benchmark(folder))
 
 
-def test_assessments_that_cannot_be_read_are_not_left_out(folder):
-    (folder / "assessments").symlink_to("assessments")
-    with pytest.raises(BadBenchmark, match="assessments"):
-        Results.of(Benchmark(folder))
-
-
-def test_a_file_without_the_name_of_an_assessor_is_refused(folder):
-    grade(folder, "kim\x1b[31m", {1: 2})
-    with pytest.raises(BadBenchmark):
-        Results.of(Benchmark(folder))
-
-
-@pytest.mark.parametrize(
-    "content", ["", "{}", "[1]", '{"benchmark": 2, "seed": 0, "created": ""}', "\x00" * 99]
-)
-def test_a_damaged_marker_is_refused(folder, content):
-    (folder / "benchmark.json").write_text(content)
-    with pytest.raises(BadBenchmark, match=r"benchmark\.json"):
-        Benchmark(folder)
+@pytest.mark.parametrize("content", ["", "{}", "\x00" * 99])
+def test_a_file_of_another_kind_is_refused(folder, content):
+    (folder / FILE).write_text(content)
+    with pytest.raises(DamagedFile, match=FILE):
+        create(folder, None)
 
 
 def test_a_folder_with_other_files_is_refused_and_left_alone(tmp_path):
@@ -241,7 +219,7 @@ FIFTY = [(1, 1)] * 20 + [(1, 0)] * 5 + [(0, 1)] * 10 + [(0, 0)] * 15
 
 def graded(*grades):
     return {
-        ("Q1", ("papers", f"P{number}")): Assessment("Q1", ("papers", f"P{number}"), grade, "t")
+        pair(number): Assessment(*pair(number), "kim", grade, "t")
         for number, grade in enumerate(grades)
         if grade is not None
     }
@@ -268,21 +246,14 @@ def test_kappa_of_a_single_common_grade_is_unknown():
 
 
 def test_only_papers_that_both_graded_count():
-    [found] = agreements({"kim": graded(0, 1, None, 3), "lee": graded(0, 2, 1)})
-    assert (found.first, found.second) == ("kim", "lee")
-    assert (found.grades.compared, found.grades.share) == (2, 0.5)
-    assert found.grades.kappa == pytest.approx((2 * 1 - 1) / (4 - 1))  # grade 0 once by each
-    assert (found.relevant.share, found.relevant.kappa) == (1, 1)
+    found = agreements({"kim": graded(0, 1, None, 3), "lee": graded(0, 2, 1)})
+    grades, relevant = found["kim", "lee"]
+    assert (grades.compared, grades.share) == (2, 0.5)
+    assert grades.kappa == pytest.approx((2 * 1 - 1) / (4 - 1))  # grade 0 once by each
+    assert (relevant.share, relevant.kappa) == (1, 1)
 
 
-def test_each_two_of_three_assessors_are_compared():
-    found = agreements({"a": graded(0), "b": graded(1), "c": graded(1)})
-    assert [(each.first, each.second, each.grades.share) for each in found] == [
-        ("a", "b", 0),
-        ("a", "c", 0),
-        ("b", "c", 1),
-    ]
-
-
-def test_assessors_without_a_common_paper_are_left_out():
-    assert agreements({"kim": graded(None), "lee": graded(1)}) == []
+def test_each_two_assessors_with_a_common_paper_are_compared():
+    found = agreements({"a": graded(0), "b": graded(1), "c": graded(1), "d": graded(None)})
+    shares = {names: grades.share for names, (grades, _) in found.items()}
+    assert shares == {("a", "b"): 0, ("a", "c"): 0, ("b", "c"): 1}
