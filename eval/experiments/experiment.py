@@ -1,11 +1,11 @@
 """An experiment: its options, its functions, and the values that they return.
 
-An experiment is a module of `eval/experiments/tables/` with a constant `EXPERIMENT`. Its function
-`topic` computes the rows of one question and their rankings, `summary` the tables from the records of all
-questions (`comparing.py`). `running.py` runs it, and writes its folder.
+An experiment is a module of `eval/experiments/tables/` with a constant `EXPERIMENT`. Its function `topic`
+computes the rows of one question and their rankings, `summary` the tables from the records of all questions
+(`comparing.py`). `running.py` runs it, and writes its folder.
 """
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -14,23 +14,9 @@ from typing import Any, TypeAlias
 from eval.experiments.calls import ExperimentCall
 from eval.experiments.figures import Figure
 from eval.experiments.materials import Materials, opened_materials
-from eval.runs import Ranking
+from eval.experiments.topic import ROWS, Record, Topic, TopicResult
 
 Cell: TypeAlias = str | int | float | None  # formatted by `report.py`; None is a missing value
-Record: TypeAlias = Mapping[str, Any]  # JSON
-
-SECONDS = "seconds"  # key of a topic's times, which are not among the results
-
-
-@dataclass(frozen=True, slots=True)
-class TopicResult:
-    """The result of a topic: a record with all values of the tables, and rankings by the name of a run.
-
-    A key `seconds` of the record is a time, or times by row. Times are not among the results.
-    """
-
-    record: Record
-    rankings: Mapping[str, Ranking] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +54,23 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
+class Results:
+    """The records of all topics, in their order, with the options and inputs of the experiment."""
+
+    call: Any
+    materials: Materials
+    topics: Sequence[Record]
+
+    def rows(self, names: Iterable[str], part: str = ROWS) -> dict[str, list[Any]]:
+        """Return the records of each row, None for a topic without the row."""
+        return {name: [topic[part].get(name) for topic in self.topics] for name in names}
+
+    def count(self, has: Callable[[Record], object]) -> int:
+        """Count the topics that satisfy a condition."""
+        return sum(bool(has(topic)) for topic in self.topics)
+
+
+@dataclass(frozen=True, slots=True)
 class SampleRun:
     """The inputs of a run on the sample: name and corpus of an index, and options; files are in `sample/`.
 
@@ -92,8 +95,8 @@ class Experiment:
 
     Args:
         call: the options.
-        topic: computes the result of one topic, from call, materials, query_id and question.
-        summary: computes the outcome from call, materials, and the records in the order of the topics.
+        topic: computes the result of one topic.
+        summary: computes the outcome.
         opened: opens the inputs.
         published: published values, by the names of `Outcome.main`; the data may follow the name.
         shown: names of `Outcome.main` for the overview of results; by default all.
@@ -102,8 +105,8 @@ class Experiment:
     """
 
     call: type[ExperimentCall]
-    topic: Callable[[Any, Any, str, str], Coroutine[Any, Any, TopicResult]]
-    summary: Callable[[Any, Any, Sequence[Record]], Outcome]
+    topic: Callable[[Topic], Coroutine[Any, Any, TopicResult]]
+    summary: Callable[[Results], Outcome]
     opened: Callable[[Any], AbstractContextManager[Materials]] = opened_materials
     published: Mapping[str, float] = field(default_factory=dict)
     shown: tuple[str, ...] = ()

@@ -12,14 +12,17 @@ from base.errors import InvalidCall
 from eval.errors import BadTopics
 from eval.experiments.challenge_files import (
     AnsweredQuestion,
+    ChallengeAnswer,
     ChallengeMapping,
     ChallengeQuestion,
     QuestionColumns,
+    laid_out,
+    plain,
     read_mapping,
     read_questions,
+    without_signs,
     written_table,
 )
-from eval.experiments.challenge_form import ChallengeAnswer, laid_out, parsed, repaired, without_signs
 from eval.experiments.tables.challenge import is_named, measures, peak_gpu_memory
 from generator.answers.answer import Sentence, no_answer, quoting_answer
 from indexer.corpora.papers import language_of
@@ -43,15 +46,12 @@ def marked(test):
 
 
 def test_the_title_is_below_a_heading_in_korean_and_the_first_heading_in_english():
-    assert (
-        laid_out(ChallengeAnswer("제목이다", "하나.", "둘.", "셋."), "ko") == repaired(KOREAN, "ko") == KOREAN
-    )
-    english = laid_out(ChallengeAnswer("A title", "One.", "Two.", "Three."), "en")
-    assert english == repaired(ENGLISH, "en") == ENGLISH
+    assert laid_out(ChallengeAnswer("제목이다", "하나.", "둘.", "셋."), "ko") == KOREAN
+    assert laid_out(ChallengeAnswer("A title", "One.", "Two.", "Three."), "en") == ENGLISH
 
 
 @pytest.mark.parametrize(
-    ("text", "plain"),
+    ("text", "expected"),
     [
         ("**Yields** fell *slightly*.", "Yields fell slightly."),
         ("* one\n- two\n• three", "one\ntwo\nthree"),
@@ -67,50 +67,22 @@ def test_the_title_is_below_a_heading_in_korean_and_the_first_heading_in_english
         ("an unclosed **mark", "an unclosed mark"),
     ],
 )
-def test_signs_of_layout_are_removed_and_signs_of_the_text_stay(text, plain):
-    assert without_signs(text) == plain
+def test_signs_of_layout_are_removed_and_signs_of_the_text_stay(text, expected):
+    assert plain(text) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "language", "expected"),
-    [
-        *(
-            (text, "en", ENGLISH)
-            for text in (
-                "##Conclusion##\nThree.\n##A title##\n##Main Body##\nTwo.\n##Introduction##\nOne.",
-                "A title\n\n**Introduction**\nOne.\n\n**Main body:**\nTwo.\n\n# Conclusion\nThree.",
-                "##Title##\nA title\n##서론##\nOne.\n##본론##\nTwo.\n##결론##\nThree.",
-                "# A title #\n\nIntroduction\n- One.\nMain Body\n* Two.\nConclusion\n**Three.**",
-            )
-        ),
-        (
-            "##제목##\n가\n##본론##\n나\n##본론##\n다",
-            "ko",
-            "##제목##\n가\n\n##서론##\n\n##본론##\n나\n다\n\n##결론##\n",
-        ),
-        (
-            "Before.\n##Title##\nC# and *Java*\n##Introduction##\n- One.",
-            "en",
-            "##C♯ and Java##\n\n##Introduction##\nBefore.\nOne.\n\n##Main Body##\n\n##Conclusion##\n",
-        ),
-    ],
-)
-def test_other_forms_are_repaired(text, language, expected):
-    assert repaired(text, language) == expected
+def test_a_title_is_one_line_without_number_signs():
+    answer = without_signs(ChallengeAnswer("# C# and\n*Java*", "- One."))
+    assert answer == ChallengeAnswer("C♯ and Java", "One.")
 
 
-def test_whatever_a_text_contains_one_repair_is_enough():
+def test_whatever_a_text_contains_signs_are_removed_at_once():
     draw = random.Random(1)
-    pieces = (
-        "##제목##,##Title x##,##서론##,Introduction,# Main Body,**결론**,- ,* ,**, - ,--,---,-5,10-20,"
-        "two-stage,A*,3 * 4,\n,\n,\n\n,word,단어,#,##,_,__,.,:, ,1,##Introduction##,*x*,•,- Conclusion"
-    ).split(",")
+    pieces = "##제목##,# Main Body,**결론**,- ,* ,**, - ,--,---,-5,10-20,A*,3 * 4,\n,\n\n,word,단어,#,_,•,- x"
     for _ in range(2_000):
-        text = "".join(draw.choice(pieces) for _ in range(draw.randint(0, 14)))
-        for language in ("ko", "en"):
-            once = repaired(text, language)
-            assert repaired(once, language) == once
-            assert "*" not in once
+        once = plain("".join(draw.choices(pieces.split(","), k=draw.randint(0, 14))))
+        assert plain(once) == once
+        assert "*" not in once
 
 
 def test_quoted_sentences_are_the_body_and_an_abstention_is_the_introduction():
@@ -245,8 +217,9 @@ def test_all_answers_to_the_sample_are_in_the_form(tmp_path):
     rows = rows_of(out / "answers.csv")
     assert [row["id"] for row in rows] == [topic["query_id"] for topic in read_lines(SAMPLE / "topics.jsonl")]
     for row in rows:
-        assert repaired(row["answer"], language_of(row["Question"])) == row["answer"]
-        assert parsed(row["answer"]).title
+        heading = "##제목##\n" if language_of(row["Question"]) == "ko" else "##"
+        assert row["answer"].startswith(heading)
+        assert plain(row["answer"].replace("##", "")) == row["answer"].replace("##", "").strip()
     assert all(row["document_1"] for row in rows)
     main = read(out / "metrics.json")["main"]
     assert (main["evidence coverage"], main["retrieval ratio"] > 90) == (100, True)

@@ -1,7 +1,7 @@
 """Measures of experiments with values computed by hand, identity of papers, and names in reports."""
 
 from datetime import date
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -11,11 +11,10 @@ from eval.experiments.comparing import (
     compared,
     main_numbers,
     mean,
-    rows_of,
     wilson_columns,
     with_published,
 )
-from eval.experiments.experiment import Outcome, Table
+from eval.experiments.experiment import Outcome, Results, Table
 from eval.experiments.figures import Figure, Line, Panel, drawn
 from eval.experiments.paper_identity import JudgedPapers, arxiv_id, identifiers_of, is_after
 from eval.experiments.report import Report, as_markdown, as_page
@@ -60,7 +59,7 @@ TOPICS: list[dict[str, Any]] = [
 
 
 def test_rows_are_compared_with_the_first_one_over_the_topics_of_both():
-    rows = rows_of(TOPICS, ["first", "second", "failed"])
+    rows = Results(None, cast("Any", None), TOPICS).rows(["first", "second", "failed"])
     table = compared("", "run", rows, {"found": mean("found")}, f1_of, "difference of F1")
     assert table.columns == ("run", "found", "difference of F1", "95 %", "p", "better / same / worse")
     first, second, failed = table.rows

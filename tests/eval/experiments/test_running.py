@@ -57,11 +57,11 @@ def patched(monkeypatch, **parts):
 def test_an_interrupted_experiment_resumes_with_the_same_results(finished, tmp_path, monkeypatch):
     found, asked = load_experiment("query-success").topic, []
 
-    async def fails_at_the_tenth(given, materials, query_id, question):
-        asked.append(query_id)
+    async def fails_at_the_tenth(topic):
+        asked.append(topic.query_id)
         if len(asked) == 10:
             raise RuntimeError
-        return await found(given, materials, query_id, question)
+        return await found(topic)
 
     patched(monkeypatch, topic=fails_at_the_tenth)
     failure(RuntimeError, *SUCCESS, tmp_path)
@@ -133,8 +133,8 @@ def test_another_index_is_named_as_a_cause(few, tmp_path, monkeypatch):
 def test_files_of_an_earlier_run_are_removed_and_other_files_stay(few, tmp_path, monkeypatch):
     found, runs = load_experiment("query-success").topic, ["old"]
 
-    async def topic(*arguments):
-        result = await found(*arguments)
+    async def topic(given):
+        result = await found(given)
         return replace(result, rankings=dict.fromkeys(runs, result.rankings["progressive"]))
 
     patched(monkeypatch, topic=topic)

@@ -219,7 +219,7 @@ FIFTY = [(1, 1)] * 20 + [(1, 0)] * 5 + [(0, 1)] * 10 + [(0, 0)] * 15
 
 def graded(*grades):
     return {
-        pair(number): Assessment(*pair(number), "kim", grade, "t")
+        pair(number): Assessment(pair(number)[0], pair(number)[1], "kim", grade, "t")
         for number, grade in enumerate(grades)
         if grade is not None
     }
