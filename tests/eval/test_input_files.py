@@ -5,10 +5,8 @@ import gzip
 import pytest
 from click.testing import CliRunner
 
-from eval import files
 from eval.commands import evaluate
-from eval.errors import BadQrels, BadRun, BadTopics, EvalError
-from eval.files import numbered_lines
+from eval.errors import BadQrels, BadRun, BadTopics
 from eval.qrels import read_qrels
 from eval.run_reader import read_run
 from eval.topics import read_topics
@@ -71,7 +69,7 @@ def test_a_truncated_gzip_file_is_named_with_the_first_missing_line(tmp_path, re
 
     where, _, reason = error_of(path, read).removeprefix(f"{path}:").partition(": ")
 
-    assert 1_000 < int(where) <= 50_000
+    assert 1_000 < int(where) <= 50_000  # of the block with the damage
     assert "damaged" in reason
 
 
@@ -81,17 +79,6 @@ def test_a_path_without_a_file_is_named(tmp_path, read, place):
     (tmp_path / "folder").mkdir()
 
     assert str(tmp_path / place) in error_of(tmp_path / place, read)
-
-
-def test_a_file_beyond_the_limit_is_refused_at_the_line_that_exceeds_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "LARGEST_FILE", 10)
-    (tmp_path / "file").write_bytes(b"aaaa\nbbbb\nc\n")
-
-    read = numbered_lines(tmp_path / "file", EvalError)
-
-    assert [next(read), next(read)] == [(1, "aaaa"), (2, "bbbb")]
-    with pytest.raises(EvalError, match=":3: too long"):
-        next(read)
 
 
 def test_carriage_returns_alone_end_no_line_of_topics(tmp_path):

@@ -180,7 +180,6 @@ def test_a_folder_without_a_corpus_is_named(folder):
         (passages({"_id": "1", "title": "가", "text": "나"}), "docid"),
         (passages({"docid": "1#0", "title": "가"}), "text"),
         (gzip.compress(b"docid\ttitle\ttext\n", mtime=0), "not JSON"),
-        (b"no gzip", "damaged"),
         (b"", "not JSON"),
     ],
 )
