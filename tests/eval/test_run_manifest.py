@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 
 from eval.manifest import models_record, software
-from eval.ranking import configuration, deviations, rank_topic
+from eval.ranking import RankedTopic, configuration, rank_topic
 from indexer.settings import EncoderSettings, IndexerSettings
 from retriever.search import RankedQuestion, SearchRequest
 from retriever.settings import RetrieverSettings
@@ -28,11 +28,15 @@ REASON = "the encoder did not answer"
 FAILED = replace(WITH_VECTORS, order="features", vectors="", vectors_unused=REASON, failures=(REASON,))
 
 
+def ranked(*applied):
+    return {f"q{number}": RankedTopic([], applied=each) for number, each in enumerate(applied, 1)}
+
+
 def test_a_failure_for_the_first_question_is_its_own_and_not_the_runs():
-    of_run = configuration([FAILED, WITH_VECTORS])
+    of_run, deviations = configuration(ranked(FAILED, WITH_VECTORS))
 
     assert (of_run["vectors"], of_run["failures"]) == ("mini", [])
-    assert deviations({"q1": FAILED, "q2": WITH_VECTORS}, of_run) == {
+    assert deviations == {
         "q1": {"order": "features", "vectors": "", "vectors_unused": REASON, "failures": [REASON]}
     }
 
@@ -49,10 +53,10 @@ def test_where_nothing_is_found_what_failed_is_told_all_the_same():
 
 def test_what_holds_for_every_question_is_the_configuration():
     unused = replace(WITH_VECTORS, vectors="", vectors_unused="no encoder is configured")
-    of_run = configuration([unused, unused])
+    of_run, deviations = configuration(ranked(unused, unused))
 
     assert "encoder" in of_run["vectors_unused"]
-    assert deviations({"q1": unused, "q2": unused}, of_run) == {}
+    assert deviations == {}
 
 
 def test_a_model_is_recorded_where_it_had_a_part_in_the_order():
@@ -60,8 +64,8 @@ def test_a_model_is_recorded_where_it_had_a_part_in_the_order():
         encoder=EncoderSettings(provider="local", model="mini", revision="7a1c", device="cpu")
     )
 
-    assert models_record(settings, configuration([FAILED])) == {}
-    assert models_record(settings, configuration([WITH_VECTORS])) == {
+    assert models_record(settings, configuration(ranked(FAILED))[0]) == {}
+    assert models_record(settings, configuration(ranked(WITH_VECTORS))[0]) == {
         "encoder": {
             "provider": "local",
             "model": "mini",
