@@ -1,13 +1,10 @@
 """What a run's manifest says of the configuration that took effect."""
 
-import asyncio
 from dataclasses import replace
 
 from eval.manifest import models_record, software
-from eval.ranking import RankedTopic, configuration, rank_topic
+from eval.ranking import RankedTopic, configuration
 from indexer.settings import EncoderSettings, IndexerSettings
-from retriever.search import RankedQuestion, SearchRequest
-from retriever.settings import RetrieverSettings
 from retriever.stages.hits import AppliedSearch
 
 WITH_VECTORS = AppliedSearch(
@@ -39,16 +36,6 @@ def test_a_failure_for_the_first_question_is_its_own_and_not_the_runs():
     assert deviations == {
         "q1": {"order": "features", "vectors": "", "vectors_unused": REASON, "failures": [REASON]}
     }
-
-
-def test_where_nothing_is_found_what_failed_is_told_all_the_same():
-    class Index:
-        async def ask(self, question):
-            return RankedQuestion((), FAILED)
-
-    topic = asyncio.run(rank_topic(Index(), SearchRequest("of the"), RetrieverSettings()))
-
-    assert (topic.ranking, topic.failures) == ([], (REASON,))
 
 
 def test_what_holds_for_every_question_is_the_configuration():

@@ -3,7 +3,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from tools.tokens import compare_texts, main
+from tools.tokens import compare_texts, compare_with_recorded, main
 
 
 class Fixed:
@@ -52,12 +52,19 @@ def test_a_difference_is_shown_in_its_context():
     assert difference.split("\n") == ["s: one ⟦two⟧ three", "    recorded two@4-7:1", "    here     –"]
 
 
-def test_a_folder_without_recordings_is_told(tmp_path):
-    result = CliRunner().invoke(main, ["--golden", str(tmp_path / "nowhere")])
+NAMES = [
+    *(f"{analyzer}-{mode}" for analyzer in ("bilingual", "korean") for mode in ("discard", "mixed", "none")),
+    "english",
+]
 
-    assert result.exit_code == 2
-    assert "no recorded tokens" in result.stderr
-    assert result.stdout == ""
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tokens_agree_with_those_of_elasticsearch(shared_golden, name):
+    found = compare_with_recorded(shared_golden / f"analysis-{name}.jsonl.gz").row()
+
+    assert found["f1"] >= (0.999 if name == "english" else 0.99)
+    assert found["offsets"] >= 0.999
+    assert found["increments"] >= 0.999
 
 
 @pytest.mark.parametrize("option", [["--json"], ["--json", "--list"]])

@@ -33,11 +33,8 @@ def test_a_stage_passes_papers_with_at_least_the_threshold(folder):
     judge(folder, "coarse", {1: 0.5, 2: 0.49, 3: 1, 4: 0})
     judge(folder, "fine", {1: 0.1, 3: 0.9})
     assert stages_of(folder) == {"pooled": [1, 2, 3, 4], "coarse": [1, 3], "fine": [3]}
-
-
-def test_the_threshold_of_the_last_call_counts(folder):
-    judge(folder, "coarse", {1: 0.5, 2: 0.4, 3: 1, 4: 0})
-    judge(folder, "coarse", {}, threshold=0.4)
+    assert sorted(numbers(confirmed_by(folder, part="dropped"))) == [1, 2, 4]
+    judge(folder, "coarse", {}, threshold=0.4)  # of the last call
     assert stages_of(folder)["coarse"] == [1, 2, 3]
 
 
@@ -46,15 +43,12 @@ def test_the_judge_of_the_last_call_counts_and_the_other_grades_are_kept(folder)
     judge(folder, "coarse", {1: 0.1, 2: 0.7}, by="brief", model="small", version=1)
     [_, coarse] = automatic_stages(Benchmark(folder))
     assert (numbers(coarse.pairs), coarse.judged, coarse.of) == ([2], 2, 4)
+    judge(folder, "coarse", {3: 0.9}, by="brief", model="small", version=2)
+    assert stages_of(folder)["coarse"] == [3]
+    judge(folder, "coarse", {4: 0.9}, by="brief", model="large", version=2)
+    assert stages_of(folder)["coarse"] == [4]
     judge(folder, "coarse", {})
     assert stages_of(folder)["coarse"] == [1, 2, 3, 4]
-
-
-@pytest.mark.parametrize("other", [{"model": "large", "version": 1}, {"model": "small", "version": 2}])
-def test_another_model_or_version_of_the_prompt_judges_again(folder, other):
-    judge(folder, "coarse", {1: 0.9}, by="brief", model="small", version=1)
-    judge(folder, "coarse", {2: 0.9}, by="brief", **other)
-    assert stages_of(folder)["coarse"] == [2]
 
 
 def test_scores_of_a_cross_encoder_do_not_pass_by_the_threshold_of_the_words(folder):
@@ -69,42 +63,23 @@ def test_scores_of_a_cross_encoder_do_not_pass_by_the_threshold_of_the_words(fol
 def test_the_table_has_counts_shares_and_reductions(folder):
     judge(folder, "coarse", {1: 0.5, 2: 0.4, 3: 1, 4: 0})
     grade(folder, "kim", {1: 0, 3: 2})
-    rows = stages_table(Results.of(Benchmark(folder))).rows
-    assert rows == (
+    results = Results.of(Benchmark(folder))
+    assert methods_table(results).rows == (("or", "papers", 4, 4, 2, 1, 1),)
+    assert scores_table(results).rows == ((0, 1, 0.5), (1, 0, None), (2, 1, 1.0), (3, 0, None))
+    assert stages_table(results).rows == (
         ("pooled", 4, 100.0, None, 4.0, None, None, None),
         ("coarse", 2, 50.0, 50.0, 2.0, 4, "rules", 0.5),
         ("confirmed", 1, 25.0, 50.0, 1.0, 2, "persons", None),
     )
 
 
-def test_the_methods_have_the_relevant_papers_that_they_found(folder):
-    grade(folder, "kim", {1: 0, 3: 2})
-    assert methods_table(Results.of(Benchmark(folder))).rows == (("or", "papers", 4, 4, 4, 1, 1),)
-
-
-def test_scores_are_averaged_by_grade(folder):
-    judge(folder, "coarse", {1: 0.5, 2: 0.25, 3: 1, 4: 0})
-    grade(folder, "kim", {1: 2, 3: 2, 4: 0})
-    assert scores_table(Results.of(Benchmark(folder))).rows == (
-        (0, 1, 0.0),
-        (1, 0, None),
-        (2, 2, 0.75),
-        (3, 0, None),
-    )
-
-
 def test_the_grade_of_the_first_assessor_counts(folder):
-    grade(folder, "kim", {1: 0})
+    grade(folder, "kim", {1: 3})
+    grade(folder, "kim", {1: 0})  # the last one of an assessor
     grade(folder, "lee", {1: 3, 2: 1, 3: 0})
     grades = {pair[1][1]: each.grade for pair, each in final_grades(Benchmark(folder)).items()}
     assert grades == {"P1": 0, "P2": 1, "P3": 0}
     assert final_grades(Benchmark(folder), ["lee"])[pair(1)].grade == 3
-
-
-def test_the_last_grade_of_an_assessor_counts(folder):
-    grade(folder, "kim", {1: 0})
-    grade(folder, "kim", {1: 3})
-    assert final_grades(Benchmark(folder))[pair(1)].grade == 3
 
 
 def test_the_estimate_of_missed_papers_has_wilson_s_interval():
@@ -117,9 +92,6 @@ def test_the_estimate_of_missed_papers_has_wilson_s_interval():
     assert (found.dropped, found.graded, found.relevant, found.estimate) == (1_000, 100, 10, 100)
     assert found.low == pytest.approx(55.22, abs=0.01)
     assert found.high == pytest.approx(174.37, abs=0.01)
-
-
-def test_without_a_graded_dropped_paper_nothing_is_estimated():
     assert missed([pair(1), pair(2)], [pair(1)], graded(None, 1)) is None
 
 
@@ -154,22 +126,11 @@ def test_a_sample_is_a_part_of_the_papers_and_grows_by_adding(tmp_path):
     assert set(confirmed_by(tmp_path, sample=99)) == set(confirmed_by(tmp_path))
 
 
-def test_dropped_papers_are_those_that_did_not_pass(folder):
-    judge(folder, "coarse", {1: 0.5, 2: 0.4, 3: 1, 4: 0})
-    assert sorted(numbers(confirmed_by(folder, part="dropped"))) == [2, 4]
-
-
 def test_disputed_papers_have_different_grades_of_others(folder):
     grade(folder, "kim", {1: 3, 2: 1})
     grade(folder, "lee", {1: 0, 2: 1, 3: 2})
     assert numbers(confirmed_by(folder, "chair", "disputed")) == [1]
     assert confirmed_by(folder, "kim", "disputed") == []
-
-
-def test_without_a_pool_there_is_nothing_to_confirm(tmp_path):
-    create(tmp_path / "new", None)
-    with pytest.raises(InvalidCall):
-        confirmed_by(tmp_path / "new")
 
 
 @pytest.mark.parametrize(
@@ -191,25 +152,17 @@ def test_damage_is_named_by_the_file(folder, change):
         Results.of(Benchmark(folder))
 
 
-@pytest.mark.parametrize("content", ["", "{}", "\x00" * 99])
-def test_a_file_of_another_kind_is_refused(folder, content):
-    (folder / FILE).write_text(content)
-    with pytest.raises(DamagedFile, match=FILE):
-        create(folder, None)
-
-
 def test_a_folder_with_other_files_is_refused_and_left_alone(tmp_path):
     (tmp_path / "thesis.txt").write_text("all my work")
     with pytest.raises(InvalidCall, match=r"thesis\.txt"):
         create(tmp_path, None)
     assert [each.name for each in tmp_path.iterdir()] == ["thesis.txt"]
-
-
-def test_a_folder_keeps_its_seed(folder):
-    create(folder, None)
-    create(folder, 7)
+    create(tmp_path / "new", 7)
+    create(tmp_path / "new", None)
     with pytest.raises(InvalidCall, match="7, not 8"):
-        create(folder, 8)
+        create(tmp_path / "new", 8)
+    with pytest.raises(InvalidCall):
+        confirmed_by(tmp_path / "new")
 
 
 # Both say relevant 20 times, the first alone 5, the second alone 10, neither 15 times. 35 of 50 are equal,
@@ -225,24 +178,23 @@ def graded(*grades):
     }
 
 
-def test_kappa_of_two_grades():
-    assert cohens_kappa(FIFTY) == pytest.approx(0.4)
+# p_o = 3/6. Firsts: 0 twice, 1 once, 2 twice, 3 once; seconds: 0 twice, 1 twice, 2 once, 3 once.
+# p_e = (2·2 + 1·2 + 2·1 + 1·1) / 36 = 9/36, kappa = (18 − 9) / (36 − 9).
+SIX = [(0, 0), (0, 1), (1, 1), (2, 2), (2, 3), (3, 0)]
 
 
-def test_kappa_of_four_grades():
-    # p_o = 3/6. Firsts: 0 twice, 1 once, 2 twice, 3 once; seconds: 0 twice, 1 twice, 2 once, 3 once.
-    # p_e = (2·2 + 1·2 + 2·1 + 1·1) / 36 = 9/36, kappa = (18 − 9) / (36 − 9).
-    grades = [(0, 0), (0, 1), (1, 1), (2, 2), (2, 3), (3, 0)]
-    assert cohens_kappa(grades) == pytest.approx(9 / 27)
-
-
-def test_kappa_is_1_for_equal_grades_and_negative_below_chance():
-    assert cohens_kappa([(0, 0), (3, 3)]) == 1
-    assert cohens_kappa([(0, 1), (1, 0)]) == -1
-
-
-def test_kappa_of_a_single_common_grade_is_unknown():
-    assert cohens_kappa([(2, 2)] * 5) is None
+@pytest.mark.parametrize(
+    ("pairs", "kappa"),
+    [
+        (FIFTY, 0.4),
+        (SIX, 9 / 27),
+        ([(0, 0), (3, 3)], 1),
+        ([(0, 1), (1, 0)], -1),  # below chance
+        ([(2, 2)] * 5, None),
+    ],
+)
+def test_kappa(pairs, kappa):
+    assert cohens_kappa(pairs) == (kappa and pytest.approx(kappa))
 
 
 def test_only_papers_that_both_graded_count():
@@ -251,9 +203,6 @@ def test_only_papers_that_both_graded_count():
     assert (grades.compared, grades.share) == (2, 0.5)
     assert grades.kappa == pytest.approx((2 * 1 - 1) / (4 - 1))  # grade 0 once by each
     assert (relevant.share, relevant.kappa) == (1, 1)
-
-
-def test_each_two_assessors_with_a_common_paper_are_compared():
-    found = agreements({"a": graded(0), "b": graded(1), "c": graded(1), "d": graded(None)})
-    shares = {names: grades.share for names, (grades, _) in found.items()}
+    several = agreements({"a": graded(0), "b": graded(1), "c": graded(1), "d": graded(None)})
+    shares = {names: grades.share for names, (grades, _) in several.items()}
     assert shares == {("a", "b"): 0, ("a", "c"): 0, ("b", "c"): 1}
