@@ -22,24 +22,16 @@ RECALL, BOTH = f"R@{CUTOFF}", f"both@{CUTOFF}"
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A corpus with its questions: files in the data folder, topics and qrels by split.
+    """A corpus with its questions: files in the data folder, topics and qrels by split."""
 
-    Args:
-        name: of the collection, and of its index.
-        corpus: file or folder.
-        splits: files of topics and judgements, which a file of questions may contain too, as "supporting".
-        strategies: recorded answers of a strategist to its dev questions, or to some of them.
-        measures: additional measures of its questions.
-        prefix: of its ids in the combined index; without one it is not included there.
-        recorded: runs of a real Elasticsearch, for the own index and the combined one.
-    """
-
-    name: str
-    corpus: str
+    name: str  # of the collection, and of its index
+    corpus: str  # file or folder
+    # Files of topics and judgements, which a file of questions may contain too, as "supporting".
     splits: Mapping[str, tuple[str, str]]
-    strategies: str = ""
-    measures: tuple[str, ...] = ()
-    prefix: str = ""
+    strategies: str = ""  # recorded answers of a strategist to its dev questions, or to some of them
+    measures: tuple[str, ...] = ()  # additional measures of its questions
+    prefix: str = ""  # of its ids in the combined index; without one it is not included there
+    # Runs of a real Elasticsearch, for the own index and the combined one.
     recorded: Mapping[str, str] = field(default_factory=dict)
 
     @property

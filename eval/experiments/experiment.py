@@ -21,21 +21,13 @@ Cell: TypeAlias = str | int | float | None  # formatted by `report.py`; None is 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of results; each row has one cell per column.
+    """A table of results; each row has one cell per column."""
 
-    Args:
-        title: above the table.
-        columns: names of the columns.
-        rows: of cells.
-        judge: the judge of relevance or of answers, if the judgements are not those of the qrels.
-        timed: whether the cells are times; such a table is not among the results that repeat.
-    """
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    judge: str = ""
-    timed: bool = False
+    title: str  # above the table
+    columns: tuple[str, ...]  # names of the columns
+    rows: tuple[tuple[Cell, ...], ...]  # of cells
+    judge: str = ""  # the judge of relevance or of answers, if the judgements are not those of the qrels
+    timed: bool = False  # whether the cells are times; such a table is not among the results that repeat
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,27 +83,17 @@ class SampleRun:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """An experiment of a paper.
+    """An experiment of a paper."""
 
-    Args:
-        call: the options.
-        topic: computes the result of one topic.
-        summary: computes the outcome.
-        opened: opens the inputs.
-        published: published values, by the names of `Outcome.main`; the data may follow the name.
-        shown: names of `Outcome.main` for the overview of results; by default all.
-        requires: requirements besides the inputs, such as a language model.
-        sample: inputs of a run on the sample; None if there are none.
-    """
-
-    call: type[ExperimentCall]
-    topic: Callable[[Topic], Coroutine[Any, Any, TopicResult]]
-    summary: Callable[[Results], Outcome]
-    opened: Callable[[Any], AbstractContextManager[Materials]] = opened_materials
+    call: type[ExperimentCall]  # the options
+    topic: Callable[[Topic], Coroutine[Any, Any, TopicResult]]  # computes the result of one topic
+    summary: Callable[[Results], Outcome]  # computes the outcome
+    opened: Callable[[Any], AbstractContextManager[Materials]] = opened_materials  # opens the inputs
+    # Published values, by the names of `Outcome.main`; the data may follow the name.
     published: Mapping[str, float] = field(default_factory=dict)
-    shown: tuple[str, ...] = ()
-    requires: str = ""
-    sample: SampleRun | None = SampleRun()
+    shown: tuple[str, ...] = ()  # names of `Outcome.main` for the overview of results; by default all
+    requires: str = ""  # requirements besides the inputs, such as a language model
+    sample: SampleRun | None = SampleRun()  # inputs of a run on the sample; None if there are none
 
     @property
     def description(self) -> str:

@@ -137,19 +137,12 @@ def failed_notes(of: Results) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class FindingTopic:
-    """A topic, its judged papers, and everything that a search for papers needs.
+    """A topic, its judged papers, and everything that a search for papers needs."""
 
-    Args:
-        topic: of the experiment.
-        day: of the question; newer papers are left out of every list. None if unknown.
-        judged: its judged papers.
-        index: the index as a source.
-    """
-
-    topic: Topic
-    day: date | None
-    judged: JudgedPapers
-    index: OpenedSources
+    topic: Topic  # of the experiment
+    day: date | None  # of the question; newer papers are left out of every list. None if unknown
+    judged: JudgedPapers  # its judged papers
+    index: OpenedSources  # the index as a source
 
     @classmethod
     async def of(cls, topic: Topic) -> "FindingTopic":

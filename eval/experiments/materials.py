@@ -86,35 +86,22 @@ class DeclaredSources:
 
 @dataclass(frozen=True, slots=True)
 class Materials:
-    """The inputs of an experiment.
+    """The inputs of an experiment."""
 
-    Args:
-        index: an open index.
-        topics: questions by query_id.
-        settings: settings of all stages; without a language model unless the call uses it.
-        qrels: in the unit of the index.
-        inputs: the files that were read, by the name of the option.
-        notes: about topics and judgements that are left out.
-        strategies: recorded ones by query_id.
-        sources: of a call with further sources.
-        more_record: further properties that affect results, for the record of the index.
-        own: further inputs, of a type that the experiment knows.
-        model: the language model, if the call uses it.
-        models: the same model with other settings.
-    """
-
-    index: SearchIndex
-    topics: Mapping[str, str]
-    settings: Settings
-    qrels: Qrels = field(default_factory=dict)
+    index: SearchIndex  # an open index
+    topics: Mapping[str, str]  # questions by query_id
+    settings: Settings  # settings of all stages; without a language model unless the call uses it
+    qrels: Qrels = field(default_factory=dict)  # in the unit of the index
+    # The files that were read, by the name of the option.
     inputs: Mapping[str, Input] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    strategies: Mapping[str, Strategy] = field(default_factory=dict)
-    sources: DeclaredSources | None = None
+    notes: tuple[str, ...] = ()  # about topics and judgements that are left out
+    strategies: Mapping[str, Strategy] = field(default_factory=dict)  # recorded ones by query_id
+    sources: DeclaredSources | None = None  # of a call with further sources
+    # Further properties that affect results, for the record of the index.
     more_record: Mapping[str, Any] = field(default_factory=dict)
-    own: Any = None
-    model: LanguageModel | None = None
-    models: Models | None = None
+    own: Any = None  # further inputs, of a type that the experiment knows
+    model: LanguageModel | None = None  # the language model, if the call uses it
+    models: Models | None = None  # the same model with other settings
 
     @property
     def has_strategies(self) -> bool:

@@ -68,19 +68,13 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """The papers of one ranking for one question, best first; `papers` has the records that were new.
-
-    Args:
-        place: the index or source; of `find-papers` all of them, joined by a comma.
-        depth: the number of papers requested.
-        ranked: source and id of each paper.
-    """
+    """The papers of one ranking for one question, best first; `papers` has the records that were new."""
 
     query_id: str
-    place: str
+    place: str  # the index or source; of `find-papers` all of them, joined by a comma
     method: str
-    depth: int
-    ranked: tuple[Identity, ...]
+    depth: int  # the number of papers requested
+    ranked: tuple[Identity, ...]  # source and id of each paper
     papers: tuple[tuple[str, Paper], ...]  # (source, record)
     call: int
     notes: tuple[str, ...] = ()
@@ -88,25 +82,18 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A judgement by rules or by a model.
-
-    Args:
-        judge: the rules, or the prompt of the model.
-        by: the name of the model, or of the rule.
-        prompt: name and language of the prompt, such as `judgement_brief.ko`; "" for rules.
-        version: of the prompt; 0 for rules.
-    """
+    """A judgement by rules or by a model."""
 
     query_id: str
     paper: Identity
     stage: StageName
-    judge: Judge
-    by: str
+    judge: Judge  # the rules, or the prompt of the model
+    by: str  # the name of the model, or of the rule
     score: float
     reason: str
     call: int
-    prompt: str = ""
-    version: int = 0
+    prompt: str = ""  # name and language of the prompt, such as `judgement_brief.ko`; "" for rules
+    version: int = 0  # of the prompt; 0 for rules
     parts: Mapping[str, float] = field(default_factory=dict)
 
 

@@ -25,21 +25,13 @@ GRADES = range(HIGHEST_GRADE + 1)
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The values of the tables.
+    """The values of the tables."""
 
-    Args:
-        benchmark: the benchmark.
-        stages: from the pool to the last judge.
-        confirmed: papers of the last stage that persons graded 1 or higher.
-        grades: the grade of each pair that counts.
-        scores: the judgements of each automatic stage.
-    """
-
-    benchmark: Benchmark
-    stages: Sequence[Stage]
-    confirmed: Stage
-    grades: Mapping[Pair, Assessment]
-    scores: Mapping[str, Mapping[Pair, Judged]]
+    benchmark: Benchmark  # the benchmark
+    stages: Sequence[Stage]  # from the pool to the last judge
+    confirmed: Stage  # papers of the last stage that persons graded 1 or higher
+    grades: Mapping[Pair, Assessment]  # the grade of each pair that counts
+    scores: Mapping[str, Mapping[Pair, Judged]]  # the judgements of each automatic stage
 
     @classmethod
     def of(cls, benchmark: Benchmark, precedence: Sequence[str] = ()) -> "Results":

@@ -5,8 +5,7 @@ from itertools import pairwise
 import pytest
 
 from base.progress import no_progress
-from base.sample import SAMPLE
-from retriever.strategy import LANGUAGES, Strategy
+from retriever.strategy import LANGUAGES
 from tests.conftest import SHARED
 from tests.needs import mostly_nightly
 from tools import bench as settings
@@ -18,7 +17,6 @@ from tools.collections import (
     OF_SAMPLE,
     TRAINING,
     questions,
-    read_lines,
     recorded_strategies,
     scores_of,
 )
@@ -69,24 +67,6 @@ def test_the_keywords_of_another_question_and_a_missing_k1_change_the_order(benc
     assert means[0] - means[1] >= LEAST_LOSS
     before, after = map(first_of, (whole, shorter))
     assert sum(before[key] != after[key] for key in topics) / len(topics) >= LEAST_CHANGED
-
-
-def test_words_of_the_right_title_find_the_paper_in_the_other_language(bench):
-    papers = {paper["id"]: paper for paper in read_lines(SAMPLE / "held-out" / "papers.jsonl")}
-    topics, qrels, _ = asked("held-out")
-    languages = {
-        topic["query_id"]: topic["language"] for topic in read_lines(SAMPLE / "held-out" / "topics.jsonl")
-    }
-    right, strategies = {}, {}
-    for key in topics:
-        found = max(qrels[key], key=lambda one: (qrels[key][one], papers[one]["lang"] != languages[key]))
-        if papers[found]["lang"] != languages[key]:
-            right[key] = found
-            strategies[key] = Strategy(**{papers[found]["lang"]: papers[found]["title"].split()[:5]})
-    with bench.open(HELD_OUT, "alone") as index:
-        run = bench.rank(index, {key: topics[key] for key in right}, TUNED, strategies=strategies)
-    assert len(right) >= 50
-    assert [key for key in right if right[key] not in [found for found, _ in run[key][:5]]] == []
 
 
 @pytest.mark.parametrize("name", OWN)

@@ -43,20 +43,14 @@ Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkQuestion:
-    """A question of a benchmark.
+    """A question of a benchmark."""
 
-    Args:
-        query_id: unique in the benchmark.
-        question: as typed.
-        grades: by the id of the paper; 0 is judged not relevant.
-        day: date of the question; newer papers cannot be relevant. None if the benchmark has none.
-        attributes: further values, which are kept with the topic.
-    """
-
-    query_id: str
-    question: str
-    grades: Mapping[str, int]
+    query_id: str  # unique in the benchmark
+    question: str  # as typed
+    grades: Mapping[str, int]  # by the id of the paper; 0 is judged not relevant
+    # Date of the question; newer papers cannot be relevant. None if the benchmark has none.
     day: date | None = None
+    # Further values, which are kept with the topic.
     attributes: Mapping[str, str | int] = field(default_factory=dict)
 
     def topic(self) -> dict[str, Any]:

@@ -489,13 +489,13 @@ def test_calls_that_cannot_be_made_are_refused_and_add_nothing(
     (tmp_path / "bad").write_text("1\tmethane\none column\n")
     (tmp_path / "changed").write_text("S01\tbatteries\n")
     places = {"seeds": seeds, **{each: tmp_path / each for each in ("bad", "changed", "new")}}
-    before = len_of(pooled)
+    before = state_of(pooled)
     made = CliRunner(env={"SHRAG_HOME": str(sample_home)}).invoke(
         benchmark, [name, str(pooled), *(str(each).format(**places) for each in options)]
     )
     refusals = (BadBenchmark, BadTopics, BadFilter, InvalidCall, ModelNotConfigured, SystemExit)
     assert isinstance(made.exception, refusals), made.output
-    assert len_of(pooled) == before
+    assert state_of(pooled) == before
 
 
 def test_the_commands_are_refused_out_of_order(call, folder, seeds):
