@@ -18,10 +18,9 @@ from eval.errors import BadMeasure, BadTopics
 from generator.errors import ModelNotConfigured
 from retriever.errors import BadFilter
 from retriever.methods import method_names
-from tests.http_server import Handler, serving
 from tests.indexer.made_corpora import command, environment_of
 
-pytest_plugins = ["tests.generator.sample_index"]
+pytest_plugins = ["tests.generator.sample_index", "tests.eval.keyword_model"]
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample"
 
@@ -144,42 +143,20 @@ def test_a_question_without_hits_is_told_and_the_others_go_on(call, run, tmp_pat
     assert ", 1 hit, " in result.stdout
 
 
-class KeywordModel(Handler):
-    """Answers every call with the same two keywords a language."""
-
-    def post(self):
-        self.asked()
-        content = json.dumps({"ko": ["논", "메탄"], "en": ["methane", "paddy"]})
-        message = {"role": "assistant", "content": content}
-        self.answer(200, {"model": "small-1", "choices": [{"message": message, "finish_reason": "stop"}]})
-
-
-@pytest.fixture
-def model(monkeypatch):
-    """Serve a model; yield a list of what is done when it is asked."""
-
-    class Server(KeywordModel):
-        on_call = staticmethod(lambda: None)
-
-        def post(self):
-            Server.on_call()
-            super().post()
-
-    with serving(Server) as url:
-        monkeypatch.setenv("SHRAG_LLM__BASE_URL", f"{url}/v1")
-        monkeypatch.setenv("SHRAG_LLM__MODEL", "small")
-        yield Server
-
-
-def test_strategies_of_a_model_and_the_files_as_they_were_read_stand_in_the_manifest(run, tmp_path, model):
+def test_strategies_of_a_model_and_the_files_as_they_were_read_stand_in_the_manifest(
+    run, tmp_path, model, monkeypatch
+):
     synonyms = write_lines(tmp_path / "synonyms", "rice, paddy")
     rules = hashlib.sha256(synonyms.read_bytes()).hexdigest()
 
-    def edit():
+    def edit(_):
         write_lines(tmp_path / "topics.tsv", "q2\twheat")
         write_lines(synonyms, "wheat, corn")
+        return 200
 
-    model.on_call = staticmethod(edit)
+    model.on_call = edit
+    for name, value in model.settings.items():
+        monkeypatch.setenv(f"SHRAG_{name.upper()}", str(value))
     options = ("--method", "paper", "--strategist", "model", "--synonyms", synonyms)
     lines, manifest, _ = run("q1\tHow much methane do paddies emit?", options=options)
     made_by = manifest["strategist"]
@@ -225,28 +202,26 @@ def test_topics_without_a_strategy_are_counted_and_the_first_is_named(call, tmp_
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("out", ["topics.tsv", "link", "run"], ids=["itself", "by a link", "as the manifest"])
-def test_what_a_run_reads_is_not_written_over(call, tmp_path, out):
-    name = "run.manifest.json" if out == "run" else "topics.tsv"
-    topics = write_lines(tmp_path / name, "q1\trice")
-    (tmp_path / "link").symlink_to(name)
-
-    result = call("run", topics, "--name", "sample", "--out", tmp_path / out)
-
-    assert isinstance(result.exception, InvalidCall)
-    assert topics.read_text() == "q1\trice\n"
-
-
-@pytest.mark.parametrize("variable", ["SHRAG_SYNONYMS", "SHRAG_CACHE__FILE", "SHRAG_LLM__TOKENIZER"])
-def test_what_the_settings_name_is_not_written_over(call, tmp_path, monkeypatch, variable):
-    topics = write_lines(tmp_path / "topics.tsv", "q1\trice")
+@pytest.mark.parametrize(
+    ("out", "variable"),
+    [
+        ("topics.tsv", ""),
+        ("link", ""),
+        ("run", ""),  # its manifest
+        *(("kept", variable) for variable in ("SYNONYMS", "CACHE__FILE", "LLM__TOKENIZER")),
+    ],
+)
+def test_what_a_run_reads_is_not_written_over(call, tmp_path, monkeypatch, out, variable):
+    topics = write_lines(tmp_path / ("run.manifest.json" if out == "run" else "topics.tsv"), "q1\trice")
+    (tmp_path / "link").symlink_to(topics.name)
     kept = write_lines(tmp_path / "kept", "rice, paddy")
-    monkeypatch.setenv(variable, str(kept))
+    if variable:
+        monkeypatch.setenv(f"SHRAG_{variable}", str(kept))
 
-    result = call("run", topics, "--name", "sample", "--strategist", "model", "--out", kept)
+    result = call("run", topics, "--name", "sample", "--strategist", "model", "--out", tmp_path / out)
 
     assert isinstance(result.exception, InvalidCall)
-    assert kept.read_text() == "rice, paddy\n"
+    assert (topics.read_text(), kept.read_text()) == ("q1\trice\n", "rice, paddy\n")
 
 
 def test_places_that_cannot_be_written_are_told_before_the_work(call, tmp_path, sample_home):
@@ -261,38 +236,31 @@ def test_places_that_cannot_be_written_are_told_before_the_work(call, tmp_path, 
     assert not inside.exists()
 
 
-def test_a_pipe_gets_the_run_and_no_manifest_beside_it(call, tmp_path):
-    topics = write_lines(tmp_path / "topics.tsv", "q1\trice")
-    os.mkfifo(tmp_path / "pipe")
-    received = []
-    reader = threading.Thread(target=lambda: received.append((tmp_path / "pipe").read_text()), daemon=True)
-    reader.start()
+def test_pipes_are_read_and_written_without_a_manifest_beside_them(call, tmp_path):
+    def in_background(work, *given):
+        thread = threading.Thread(target=work, args=given, daemon=True)
+        thread.start()
+        return thread
 
-    result = call("run", topics, "--name", "sample", "--method", "or", "--out", tmp_path / "pipe", "--json")
-
-    assert result.exit_code == 0, result.output
-    reader.join()
-    assert json.loads(result.stdout)["sha256"] == hashlib.sha256(received[0].encode()).hexdigest()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["pipe", "topics.tsv"]
-
-
-def test_topics_and_qrels_of_a_pipe_are_read(call, run, tmp_path):
-    def piped(name, content):
-        os.mkfifo(tmp_path / name)
-        packed = gzip.compress(content)
-        threading.Thread(target=(tmp_path / name).write_bytes, args=(packed,), daemon=True).start()
-        return packed
-
-    packed = piped("topics.tsv.pipe", b"q1\trice\n")
-    topics, out = tmp_path / "topics.tsv.pipe", tmp_path / "run"
-    assert call("run", topics, "--name", "sample", "--method", "or", "--out", out).exit_code == 0
+    topics, qrels, out = (tmp_path / name for name in ("topics", "qrels", "out"))
+    for pipe in (topics, qrels, out):
+        os.mkfifo(pipe)
+    packed, received, run = gzip.compress(b"q1\trice\n"), [], tmp_path / "run"
+    for place in (out, run):
+        in_background(topics.write_bytes, packed)
+        reader = in_background(lambda: received.append(out.read_text())) if place == out else None
+        result = call("run", topics, "--name", "sample", "--method", "or", "--out", place, "--json")
+        assert result.exit_code == 0, result.output
+        if reader:
+            reader.join()
+            digest = hashlib.sha256(received[0].encode()).hexdigest()
+            assert json.loads(result.stdout)["sha256"] == digest
+            assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "qrels", "topics"]
     manifest = json.loads((tmp_path / "run.manifest.json").read_text(encoding="utf-8"))
     assert manifest["topics"]["sha256"] == hashlib.sha256(packed).hexdigest()
-    write_lines(out, "q1 Q0 x 1 2.0 t", "q1 Q0 a 2 1.0 t")
-    piped("qrels", b"q1 0 a 1\n")
-    assert json.loads(call("score", tmp_path / "qrels", out, "--measures", "RR", "--json").stdout) == {
-        "RR": 0.5
-    }
+    write_lines(run, "q1 Q0 x 1 2.0 t", "q1 Q0 a 2 1.0 t")
+    in_background(qrels.write_bytes, gzip.compress(b"q1 0 a 1\n"))
+    assert json.loads(call("score", qrels, run, "--measures", "RR", "--json").stdout) == {"RR": 0.5}
 
 
 def test_a_run_on_standard_output_stands_there_alone(sample_home, tmp_path):
