@@ -351,8 +351,8 @@ def test_questions_that_failed_are_left_out_of_scores_and_comparisons(judged, tm
     assert json.loads(judged(({"q1": "a", "q2": "x"}, ["q2"], ""), options=["--json"]).stdout) == {
         "RR": pytest.approx(1 / 3)
     }
-    first, second = ({"q1": "a", "q3": "x"}, ["q2"], "one"), ({**WHOLE, "q1": "a"}, [], "another")
-    result = judged(first, second, options=["--json"])
+    first = ({"q1": "a", "q3": "x"}, ["q2"], "one")
+    result = judged(first, ({**WHOLE, "q1": "a"}, [], "another"), options=["--json"])
     record = json.loads(result.stdout)
     assert (record["questions"], record["left_out"]) == (2, ["q2"])
     assert (record["measures"]["RR"]["a"], record["measures"]["RR"]["b"]) == (1 / 2, 1.0)

@@ -418,8 +418,8 @@ def test_a_model_that_writes_the_seed_again_derives_nothing(call, folder, seeds,
     numbers = map(str, range(99))
     served.changed = {"benchmark-questions": lambda _: {"questions": [next(numbers), next(numbers)]}}
     call("questions", folder, seeds, "--extend", 2)  # a seed with fewer gets more
-    derived = [each.query_id for each in Benchmark(folder).questions.values() if each.seed]
-    assert sorted(derived) == ["S01.1", "S01.2", "S05.1", "S05.2"]
+    made = Benchmark(folder).questions.values()
+    assert sorted(each.query_id for each in made if each.seed) == ["S01.1", "S01.2", "S05.1", "S05.2"]
 
 
 @pytest.fixture
