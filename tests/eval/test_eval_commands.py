@@ -20,7 +20,7 @@ from retriever.errors import BadFilter
 from retriever.methods import method_names
 from tests.indexer.made_corpora import command, environment_of
 
-pytest_plugins = ["tests.generator.sample_index", "tests.eval.keyword_model"]
+pytest_plugins = ["tests.generator.sample_index"]
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample"
 

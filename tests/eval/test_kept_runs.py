@@ -10,13 +10,13 @@ from typing import ClassVar
 
 import pytest
 
-from tests.eval.keyword_model import QUESTIONS, TOPICS
+from tests.eval.conftest import QUESTIONS, TOPICS
 from tests.generator.sample_index import NAME, shrag
 from tests.http_server import Handler, serving
 from tests.indexer.made_corpora import ROOT, build, command, environment_of
 from tests.interrupts import interrupts_heeded
 
-pytest_plugins = ["tests.generator.sample_index", "tests.eval.keyword_model"]
+pytest_plugins = ["tests.generator.sample_index"]
 pytestmark = pytest.mark.slow
 
 ENDS_S = 120  # that a machine with much else to do may need
