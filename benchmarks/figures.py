@@ -5,9 +5,11 @@ import platform
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeVar
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import click
 
@@ -15,15 +17,27 @@ from base.amounts import plain
 from base.cores import usable_cores
 from base.terminal.columns import table
 from base.terminal.output import echo, echo_json, echo_lines
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-strict_option = click.option("--strict", is_flag=True, help="Exit with 1 if a figure misses its bar.")
+from indexer.options import json_option
 
 
-def rounds_option(default: int) -> Callable[[F], F]:
-    """Make the option for the number of measurements."""
-    return click.option("--rounds", type=click.IntRange(1), default=default, show_default=True)
+def _resolved(context: click.Context, _: click.Parameter, home: Path | None) -> Path:
+    """Return the folder of the option, or a temporary one for the time of the command."""
+    return (home or Path(context.with_resource(TemporaryDirectory(prefix="shrag-bench-")))).resolve()
+
+
+home_option = click.option(
+    "--home",
+    type=click.Path(path_type=Path),
+    callback=_resolved,
+    help="Folder of the indexes, kept for the next run. Default: a temporary folder.",
+)
+
+
+def count_option(
+    name: str, default: int, least: int = 1
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make an option with a number."""
+    return click.option(name, type=click.IntRange(least), default=default, show_default=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +72,22 @@ class Figure:
         return self.part, self.name, f"{size:,.{digits}f}", self.unit, bar, met
 
 
-def report(
-    figures: Sequence[Figure], facts: Mapping[str, str | int | float], *, as_json: bool, strict: bool = False
+def benchmark(measure: Callable[..., list[Figure]]) -> click.Command:
+    """Make a command of a function with options that returns figures."""
+
+    @click.command()
+    @click.option("--strict", is_flag=True, help="Exit with 1 if a figure misses its bar.")
+    @json_option
+    @wraps(measure)
+    def command(*, strict: bool, as_json: bool, **options: Any) -> None:
+        facts = machine()
+        _report(measure(**options), facts, as_json=as_json, strict=strict)
+
+    return command
+
+
+def _report(
+    figures: Sequence[Figure], facts: Mapping[str, str | int | float], *, as_json: bool, strict: bool
 ) -> None:
     """Print the figures and the earlier state of the machine; with `strict`, exit with 1 for a missed bar."""
     if as_json:

@@ -13,15 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
 from rapidfuzz.distance import LCSseq
 
 from benchmarks.corpora.pdfs import Typeset, generated_pdfs
-from benchmarks.figures import Figure, machine, report, strict_option
+from benchmarks.figures import Figure, benchmark, count_option
 from indexer.corpora.cleaning import clean_body
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers import read_corpus
-from indexer.options import json_option
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,26 +69,24 @@ def measure(pairs: Sequence[tuple[Typeset, Paper]]) -> Quality:
 SPEED_BAR, CHARACTERS_BAR, REFERENCES_BAR = 5.0, 0.98, 0.9
 
 
-@click.command()
-@click.option("--papers", "count", type=click.IntRange(1), default=200, show_default=True)
-@click.option("--workers", type=click.IntRange(1), default=2, show_default=True)
-@strict_option
-@json_option
-def main(count: int, workers: int, *, strict: bool, as_json: bool) -> None:
+@benchmark
+@count_option("--papers", 200)
+@count_option("--workers", 2)
+def main(papers: int, workers: int) -> list[Figure]:
     """Parse generated PDFs, and compare the figures with their bars."""
-    papers = sorted(generated_pdfs(count), key=lambda paper: paper.name)
+    typeset = sorted(generated_pdfs(papers), key=lambda paper: paper.name)
     with tempfile.TemporaryDirectory(prefix="shrag-pdf-") as folder:
-        for paper in papers:
+        for paper in typeset:
             (Path(folder) / paper.name).write_bytes(paper.data)
         started = time.perf_counter()
         records = [item for item in read_corpus([folder], workers=workers) if isinstance(item, Paper)]
         seconds = time.perf_counter() - started
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    pairs = list(zip(papers, records, strict=True))
-    megabytes = sum(len(paper.data) for paper in papers) / 1e6
+    pairs = list(zip(typeset, records, strict=True))
+    megabytes = sum(len(paper.data) for paper in typeset) / 1e6
     figures = [
-        Figure("speed", "PDFs a second", count / seconds, "/s", SPEED_BAR, higher_is_better=True),
-        Figure("speed", "PDFs a second of computing", count / (used.ru_utime + used.ru_stime), "/s"),
+        Figure("speed", "PDFs a second", papers / seconds, "/s", SPEED_BAR, higher_is_better=True),
+        Figure("speed", "PDFs a second of computing", papers / (used.ru_utime + used.ru_stime), "/s"),
         Figure("speed", "bytes", megabytes / seconds, "MB/s"),
     ]
     for kind in ("", "en 1", "en 2", "ko 1", "ko 2"):
@@ -103,7 +99,7 @@ def main(count: int, workers: int, *, strict: bool, as_json: bool) -> None:
             Figure(part, "words", quality.words),
             Figure(part, "references", quality.references, "", REFERENCES_BAR, higher_is_better=True),
         ]
-    report(figures, machine(), as_json=as_json, strict=strict)
+    return figures
 
 
 if __name__ == "__main__":

@@ -18,12 +18,10 @@ from pathlib import Path
 
 import click
 
-from benchmarks.figures import Figure, machine, report, strict_option
+from benchmarks.figures import Figure, benchmark, count_option
 from benchmarks.memory import GIGABYTE
 from eval.score_commands import DEFAULT_MEASURES
-from indexer.options import json_option
 
-QUESTIONS, HITS = 6_980, 1_000
 PASSAGES = 8_841_823  # of MS MARCO
 SEED = 1
 SECONDS_BAR, MEMORY_BAR = 10.0, 1.0
@@ -31,26 +29,22 @@ RANKING_MEASURES = "RR MAP"  # need whole rankings
 KILOBYTE = 1024
 
 
-@click.command()
-@click.option("--questions", type=click.IntRange(1), default=QUESTIONS, show_default=True)
-@click.option("--hits", type=click.IntRange(1, PASSAGES), default=HITS, show_default=True)
-@strict_option
-@json_option
-def main(questions: int, hits: int, *, strict: bool, as_json: bool) -> None:
+@benchmark
+@count_option("--questions", 6_980)
+@count_option("--hits", 1_000)
+def main(questions: int, hits: int) -> list[Figure]:
     """Measure the time and memory of scoring a large run."""
-    facts = machine()
     with tempfile.TemporaryDirectory(prefix="shrag-bench-") as folder:
         qrels, run = write_collection(Path(folder), questions, hits)
         packed = run.with_suffix(".trec.gz")
         with run.open("rb") as lines, gzip.open(packed, "wb", 1) as file:
             shutil.copyfileobj(lines, file)
-        figures = [
+        return [
             Figure("scoring", "lines of the run", questions * hits),
             *measure_scoring("default measures", qrels, run, DEFAULT_MEASURES),
             *measure_scoring("default measures, gzip", qrels, packed, DEFAULT_MEASURES),
             *measure_scoring(RANKING_MEASURES, qrels, run, RANKING_MEASURES, bars=False),
         ]
-    report(figures, facts, as_json=as_json, strict=strict)
 
 
 def write_collection(folder: Path, questions: int, hits: int) -> tuple[Path, Path]:

@@ -19,10 +19,9 @@ import click
 from base.progress import Progress
 from benchmarks.corpora.generated import questions as generated_questions
 from benchmarks.corpora.index import ensure_index
-from benchmarks.figures import Figure, machine, report, strict_option
+from benchmarks.figures import Figure, benchmark, count_option
 from eval.progress import question_bar
 from eval.topics import read_topics
-from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from retriever.index import SearchIndex, open_index
 from retriever.search import SearchRequest, rank, search
@@ -74,28 +73,19 @@ async def _warm_up(index: SearchIndex) -> None:
     await index.engine.document_frequencies(["\ufffd"])
 
 
-@click.command()
+@benchmark
 @click.option("--home", type=click.Path(file_okay=False, path_type=Path), required=True)
 @click.option("--name", help="An index in HOME.")
 @click.option("--topics", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "--generated", type=click.IntRange(1), help="Search the generated corpus of this many documents."
 )
-@click.option("--questions", type=click.IntRange(1), default=300, show_default=True)
-@strict_option
-@json_option
+@count_option("--questions", 300)
 def main(
-    home: Path,
-    name: str | None,
-    topics: Path | None,
-    generated: int | None,
-    questions: int,
-    *,
-    strict: bool,
-    as_json: bool,
-) -> None:
+    home: Path, name: str | None, topics: Path | None, generated: int | None, questions: int
+) -> list[Figure]:
     """Measure the processor time of a search."""
-    settings, facts = IndexerSettings(home=home), machine()
+    settings = IndexerSettings(home=home)
     with question_bar() as progress:
         if generated:
             name, _ = ensure_index(settings, generated, progress)
@@ -104,8 +94,7 @@ def main(
             asked = list(read_topics(topics).values())[:questions]
         else:
             raise click.UsageError("give --name and --topics, or --generated")
-        figures = asyncio.run(measure(settings, name, asked, progress))
-    report(figures, facts, as_json=as_json, strict=strict)
+        return asyncio.run(measure(settings, name, asked, progress))
 
 
 if __name__ == "__main__":

@@ -29,13 +29,12 @@ from base.terminal.output import echo
 from benchmarks.corpora.generated import WARM_UP_STREAM
 from benchmarks.corpora.generated import questions as generated_questions
 from benchmarks.corpora.index import ensure_index
-from benchmarks.figures import Figure, machine, report, strict_option
+from benchmarks.figures import Figure, benchmark, count_option, home_option
 from benchmarks.served import OK, REFUSED, UNLIMITED, Measured, Served, calls_of, serving
 from benchmarks.timing import latencies, percentile
 from eval.progress import question_bar
 from eval.topics import read_topics
 from indexer.ingest import IngestRequest, build_index
-from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from retriever.index import SearchIndex, open_index
 from retriever.search import SearchRequest, search
@@ -305,36 +304,21 @@ PARTS: dict[str, Callable[[Plan], list[Figure]]] = {
 }
 
 
-@click.command()
-@click.option(
-    "--home", type=click.Path(path_type=Path), help="Folder of the indexes; a temporary one by default."
-)
-@click.option("--documents", type=click.IntRange(1), default=1_000_000, show_default=True)
+@benchmark
+@home_option
+@count_option("--documents", 1_000_000)
 @click.option("--seconds", type=float, default=60, show_default=True, help="Duration of each load.")
-@click.option("--requests", type=click.IntRange(10), default=100_000, show_default=True, help="For `memory`.")
+@count_option("--requests", 100_000, least=10)
 @click.option("--only", type=click.Choice(list(PARTS)), help="Run only this part.")
-@strict_option
-@json_option
-def main(
-    home: Path | None,
-    documents: int,
-    seconds: float,
-    requests: int,
-    only: str | None,
-    *,
-    strict: bool,
-    as_json: bool,
-) -> None:
+def main(home: Path, documents: int, seconds: float, requests: int, only: str | None) -> list[Figure]:
     """Measure the server, and compare the figures with their bars."""
-    facts, figures = machine(), []
-    with ExitStack() as stack:
-        if home is None:
-            home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="shrag-bench-")))
-        plan = Plan(home.resolve(), documents, seconds, requests, stack.enter_context(question_bar()))
+    figures: list[Figure] = []
+    with question_bar() as progress:
+        plan = Plan(home, documents, seconds, requests, progress)
         for part in [only] if only else PARTS:
             echo(f"{part} …", err=True)
             figures += PARTS[part](plan)
-    report(figures, facts, as_json=as_json, strict=strict)
+    return figures
 
 
 if __name__ == "__main__":

@@ -16,17 +16,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
 import click
 
-from benchmarks.corpora.records import records, write_records
-from benchmarks.figures import Figure, machine, report
+from benchmarks.corpora.records import records as generated_records
+from benchmarks.corpora.records import write_records
+from benchmarks.figures import Figure, benchmark, count_option, home_option
 from benchmarks.memory import peak_bytes
 from benchmarks.timing import latencies
-from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
@@ -108,50 +108,38 @@ async def measure_searches(
     return [*figures, Figure("search", "peak memory", peak_bytes() / GIGABYTE, "GB")]
 
 
-@click.command()
-@click.option("--records", "count", type=click.IntRange(1_000), default=100_000, show_default=True)
+@benchmark
+@count_option("--records", 100_000, least=1_000)
 @click.option(
     "--without-abstracts",
     is_flag=True,
     help="Records of a catalogue: titles, years, names; searches keep papers without an abstract.",
 )
-@click.option("--questions", type=click.IntRange(1), default=100, show_default=True)
-@click.option("--home", type=click.Path(path_type=Path), help="Default: a temporary folder.")
+@count_option("--questions", 100)
+@home_option
 @click.option("--most-gb", type=float, default=8.0, show_default=True, help="Memory at which a build ends.")
 @click.option("--only-search", is_flag=True, hidden=True)
-@json_option
 def main(
-    count: int,
-    questions: int,
-    home: Path | None,
-    most_gb: float,
-    *,
-    without_abstracts: bool,
-    only_search: bool,
-    as_json: bool,
-) -> None:
+    records: int, questions: int, home: Path, most_gb: float, *, without_abstracts: bool, only_search: bool
+) -> list[Figure]:
     """Build an index of generated records, ask it questions, and print the figures."""
-    facts = machine()
-    with ExitStack() as stack:
-        home = home or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="shrag-sizing-")))
-        settings = IndexerSettings().model_copy(update={"home": home.resolve()})
-        if only_search:
-            # Titles spread over the corpus, of records that a small corpus has too.
-            asked = [record["title"] for record in islice(records(1_000), 0, None, 1_000 // questions or 1)]
-            retriever = RetrieverSettings(drop_incomplete=not without_abstracts)
-            figures = asyncio.run(measure_searches(settings, retriever, asked[:questions]))
-        else:
-            corpus = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="shrag-corpus-")))
-            write_records(corpus / "records.jsonl", count, abstracts=not without_abstracts)
-            figures = measure_build(corpus / "records.jsonl", settings.home, count, most_gb * GIGABYTE)
-            # In a separate process, so that the memory of the measurement is not counted.
-            command = [sys.executable, "-m", __spec__.name, "--only-search", "--home", str(settings.home)]
-            words = [*command, "--questions", str(questions), "--json"]
-            words += ["--without-abstracts"] if without_abstracts else []
-            done = subprocess.run(words, capture_output=True, text=True, check=True)  # noqa: S603 - own module
-            rows = json.loads(done.stdout)["figures"]
-            figures += [Figure(row["part"], row["name"], row["value"], row["unit"]) for row in rows]
-    report(figures, facts, as_json=as_json)
+    settings = IndexerSettings().model_copy(update={"home": home})
+    if only_search:
+        # Titles spread over the corpus, of records that a small corpus has too.
+        spread = islice(generated_records(1_000), 0, None, 1_000 // questions or 1)
+        asked = [record["title"] for record in spread][:questions]
+        retriever = RetrieverSettings(drop_incomplete=not without_abstracts)
+        return asyncio.run(measure_searches(settings, retriever, asked))
+    with tempfile.TemporaryDirectory(prefix="shrag-corpus-") as folder:
+        corpus = Path(folder, "records.jsonl")
+        write_records(corpus, records, abstracts=not without_abstracts)
+        figures = measure_build(corpus, home, records, most_gb * GIGABYTE)
+    # In a separate process, so that the memory of the measurement is not counted.
+    command = [sys.executable, "-m", __spec__.name, "--only-search", "--home", str(home), "--json"]
+    command += ["--questions", str(questions), *["--without-abstracts"] * without_abstracts]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - own module
+    rows = json.loads(done.stdout)["figures"]
+    return [*figures, *(Figure(row["part"], row["name"], row["value"], row["unit"]) for row in rows)]
 
 
 if __name__ == "__main__":

@@ -17,8 +17,6 @@ MARK = "\ufeff"  # byte order mark; also starts later lines of files that were j
 BLOCK = 131_072  # bytes
 LONGEST_LINE = 1_000_000  # bytes
 MOST_COPIED = 32_000_000  # bytes of an input of which a copy is kept
-LARGEST_FILE = 4_000_000_000  # bytes, unpacked
-TOO_LONG = f"too long; a line may have {LONGEST_LINE:,} bytes, a file {LARGEST_FILE:,}, unpacked"
 
 
 class Digest(Protocol):
@@ -94,62 +92,41 @@ def numbered_blocks(
     `digest` includes all bytes, before decompression. Lines before an error are yielded first.
 
     Raises:
-        EvalError: `error`, with file and line, if the file is missing, damaged or too long, is not UTF-8, or
-            contains a NUL byte.
+        EvalError: `error`, with file and line, if the file is missing or damaged, or a line is too long, is
+            not UTF-8, or contains a NUL byte.
     """
     first = 1
     try:
         with open_regular(path, pipes=True) as opened:
-            plain = io.BufferedReader(HashedFile(opened, digest), BLOCK) if digest else opened
-            packed = plain.peek(2)[:2] == GZIP_MAGIC
-            for lines, fault in _blocks(gzip.GzipFile(fileobj=plain, mode="rb") if packed else plain):
-                text, fault_of_line = _text(lines)
-                if text:
-                    yield first, text.removeprefix(MARK).replace(f"\n{MARK}", "\n")
-                first += text.count("\n")
-                if fault_of_line or fault:
-                    raise error(f"{path}:{first}: {fault_of_line or fault}")
+            file = io.BufferedReader(HashedFile(opened, digest), BLOCK) if digest else opened
+            if file.peek(2)[:2] == GZIP_MAGIC:
+                unpacked: Any = gzip.GzipFile(fileobj=file, mode="rb")
+                file = io.BufferedReader(unpacked, BLOCK)
+            while lines := file.readlines(BLOCK):
+                place, fault = len(lines), ""
+                if max(map(len, lines)) > LONGEST_LINE or _fault(b"".join(lines)):
+                    faults = ((place, _fault(line, LONGEST_LINE)) for place, line in enumerate(lines))
+                    place, fault = next(each for each in faults if each[1])
+                if text := b"".join(lines[:place]).decode():
+                    text = text.removeprefix(MARK).replace(f"\n{MARK}", "\n")
+                    yield first, text if text.endswith("\n") else f"{text}\n"
+                first += place
+                if fault:
+                    raise error(f"{path}:{first}: {fault}")
+    except (EOFError, gzip.BadGzipFile, zlib.error) as damage:
+        raise error(f"{path}:{first}: the file is damaged ({damage}); download it again") from None
     except OSError as refused:
         raise error(f"{path} cannot be read: {cause_of(refused)}") from None
 
 
-def _blocks(file: "io.BufferedReader[Any] | gzip.GzipFile") -> Iterator[tuple[bytes, str]]:
-    """Yield blocks of whole lines, each with the fault of the line after it, which ends the file, or ""."""
-    rest, room = bytearray(), LARGEST_FILE
-    while True:
-        try:
-            piece = file.read1(BLOCK)
-        except (EOFError, gzip.BadGzipFile, zlib.error) as damage:
-            yield _whole_lines(rest), f"the file is damaged ({damage}); download it again"
-            return
-        if not piece:
-            yield bytes(rest) if rest.endswith(b"\n") or not rest else bytes(rest) + b"\n", ""
-            return
-        rest += piece
-        room -= len(piece)
-        if room < 0:
-            yield _whole_lines(rest[:room]), TOO_LONG
-            return
-        end = rest.find(b"\n")
-        if (len(rest) if end < 0 else end) >= LONGEST_LINE:
-            yield b"", TOO_LONG
-            return
-        if len(rest) >= BLOCK and end >= 0:
-            lines = _whole_lines(rest)
-            del rest[: len(lines)]
-            yield lines, ""
-
-
-def _whole_lines(block: bytearray) -> bytes:
-    return bytes(block[: block.rfind(b"\n") + 1])
-
-
-def _text(lines: bytes) -> tuple[str, str]:
-    """Decode lines up to the first that is not text; return them, and the fault of that line, or ""."""
-    nul = lines.find(b"\0")
-    usable = lines if nul < 0 else lines[: lines.rfind(b"\n", 0, nul) + 1]
+def _fault(content: bytes, most: int | None = None) -> str:
+    """Return why bytes are not text, or have more than `most` bytes; "" if they are."""
+    if most and len(content) > most:
+        return f"too long; a line may have {most:,} bytes"
+    if b"\0" in content:
+        return "a NUL byte; save the file as UTF-8"
     try:
-        return usable.decode(), "" if nul < 0 else "a NUL byte; save the file as UTF-8"
-    except UnicodeDecodeError as bad:
-        before = usable[: usable.rfind(b"\n", 0, bad.start) + 1]
-        return before.decode(), "not UTF-8; save the file as UTF-8"
+        content.decode()
+    except UnicodeDecodeError:
+        return "not UTF-8; save the file as UTF-8"
+    return ""

@@ -10,11 +10,12 @@ Equal numbers of both verdicts decide nothing, and are left out of the qrels and
 """
 
 import sqlite3
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import click
 from pydantic import ValidationError
@@ -34,43 +35,42 @@ from indexer.versions.server_store import SERVER_STORE, open_server_store
 TOPICS, QRELS, CITATIONS = "topics.jsonl", "qrels.txt", "citations.jsonl"
 POSITIVE = {"helpful", "supported"}
 
+Votes: TypeAlias = Counter[bool]  # numbers of readers with a positive and a negative verdict
 
-@dataclass(slots=True)
-class Votes:
-    """Numbers of readers with a positive and a negative verdict."""
 
-    positive: int = 0
-    negative: int = 0
-
-    def add(self, judgement: ReaderJudgement) -> None:
-        """Count a judgement."""
-        if judgement.verdict in POSITIVE:
-            self.positive += 1
-        else:
-            self.negative += 1
-
-    @property
-    def majority(self) -> bool | None:
-        """The verdict of the majority; None if both numbers are equal."""
-        return None if self.positive == self.negative else self.positive > self.negative
+def majority(votes: Votes) -> bool | None:
+    """Return the verdict of the majority; None if both numbers are equal."""
+    return None if votes[True] == votes[False] else votes[True] > votes[False]
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderVotes:
-    """The votes on papers by question, on sentences by question, and on answers by their writer."""
+    """The votes on papers by question, on sentences by question and writer, and on answers by writer."""
 
     judgements: int
-    papers: dict[str, dict[str, Votes]] = field(default_factory=dict)
-    sentences: dict[tuple[str, JudgedSentence, str], Votes] = field(default_factory=dict)
-    answers: dict[str, Votes] = field(default_factory=dict)
+    papers: dict[str, dict[str, Votes]]
+    sentences: dict[tuple[str, JudgedSentence, str], Votes]
+    answers: dict[str, Votes]
+
+    @classmethod
+    def of(cls, judgements: Sequence[ReaderJudgement]) -> "ReaderVotes":
+        """Count judgements."""
+        votes = cls(len(judgements), defaultdict(lambda: defaultdict(Counter)), {}, defaultdict(Counter))
+        for each in judgements:
+            if each.sentence:
+                of = votes.sentences.setdefault((each.question, each.sentence, each.written_by), Counter())
+            else:
+                of = votes.papers[each.question][each.paper] if each.paper else votes.answers[each.written_by]
+            of[each.verdict in POSITIVE] += 1
+        return votes
 
     def agreement(self) -> Agreement:
         """Compare the checks with the majority of the readers; other checks and equal votes are left out."""
         return agreement(
             [
-                (sentence.check == "supported", votes.majority)
+                (sentence.check == "supported", majority(votes))
                 for (_, sentence, _), votes in self.sentences.items()
-                if sentence.check in {"supported", "unsupported"} and votes.majority is not None
+                if sentence.check in {"supported", "unsupported"} and majority(votes) is not None
             ]
         )
 
@@ -98,7 +98,7 @@ def read_judgements(paths: Sequence[Path], place: str | None = None) -> ReaderVo
     chosen = [each for each in everything if place in {None, each.place}]
     if not chosen:
         raise InvalidCall(f"no judgements{f' of {place}' if place else ''} in {', '.join(map(str, paths))}")
-    return _votes(last_judgements(chosen))
+    return ReaderVotes.of(last_judgements(chosen))
 
 
 def _read(path: Path) -> Iterable[ReaderJudgement]:
@@ -112,19 +112,6 @@ def _read(path: Path) -> Iterable[ReaderJudgement]:
         raise DamagedFile(f"{path} cannot be read ({error})") from error
 
 
-def _votes(judgements: Sequence[ReaderJudgement]) -> ReaderVotes:
-    votes = ReaderVotes(len(judgements))
-    for each in judgements:
-        if each.sentence:
-            key = (each.question, each.sentence, each.written_by)
-            votes.sentences.setdefault(key, Votes()).add(each)
-        elif each.paper:
-            votes.papers.setdefault(each.question, {}).setdefault(each.paper, Votes()).add(each)
-        else:
-            votes.answers.setdefault(each.written_by, Votes()).add(each)
-    return votes
-
-
 def write_judgements(votes: ReaderVotes, folder: Path) -> dict[str, int]:
     """Write the files, and return the number of lines of each.
 
@@ -134,32 +121,28 @@ def write_judgements(votes: ReaderVotes, folder: Path) -> dict[str, int]:
     topics, qrels = [], []
     for question, papers in votes.papers.items():
         query_id = query_id_of(question)
-        decided = {paper: each.majority for paper, each in papers.items() if each.majority is not None}
+        decided = {paper: verdict for paper, of in papers.items() if (verdict := majority(of)) is not None}
         if decided:
             topics.append(json_text({"query_id": query_id, "question": question}))
         qrels += [f"{query_id} 0 {paper} {int(relevant)}" for paper, relevant in decided.items()]
     citations = [
-        json_text(_citation_record(question, sentence, written_by, each))
-        for (question, sentence, written_by), each in votes.sentences.items()
+        json_text(
+            {
+                "question": question,
+                "sentence": sentence.text,
+                "citations": sentence.citations,
+                "check": sentence.check,
+                "written_by": written_by,
+                "supported": of[True],
+                "not_supported": of[False],
+            }
+        )
+        for (question, sentence, written_by), of in votes.sentences.items()
     ]
     files = {TOPICS: topics, QRELS: qrels, CITATIONS: citations}
     for name, lines in files.items():
         write_output(folder / name, "".join(f"{line}\n" for line in lines).encode())
     return {name: len(lines) for name, lines in files.items()}
-
-
-def _citation_record(
-    question: str, sentence: JudgedSentence, written_by: str, votes: Votes
-) -> dict[str, Any]:
-    return {
-        "question": question,
-        "sentence": sentence.text,
-        "citations": sentence.citations,
-        "check": sentence.check,
-        "written_by": written_by,
-        "supported": votes.positive,
-        "not_supported": votes.negative,
-    }
 
 
 @click.command("judgements")
@@ -194,7 +177,7 @@ def judgements_command(files: tuple[Path, ...], out: Path, place: str | None, as
                 "questions": lines[TOPICS],
                 "papers": lines[QRELS],
                 "sentences": lines[CITATIONS],
-                "answers": {name: [each.positive, each.negative] for name, each in votes.answers.items()},
+                "answers": {name: [each[True], each[False]] for name, each in votes.answers.items()},
                 "checks": {"compared": checks.compared, "agreement": checks.share, "kappa": checks.kappa},
             }
         )
@@ -204,7 +187,7 @@ def judgements_command(files: tuple[Path, ...], out: Path, place: str | None, as
         f"{counted(lines[TOPICS], 'question')}, {counted(lines[CITATIONS], 'sentence')}"
     )
     for name, each in votes.answers.items():
-        helpful = f"{each.positive} of {each.positive + each.negative}"
+        helpful = f"{each[True]} of {each.total()}"
         echo(f"answers by {name or 'an unknown writer'}: helpful in {helpful} judgements")
     if checks.share is not None:
         kappa = "" if checks.kappa is None else f", kappa {checks.kappa:.2f}"

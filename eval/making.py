@@ -8,11 +8,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from base.files.output_files import write_output
 from base.progress import Progress
+from base.terminal.output import json_text
 from eval.kept import keeping, kept_path
 from eval.kinds_of_runs import KindOfRun
-from eval.manifest import RunManifest, file_record, made_with, models_record, software
-from eval.ranking import RankedTopic, RankedTopics, of_topics, rank_all
+from eval.manifest import file_record, made_with, models_record, software
+from eval.manifest_reader import manifest_path
+from eval.ranking import RankedTopic, configuration, rank_all
 from eval.run_target import RunTarget, open_run_target
 from eval.runs import write_run
 from eval.strategies import RecordedStrategies, strategist_record
@@ -35,18 +38,13 @@ class RunPlan:
     restart: bool  # ignore kept questions
 
 
-@dataclass(frozen=True, slots=True)
-class MadeRun:
-    """A written run; `incomplete` questions were ranked although something failed."""
-
-    manifest: RunManifest
-    topics: RankedTopics
-    incomplete: dict[str, str]  # {query_id: what failed}
-    asked: int  # questions ranked in this call
-
-
-async def make_run(plan: RunPlan, settings: Settings, progress: Progress) -> MadeRun:
+async def make_run(
+    plan: RunPlan, settings: Settings, progress: Progress
+) -> tuple[dict[str, Any], dict[str, RankedTopic], int]:
     """Rank the questions that are not kept yet, and write the run and its manifest.
+
+    Manifests of repeated runs differ in `started` and `seconds` only. Returns the manifest, the ranked
+    questions, and the number of questions that were ranked in this call.
 
     Raises:
         InvalidCall: the kept questions next to `out` belong to another run.
@@ -66,19 +64,16 @@ async def make_run(plan: RunPlan, settings: Settings, progress: Progress) -> Mad
         llm = model.settings if model else None
         kept = None
         if not plan.is_stream:
-            made = made_with(
-                {**of.record, "published": of.published},
-                {"method": kind.name, "k": kind.k, "unit": kind.unit, **kind.request},
-                {
-                    "topics": plan.topics_file["sha256"],
-                    "synonyms": (synonyms_file or {}).get("sha256"),
-                    "strategies": plan.recorded.record["sha256"] if plan.recorded else None,
-                },
-                settings,
-                llm,
-            )
+            inputs = {
+                "topics": plan.topics_file["sha256"],
+                "synonyms": (synonyms_file or {}).get("sha256"),
+                "strategies": plan.recorded.record["sha256"] if plan.recorded else None,
+            }
+            request = {"method": kind.name, "k": kind.k, "unit": kind.unit, **kind.request}
+            made = made_with({**of.record, "published": of.published}, request, inputs, settings, llm)
+            place = kept_path(plan.out)
             kept = opened.enter_context(
-                keeping(kept_path(plan.out), made, RankedTopic, len(plan.topics), restart=plan.restart)
+                keeping(place, made, RankedTopic, len(plan.topics), restart=plan.restart)
             )
         known = dict(kept.topics) if kept else {}
 
@@ -90,47 +85,39 @@ async def make_run(plan: RunPlan, settings: Settings, progress: Progress) -> Mad
             topic = await kind.rank(query_id, question, model)
             return replace(topic, failures=(*topic.failures, *of.failures()))
 
+        at_once = llm.concurrency if llm and kind.asks_at_once else 1
         topics = await rank_all(
-            plan.topics,
-            rank_one,
-            known=known,
-            keep=keep,
-            at_once=llm.concurrency if llm and kind.asks_at_once else 1,
-            progress=progress,
+            plan.topics, rank_one, known=known, keep=keep, at_once=at_once, progress=progress
         )
-        ranked = of_topics(topics)
-        digest = write_run(plan.out, ranked.run, tag=f"{of.record['name']}-{kind.name}")
-        run = {
-            "path": str(plan.out),
-            "sha256": digest,
-            "hits": sum(map(len, ranked.run.values())),
-            "without_hits": ranked.without_hits,
+        run = {query_id: topic.ranking for query_id, topic in topics.items() if topic.ranking is not None}
+        digest = write_run(plan.out, run, tag=f"{of.record['name']}-{kind.name}")
+        applied, deviations = configuration(topics)
+        models = models_record(settings.indexer, applied)
+        versions = software(models=bool(models))
+        manifest = {
+            "shrag": versions.pop("shrag"),
+            "index": of.record,
+            "method": kind.name,
+            "k": kind.k,
+            "unit": kind.unit,
+            "strategist": strategist_record(plan.recorded, llm, topics),
+            "applied": applied | kind.applied | {"synonyms": synonyms_file},
+            "models": models,
+            "deviations": deviations,
+            "failed": {key: "; ".join(of.failures) for key, of in topics.items() if of.ranking is None},
+            "topics": {**plan.topics_file, "questions": len(topics)},
+            "run": {
+                "path": str(plan.out),
+                "sha256": digest,
+                "hits": sum(map(len, run.values())),
+                "without_hits": {key: topic.reason for key, topic in topics.items() if topic.reason},
+            },
+            **versions,
+            "started": kept.started if kept else datetime.now(UTC).isoformat(timespec="seconds"),
+            "seconds": round(time.perf_counter() - begun, 3),
         }
-        models = models_record(settings.indexer, ranked.applied)
-        manifest = RunManifest(
-            index=of.record,
-            method=kind.name,
-            k=kind.k,
-            unit=kind.unit,
-            strategist=strategist_record(plan.recorded, llm, topics),
-            applied=ranked.applied | kind.applied | {"synonyms": synonyms_file},
-            models=models,
-            deviations=ranked.deviations,
-            failed=ranked.failed,
-            topics={**plan.topics_file, "questions": len(topics)},
-            run=run,
-            started=kept.started if kept else datetime.now(UTC).isoformat(timespec="seconds"),
-            seconds=round(time.perf_counter() - begun, 3),
-            **software(models=bool(models)),
-        )
         if kept:
-            manifest.write(plan.out)
-        ranked_without = {
-            query_id: "; ".join(topic.failures)
-            for query_id, topic in topics.items()
-            if topic.failures and topic.ranking is not None
-        }
-        if kept and not (ranked_without or ranked.failed):
-            kept.discard()
-    asked = sum(topic is not known.get(query_id) for query_id, topic in topics.items())
-    return MadeRun(manifest, ranked, ranked_without, asked)
+            write_output(manifest_path(plan.out), (json_text(manifest, indent=1) + "\n").encode())
+            if not any(topic.failures for topic in topics.values()):
+                kept.discard()
+    return manifest, topics, sum(topic is not known.get(query_id) for query_id, topic in topics.items())

@@ -1,19 +1,15 @@
-"""The manifest of a run, written next to it, with everything needed to reproduce the run exactly."""
+"""Records of everything that affects a run or an experiment, for its manifest."""
 
 import hashlib
 import json
 import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, SecretStr
 
-from base.files.output_files import write_output
-from base.terminal.output import json_text
 from base.versions import installed_version
-from eval.manifest_reader import manifest_path
 from generator.prompts import Prompt, prompt_versions
 from generator.request import Settings
 from generator.settings import LanguageModelSettings
@@ -36,47 +32,9 @@ LONGEST_VALUE = 80  # characters of a printed value
 RERANKER_STATE = ("provider", "model", "revision", "device", "precision", "max_tokens", "scores")
 
 
-@dataclass(frozen=True, slots=True)
-class RunManifest:
-    """The inputs and the environment of a run. Repeated runs differ in `started` and `seconds` only."""
-
-    shrag: str
-    index: dict[str, Any]
-    method: str
-    k: int
-    unit: str
-    strategist: dict[str, Any]
-    applied: dict[str, Any]  # the configuration that took effect
-    models: dict[str, dict[str, Any]]  # `encoder` and `reranker`, if they affected the order
-    deviations: dict[str, dict[str, Any]]  # query_id → differences for this question
-    failed: dict[str, str]  # query_id → reason why it is not in the run
-    topics: dict[str, Any]
-    run: dict[str, Any]
-    python: str
-    libraries: dict[str, str]
-    started: str
-    seconds: float
-
-    def write(self, run_path: Path) -> Path:
-        """Write RUN.manifest.json beside the run; return its path."""
-        path = manifest_path(run_path)
-        write_output(path, (json_text(asdict(self), indent=1) + "\n").encode())
-        return path
-
-
 def index_record(manifest: Manifest) -> dict[str, Any]:
     """Return the properties of an index that affect a run."""
-    names = (
-        "name",
-        "version",
-        "engine",
-        "analyzer",
-        "decompound",
-        "papers",
-        "passages",
-        "fingerprint",
-        "vectors",
-    )
+    names = "name version engine analyzer decompound papers passages fingerprint vectors".split()
     return {name: getattr(manifest, name) for name in names}
 
 
@@ -104,11 +62,6 @@ def file_record(path: Path) -> dict[str, Any]:
     """Return a file's path as given, and the SHA-256 of its content."""
     with path.open("rb") as file:
         return {"path": str(path), "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
-
-
-def project_version() -> str:
-    """Return the installed version; "not installed" in a bare checkout."""
-    return installed_version("shrag")
 
 
 def made_with(
@@ -195,7 +148,7 @@ def software(*, models: bool) -> dict[str, Any]:
     """Return the versions that may affect a run; `models` adds the libraries that run models."""
     libraries = LIBRARIES + MODEL_LIBRARIES if models else LIBRARIES
     return {
-        "shrag": project_version(),
+        "shrag": installed_version("shrag"),
         "python": platform.python_version(),
         "libraries": {library: installed_version(library) for library in libraries},
     }

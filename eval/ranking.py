@@ -1,7 +1,7 @@
 """Runs from topics: every question is ranked by itself, so that a failure does not affect the others."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -44,17 +44,6 @@ class RankedTopic:
     failures: tuple[str, ...] = ()
     strategy: dict[str, Any] | None = None  # of the model, if it was asked; {} if unusable
     prompts: dict[str, list[int]] = field(default_factory=dict)  # versions of the prompts used
-
-
-@dataclass(frozen=True, slots=True)
-class RankedTopics:
-    """A run with a ranking for every topic that did not fail, and reasons of empty rankings."""
-
-    run: Run
-    without_hits: dict[str, str]
-    applied: dict[str, Any]  # the configuration that took effect
-    deviations: dict[str, dict[str, Any]]  # query_id → differences for this question
-    failed: dict[str, str]  # query_id → reason
 
 
 RankOne: TypeAlias = Callable[[str, str], Awaitable[RankedTopic]]  # of query_id and question
@@ -144,39 +133,20 @@ def without_hits(error: Exception) -> RankedTopic:
     return RankedTopic([], str(error).splitlines()[0])
 
 
-def of_topics(topics: Mapping[str, RankedTopic]) -> RankedTopics:
-    """Collect the results of questions in their order."""
-    applied = {query_id: topic.applied for query_id, topic in topics.items() if topic.applied}
-    of_run = configuration(list(applied.values()))
-    differ = deviations(applied, of_run)
-    own = {
-        query_id: topic.deviations | ({"failures": list(topic.failures)} if topic.failures else {})
-        for query_id, topic in topics.items()
-        if topic.ranking is not None and (topic.deviations or topic.failures)
-    }
-    return RankedTopics(
-        {query_id: topic.ranking for query_id, topic in topics.items() if topic.ranking is not None},
-        {query_id: topic.reason for query_id, topic in topics.items() if topic.reason},
-        of_run,
-        {
-            query_id: differ.get(query_id, {}) | own.get(query_id, {})
-            for query_id in topics
-            if query_id in differ or query_id in own
-        },
-        {query_id: "; ".join(topic.failures) for query_id, topic in topics.items() if topic.ranking is None},
-    )
+def configuration(topics: Mapping[str, RankedTopic]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Return the configuration of a run that took effect, and the deviations of questions from it.
 
-
-def configuration(applied: Sequence[AppliedSearch]) -> dict[str, Any]:
-    """Return a run's configuration: of the first question without failures, else of the first one."""
+    It is that of the first question without failures, else of the first one.
+    """
+    applied = [topic.applied for topic in topics.values() if topic.applied]
     whole = [search for search in applied if not search.deviations()]
-    return next((search.as_record() for search in whole or applied), {})
-
-
-def deviations(applied: Mapping[str, AppliedSearch], of_run: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the values that differ from the run's configuration, by question."""
-    differences = {
-        query_id: {name: value for name, value in search.as_record().items() if value != of_run[name]}
-        for query_id, search in applied.items()
-    }
-    return {query_id: found for query_id, found in differences.items() if found}
+    of_run = next((search.as_record() for search in whole or applied), {})
+    deviations = {}
+    for query_id, topic in topics.items():
+        record = topic.applied.as_record() if topic.applied else {}
+        differs = {name: value for name, value in record.items() if value != of_run[name]}
+        if topic.ranking is not None:
+            differs |= topic.deviations | ({"failures": list(topic.failures)} if topic.failures else {})
+        if differs:
+            deviations[query_id] = differs
+    return of_run, deviations

@@ -22,7 +22,6 @@ from retriever.options import COMPLETIONS, chosen_place, synonyms_option
 
 if TYPE_CHECKING:
     from eval.kinds_of_runs import KindOfRun
-    from eval.making import MadeRun
     from eval.run_target import RunTarget
     from generator.settings import HopsMode
     from indexer.corpora.papers import Unit
@@ -179,9 +178,14 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
         restart=restart,
     )
     with question_bar() as progress:
-        made = asyncio.run(make_run(plan, settings, progress))
-    _report_run(made, as_json=as_json, piped=piped, err=is_standard_output(out))
-    if made.topics.failed:
+        manifest, ranked, number = asyncio.run(make_run(plan, settings, progress))
+    incomplete = {
+        query_id: "; ".join(topic.failures)
+        for query_id, topic in ranked.items()
+        if topic.failures and topic.ranking is not None
+    }
+    _report_run(manifest, incomplete, number, as_json=as_json, piped=piped, err=is_standard_output(out))
+    if manifest["failed"]:
         raise click.exceptions.Exit(PARTIAL)
 
 
@@ -200,51 +204,48 @@ def _refuse_unused_options(*, find: bool, answers: bool) -> None:
             raise click.UsageError(f"--{min(unused).replace('_', '-')} has no effect {where}")
 
 
-def _report_run(made: "MadeRun", *, as_json: bool, piped: bool, err: bool) -> None:
-    """Report the run; on standard error if standard output contains the run."""
-    manifest, ranked = made.manifest, made.topics
-    run, questions, seconds = manifest.run, len(ranked.run), manifest.seconds
-    if unusable := manifest.strategist.get("unusable"):
+def _report_run(
+    manifest: Mapping[str, Any],
+    incomplete: Mapping[str, str],
+    number: int,
+    *,
+    as_json: bool,
+    piped: bool,
+    err: bool,
+) -> None:
+    """Report the run; on standard error if standard output contains the run.
+
+    `incomplete` questions were ranked although something failed, and `number` in this call.
+    """
+    run, failed, seconds = manifest["run"], manifest["failed"], manifest["seconds"]
+    questions = manifest["topics"]["questions"] - len(failed)
+    if unusable := manifest["strategist"].get("unusable"):
         asked = counted(len(unusable), "question")
         echo(
             f"strategies from statistics for {asked}: the model's were unusable ({first_ids(unusable)})",
             err=True,
         )
     if as_json:
-        echo_json(
-            {
-                **run,
-                "questions": questions,
-                "failed": ranked.failed,
-                "incomplete": made.incomplete,
-                "method": manifest.method,
-                "unit": manifest.unit,
-                "seconds": seconds,
-            },
-            err=err,
-        )
+        record = {**run, "questions": questions, "failed": failed, "incomplete": incomplete}
+        echo_json({**record, **{name: manifest[name] for name in ("method", "unit", "seconds")}}, err=err)
     else:
-        rate = made.asked / seconds if seconds else 0
         echo(
             f"{run['path']}: {counted(questions, 'question')}, {counted(run['hits'], 'hit')}, "
-            f"method {manifest.method}, judged unit {manifest.unit}, in {seconds:,.1f} s "
-            f"({rate:,.0f} per second)",
+            f"method {manifest['method']}, judged unit {manifest['unit']}, in {seconds:,.1f} s "
+            f"({number / seconds if seconds else 0:,.0f} per second)",
             err=err,
         )
-        _list_questions("no hits for", ranked.without_hits, made, piped=piped)
-    _list_questions("ranked in spite of a failure:", made.incomplete, made, piped=piped)
-    _list_questions("the run is partial, without", ranked.failed, made, piped=piped)
-    if not piped and (made.incomplete or ranked.failed):
+    lists = {"no hits for": {} if as_json else run["without_hits"]}
+    lists |= {"ranked in spite of a failure:": incomplete, "the run is partial, without": failed}
+    for heading, reasons in lists.items():
+        if not reasons:
+            continue
+        echo(f"{heading} {counted(len(reasons), 'question')}:", err=True)
+        # A piped run has no manifest with all of them.
+        shown = len(reasons) if piped else SHOWN_IDS
+        for query_id, reason in list(reasons.items())[:shown]:
+            echo(f"  {query_id}: {reason}", err=True)
+        if len(reasons) > shown:
+            echo(f"  … all in {run['path']}.manifest.json", err=True)
+    if not piped and (incomplete or failed):
         echo("the same command repeats these; the others are kept", err=True)
-
-
-def _list_questions(heading: str, reasons: Mapping[str, str], made: "MadeRun", *, piped: bool) -> None:
-    """List questions with their reasons; a long list is cut unless the run is piped and has no manifest."""
-    if not reasons:
-        return
-    echo(f"{heading} {counted(len(reasons), 'question')}:", err=True)
-    shown = len(reasons) if piped else SHOWN_IDS
-    for query_id, reason in list(reasons.items())[:shown]:
-        echo(f"  {query_id}: {reason}", err=True)
-    if len(reasons) > shown:
-        echo(f"  … all in {made.manifest.run['path']}.manifest.json", err=True)

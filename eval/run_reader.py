@@ -5,8 +5,9 @@ A run takes 8 bytes for each score and the bytes of each id. A ranking is decode
 
 import math
 import re
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import TypeAlias
@@ -21,11 +22,9 @@ from eval.files import Digest, numbered_blocks
 from eval.runs import Ranking
 
 Floats: TypeAlias = npt.NDArray[np.float64]
-Whole: TypeAlias = npt.NDArray[np.int64]
 
 COLUMNS = 6
 END = "\0"  # replaces the end of a line; no file contains it
-MOST_PARTS = 64  # of a question whose lines are not adjacent
 # Numbers as C and trec_eval read them; Python also accepts 1_0 and digits of any script.
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 RANK = re.compile(r"[+-]?0*\d{1,18}", re.ASCII)
@@ -64,15 +63,14 @@ class ReadRun(Mapping[str, Ranking]):
         return any(sign in ids for ids, _ in self._packed.values() for sign in signs)
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """Lines of one question: their numbers, ids separated by spaces, ranks and scores."""
+@dataclass(slots=True)
+class _Lines:
+    """Lines of one question: ids, joined by spaces in parts; numbers of the lines, ranks and scores."""
 
-    query_id: str
-    numbers: Whole
-    ids: str
-    ranks: Whole
-    scores: Floats
+    ids: list[str] = field(default_factory=list)
+    numbers: "array[int]" = field(default_factory=lambda: array("q"))
+    ranks: "array[int]" = field(default_factory=lambda: array("q"))
+    scores: "array[float]" = field(default_factory=lambda: array("d"))
 
 
 def read_run(path: str | Path, digest: Digest | None = None) -> ReadRun:
@@ -82,38 +80,39 @@ def read_run(path: str | Path, digest: Digest | None = None) -> ReadRun:
         BadRun: with file and line; wrong columns, an id or a rank twice for one question, a score that is not
             a number.
     """
-    found: dict[str, list[Lines]] = {}
+    found: dict[str, _Lines] = {}
     for first, block in numbered_blocks(Path(path), BadRun, digest):
-        for lines in _lines_of(path, first, normalize("NFC", block)):  # same normal form as ids of an index
-            parts = found.setdefault(lines.query_id, [])
-            parts.append(lines)
-            if len(parts) == MOST_PARTS:
-                parts[:] = [_joined(parts)]
-    return ReadRun({query_id: _ranked(path, _joined(found.pop(query_id))) for query_id in list(found)})
+        _add_lines(path, first, normalize("NFC", block), found)  # same normal form as ids of an index
+    return ReadRun({query_id: _ranked(path, query_id, found.pop(query_id)) for query_id in list(found)})
 
 
-def _lines_of(path: str | Path, first: int, text: str) -> Iterator[Lines]:
-    """Yield adjacent lines of a question; `text` has whole lines, from the number `first` on."""
+def _add_lines(path: str | Path, first: int, text: str, found: dict[str, _Lines]) -> None:
+    """Add whole lines, from the number `first` on, to those of their questions."""
     width, count = COLUMNS + 1, text.count("\n")
-    fields, numbers = text.replace("\n", f" {END} ").split(), np.arange(first, first + count)
+    fields, numbers = text.replace("\n", f" {END} ").split(), array("q", range(first, first + count))
     if len(fields) != width * count:  # blank lines
-        lines = text.split("\n")[:-1]
-        numbers = numbers[[bool(line.split()) for line in lines]]
-        fields = [field for line in lines if line.split() for field in (*line.split(), END)]
+        rows = [(number, line.split()) for number, line in zip(numbers, text.split("\n"), strict=False)]
+        numbers = array("q", (number for number, row in rows if row))
+        fields = [column for _, row in rows if row for column in (*row, END)]
     query_ids, ids, ranks, scores = (fields[column::width] for column in (0, 2, 3, 4))
     digits = "".join((*ranks, *scores))
+    places, values = array("q"), array("d")
     try:
-        places = np.fromiter(map(int, ranks), np.int64, len(ranks))
-        values = np.fromiter(map(float, scores), np.float64, len(scores))
+        places.extend(map(int, ranks))
+        values.extend(map(float, scores))
     except (ValueError, OverflowError):
         digits = "_"
     usual = fields[COLUMNS::width] == [END] * len(numbers) and len(fields) == width * len(numbers)
-    if not usual or "_" in digits or not digits.isascii() or not np.isfinite(values).all():
+    if not usual or "_" in digits or not digits.isascii() or not all(map(math.isfinite, values)):
         _check(path, first, text)
     start = 0
     for query_id, same in groupby(query_ids):
         part = slice(start, start := start + len(list(same)))
-        yield Lines(query_id, numbers[part], " ".join(ids[part]), places[part], values[part])
+        lines = found.setdefault(query_id, _Lines())
+        lines.ids.append(" ".join(ids[part]))
+        lines.numbers.extend(numbers[part])
+        lines.ranks.extend(places[part])
+        lines.scores.extend(values[part])
 
 
 def _check(path: str | Path, first: int, text: str) -> None:
@@ -124,50 +123,36 @@ def _check(path: str | Path, first: int, text: str) -> None:
         if len(row) != COLUMNS:
             columns = counted(len(row), "column")
             raise BadRun(f"{path}:{number}: {columns}; a run has six: query_id Q0 id rank score tag")
-        _, _, _, rank, score, _ = row
-        if not RANK.fullmatch(rank):
-            raise BadRun(f"{path}:{number}: the rank {rank!r} is not a whole number")
-        if not NUMBER.fullmatch(score) or not math.isfinite(float(score)):
-            raise BadRun(f"{path}:{number}: the score {score!r} is not a number")
+        if not RANK.fullmatch(row[3]):
+            raise BadRun(f"{path}:{number}: the rank {row[3]!r} is not a whole number")
+        if not NUMBER.fullmatch(row[4]) or not math.isfinite(float(row[4])):
+            raise BadRun(f"{path}:{number}: the score {row[4]!r} is not a number")
 
 
-def _joined(parts: Sequence[Lines]) -> Lines:
-    return Lines(
-        parts[0].query_id,
-        np.concatenate([part.numbers for part in parts]),
-        " ".join(part.ids for part in parts),
-        np.concatenate([part.ranks for part in parts]),
-        np.concatenate([part.scores for part in parts]),
-    )
-
-
-def _ranked(path: str | Path, lines: Lines) -> tuple[str, Floats]:
+def _ranked(path: str | Path, query_id: str, lines: _Lines) -> tuple[str, Floats]:
     """Return the ids and scores of a question, best first.
 
     Raises:
         BadRun: an id or a rank occurs twice.
     """
-    ids, ranks, scores = lines.ids.split(" "), lines.ranks, lines.scores + 0.0  # −0 is 0
-    ascending = bool((np.diff(ranks) > 0).all())
-    if len(set(ids)) < len(ids):
-        raise BadRun(_repetition(path, lines, "", ids))
-    if not ascending and len(np.unique(ranks)) < len(ranks):
-        raise BadRun(_repetition(path, lines, "rank ", ranks.tolist()))
-    if ascending and bool((np.diff(scores) <= 0).all()):
-        return lines.ids, scores
+    joined = " ".join(lines.ids)
+    ids, ranks, scores = joined.split(" "), np.array(lines.ranks), np.array(lines.scores) + 0.0  # −0 is 0
+    for column, values in (("", ids), ("rank ", lines.ranks.tolist())):
+        if len(set(values)) < len(values):
+            number, value, before = _repetition(lines.numbers, values)
+            where = f"{path}:{number}: {column}{value}"
+            raise BadRun(f"{where} occurs a second time for {query_id}, first in line {before}")
+    if bool((np.diff(ranks) > 0).all()) and bool((np.diff(scores) <= 0).all()):
+        return joined, scores
     order = np.lexsort((ranks, -scores))
     return " ".join([ids[place] for place in order]), scores[order]
 
 
-def _repetition(path: str | Path, lines: Lines, column: str, values: Sequence[object]) -> str:
-    """Name the first value that occurs a second time, and both lines."""
+def _repetition(numbers: Sequence[int], values: Sequence[object]) -> tuple[int, object, int]:
+    """Return the line of the first value that occurs a second time, the value, and its first line."""
     seen: dict[object, int] = {}
-    number, value = next(
-        (number, value)
-        for number, value in zip(lines.numbers.tolist(), values, strict=True)
+    return next(
+        (number, value, seen[value])
+        for number, value in zip(numbers, values, strict=True)
         if seen.setdefault(value, number) != number
-    )
-    return (
-        f"{path}:{number}: {column}{value} occurs a second time for {lines.query_id}, "
-        f"first in line {seen[value]}"
     )

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from eval.manifest_reader import ReadManifest
     from eval.measures import Scores
     from eval.qrels import Qrels
-    from eval.run_reader import ReadRun
     from eval.runs import Ranking
-    from eval.significance import Comparison
 
 DEFAULT_MEASURES = "nDCG@10 R@100 Success@5 Success@15"
 OVERLAP_DEPTH = 10
@@ -46,26 +44,21 @@ def score_command(qrels: Path, run: Path, measures: str, per_query: bool, as_jso
     counts 0, unless the manifest of RUN lists it as failed: then it is left out. If one file names papers
     and the other passages, both are scored by paper.
     """
-    from eval.measures import evaluate as evaluate_run
-    from eval.qrels import read_qrels
-
-    judgements, (as_read, manifest) = read_qrels(qrels), _read_run(run)
-    judgements, [ranked] = _in_one_unit(judgements, [(run, as_read, manifest)])
-    failed = manifest.failed if manifest else {}
-    scores = evaluate_run(judgements, ranked, measures, left_out=failed)
-    _report_gaps(run, scores, failed)
-    _report_strangers(run, ranked, judgements, scores)
+    _, [scores], failed = _scored(qrels, [run], measures)
+    by_question = {
+        query_id: {measure: values[query_id] for measure, values in scores.per_query.items()}
+        for query_id in next(iter(scores.per_query.values()))
+    }
     if as_json:
         record: dict[str, Any] = dict(scores.means)
         if failed:
             record["left_out"] = list(failed)
         if per_query:
-            record["per_query"] = _by_question(scores)
+            record["per_query"] = by_question
         echo_json(record)
         return
-    if per_query:
-        for query_id, values in _by_question(scores).items():
-            echo("  ".join([query_id, *(f"{measure} {value:.4f}" for measure, value in values.items())]))
+    for query_id, values in by_question.items() if per_query else ():
+        echo("  ".join([query_id, *(f"{measure} {value:.4f}" for measure, value in values.items())]))
     width = max(map(len, scores.means))
     for measure, mean in scores.means.items():
         echo(f"{measure:{width}}  {mean:.4f}")
@@ -84,34 +77,20 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
     difference, both with a fixed seed. Questions that failed in one of the runs are left out of both.
     """
     from base.amounts import counted
-    from eval.measures import evaluate as evaluate_run
+    from base.terminal.columns import table
     from eval.overlap import mean_overlap, mean_rank_biased_overlap
-    from eval.qrels import read_qrels
     from eval.significance import compare
 
-    judgements = read_qrels(qrels)
-    (read_a, made_a), (read_b, made_b) = _read_run(run_a), _read_run(run_b)
-    judgements, converted = _in_one_unit(judgements, [(run_a, read_a, made_a), (run_b, read_b, made_b)])
-    failed_a, failed_b = (made.failed if made else {} for made in (made_a, made_b))
-    failed = failed_a | failed_b
-    first, second = (
-        {query_id: ranking for query_id, ranking in run.items() if query_id not in failed}
-        for run in converted
-    )
-    scores_a = evaluate_run(judgements, first, measures, left_out=failed)
-    scores_b = evaluate_run(judgements, second, measures, left_out=failed)
-    _report_gaps(run_a, scores_a, failed_a)
-    _report_gaps(run_b, scores_b, failed_b)
-    _report_strangers(run_a, first, judgements, scores_a)
-    _report_strangers(run_b, second, judgements, scores_b)
+    runs, scores, failed = _scored(qrels, [run_a, run_b], measures)
+    (first, made_a), (second, made_b) = runs
     if made_a and made_b and made_a.topics.sha256 != made_b.topics.sha256:
         asked = [counted(made.topics.questions, "question") for made in (made_a, made_b)]
         echo(f"the runs are of different topics: {run_a} of {asked[0]}, {run_b} of {asked[1]}", err=True)
     compared = {
-        measure: compare(list(values.values()), list(scores_b.per_query[measure].values()))
-        for measure, values in scores_a.per_query.items()
+        measure: compare(list(values.values()), list(scores[1].per_query[measure].values()))
+        for measure, values in scores[0].per_query.items()
     }
-    questions = len(next(iter(scores_a.per_query.values())))
+    questions = len(next(iter(scores[0].per_query.values())))
     record: dict[str, Any] = {
         "questions": questions,
         "measures": {measure: comparison.as_record() for measure, comparison in compared.items()},
@@ -124,7 +103,12 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
     if as_json:
         echo_json(record)
         return
-    _show_comparison(compared)
+    rows = [
+        (measure, f"{each.mean_a:.4f}", f"{each.mean_b:.4f}", *each.as_cells())
+        for measure, each in compared.items()
+    ]
+    header = ("measure", "A", "B", "B − A", "95 % interval", "p", "better / same / worse")
+    echo_lines(table([header, *rows], words=1))
     echo(f"{counted(questions, 'question')}; A is {run_a}, B {run_b}")
     if first or second:
         echo(
@@ -133,34 +117,50 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
         )
 
 
-def _read_run(path: Path) -> "tuple[ReadRun, ReadManifest | None]":
-    """Read a run, and its manifest; None if there is none, or a question listed as failed is ranked.
+def _scored(
+    qrels: Path, paths: Sequence[Path], measures: str
+) -> "tuple[list[tuple[Mapping[str, Ranking], ReadManifest | None]], list[Scores], dict[str, str]]":
+    """Score runs over the questions that failed in none of them, and report gaps and conversions.
+
+    Returns the runs in the unit of the scores, each with its manifest if it fits, the scores, and the
+    questions that failed.
 
     Raises:
-        BadRun: as `read_run`; also if the file is empty and no manifest says that nothing was found.
+        BadRun, BadQrels: with file and line; also if a run is empty and no manifest says that nothing was
+            found.
     """
     from eval.errors import BadRun
     from eval.manifest_reader import read_manifest
+    from eval.measures import evaluate
+    from eval.qrels import read_qrels
     from eval.run_reader import read_run
-
-    digest = hashlib.sha256()
-    run = read_run(path, digest)
-    manifest = read_manifest(path, digest.hexdigest())
-    if not run and not manifest:
-        raise BadRun(f"{path}: it contains no hits")
-    return run, None if manifest and manifest.failed.keys() & run.keys() else manifest
-
-
-def _in_one_unit(
-    judgements: "Qrels", runs: "Sequence[tuple[Path, ReadRun, ReadManifest | None]]"
-) -> "tuple[Qrels, list[Mapping[str, Ranking]]]":
-    """Return judgements and runs in one unit, and print notes about conversions."""
     from eval.units import MadeRun, in_one_unit
 
-    made = [MadeRun(str(path), run, manifest.unit if manifest else "") for path, run, manifest in runs]
+    judgements, made, manifests = read_qrels(qrels), [], []
+    for path in paths:
+        digest = hashlib.sha256()
+        run = read_run(path, digest)
+        manifest = read_manifest(path, digest.hexdigest())
+        if not run and not manifest:
+            raise BadRun(f"{path}: it contains no hits")
+        if manifest and manifest.failed.keys() & run.keys():
+            manifest = None  # of another run
+        manifests.append(manifest)
+        made.append(MadeRun(str(path), run, manifest.unit if manifest else ""))
     judgements, converted, notes = in_one_unit(judgements, made)
     echo_lines(notes, err=True)
-    return judgements, converted
+    of_runs = [manifest.failed if manifest else {} for manifest in manifests]
+    failed = {query_id: why for each in of_runs for query_id, why in each.items()}
+    ranked: list[Mapping[str, Ranking]] = (
+        converted
+        if not failed
+        else [{key: of for key, of in run.items() if key not in failed} for run in converted]
+    )
+    scores = [evaluate(judgements, run, measures, left_out=failed) for run in ranked]
+    for path, of_run, of, own in zip(paths, ranked, scores, of_runs, strict=True):
+        _report_gaps(path, of, own)
+        _report_strangers(path, of_run, judgements, of)
+    return list(zip(ranked, manifests, strict=True)), scores, failed
 
 
 def _report_gaps(run: Path, scores: "Scores", failed: Mapping[str, str]) -> None:
@@ -199,22 +199,3 @@ def _report_strangers(
 def first_ids(ids: Sequence[str]) -> str:
     """Join the first `SHOWN_IDS` ids, with … if there are more."""
     return ", ".join(ids[:SHOWN_IDS]) + (", …" if len(ids) > SHOWN_IDS else "")
-
-
-def _by_question(scores: "Scores") -> dict[str, dict[str, float]]:
-    questions = next(iter(scores.per_query.values()))
-    return {
-        query_id: {measure: values[query_id] for measure, values in scores.per_query.items()}
-        for query_id in questions
-    }
-
-
-def _show_comparison(compared: Mapping[str, "Comparison"]) -> None:
-    from base.terminal.columns import table
-
-    rows = [
-        (measure, f"{comparison.mean_a:.4f}", f"{comparison.mean_b:.4f}", *comparison.as_cells())
-        for measure, comparison in compared.items()
-    ]
-    header = ("measure", "A", "B", "B − A", "95 % interval", "p", "better / same / worse")
-    echo_lines(table([header, *rows], words=1))

@@ -47,16 +47,11 @@ def cohens_kappa(verdicts: Sequence[tuple[Hashable, Hashable]]) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The agreement of two judges on the items that both judged.
+    """The agreement of two judges on the items that both judged."""
 
-    Args:
-        compared: number of items.
-        share: of equal verdicts; None without items.
-        kappa: Cohen's kappa; None if both gave one and the same verdict to all items, and without items.
-    """
-
-    compared: int
-    share: float | None
+    compared: int  # number of items
+    share: float | None  # of equal verdicts; None without items
+    # Cohen's kappa; None if both gave one and the same verdict to all items, and without items.
     kappa: float | None
 
 

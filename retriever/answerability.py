@@ -2,7 +2,7 @@
 
 A logistic regression over a question and the best passages. It was fitted on training questions, each once
 with its relevant passages in the index and once without, and on questions outside the scope of their corpus
-(`python -m eval.development.confidence`).
+(`python -m tools.fitting likelihood`).
 """
 
 import math

@@ -51,7 +51,7 @@ LONGEST = (
     VLLM,
     "service/elasticsearch/test_versions.py",
     "service/elasticsearch/test_parity.py",
-    "eval/test_golden_scores.py",
+    "tools/test_golden_scores.py",
     "test_kill.py",
     "test_bad_input.py",
     "retriever/test_at_once.py",

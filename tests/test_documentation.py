@@ -94,7 +94,7 @@ def test_every_command_and_option_exists(page):
 def options_elsewhere():
     """Return the options of experiments, benchmarks and model servers, and those of other programs."""
     sources = [
-        *(ROOT / "eval").rglob("*.py"),
+        *(ROOT / "tools").rglob("*.py"),
         *(ROOT / "benchmarks").rglob("*.py"),
         ROOT / "docker-compose.yml",
     ]
@@ -137,7 +137,7 @@ def test_every_target_of_make_exists(page):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_module_exists(page):
-    modules = set(re.findall(r"python -m ((?:eval|benchmarks|tests)\b[a-z_.]*[a-z])\b", PAGES[page]))
+    modules = set(re.findall(r"python -m ((?:tools|benchmarks|tests)\b[a-z_.]*[a-z])\b", PAGES[page]))
     paths = {name: ROOT / name.replace(".", "/") for name in modules}
     assert [
         name for name, path in paths.items() if not (path.with_suffix(".py").exists() or path.is_dir())
@@ -151,7 +151,7 @@ def test_every_file_linked_to_exists(page):
 
 
 def test_every_path_of_the_architecture_exists():
-    packages = "base|benchmarks|docker|eval|generator|indexer|retriever|sample|server|stack|tests"
+    packages = "base|benchmarks|docker|eval|generator|indexer|retriever|sample|server|stack|tests|tools"
     named = set(re.findall(rf"(?<![\w/])(?:{packages})/[\w./]*\w", PAGES["docs/architecture.md"]))
     assert len(named) > 50
     assert sorted(name for name in named if not (ROOT / name).exists()) == []

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from base.sample import SAMPLE_PAPERS
 
+DATA = Path("../shared/data")
 CORPUS = "tydi-goldp/miracl-corpus-v1.0-ko"
 ENOUGH = 1_500
 

@@ -27,14 +27,11 @@ HEADINGS = {
     "en": ["Introduction", "Related Work", "Methods", "Results", "Discussion", "Conclusion"],
     "ko": ["서론", "관련 연구", "연구 방법", "실험 결과", "논의", "결론"],
 }
-NAMES_OF = {
-    "en": ("Abstract", "Keywords", "References"),
-    "ko": ("초록", "주제어", "참고문헌"),
-}
+NAMES_OF = {"en": ("Abstract", "Keywords", "References"), "ko": ("초록", "주제어", "참고문헌")}
 LONG_WORD = 7
 SENTENCE_CHARACTERS = 20
 STYLES = ("bracketed", "numbered", "round", "author-year")
-HANGUL = re.compile("[가-힣]")
+HANGUL, BETWEEN_HANGUL = re.compile("[가-힣]"), re.compile("[가-힣](?=[가-힣])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +88,6 @@ class _Setter:
             self.top += size * LEADING
             first = False
 
-    def space(self, height: float) -> None:
-        self.top += height
-
-    def begin_columns(self) -> None:
-        """Start the columns."""
-        self.begins = self.top
-
-    def finish(self) -> None:
-        self._furnish()
-        self.canvas.save()
-
     def _line(self, words: list[str], size: float, width: float) -> tuple[list[str], list[str]]:
         """Take the words of one line; the last one may be split."""
         line: list[str] = []
@@ -125,12 +111,7 @@ class _Setter:
         if HANGUL.search(word):
             if not self.parts_korean:
                 return None
-            places = [
-                place
-                for place in range(1, len(word))
-                if HANGUL.match(word[place - 1]) and HANGUL.match(word[place])
-            ]
-            hyphen = ""
+            places, hyphen = [match.end() for match in BETWEEN_HANGUL.finditer(word)], ""
         elif word.isalpha() and word.islower() and len(word) >= LONG_WORD:
             places, hyphen = list(range(3, len(word) - 2)), "-"
         else:
@@ -157,12 +138,12 @@ class _Setter:
     def _next_column(self) -> None:
         self.column += 1
         if self.column == self.columns:
-            self._furnish()
+            self.furnish()
             self.canvas.showPage()
             self.page, self.column, self.begins = self.page + 1, 0, MARGIN
         self.top = self.begins
 
-    def _furnish(self) -> None:
+    def furnish(self) -> None:
         """Draw the page, its running header and its number."""
         lines = sorted(self.drawn, key=lambda line: (-line[0], line[1])) if self.across else self.drawn
         for baseline, left, text, size in lines:
@@ -222,35 +203,36 @@ def typeset(
         drawn=[],
     )
     abstract_name, keywords_name, references_name = NAMES_OF[language]
-    setter.set_text(title, TITLE_SIZE, whole=True)
-    setter.space(6)
-    setter.set_text(", ".join(chance.choice(own).get("authors", ["Ann Lee"])), TEXT_SIZE, whole=True)
-    setter.space(10)
-    setter.set_text(abstract_name, HEADING_SIZE, whole=True)
-    setter.set_text(abstract, TEXT_SIZE, whole=True)
-    setter.space(4)
-    setter.set_text(f"{keywords_name}: {keywords}", TEXT_SIZE, whole=True)
-    setter.space(12)
-    setter.begin_columns()
+    for text, size, space in (
+        (title, TITLE_SIZE, 6),
+        (", ".join(chance.choice(own).get("authors", ["Ann Lee"])), TEXT_SIZE, 10),
+        (abstract_name, HEADING_SIZE, 0),
+        (abstract, TEXT_SIZE, 4),
+        (f"{keywords_name}: {keywords}", TEXT_SIZE, 12),
+    ):
+        setter.set_text(text, size, whole=True)
+        setter.top += space
+    setter.begins = setter.top
     body: list[str] = []
     for place, heading in enumerate(HEADINGS[language], 1):
         heading = f"{place}. {heading}" if number % 2 or columns == 1 else heading  # noqa: PLW2901
-        setter.space(8)
+        setter.top += 8
         setter.set_text(heading, HEADING_SIZE)
-        setter.space(3)
+        setter.top += 3
         body.append(heading)
         for _ in range(chance.randint(2, 4)):
             paragraph = " ".join(chance.choice(sentences) for _ in range(chance.randint(3, 8)))
             setter.set_text(paragraph, TEXT_SIZE, indent=PARAGRAPH_INDENT)
             body.append(paragraph)
-    setter.space(8)
+    setter.top += 8
     setter.set_text(references_name, HEADING_SIZE)
     references = chance.sample([record for record in records if record.get("authors")], 12)
     if style == "author-year":
         references.sort(key=lambda record: record["authors"][0])
     for place, record in enumerate(references, 1):
         setter.set_text(_reference(record, style, place), SMALL_SIZE, hanging=14.0)
-    setter.finish()
+    setter.furnish()
+    canvas.save()
     name = f"{language}-{columns}-{style}-{number:03}.pdf"
     return Typeset(
         name, buffer.getvalue(), title, abstract, "\n".join(body), references, f"{language} {columns} {style}"
@@ -262,16 +244,14 @@ def _reference(record: dict[str, Any], style: str, number: int) -> str:
     journal = record.get("journal", "Generated Letters")
     pages = f"{number}–{number + 9}"
     doi = f" https://doi.org/{record['doi']}." if record.get("doi") and number % 2 else ""
-    match style:
-        case "bracketed":
-            return f"[{number}] {', '.join(authors)}, “{title},” {journal}, vol. 3, pp. {pages}, {year}.{doi}"
-        case "numbered":
-            return f"{number}. {', '.join(authors)}. {title}. {journal}. {year};3:{pages}.{doi}"
-        case "round":
-            return f"({number}) {', '.join(authors)} ({year}). {title}. {journal}, 3(2), {pages}.{doi}"
-        case _:
-            names = ", ".join(map(_surname_first, authors))
-            return f"{names} ({year}). {title}. {journal}, 3(2), {pages}.{doi}"
+    names = ", ".join(map(_surname_first, authors) if style == "author-year" else authors)
+    after = f"{names} ({year}). {title}. {journal}, 3(2), {pages}.{doi}"
+    return {
+        "bracketed": f"[{number}] {names}, “{title},” {journal}, vol. 3, pp. {pages}, {year}.{doi}",
+        "numbered": f"{number}. {names}. {title}. {journal}. {year};3:{pages}.{doi}",
+        "round": f"({number}) {after}",
+        "author-year": after,
+    }[style]
 
 
 def _surname_first(name: str) -> str:

@@ -1,14 +1,12 @@
-"""Tables and figures of the papers (`tables/`), and the project's own tables.
+"""Tables and figures of the papers (`tables/`).
 
     shrag experiment NAME TOPICS QRELS --out FOLDER      # an entry of EXPERIMENTS
-    python -m eval.experiments.ranking --home DIR        # a table of our own
 
 experiment.py    the values of an experiment: options, results of a topic, tables, outcome
 materials.py     its inputs: index, topics, judgements, models, sources
 comparing.py     tables of rows and columns, differences, main numbers
 running.py       its run, which resumes; folder.py writes and reads the results, report.py formats them
 layouts/         published benchmarks as topics, qrels and papers
-collections.py   the collections of our own tables; bench.py has their indexes
 """
 
 from collections.abc import Mapping

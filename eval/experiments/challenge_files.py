@@ -1,4 +1,6 @@
-"""The files of a challenge: the CSV of questions, the CSV of answers, and the mapping of their columns.
+"""The files of a challenge, and the form of an answer.
+
+The mapping is TOML, or JSON with the same tables if its name ends with .json:
 
     [questions]
     id = "ID"                  # columns of the CSV that is read
@@ -14,12 +16,30 @@
     [document]
     format = "{title}"         # of a document in a cell: id, title, abstract, year, url
 
-The mapping is TOML, or JSON with the same tables if its name ends with .json.
+An answer of the ScienceON AI challenge has a title and three sections (SHRAG, A.2):
+
+    ##제목##               ##Title of the answer##
+    답의 제목
+    ##서론##               ##Introduction##
+    ##본론##               ##Main Body##
+    ##결론##               ##Conclusion##
+
+The paper forbids the signs * and -. Here no asterisk remains, and no hyphen that is a sign of layout. A
+hyphen within a word (two-stage), in a range (10-20) or before a number (-5) is text and stays.
+
+| text | becomes |
+|---|---|
+| `**word**`, `*word*`, `* item` | `word`, `word`, `item` |
+| `3 * 4`, `3*4` | `3 × 4`, `3×4` |
+| `A*`, `p = .03*` | `A∗`, `p = .03∗` (U+2217), because the sign has a meaning |
+| `- item`; a line `---` | `item`; nothing |
+| `word - word`, `word--word` | `word – word`, `word–word` |
 """
 
 import csv
 import io
 import json
+import re
 import string
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -34,12 +54,24 @@ from base.errors import InvalidCall
 from base.files.durable import cause_of
 from base.files.regular_files import read_regular
 from eval.errors import BadTopics
-from eval.experiments.challenge_form import ChallengeAnswer
 from eval.files import Digest
+from generator.answers.answer import EMPHASIS, SECTIONS, Answer, not_checked_line
 
 LARGEST_MAPPING, LARGEST_TABLE = 1_000_000, 64_000_000  # bytes
 NUMBERED = "{n}"  # in the name of a column of documents
 DOCUMENT_FIELDS = ("id", "title", "abstract", "year", "url")
+
+HEADINGS: dict[str, dict[str, str]] = {
+    "ko": {"title": "제목", "introduction": "서론", "body": "본론", "conclusion": "결론"},
+    "en": {"introduction": "Introduction", "body": "Main Body", "conclusion": "Conclusion"},
+}
+MARKED_HEADING = re.compile(r"\s*#{1,6}\s*(?P<text>.*?)\s*#*\s*")
+RULE = re.compile(r"\s*([-*])\s*(?:\1\s*){2,}")
+LIST_SIGN = re.compile(r"\A(?:[-–—*•·▪◦‣]\s+)+(?=\S)")
+TIMES = re.compile(r"(?<=\d)( ?)\*( ?)(?=\d)|(?<=\w)( )\*( )(?=\w)")
+SIGN_OF_TEXT = re.compile(r"(?<=\d)\*+|(?<=[\w.)\]])\*(?!\*)")
+# Between blanks, unless both neighbours are numbers.
+DASH = re.compile(r"-{2,}|(?<!\S)(?<!\d )-(?!\S)|(?<!\S)-(?!\S)(?! \d)")
 
 Value = Literal[
     "id", "question", "answer", "title", "introduction", "body", "conclusion", "documents", "document", ""
@@ -94,6 +126,27 @@ class ChallengeQuestion:
 
 
 @dataclass(frozen=True, slots=True)
+class ChallengeAnswer:
+    """The parts of an answer, as plain text."""
+
+    title: str
+    introduction: str = ""
+    body: str = ""
+    conclusion: str = ""
+
+    @classmethod
+    def of(cls, answer: Answer, question: str) -> "ChallengeAnswer":
+        """Return the parts of an answer.
+
+        Quoted sentences are the body; the question is their title, and two fixed sentences are around them.
+        """
+        quoted = answer.section("passages")
+        if quoted and not answer.abstained:
+            return cls(question, answer.title, quoted, not_checked_line(answer.language))
+        return cls(answer.title, answer.introduction, answer.body or quoted, answer.conclusion)
+
+
+@dataclass(frozen=True, slots=True)
 class AnsweredQuestion:
     """A question with its answer and the documents collected for it, best first."""
 
@@ -101,6 +154,51 @@ class AnsweredQuestion:
     answer: ChallengeAnswer
     text: str  # in the form of the challenge
     documents: Sequence[Mapping[str, Any]]  # each with DOCUMENT_FIELDS
+
+
+def laid_out(answer: ChallengeAnswer, language: str) -> str:
+    """Return an answer under the headings of the challenge; its parts are not changed.
+
+    Args:
+        answer: the parts.
+        language: ko for the Korean form; any other for the English one.
+    """
+    headings = HEADINGS["ko" if language == "ko" else "en"]
+    title = f"##{headings['title']}##\n{answer.title}" if "title" in headings else f"##{answer.title}##"
+    sections = (f"##{headings[part]}##\n{getattr(answer, part)}".rstrip() for part in SECTIONS)
+    return "\n\n".join([title, *sections]) + "\n"
+
+
+def without_signs(answer: ChallengeAnswer) -> ChallengeAnswer:
+    """Return an answer without forbidden signs, and with a title of one line without number signs."""
+    parts = {part: plain(text) for part, text in asdict(answer).items()}
+    title = " ".join(parts.pop("title").split()).replace("#", "♯")
+    return ChallengeAnswer(title, **parts)
+
+
+def plain(text: str) -> str:
+    """Return a text without asterisks, and without hyphens and number signs that are signs of layout."""
+    lines = [_plain_line(line) for line in text.splitlines() if not RULE.fullmatch(line)]
+    return "\n".join(lines).strip()
+
+
+def _plain_line(line: str) -> str:
+    """Remove the signs of a line; removed ones may reveal others, as in `**- item**`."""
+    while (without := _one_layer_removed(line)) != line:
+        line = without
+    return line
+
+
+def _one_layer_removed(line: str) -> str:
+    line = " ".join(line.split())
+    if marked := MARKED_HEADING.fullmatch(line):
+        line = marked["text"]
+    line = EMPHASIS.sub(r"\2", LIST_SIGN.sub("", line))
+    if EMPHASIS.search(line):
+        return line
+    line = TIMES.sub(lambda found: found[0].replace("*", "×"), line)
+    line = SIGN_OF_TEXT.sub(lambda found: "∗" * len(found[0]), line).replace("*", "")
+    return DASH.sub("–", line)
 
 
 def read_mapping(path: str | Path, digest: Digest | None = None) -> ChallengeMapping:
@@ -191,9 +289,15 @@ def written_table(mapping: ChallengeMapping, answered: Sequence[AnsweredQuestion
         answered: the rows.
         collected: number of columns of a name with `{n}`; a row with fewer documents has empty cells.
     """
+    # Each column that is written, with its value and the number of its document.
+    columns = [
+        (column.replace(NUMBERED, str(number + 1)), value, number)
+        for column, value in mapping.answers.items()
+        for number in range(collected if NUMBERED in column else 1)
+    ]
     file = io.StringIO(newline="")
     rows = csv.writer(file, lineterminator="\n")
-    rows.writerow([name for column in mapping.answers for name in _names(column, collected)])
+    rows.writerow([name for name, _, _ in columns])
     for each in answered:
         documents = [mapping.document.format.format(**document) for document in each.documents]
         values = {
@@ -204,17 +308,8 @@ def written_table(mapping: ChallengeMapping, answered: Sequence[AnsweredQuestion
             "documents": mapping.document.separator.join(documents),
             "": "",
         }
-        row: list[str] = []
-        for column, value in mapping.answers.items():
-            names = _names(column, collected)
-            missing = [""] * (len(names) - len(documents))
-            of_documents = (documents + missing)[: len(names)]
-            row += of_documents if value == "document" else [values[value]] * len(names)
-        rows.writerow(row)
+        numbered = dict(enumerate(documents))
+        rows.writerow(
+            numbered.get(number, "") if value == "document" else values[value] for _, value, number in columns
+        )
     return file.getvalue()
-
-
-def _names(column: str, collected: int) -> list[str]:
-    if NUMBERED not in column:
-        return [column]
-    return [column.replace(NUMBERED, str(number)) for number in range(1, collected + 1)]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from base.amounts import counted
 from base.calls import Section
 from base.terminal.call_options import call_options
 from base.terminal.lazy_commands import LazyGroup
@@ -46,14 +45,9 @@ def import_command(layout: str, path: Path, out: Path, split: str) -> None:
     """
     from eval.experiments.layouts.benchmark import write_benchmark
 
-    made = write_benchmark(read_benchmark(layout, path, split), path, out)
-    numbers = (
-        counted(made.questions, "question"),
-        counted(made.judgements, "judgement"),
-        counted(made.papers, "paper"),
-    )
-    echo(f"{out}: {', '.join(numbers)}")
-    echo_lines([f"note: {note}" for note in made.notes], err=True)
+    numbers, notes = write_benchmark(read_benchmark(layout, path, split), path, out)
+    echo(f"{out}: {numbers}")
+    echo_lines([f"note: {note}" for note in notes], err=True)
 
 
 @click.command("repeat")

@@ -4,28 +4,23 @@ The record of a topic has `rows`: a record of each row by name. A row that needs
 without one; a record is None if the row failed for the topic.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from statistics import fmean, median
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from eval.experiments.experiment import SECONDS, Cell, Record, Table
+from eval.experiments.experiment import Cell, Table
+from eval.experiments.topic import SECONDS, Record
 from eval.significance import NONE, compare, difference_columns
 from eval.statistics import mean_of_known, wilson
 
-ROWS = "rows"  # key of a topic's record
 NEEDS_MODEL = "needs a model"  # cell of a row without results, because no language model is used
 TESTED = "p: paired randomisation test."
 
 Rows: TypeAlias = Mapping[str, Sequence[Record | None]]  # one record for each topic
 Column: TypeAlias = Callable[[Sequence[Record]], Cell]
 Value: TypeAlias = Callable[[Record], float]
-
-
-def rows_of(topics: Sequence[Record], names: Iterable[str], part: str = ROWS) -> dict[str, list[Any]]:
-    """Return the records of each row, None for a topic without the row."""
-    return {name: [topic[part].get(name) for topic in topics] for name in names}
 
 
 def known(records: Sequence[Record | None]) -> list[Record]:
@@ -55,9 +50,8 @@ def compared(
     """
     cells = []
     for name, records in rows.items():
-        values = known(records)
         row: tuple[Cell, ...] = (missing, *[None] * (len(columns) - 1))
-        if values:
+        if values := known(records):
             row = tuple(column(values) for column in columns.values())
         cells.append((name, *row, *(_difference(rows, name, value) if value else ())))
     tested = difference_columns(difference) if value else ()
@@ -83,11 +77,9 @@ def with_published(table: Table, columns: Sequence[str], published: Mapping[str,
     rows = list(enumerate(table.rows))
     for name, values in published.items():
         cells = dict(zip(columns, values, strict=True))
-        place = next(
-            (place for place, row in enumerate(table.rows) if f"{name}, ".startswith(f"{row[0]}, ")),
-            len(rows),
-        )
-        rows.append((place, (f"published: {name}", *(cells.get(column) for column in table.columns[1:]))))
+        places = (place for place, row in enumerate(table.rows) if f"{name}, ".startswith(f"{row[0]}, "))
+        row = (f"published: {name}", *(cells.get(column) for column in table.columns[1:]))
+        rows.append((next(places, len(rows)), row))
     return replace(table, rows=tuple(row for _, row in sorted(rows, key=itemgetter(0))))
 
 
@@ -110,6 +102,11 @@ def mean(part: str) -> Column:
 def percent(of: Callable[[Record], bool]) -> Column:
     """Return the column of the percentage of records that satisfy a condition."""
     return lambda records: 100 * fmean(of(record) for record in records)
+
+
+def number(of: Callable[[Record], object]) -> Column:
+    """Return the column of the number of records that satisfy a condition."""
+    return lambda records: sum(bool(of(record)) for record in records)
 
 
 def total(part: str) -> Column:

@@ -1,11 +1,11 @@
 """An experiment: its options, its functions, and the values that they return.
 
-An experiment is a module of `eval/experiments/tables/` with a constant `EXPERIMENT`. Its function
-`topic` computes the rows of one question and their rankings, `summary` the tables from the records of all
-questions (`comparing.py`). `running.py` runs it, and writes its folder.
+An experiment is a module of `eval/experiments/tables/` with a constant `EXPERIMENT`. Its function `topic`
+computes the rows of one question and their rankings, `summary` the tables from the records of all questions
+(`comparing.py`). `running.py` runs it, and writes its folder.
 """
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -14,42 +14,20 @@ from typing import Any, TypeAlias
 from eval.experiments.calls import ExperimentCall
 from eval.experiments.figures import Figure
 from eval.experiments.materials import Materials, opened_materials
-from eval.runs import Ranking
+from eval.experiments.topic import ROWS, Record, Topic, TopicResult
 
 Cell: TypeAlias = str | int | float | None  # formatted by `report.py`; None is a missing value
-Record: TypeAlias = Mapping[str, Any]  # JSON
-
-SECONDS = "seconds"  # key of a topic's times, which are not among the results
-
-
-@dataclass(frozen=True, slots=True)
-class TopicResult:
-    """The result of a topic: a record with all values of the tables, and rankings by the name of a run.
-
-    A key `seconds` of the record is a time, or times by row. Times are not among the results.
-    """
-
-    record: Record
-    rankings: Mapping[str, Ranking] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of results; each row has one cell per column.
+    """A table of results; each row has one cell per column."""
 
-    Args:
-        title: above the table.
-        columns: names of the columns.
-        rows: of cells.
-        judge: the judge of relevance or of answers, if the judgements are not those of the qrels.
-        timed: whether the cells are times; such a table is not among the results that repeat.
-    """
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    judge: str = ""
-    timed: bool = False
+    title: str  # above the table
+    columns: tuple[str, ...]  # names of the columns
+    rows: tuple[tuple[Cell, ...], ...]  # of cells
+    judge: str = ""  # the judge of relevance or of answers, if the judgements are not those of the qrels
+    timed: bool = False  # whether the cells are times; such a table is not among the results that repeat
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +43,23 @@ class Outcome:
     notes: tuple[str, ...] = ()
     main: Mapping[str, float] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The records of all topics, in their order, with the options and inputs of the experiment."""
+
+    call: Any
+    materials: Materials
+    topics: Sequence[Record]
+
+    def rows(self, names: Iterable[str], part: str = ROWS) -> dict[str, list[Any]]:
+        """Return the records of each row, None for a topic without the row."""
+        return {name: [topic[part].get(name) for topic in self.topics] for name in names}
+
+    def count(self, has: Callable[[Record], object]) -> int:
+        """Count the topics that satisfy a condition."""
+        return sum(bool(has(topic)) for topic in self.topics)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,27 +83,17 @@ class SampleRun:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """An experiment of a paper.
+    """An experiment of a paper."""
 
-    Args:
-        call: the options.
-        topic: computes the result of one topic, from call, materials, query_id and question.
-        summary: computes the outcome from call, materials, and the records in the order of the topics.
-        opened: opens the inputs.
-        published: published values, by the names of `Outcome.main`; the data may follow the name.
-        shown: names of `Outcome.main` for the overview of results; by default all.
-        requires: requirements besides the inputs, such as a language model.
-        sample: inputs of a run on the sample; None if there are none.
-    """
-
-    call: type[ExperimentCall]
-    topic: Callable[[Any, Any, str, str], Coroutine[Any, Any, TopicResult]]
-    summary: Callable[[Any, Any, Sequence[Record]], Outcome]
-    opened: Callable[[Any], AbstractContextManager[Materials]] = opened_materials
+    call: type[ExperimentCall]  # the options
+    topic: Callable[[Topic], Coroutine[Any, Any, TopicResult]]  # computes the result of one topic
+    summary: Callable[[Results], Outcome]  # computes the outcome
+    opened: Callable[[Any], AbstractContextManager[Materials]] = opened_materials  # opens the inputs
+    # Published values, by the names of `Outcome.main`; the data may follow the name.
     published: Mapping[str, float] = field(default_factory=dict)
-    shown: tuple[str, ...] = ()
-    requires: str = ""
-    sample: SampleRun | None = SampleRun()
+    shown: tuple[str, ...] = ()  # names of `Outcome.main` for the overview of results; by default all
+    requires: str = ""  # requirements besides the inputs, such as a language model
+    sample: SampleRun | None = SampleRun()  # inputs of a run on the sample; None if there are none
 
     @property
     def description(self) -> str:

@@ -5,7 +5,7 @@ search has the counts of `set_measures.py` for its list, and for all papers that
 """
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from http import HTTPStatus
@@ -17,13 +17,12 @@ from pydantic import BeforeValidator, Field, TypeAdapter
 from base.calls import Flag, Section
 from base.errors import InvalidCall
 from eval.experiments.calls import JudgedCall, Seed
-from eval.experiments.comparing import ROWS
-from eval.experiments.experiment import Record, TopicResult
+from eval.experiments.experiment import Results
 from eval.experiments.layouts.benchmark import day_of, rows_of
-from eval.experiments.materials import Materials, declared_sources, opened_materials, topic_values
+from eval.experiments.materials import Materials, opened_materials, topic_values, with_sources
 from eval.experiments.paper_identity import JudgedPapers, is_after
-from eval.experiments.retrieving import run_name
 from eval.experiments.set_measures import set_counts
+from eval.experiments.topic import Record, Topic, TopicResult, result_of
 from eval.files import Input
 from eval.runs import Ranking, as_written
 from generator.errors import CircuitOpen, ContextExceeded, ModelFailed, ModelRefusedCall
@@ -42,15 +41,14 @@ from retriever.queries.filters import Filters
 
 DAY: TypeAdapter[date] = TypeAdapter(Annotated[date, BeforeValidator(day_of)])
 THRESHOLD = FindOptions.model_fields["threshold"].default
-RULES = "rules"
 Options: TypeAlias = Mapping[str, Any]  # fields of `FindRequest`
 # The options of a search for papers, by judge.
 JUDGES: Mapping[str, Options] = {
-    RULES: {"without": frozenset({"judgement"})},
+    "rules": {"without": frozenset({"judgement"})},
     "model, brief": {"judge": "brief"},
     "model, complex": {"judge": "complex"},
 }
-JUDGED_BY_MODEL = JUDGES.keys() - {RULES}
+JUDGED_BY_MODEL = JUDGES.keys() - {"rules"}
 
 
 class PapersCall(JudgedCall):
@@ -107,9 +105,10 @@ def opened_finding(call: PapersCall) -> Iterator[Materials]:
         UnknownSource, InvalidSource: as `read_declared`.
         ResourceError: as `open_index`.
     """
-    with ExitStack() as opened:
-        materials = opened.enter_context(opened_materials(call, by_id=call.papers is None))
-        sources = opened.enter_context(declared_sources(getattr(call, "sources", ()), materials.settings))
+    with (
+        opened_materials(call, by_id=call.papers is None) as usual,
+        with_sources(usual, getattr(call, "sources", ())) as materials,
+    ):
         if not materials.collapses:
             raise InvalidCall(
                 f"the index {materials.index.manifest.name!r} holds passages; papers are found in an index "
@@ -121,57 +120,40 @@ def opened_finding(call: PapersCall) -> Iterator[Materials]:
             inputs["papers"] = Input(call.papers)
             records = {paper.id: paper for _, paper in rows_of(Path(call.papers), Paper, inputs["papers"])}
         own = PaperInputs(topic_values(inputs["topics"], "date", DAY), records)
-        notes = (*_notes(materials, own), *materials.notes)
-        yield replace(materials, inputs=inputs, sources=sources, notes=notes, own=own)
+        notes = ["Published values are of other papers and questions: compare within a table only."]
+        if not materials.settings.generator.llm.configured:
+            notes.append("Without a language model (--model), rules write queries, judge and re-rank.")
+        if dated := sum(query_id in own.days for query_id in materials.topics):
+            notes.append(f"{dated:,} topics have a day: papers that are newer are left out.")
+        yield replace(materials, inputs=inputs, notes=(*notes, *materials.notes), own=own)
 
 
-def _notes(materials: Materials, own: PaperInputs) -> Iterator[str]:
-    yield "Published values are of other papers and questions: compare within a table only."
-    if not materials.settings.generator.llm.configured:
-        yield "Without a language model (--model), rules write queries, judge and re-rank."
-    if dated := sum(query_id in own.days for query_id in materials.topics):
-        yield f"{dated:,} topics have a day: papers that are newer are left out."
-
-
-def failed_notes(topics: Sequence[Record]) -> tuple[str, ...]:
+def failed_notes(of: Results) -> tuple[str, ...]:
     """Return a note about topics in which rules replaced an unusable reply."""
-    failed = sum(bool(topic["failures"]) for topic in topics)
+    failed = of.count(lambda topic: topic["failures"])
     note = f"{failed:,} topics with an unusable reply, replaced by rules (`failures` in topics.jsonl)."
     return (note,) if failed else ()
 
 
 @dataclass(frozen=True, slots=True)
 class FindingTopic:
-    """A question, its judged papers, and everything that a search for papers needs.
+    """A topic, its judged papers, and everything that a search for papers needs."""
 
-    Args:
-        call, materials: of the experiment.
-        question: as typed.
-        day: of the question; newer papers are left out of every list. None if unknown.
-        judged: its judged papers.
-        index: the index as a source.
-    """
-
-    call: Any
-    materials: Materials
-    question: str
-    day: date | None
-    judged: JudgedPapers
-    index: OpenedSources
+    topic: Topic  # of the experiment
+    day: date | None  # of the question; newer papers are left out of every list. None if unknown
+    judged: JudgedPapers  # its judged papers
+    index: OpenedSources  # the index as a source
 
     @classmethod
-    async def open(
-        cls, call: PapersCall, materials: Materials, query_id: str, question: str
-    ) -> "FindingTopic":
+    async def of(cls, topic: Topic) -> "FindingTopic":
         """Read the records of the judged papers, from the index or the file of papers."""
-        own: PaperInputs = materials.own
-        grades = materials.qrels.get(query_id, {})
-        index = index_as_source(materials.index.manifest.name, materials.index)
+        own: PaperInputs = topic.materials.own
+        grades = topic.materials.qrels.get(topic.query_id, {})
+        index = index_as_source(topic.materials.index.manifest.name, topic.materials.index)
         indexed = await index.sources[0].source.papers(list(grades))
         records = {paper_id: own.records[paper_id] for paper_id in grades if paper_id in own.records}
         records |= {paper_id: found.paper for paper_id, found in indexed.items()}
-        judged = JudgedPapers.of(grades, records, held=indexed)
-        return cls(call, materials, question, own.days.get(query_id), judged, index)
+        return cls(topic, own.days.get(topic.query_id), JudgedPapers.of(grades, records, held=indexed), index)
 
     @property
     def filters(self) -> Filters:
@@ -182,7 +164,7 @@ class FindingTopic:
         """
         if self.day is None:
             return Filters()
-        low, high = find_conditions(self.question).years or (None, None)
+        low, high = find_conditions(self.topic.question).years or (None, None)
         return Filters(years=Range(low, self.day.year if high is None else min(high, self.day.year)))
 
     def ids(self, papers: Iterable[Paper], *, own_id: bool | None = None) -> list[str]:
@@ -191,7 +173,7 @@ class FindingTopic:
         Newer papers and further records of a paper are left out. `own_id` states that the papers have the ids
         of the index, as they do by default if the call names no sources.
         """
-        own_id = self.materials.sources is None if own_id is None else own_id
+        own_id = self.topic.materials.sources is None if own_id is None else own_id
         return self.judged.known_ids((each for each in papers if not is_after(each, self.day)), own_id=own_id)
 
     def counts(self, ids: Iterable[str]) -> dict[str, int]:
@@ -200,17 +182,17 @@ class FindingTopic:
 
     def request(self, **options: Any) -> FindRequest:
         """Return the request of a search for the papers of the topic; `options` are fields of it."""
-        call = self.call
+        call = self.topic.call
         without = frozenset(options.pop("without", ())) | (PURE if call.pure else frozenset())
         values = {"papers": call.k, "rounds": call.rounds, "seed": call.seed, **options}
         if self.day:
             values["this_year"] = self.day.year
-        return FindRequest(self.question, **values, without=without)
+        return FindRequest(self.topic.question, **values, without=without)
 
     @asynccontextmanager
     async def searched(self, *, in_index: bool = False) -> AsyncIterator[OpenedSources]:
         """Open the sources of the call; without any, or if `in_index`, return the index."""
-        declared = self.materials.sources
+        declared = self.topic.materials.sources
         if declared is None or in_index:
             yield self.index
             return
@@ -219,18 +201,19 @@ class FindingTopic:
 
     async def find(self, *, in_index: bool = False, **options: Any) -> FoundPapers:
         """Find the papers of the topic from scratch in the sources of the call, or in the index."""
-        if self.materials.sources and not in_index:
+        materials = self.topic.materials
+        if materials.sources and not in_index:
             options["filters"] = self.filters
-        settings, model = self.materials.settings, self.materials.model
         async with self.searched(in_index=in_index) as opened:
-            return await find_in_sources(opened, self.request(**options), settings, model=model)
+            request = self.request(**options)
+            return await find_in_sources(opened, request, materials.settings, model=materials.model)
 
     @asynccontextmanager
     async def resources(
         self, request: FindRequest, *, in_index: bool = False
     ) -> AsyncIterator[FindResources]:
         """Open the resources of the agents, to call one of them alone."""
-        settings, model = self.materials.settings, self.materials.model
+        settings, model = self.topic.materials.settings, self.topic.materials.model
         async with (
             self.searched(in_index=in_index) as opened,
             find_resources(opened, request, settings, model) as resources,
@@ -254,29 +237,25 @@ async def search_rows(
     states: dict[str, FindingState] = {}
     failures: list[str] = []
     for name, options in variants.items():
-        if name in by_model and topic.materials.model is None:
+        if name in by_model and topic.topic.materials.model is None:
             continue
         found = await topic.find(**options)
         valid = (known.paper for _, known in found.state.relevant(THRESHOLD))
         ids = topic.ids(valid if listed == "valid" else (each.known.paper for each in found.papers))
         examined = topic.ids(known.paper for known in found.state.papers.values())
         rows[name] = {**topic.counts(ids), "examined": topic.counts(examined)}
-        rankings[run_name(name)] = ranking_of(ids)
-        states[name] = found.state
+        rankings[name], states[name] = ranking_of(ids), found.state
         failures += failures_of(found.step)
-    return TopicResult({ROWS: rows, "failures": failures}, rankings), states
+    return result_of(rows, rankings, failures=failures), states
 
 
 def searches(
     variants: Mapping[str, Options], by_model: Iterable[str] = (), listed: str = "papers"
-) -> Callable[[FindingCall, Materials, str, str], Coroutine[Any, Any, TopicResult]]:
+) -> Callable[[Topic], Coroutine[Any, Any, TopicResult]]:
     """Return the topic function of an experiment that searches with variants, as `search_rows`."""
 
-    async def search_of_topic(
-        call: FindingCall, materials: Materials, query_id: str, question: str
-    ) -> TopicResult:
-        topic = await FindingTopic.open(call, materials, query_id, question)
-        return (await search_rows(topic, variants, by_model, listed))[0]
+    async def search_of_topic(topic: Topic) -> TopicResult:
+        return (await search_rows(await FindingTopic.of(topic), variants, by_model, listed))[0]
 
     return search_of_topic
 
@@ -295,11 +274,10 @@ def failures_of(step: Step) -> list[str]:
     """
     errors = []
     for part in step.walk():
-        if part.failure is None:
-            continue
-        if _concerns_all_calls(part.failure):
-            raise part.failure
-        errors.append(part.error or str(part.failure))
+        if part.failure is not None:
+            if _concerns_all_calls(part.failure):
+                raise part.failure
+            errors.append(part.error or str(part.failure))
     return errors
 
 

@@ -20,7 +20,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -33,12 +33,13 @@ from base.files.durable import cause_of
 from base.files.output_files import not_written, write_output
 from base.files.regular_files import read_regular
 from eval.experiments import EXPERIMENTS, load_experiment
-from eval.experiments.experiment import SECONDS, Outcome, TopicResult
+from eval.experiments.experiment import Outcome
 from eval.experiments.figures import drawn
 from eval.experiments.report import Report, as_markdown, as_page
+from eval.experiments.topic import SECONDS, TopicResult
 from eval.files import Input
 from eval.manifest import differences
-from eval.runs import Run, run_lines
+from eval.runs import run_lines
 
 MANIFEST, METRICS, KEPT = "manifest.json", "metrics.json", "kept.jsonl"
 MOST_BYTES = 64_000_000  # of a manifest, and of metrics
@@ -65,6 +66,7 @@ class ReadManifest(BaseModel):
     experiment: str
     call: dict[str, Any]
     inputs: dict[str, ReadInput]
+    files: list[str] = []
 
 
 def check_folder(path: Path, name: str, inputs: Iterable[str] = ()) -> None:
@@ -90,21 +92,16 @@ def check_folder(path: Path, name: str, inputs: Iterable[str] = ()) -> None:
 
 
 def input_records(inputs: Mapping[str, Input]) -> dict[str, dict[str, Any]]:
-    """Return the inputs for the manifest: path as given, SHA-256, and name of the copy in the folder."""
-    return {
-        option: {
-            "path": each.path,
-            "sha256": each.sha256,
-            "copied_to": None if each.content is None else _copy_of(option, each),
-        }
-        for option, each in inputs.items()
-    }
+    """Return the inputs for the manifest: path as given, SHA-256, and name of the copy in the folder.
 
-
-def _copy_of(option: str, given: Input) -> str:
-    """Return the name of a copy: the name of the option with the endings of the file."""
-    endings = [ending for ending in Path(given.path).suffixes[-2:] if ENDING.fullmatch(ending)]
-    return f"inputs/{option}{''.join(endings)}"
+    A copy has the name of the option with the endings of the file.
+    """
+    records = {}
+    for option, each in inputs.items():
+        endings = filter(ENDING.fullmatch, Path(each.path).suffixes[-2:])
+        copy = None if each.content is None else f"inputs/{option}{''.join(endings)}"
+        records[option] = {"path": each.path, "sha256": each.sha256, "copied_to": copy}
+    return records
 
 
 def write_results(
@@ -122,39 +119,37 @@ def write_results(
     """
     judges = {table.title: table.judge for table in outcome.tables if table.judge}
     manifest = {"format": FORMAT, **made_with, "judges": judges}
-    name = made_with["experiment"]
-    heading, description = EXPERIMENTS[name], load_experiment(name).description
-    paragraphs = (f"Source: {heading.source}.", *description.split("\n\n"))
-    seconds = {
-        query_id: topic.record[SECONDS] for query_id, topic in topics.items() if SECONDS in topic.record
-    }
+    heading = EXPERIMENTS[made_with["experiment"]]
+    description = load_experiment(made_with["experiment"]).description
     times = {
         "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
         "seconds": round(time.time() - started, 3),
         "tables": [{"title": title, **each} for title, each in _tables(outcome, timed=True).items()],
-        "topics": seconds,
+        "topics": {key: topic.record[SECONDS] for key, topic in topics.items() if SECONDS in topic.record},
     }
-
-    def files() -> Iterator[tuple[str, bytes]]:
-        records = ({"query_id": query_id, **topic.record} for query_id, topic in topics.items())
-        yield (
-            "topics.jsonl",
-            json_lines(
-                {name: value for name, value in record.items() if name != SECONDS} for record in records
-            ),
-        )
-        for name, run in runs_of(topics).items():
-            lines = (line for query_id, ranking in run.items() for line in run_lines(query_id, ranking, name))
-            yield f"runs/{name}.trec", "".join(lines).encode()
-        for name, text in outcome.files.items():
-            yield name, text.encode()
-        for option, given in inputs.items():
-            if given.content is not None:
-                yield _copy_of(option, given), given.content
-        yield "times.json", _json(times)
-
+    records = (
+        {"query_id": key, **{name: value for name, value in topic.record.items() if name != SECONDS}}
+        for key, topic in topics.items()
+    )
+    runs: dict[str, list[str]] = {}
+    for query_id, topic in topics.items():
+        for name, ranking in topic.rankings.items():
+            runs.setdefault(name, []).extend(run_lines(query_id, ranking, name))
+    copies = {
+        made_with["inputs"][option]["copied_to"]: given.content
+        for option, given in inputs.items()
+        if given.content is not None
+    }
+    files = {
+        "topics.jsonl": json_lines(records),
+        **{f"runs/{name}.trec": "".join(lines).encode() for name, lines in runs.items()},
+        **{name: text.encode() for name, text in outcome.files.items()},
+        **copies,
+        "times.json": _json(times),
+    }
+    paragraphs = (f"Source: {heading.source}.", *description.split("\n\n"))
     report = Report(heading.title, paragraphs, _made_from(manifest))
-    return write_files(path, manifest, outcome, report, dict(files()))
+    return write_files(path, manifest, outcome, report, files)
 
 
 def write_files(
@@ -175,8 +170,10 @@ def write_files(
         "report.html": as_page(report, outcome, drawings).encode(),
         METRICS: _json({"main": dict(outcome.main), "tables": _tables(outcome, timed=False)}),
     }
-    for name in _earlier_files(path) - made.keys():
-        (path / name).unlink(missing_ok=True)
+    earlier = read_manifest(path).files if (path / MANIFEST).exists() else []
+    for name in earlier:
+        if name not in made and (path / name).resolve().is_relative_to(path.resolve()):
+            (path / name).unlink(missing_ok=True)
     (path / MANIFEST).unlink(missing_ok=True)
     for name, content in {**made, MANIFEST: _json({**manifest, "files": sorted(made)})}.items():
         try:
@@ -187,26 +184,17 @@ def write_files(
     return [*made, MANIFEST]
 
 
-def _earlier_files(path: Path) -> set[str]:
-    """Return the names in the manifest of an earlier call, without any outside of the folder."""
-    try:
-        names = json.loads((path / MANIFEST).read_bytes())["files"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return set()
-    return {name for name in names if not Path(name).is_absolute() and ".." not in Path(name).parts}
-
-
 def _made_from(manifest: Mapping[str, Any]) -> dict[str, str]:
     """Return the inputs of the results by name; paths differ between repetitions and are left out."""
     index, llm, encoder = (manifest[part] for part in ("index", "language model", "encoder"))
     options = {name: value for name, value in manifest["call"].items() if name != "index" and value}
-    files = (
-        (option, each["copied_to"] or "not copied", each["sha256"])
+    files = {
+        option: f"{each['copied_to'] or 'not copied'} (SHA-256 {each['sha256'][:12]}…)"
         for option, each in manifest["inputs"].items()
-    )
+    }
     return {
         "index": f"{index['name']}, {index['engine']}, {index['papers']:,} papers",
-        **{option: f"{name} (SHA-256 {sha256[:12]}…)" for option, name, sha256 in files},
+        **files,
         "options": ", ".join(name if value is True else f"{name} {value}" for name, value in options.items()),
         "language model": f"{llm['model']}, revision {llm['revision']}" if llm else "none",
         "encoder": encoder["model"] or "none",
@@ -232,15 +220,6 @@ def json_lines(records: Iterable[Mapping[str, Any]]) -> bytes:
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
 
 
-def runs_of(topics: Mapping[str, TopicResult]) -> dict[str, Run]:
-    """Return the rankings of the topics as runs by name."""
-    runs: dict[str, Run] = {}
-    for query_id, topic in topics.items():
-        for name, ranking in topic.rankings.items():
-            runs.setdefault(name, {})[query_id] = ranking
-    return runs
-
-
 def read_manifest(path: Path) -> ReadManifest:
     """Read the manifest of a folder of results; raise InvalidCall if it is none, or is unfinished."""
     try:
@@ -258,15 +237,6 @@ def read_manifest(path: Path) -> ReadManifest:
     return read
 
 
-def read_metrics(path: Path) -> dict[str, Any]:
-    """Read the metrics of a folder of results; raise InvalidCall if they are damaged."""
-    try:
-        metrics: dict[str, Any] = json.loads(read_regular(path / METRICS, MOST_BYTES))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InvalidCall(f"{path / METRICS} cannot be read: {error}") from None
-    return metrics
-
-
 def call_values(path: Path, manifest: ReadManifest) -> dict[str, Any]:
     """Return the values of the call of a folder, with inputs from their copies in the folder."""
     copies = {
@@ -280,9 +250,12 @@ def differing(first: Path, second: Path) -> tuple[list[str], list[str]]:
     """Return differences of manifests without paths, and differences of metrics, one line each.
 
     Raises:
-        InvalidCall: as `read_manifest` and `read_metrics`.
+        InvalidCall: as `read_manifest`, or the metrics are damaged.
     """
-    one, other = (read_manifest(path).model_dump() for path in (first, second))
+    one, other = (read_manifest(path).model_dump(exclude={"files"}) for path in (first, second))
     made = [line for line in differences(one, other) if not line.partition(": ")[0].endswith(PATHS)]
-    metrics = ({"metrics": read_metrics(path)} for path in (first, second))
+    try:
+        metrics = [{"metrics": json.loads((path / METRICS).read_bytes())} for path in (first, second)]
+    except (OSError, ValueError, RecursionError) as error:
+        raise InvalidCall(f"{METRICS} of {first} or {second} cannot be read: {error}") from None
     return made, list(differences(*metrics))

@@ -83,47 +83,24 @@ class DeclaredSources:
             yield sources
 
 
-@contextmanager
-def declared_sources(names: Sequence[str], settings: Settings) -> Iterator[DeclaredSources | None]:
-    """Read declarations of sources; None without names. Raises as `read_declared`."""
-    if not names:
-        yield None
-        return
-    with closing(SharedModels(settings.indexer, settings.retriever.synonyms)) as models:
-        yield DeclaredSources(read_declared(names), settings.indexer, models)
-
-
 @dataclass(frozen=True, slots=True)
 class Materials:
-    """The inputs of an experiment.
+    """The inputs of an experiment."""
 
-    Args:
-        index: an open index.
-        topics: questions by query_id.
-        settings: settings of all stages; without a language model unless the call uses it.
-        qrels: in the unit of the index.
-        inputs: the files that were read, by the name of the option.
-        notes: about topics and judgements that are left out.
-        strategies: recorded ones by query_id.
-        sources: of a call with further sources.
-        more_record: further properties that affect results, for the record of the index.
-        own: further inputs, of a type that the experiment knows.
-        model: the language model, if the call uses it.
-        models: the same model with other settings.
-    """
-
-    index: SearchIndex
-    topics: Mapping[str, str]
-    settings: Settings
-    qrels: Qrels = field(default_factory=dict)
+    index: SearchIndex  # an open index
+    topics: Mapping[str, str]  # questions by query_id
+    settings: Settings  # settings of all stages; without a language model unless the call uses it
+    qrels: Qrels = field(default_factory=dict)  # in the unit of the index
+    # The files that were read, by the name of the option.
     inputs: Mapping[str, Input] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    strategies: Mapping[str, Strategy] = field(default_factory=dict)
-    sources: DeclaredSources | None = None
+    notes: tuple[str, ...] = ()  # about topics and judgements that are left out
+    strategies: Mapping[str, Strategy] = field(default_factory=dict)  # recorded ones by query_id
+    sources: DeclaredSources | None = None  # of a call with further sources
+    # Further properties that affect results, for the record of the index.
     more_record: Mapping[str, Any] = field(default_factory=dict)
-    own: Any = None
-    model: LanguageModel | None = None
-    models: Models | None = None
+    own: Any = None  # further inputs, of a type that the experiment knows
+    model: LanguageModel | None = None  # the language model, if the call uses it
+    models: Models | None = None  # the same model with other settings
 
     @property
     def has_strategies(self) -> bool:
@@ -138,10 +115,6 @@ class Materials:
     def id_of(self, hit: EngineHit | Hit) -> str:
         """Return the id of a hit in the unit of the index."""
         return hit.doc_id if self.collapses else hit.passage_id
-
-    def relevant(self, query_id: str) -> frozenset[str]:
-        """Return the ids that are relevant to a topic."""
-        return frozenset(judged for judged, grade in self.qrels[query_id].items() if grade > 0)
 
     def index_record(self) -> dict[str, Any]:
         """Return the properties of the index and of sources that affect results."""
@@ -168,42 +141,16 @@ def opened_index(name: str | None, settings: Settings) -> Iterator[SearchIndex]:
         yield index
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """Topics and qrels, notes about those that do not fit, and the files."""
-
-    topics: Mapping[str, str]
-    qrels: Qrels
-    notes: tuple[str, ...]
-    inputs: Mapping[str, Input]
-
-
-def read_judged(topics_path: str, qrels_path: str, *, unjudged: bool = False) -> Judged:
-    """Read the topics that have a relevant judgement, or all of them if `unjudged`.
-
-    Raises:
-        BadTopics, BadQrels: with file and line.
-        InvalidCall: no topic has a relevant judgement.
-    """
-    inputs = {"topics": Input(topics_path), "qrels": Input(qrels_path)}
-    topics, qrels = read_topics(topics_path, inputs["topics"]), read_qrels(qrels_path, inputs["qrels"])
-    judged = {
-        query_id: question
-        for query_id, question in topics.items()
-        if any(grade > 0 for grade in qrels.get(query_id, {}).values())
-    }
-    if not judged:
-        raise InvalidCall(
-            f"no topic of {topics_path} ({next(iter(topics))}, …) has a relevant judgement in {qrels_path} "
-            f"({next(iter(qrels))}, …)"
-        )
-    notes = []
-    if not unjudged and (left_out := len(topics) - len(judged)):
-        notes.append(f"{counted(left_out, 'topic')} left out: no relevant judgement.")
-    if unasked := [query_id for query_id in qrels if query_id not in topics]:
-        number = counted(len(unasked), "judged question")
-        notes.append(f"{number} not among the topics ({unasked[0]}, …).")
-    return Judged(topics if unjudged else judged, qrels, tuple(notes), inputs)
+@contextmanager
+def with_sources(materials: Materials, names: Sequence[str]) -> Iterator[Materials]:
+    """Add declared sources, if any are named; raises as `read_declared`."""
+    if not names:
+        yield materials
+        return
+    settings = materials.settings
+    with closing(SharedModels(settings.indexer, settings.retriever.synonyms)) as models:
+        sources = DeclaredSources(read_declared(names), settings.indexer, models)
+        yield replace(materials, sources=sources)
 
 
 @contextmanager
@@ -218,21 +165,48 @@ def opened_materials(call: JudgedCall, *, by_id: bool = True, unjudged: bool = F
         NothingJudged: no relevant id is in the index.
         ResourceError: as `open_index`.
     """
-    judged, settings = read_judged(call.topics, call.qrels, unjudged=unjudged), settings_for(call)
-    strategies, file = recorded_strategies(call, judged.topics)
+    topics, qrels, notes, inputs = read_judged(call.topics, call.qrels, unjudged=unjudged)
+    settings, (strategies, file) = settings_for(call), recorded_strategies(call, topics)
     with opened_index(call.index, settings) as index:
-        qrels, notes = judged.qrels, judged.notes
         if by_id:
-            qrels, more = asyncio.run(in_unit_of(index, qrels, judged.topics, call.qrels))
+            qrels, more = asyncio.run(in_unit_of(index, qrels, topics, call.qrels))
             notes += more
-        of_topics = {query_id: qrels.get(query_id, {}) for query_id in judged.topics} | qrels
-        inputs = {**judged.inputs, **file}
-        yield Materials(index, judged.topics, settings, of_topics, inputs, notes, strategies)
+        of_topics = {query_id: qrels.get(query_id, {}) for query_id in topics} | qrels
+        yield Materials(index, topics, settings, of_topics, inputs | file, notes, strategies)
+
+
+def read_judged(
+    topics_path: str, qrels_path: str, *, unjudged: bool = False
+) -> tuple[dict[str, str], Qrels, tuple[str, ...], dict[str, Input]]:
+    """Return the topics that have a relevant judgement, qrels, notes about the others, and the files.
+
+    `unjudged` includes all topics.
+
+    Raises:
+        BadTopics, BadQrels: with file and line.
+        InvalidCall: no topic has a relevant judgement.
+    """
+    inputs = {"topics": Input(topics_path), "qrels": Input(qrels_path)}
+    topics, qrels = read_topics(topics_path, inputs["topics"]), read_qrels(qrels_path, inputs["qrels"])
+    relevant = {query_id for query_id, grades in qrels.items() if max(grades.values()) > 0}
+    judged = {query_id: question for query_id, question in topics.items() if query_id in relevant}
+    if not judged:
+        raise InvalidCall(
+            f"no topic of {topics_path} ({next(iter(topics))}, …) has a relevant judgement in {qrels_path} "
+            f"({next(iter(qrels))}, …)"
+        )
+    notes = []
+    if not unjudged and (left_out := len(topics) - len(judged)):
+        notes.append(f"{counted(left_out, 'topic')} left out: no relevant judgement.")
+    if unasked := [query_id for query_id in qrels if query_id not in topics]:
+        number = counted(len(unasked), "judged question")
+        notes.append(f"{number} not among the topics ({unasked[0]}, …).")
+    return topics if unjudged else judged, qrels, tuple(notes), inputs
 
 
 def recorded_strategies(
     call: ExperimentCall, topics: Iterable[str]
-) -> tuple[Mapping[str, Strategy], Mapping[str, Input]]:
+) -> tuple[Mapping[str, Strategy], dict[str, Input]]:
     """Read the recorded strategies of a call, by query_id, and their file; none if it names no file.
 
     Raises:
@@ -314,10 +288,9 @@ def topic_values(topics: Input, key: str, kind: TypeAdapter[T]) -> dict[str, T]:
     for number, line in enumerate(content.decode().split("\n"), 1):
         text, where = line.removeprefix(MARK).strip(), f"{topics.path}:{number}"
         record = DECODER.decode(text) if text.startswith("{") else {}
-        if record.get(key) in (None, ""):
-            continue
-        try:
-            values[query_id_of(record, where)] = kind.validate_python(record[key])
-        except ValidationError as error:
-            raise BadTopics(f"{where}: {key}: {reason(error)}") from None
+        if record.get(key) not in (None, ""):
+            try:
+                values[query_id_of(record, where)] = kind.validate_python(record[key])
+            except ValidationError as error:
+                raise BadTopics(f"{where}: {key}: {reason(error)}") from None
     return values

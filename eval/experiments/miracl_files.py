@@ -9,15 +9,15 @@
 Layout: https://huggingface.co/datasets/miracl/miracl-corpus and https://huggingface.co/datasets/miracl/miracl.
 """
 
-import gzip
 import hashlib
 import re
-import zlib
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from base.errors import UnknownPath
 from base.files.durable import cause_of
+from eval.errors import BadBenchmark
+from eval.files import numbered_lines
 from indexer.corpora.readers.hub import download
 from indexer.corpora.readers.jsonl import NoRecord, parse_record
 from indexer.errors import UnknownFormat
@@ -25,12 +25,10 @@ from indexer.errors import UnknownFormat
 PASSAGES = {"ko": 1_486_752, "en": 32_893_221}  # of the complete corpora, version 1.0
 KEYS = ("docid", "title", "text")
 DOCS = re.compile(r"docs-(\d+)\.jsonl(?:\.gz)?")
-LONGEST_LINE = 1_000_000  # bytes of the first record of a file
 OFFLINE = "without internet, download it on another machine and name its folder: --corpus FOLDER"
 
 
-@dataclass(frozen=True, slots=True)
-class MiraclFiles:
+class MiraclFiles(NamedTuple):
     """Files of the corpus, in the order of their numbers, of topics and qrels."""
 
     corpus: tuple[Path, ...]
@@ -87,7 +85,7 @@ def corpus_files(folder: Path) -> tuple[Path, ...]:
 
     Raises:
         UnknownPath: there is no folder or no such file, or a number is missing.
-        UnknownFormat: the first line of a file is not a passage of MIRACL.
+        UnknownFormat: the first record of a file is not a passage of MIRACL.
     """
     try:
         names = sorted(path.name for path in folder.iterdir())
@@ -97,29 +95,21 @@ def corpus_files(folder: Path) -> tuple[Path, ...]:
     if not numbered:
         others = f", but {', '.join(names[:3])}" if names else ""
         raise UnknownPath(f"{folder} contains no file docs-N.jsonl.gz{others}")
-    for number in range(max(numbered)):
-        if number not in numbered:
-            raise UnknownPath(
-                f"{folder} is incomplete: docs-{number}.jsonl.gz is missing, docs-{max(numbered)} is present"
-            )
+    if missing := sorted(set(range(max(numbered))) - numbered.keys()):
+        last = f"docs-{max(numbered)} is present"
+        raise UnknownPath(f"{folder} is incomplete: docs-{missing[0]}.jsonl.gz is missing, {last}")
     files = tuple(numbered[number] for number in sorted(numbered))
     for path in files:
-        _check_first_record(path)
+        try:
+            number, line = next(numbered_lines(path, BadBenchmark), (1, ""))
+            record = parse_record(line.encode())
+        except BadBenchmark as error:
+            raise UnknownFormat(str(error), remedy="download it again") from None
+        except NoRecord as error:
+            raise UnknownFormat(f"{path}:{number}: {error}") from None
+        if lacking := [key for key in KEYS if not isinstance(record.get(key), str)]:
+            raise UnknownFormat(
+                f"{path}:{number}: no text {lacking[0]!r}; a passage of MIRACL has {', '.join(KEYS)}, "
+                f"this record has {', '.join(map(str, list(record)[:5]))}"
+            )
     return files
-
-
-def _check_first_record(path: Path) -> None:
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            record = parse_record(file.readline(LONGEST_LINE))
-    except NoRecord as error:
-        raise UnknownFormat(f"{path}:1: {error}") from None
-    except (EOFError, zlib.error, gzip.BadGzipFile) as damage:
-        raise UnknownFormat(f"{path}:1: the file is damaged ({damage})", remedy="download it again") from None
-    except OSError as error:
-        raise UnknownPath(f"{path} cannot be read: {cause_of(error)}") from None
-    if missing := [key for key in KEYS if not isinstance(record.get(key), str)]:
-        raise UnknownFormat(
-            f"{path}:1: no text {missing[0]!r}; a passage of MIRACL has {', '.join(KEYS)}, "
-            f"this record has {', '.join(map(str, list(record)[:5]))}"
-        )

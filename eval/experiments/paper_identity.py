@@ -50,16 +50,12 @@ def identifiers_of(paper: Paper) -> tuple[Identifier, ...]:
 
 @dataclass(frozen=True, slots=True)
 class JudgedPapers:
-    """The judged papers of a question.
+    """The judged papers of a question."""
 
-    Args:
-        grades: by id.
-        ids: by identifier, for papers of other sources than the index.
-        absent: the same for judged papers that the index does not hold under their id.
-    """
-
-    grades: Mapping[str, int]
+    grades: Mapping[str, int]  # by id
+    # By identifier, for papers of other sources than the index.
     ids: Mapping[Identifier, str] = field(default_factory=dict)
+    # The same for judged papers that the index does not hold under their id.
     absent: Mapping[Identifier, str] = field(default_factory=dict)
 
     @classmethod

@@ -5,11 +5,11 @@ Finished topics are kept in the folder, so that the same command resumes after a
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from base.progress import Progress
 from base.versions import checkout_commit
@@ -17,11 +17,11 @@ from eval.errors import BadTopics
 from eval.experiments import load_experiment
 from eval.experiments.calls import ExperimentCall
 from eval.experiments.comparing import seconds_table
-from eval.experiments.experiment import Experiment, Outcome, TopicResult
+from eval.experiments.experiment import Experiment, Outcome, Results
 from eval.experiments.figures import check_plots
 from eval.experiments.folder import KEPT, check_folder, input_records, write_results
 from eval.experiments.materials import Materials, Models
-from eval.experiments.retrieving import unusable_replies
+from eval.experiments.topic import Topic, TopicResult, unusable_replies
 from eval.kept import KeptTopics, as_json, keeping
 from eval.manifest import made_with
 from eval.progress import question_bar
@@ -31,8 +31,7 @@ from retriever.errors import BadExpression, BadQuestion
 REPLACED = "unusable_keywords"  # key of a record: replies of the model for which statistics chose keywords
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(NamedTuple):
     """The outcome of an experiment, and the names of the files in its folder."""
 
     outcome: Outcome
@@ -64,18 +63,17 @@ def run_experiment(
     check_folder(out, name, filter(None, (getattr(call, file) for file in call.files)))
     with experiment.opened(call) as materials, question_bar() as progress:
         record = manifest_record(name, call, materials)
-        total = len(materials.topics)
-        with keeping(out / KEPT, record, TopicResult, total, restart=restart) as kept:
+        with keeping(out / KEPT, record, TopicResult, len(materials.topics), restart=restart) as kept:
             started = time.time()
             topics = asyncio.run(_all_topics(experiment, call, materials, kept, parallel, progress))
-            records = [topic.record for topic in topics.values()]
-            outcome = experiment.summary(call, materials, records)
-            times = seconds_table(records)
-            outcome = replace(
-                outcome,
-                tables=(*outcome.tables, *([times] if times else ())),
-                notes=(*outcome.notes, *materials.notes, *_replaced_keywords(topics)),
-            )
+            results = Results(call, materials, [topic.record for topic in topics.values()])
+            outcome = experiment.summary(results)
+            times, notes = seconds_table(results.topics), (*outcome.notes, *materials.notes)
+            if count := results.count(lambda topic: REPLACED in topic):
+                reply = f"the reply of the language model was unusable (`{REPLACED}` in topics.jsonl)"
+                notes += (f"{count:,} of {len(topics):,} topics have keywords of statistics: {reply}.",)
+            tables = (*outcome.tables, *([times] if times else ()))
+            outcome = replace(outcome, tables=tables, notes=notes)
             files = write_results(out, outcome, topics, materials.inputs, record, started)
             kept.discard()
     return Finished(outcome, files)
@@ -121,7 +119,7 @@ async def _all_topics(
                 unusable: list[str] = []
                 unusable_replies.set(unusable)
                 try:
-                    result = await experiment.topic(call, materials, query_id, question)
+                    result = await experiment.topic(Topic(call, materials, query_id, question))
                 except (BadQuestion, BadExpression) as error:
                     raise BadTopics(f"topic {query_id}: {error}") from None
                 more = {REPLACED: len(unusable)} if unusable else {}
@@ -132,10 +130,3 @@ async def _all_topics(
         waiting = ((each, question) for each, question in materials.topics.items() if each not in finished)
         await all_of([finish(*topic) for topic in waiting])
     return {query_id: finished[query_id] for query_id in materials.topics}
-
-
-def _replaced_keywords(topics: Mapping[str, TopicResult]) -> tuple[str, ...]:
-    """Return a note about topics for which statistics replaced the keywords of the language model."""
-    count = sum(REPLACED in topic.record for topic in topics.values())
-    reason = f"the reply of the language model was unusable (`{REPLACED}` in topics.jsonl)"
-    return (f"{count:,} of {len(topics):,} topics have keywords of statistics: {reason}.",) if count else ()

@@ -8,7 +8,8 @@ prints one F1 for a benchmark. In its table 1 it is the harmonic mean of the pri
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from eval.experiments.comparing import Column
-from eval.experiments.experiment import Cell, Record
+from eval.experiments.experiment import Cell
+from eval.experiments.topic import Record
 from eval.statistics import mean_of_known
 
 BENCHMARKS = ("AutoScholarQuery", "SPARBench")  # of SPAR's tables

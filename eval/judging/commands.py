@@ -1,5 +1,6 @@
 """The command `benchmark`: one subcommand for each step."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,15 +13,15 @@ from base.terminal.call_options import call_options
 from base.terminal.output import echo, echo_lines
 from base.terminal.parameters import PathParameter, SectionedCommand, option_section
 from eval.judging.calls import JudgeCall, PoolCall, QuestionsCall
-from eval.judging.records import ASSESSOR
 from indexer.options import interruptible
 from retriever.options import COMPLETIONS
 
 if TYPE_CHECKING:
     from eval.experiments.experiment import Table
-    from eval.judging.folder import Benchmark
     from eval.judging.sheets import Part
+    from eval.judging.store import Benchmark
 
+ASSESSOR = re.compile(r"\w[\w.-]{0,63}")
 ONE_OF_BOTH = "--out SHEET writes a sheet, --labels SHEET imports its labels: give one of them"
 PARTIAL = 1  # exit code if something failed
 SHOWN = 5  # failures
@@ -88,8 +89,8 @@ def questions_command(call: QuestionsCall, *, folder: Path, seeds: Path) -> None
     SEEDS has id, tab, question, or JSON lines {"query_id", "question"}. FOLDER is made if needed. With
     --extend the configured language model derives further questions, for `select`.
     """
-    from eval.judging.folder import Benchmark, create
     from eval.judging.questions import add_questions
+    from eval.judging.store import Benchmark, create
 
     create(folder, call.seed)
     with interruptible():
@@ -111,8 +112,8 @@ def select_command(
     --out writes the questions to a sheet; the column `keep` takes y or n. --labels imports it. Seeds are kept
     unless dropped with --seeds.
     """
-    from eval.judging.folder import Benchmark
     from eval.judging.sheets import import_selections, write_questions
+    from eval.judging.store import Benchmark
 
     if labels and not out:
         added = import_selections(Benchmark(folder), labels, assessor)
@@ -134,17 +135,17 @@ def pool_command(call: PoolCall, *, folder: Path) -> None:
     searched separately, and records of the same paper are merged. Repeat the command for further questions or
     methods, or a larger depth; what is pooled stays.
     """
-    from eval.judging.folder import Benchmark
     from eval.judging.pooling import pool_papers
-    from eval.judging.stages import automatic_stages
+    from eval.judging.store import Benchmark
 
     if call.model and not call.find:
         raise click.UsageError("--model has no effect without --find")
     with interruptible():
         failed = pool_papers(folder, call)
     benchmark = Benchmark(folder)
-    pooled = len(automatic_stages(benchmark)[0].pairs)
-    echo(f"{counted(pooled, 'paper')} pooled for {counted(len(benchmark.selected), 'question')}")
+    echo(
+        f"{counted(len(benchmark.pooled), 'paper')} pooled for {counted(len(benchmark.selected), 'question')}"
+    )
     _exit_if_failed("not pooled:", failed)
 
 
@@ -203,8 +204,8 @@ def confirm_command(
 
     Assessors grade the same papers in the same order. They see no ranks and no grades of models or others.
     """
-    from eval.judging.folder import Benchmark
     from eval.judging.sheets import import_grades, pairs_to_confirm, write_papers
+    from eval.judging.store import Benchmark
 
     if dropped and disputed:
         raise click.UsageError("--dropped and --disputed exclude each other")
@@ -248,8 +249,8 @@ def report_command(folder: Path, precedence: str, *, out: Path) -> None:
     Grades of persons are the qrels. If assessors differ, the grade of the first one named counts.
     """
     from eval.experiments.figures import check_plots
-    from eval.judging.folder import Benchmark
     from eval.judging.results import write_benchmark
+    from eval.judging.store import Benchmark
 
     check_plots()
     outcome, results = write_benchmark(Benchmark(folder), out, list(filter(None, precedence.split(","))))
@@ -273,7 +274,7 @@ def _print_questions(benchmark: "Benchmark") -> None:
 
 
 def _print_stages(folder: Path) -> None:
-    from eval.judging.folder import Benchmark
+    from eval.judging.store import Benchmark
     from eval.judging.tables import Results, agreement_table, assessors_table, stages_table
 
     results = Results.of(Benchmark(folder))

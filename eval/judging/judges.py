@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from base.errors import InvalidCall
-from base.journal import Append
 from base.untrusted import one_line
 from eval.judging.calls import RULES, THRESHOLDS, JudgeCall
 from eval.judging.candidates import Candidate
-from eval.judging.folder import JUDGEMENTS, Adding, Benchmark, adding
 from eval.judging.pooling import open_places
 from eval.judging.records import CallRecord, Judge, Judged
 from eval.judging.stages import JUDGE_STEP, automatic_stages, grades_of, stage_call
+from eval.judging.store import Benchmark, adding
 from eval.manifest import model_record, search_record, software
 from eval.progress import question_bar
 from eval.ranking import MOST_FAILURES
@@ -33,10 +32,8 @@ from generator.llm import LanguageModel
 from generator.pipeline import Settings
 from generator.prompts import load_prompt
 from generator.tracing.steps import Step, StepEvent
-from indexer.corpora.papers import Language
 from retriever.errors import SourceFailed
 
-LANGUAGES: tuple[Language, ...] = ("en", "ko")
 COSINE = "cosine"  # the measure of an encoder, in `Judgement.by`
 
 
@@ -44,8 +41,8 @@ COSINE = "cosine"  # the measure of an encoder, in `Judgement.by`
 class Judging:
     """A call of a stage; `opened` are the places that rules search, `model` is None for rules."""
 
+    benchmark: Benchmark
     call: CallRecord
-    judge: Judge
     opened: OpenedSources
     settings: Settings
     model: LanguageModel | None
@@ -64,21 +61,20 @@ def judge_papers(path: Path, call: JudgeCall) -> list[str]:
     """Judge the papers that a stage has to judge; return the questions with papers that were not judged.
 
     Raises:
-        BadBenchmark, FileBusy: the folder.
+        BadBenchmark, DamagedFile, FileBusy: the folder.
         InvalidCall: nothing is pooled, or the coarse stage is missing.
         ModelNotConfigured: the judge is a model, and none is configured.
         ModelFailed, SourceFailed: nothing was judged for `MOST_FAILURES` questions in a row, or for all.
     """
-    with adding(path, JUDGEMENTS) as to:
-        if not to.benchmark.rankings:
+    with adding(path) as benchmark:
+        if not benchmark.rankings:
             raise InvalidCall(f"{path} has no pool yet", remedy="`shrag benchmark pool` searches for papers")
-        if call.stage == "fine" and stage_call(to.benchmark, "coarse") is None:
+        if call.stage == "fine" and stage_call(benchmark, "coarse") is None:
             raise InvalidCall("the coarse stage comes first", remedy="`shrag benchmark judge FOLDER coarse`")
-        return asyncio.run(_judge(to, call, Settings.from_environment()))
+        return asyncio.run(_judge(benchmark, call, Settings.from_environment()))
 
 
-async def _judge(to: Adding, call: JudgeCall, settings: Settings) -> list[str]:
-    benchmark = to.benchmark
+async def _judge(benchmark: Benchmark, call: JudgeCall, settings: Settings) -> list[str]:
     async with AsyncExitStack() as opened:
         model = None
         if call.judge != RULES:
@@ -87,38 +83,35 @@ async def _judge(to: Adding, call: JudgeCall, settings: Settings) -> list[str]:
         waiting = _unjudged(benchmark, record)
         last = stage_call(benchmark, call.stage)
         if waiting or last is None or (last.options, last.made_with) != (record.options, record.made_with):
-            to.append_call(record)
-        if not waiting:
-            return []
+            benchmark.append(record)
         sources = OpenedSources([])
-        if model is None:
+        if waiting and model is None:
             pooled = benchmark.pooled_from
-            places = await opened.enter_async_context(open_places(pooled.index, pooled.sources, settings))
-            sources = places.together()
-        return await _judge_all(to, waiting, Judging(record, call.judge, sources, settings, model))
+            places = open_places(pooled["index"], pooled["sources"], settings)
+            sources = (await opened.enter_async_context(places)).together()
+        return await _judge_all(waiting, Judging(benchmark, record, sources, settings, model))
 
 
 def _record(
     benchmark: Benchmark, call: JudgeCall, settings: Settings, model: LanguageModel | None
 ) -> CallRecord:
     if model:
-        prompts = [load_prompt(f"judgement_{call.judge}", language) for language in LANGUAGES]
+        prompts = [load_prompt(f"judgement_{call.judge}", language) for language in ("en", "ko")]
         made_with = model_record(model.settings, prompts)
     else:
         made_with = search_record(settings)
-    models = (settings.indexer.encoder.provider, settings.indexer.reranker.provider)
-    scale: Judge = "brief" if call.judge == RULES and set(models) != {"none"} else call.judge
+    models = {settings.indexer.encoder.provider, settings.indexer.reranker.provider}
+    scale: Judge = "brief" if call.judge == RULES and models != {"none"} else call.judge
     threshold = THRESHOLDS[call.stage][scale] if call.threshold is None else call.threshold
     options = {"stage": call.stage, "judge": call.judge, "threshold": threshold}
-    return benchmark.next_call(
-        JUDGE_STEP.format(call.stage), options, {**made_with, **software(models=False)}
-    )
+    step = JUDGE_STEP.format(call.stage)
+    return benchmark.next_call(step, options, {**made_with, **software(models=False)})
 
 
 def _unjudged(benchmark: Benchmark, call: CallRecord) -> dict[str, list[Candidate]]:
     """Return the papers that passed the stage before and are not judged yet, by query_id."""
     passed = [stage for stage in automatic_stages(benchmark) if stage.name in {"pooled", "coarse"}]
-    before = passed[0] if call.options.stage == "coarse" else passed[-1]
+    before = passed[0] if call.options["stage"] == "coarse" else passed[-1]
     known = grades_of(benchmark, call)
     waiting: dict[str, list[Candidate]] = {}
     for query_id, key in before.pairs:
@@ -127,15 +120,14 @@ def _unjudged(benchmark: Benchmark, call: CallRecord) -> dict[str, list[Candidat
     return waiting
 
 
-async def _judge_all(to: Adding, waiting: Mapping[str, Sequence[Candidate]], judging: Judging) -> list[str]:
+async def _judge_all(waiting: Mapping[str, Sequence[Candidate]], by: Judging) -> list[str]:
     failed: list[str] = []
     in_a_row = 0
     with question_bar() as progress:
         for done, (query_id, candidates) in enumerate(waiting.items()):
             progress("questions", done, len(waiting))
-            question = to.benchmark.selected[query_id]
             try:
-                left = await _judge_question(query_id, question, candidates, judging, to.append)
+                left = await _judge_question(query_id, candidates, by)
                 in_a_row = 0
             except (ModelFailed, SourceFailed) as error:
                 in_a_row += 1
@@ -148,30 +140,46 @@ async def _judge_all(to: Adding, waiting: Mapping[str, Sequence[Candidate]], jud
     return failed
 
 
-async def _judge_question(
-    query_id: str, question: str, candidates: Sequence[Candidate], by: Judging, append: Append[Judged]
-) -> int:
-    """Judge papers for a question; append each judgement when it is made; return the number of the others.
+async def _judge_question(query_id: str, candidates: Sequence[Candidate], by: Judging) -> int:
+    """Judge papers for a question; add judgements as they are made; return the number of unjudged papers.
 
     Raises:
         ModelFailed: the model failed for all papers.
         SourceFailed: no place answers, or a model of the rules failed for all papers.
     """
-    request = FindRequest(
-        question, judge="complex" if by.judge == "complex" else "brief", without=frozenset({"links"})
-    )
+    question, name = by.benchmark.selected[query_id], by.call.options["judge"]
+    without = frozenset({"links"})
+    request = FindRequest(question, judge="complex" if name == "complex" else "brief", without=without)
     papers = {
         each.paper.id: KnownPaper(each.merged, (FoundBy("query", question, each.best_rank),))
         for each in candidates
     }
     left = {each.paper.id: each for each in candidates}
-    prompt = f"judgement_{by.judge}.{'ko' if request.language == 'ko' else 'en'}" if by.model else ""
+    prompt = f"judgement_{name}.{'ko' if request.language == 'ko' else 'en'}" if by.model else ""
+    version = by.call.made_with["prompts"][prompt] if prompt else 0
+    stage = by.call.options["stage"]
 
     def append_new(state: FindingState) -> None:
-        for paper_id in list(left):
-            judgement = state.papers[paper_id].judgement
-            if judgement and by.accepts(judgement):
-                append(_judged(query_id, left.pop(paper_id), judgement, prompt, by))
+        made = {paper_id: state.papers[paper_id].judgement for paper_id in left}
+        judged = [
+            Judged(
+                query_id,
+                left.pop(paper_id).key,
+                stage,
+                name,
+                each.by,
+                each.score,
+                each.reason,
+                by.call.number,
+                prompt,
+                version,
+                each.parts,
+            )
+            for paper_id, each in made.items()
+            if each and by.accepts(each)
+        ]
+        if judged:
+            by.benchmark.append(*judged)
 
     def listen(event: StepEvent) -> None:
         if isinstance(event.made, FindingState):
@@ -182,26 +190,8 @@ async def _judge_question(
         state = FindingState(question, subject=resources.conditions.remaining, papers=papers)
         append_new(await judge(state, resources, step))
     if len(left) == len(candidates):
-        for each in step.walk():
-            if each.failure:
-                raise each.failure
+        for part in step.walk():
+            if part.failure:
+                raise part.failure
         raise SourceFailed("; ".join(dict.fromkeys(step.all_notes())) or "nothing was judged")
     return len(left)
-
-
-def _judged(query_id: str, candidate: Candidate, judgement: Judgement, prompt: str, by: Judging) -> Judged:
-    stage = by.call.options.stage
-    assert stage is not None  # noqa: S101 - a call of `judge` has one
-    return Judged(
-        query_id,
-        candidate.key,
-        stage,
-        by.judge,
-        judgement.by,
-        judgement.score,
-        judgement.reason,
-        by.call.number,
-        prompt,
-        by.call.made_with.prompts[prompt] if prompt else 0,
-        judgement.parts,
-    )

@@ -8,13 +8,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from base.errors import InvalidCall
 from base.untrusted import one_line
 from eval.judging.calls import METHODS, NEAREST, PoolCall
-from eval.judging.folder import POOL, Adding, Benchmark, adding
-from eval.judging.records import Identity, Ranked
+from eval.judging.records import Ranked
+from eval.judging.store import Benchmark, adding
 from eval.manifest import index_record, model_record, search_record, software, sources_record
 from eval.progress import question_bar
 from eval.ranking import MOST_FAILURES, OF_A_QUESTION
@@ -42,19 +42,14 @@ LONGEST_TEXT = 20_000  # characters of an abstract, or of the beginning of a tex
 # Fields of a record that the merging, the judges and an assessor read.
 FIELDS = ("title", "title2", "abstract", "abstract2", "authors", "year", "journal", "doi", "url", "lang")
 
-Papers = Sequence[tuple[str, Paper]]  # (source, record), best first
-Search = Callable[[str], Awaitable[tuple[Papers, tuple[str, ...]]]]  # question → papers and notes
+Papers: TypeAlias = Sequence[tuple[str, Paper]]  # (source, record), best first
 
 
 @dataclass(frozen=True, slots=True)
 class OpenPlaces:
-    """The open places: an index, unless only sources are searched, and sources.
+    """The open places: an index, unless only sources are searched, and sources with their models.
 
-    Args:
-        index: the open index.
-        sources: the open sources.
-        models: of the sources.
-        record: index and sources for the record of a call.
+    `record` has index and sources for the record of a call.
     """
 
     index: SearchIndex | None
@@ -64,8 +59,8 @@ class OpenPlaces:
 
     def each(self) -> list[tuple[str, OpenIndex, bool]]:
         """Return name, index, and whether it ranks papers, of each place; the index first."""
-        of_index = self.index.manifest if self.index else None
-        own = [(of_index.name, self.index, of_index.unit == "paper")] if self.index and of_index else []
+        manifest = self.index.manifest if self.index else None
+        own = [(manifest.name, self.index, manifest.unit == "paper")] if self.index and manifest else []
         return [*own, *((each.name, SourcesIndex([each], self.models), True) for each in self.sources)]
 
     def together(self) -> OpenedSources:
@@ -105,39 +100,32 @@ def pool_papers(path: Path, call: PoolCall) -> list[str]:
     """Pool the papers of all selected questions; return the rankings that failed.
 
     Raises:
-        BadBenchmark, FileBusy: the folder.
+        BadBenchmark, DamagedFile, FileBusy: the folder.
         InvalidCall: no question is selected, or the pool has papers of other places: their ids and merges
             would differ.
         ResourceError: as `open_places`.
         BadFilter: no such method.
     """
     settings = Settings.from_environment()
-    with adding(path, POOL) as to:
-        return asyncio.run(_pool(to, *_places_of(to.benchmark, call, settings), call, settings))
-
-
-def _places_of(benchmark: Benchmark, call: PoolCall, settings: Settings) -> tuple[str, list[str]]:
-    """Return the name of the index, "" without one, and the sources; check that they are the usual ones."""
-    path = benchmark.path
-    if not benchmark.selected:
-        raise InvalidCall(f"{path} has no selected question", remedy="select derived ones, or add seeds")
-    only_sources = call.sources and call.index is None
-    name = "" if only_sources else chosen_index(call.index, settings.indexer)
-    # A file is found from any folder.
-    sources = [str(Path(each).resolve()) if each.endswith(SUFFIX) else each for each in call.sources]
-    known = benchmark.pooled_from.places
-    if known and known != [name] * bool(name) + [each.name for each in read_declared(sources)]:
-        raise InvalidCall(
-            f"the pool of {path} has papers of {', '.join(known)}",
-            remedy=("name the same index and sources", "start a new folder"),
-        )
-    return name, sources
+    with adding(path) as benchmark:
+        if not benchmark.selected:
+            raise InvalidCall(f"{path} has no selected question", remedy="select derived ones, or add seeds")
+        only_sources = call.sources and call.index is None
+        name = "" if only_sources else chosen_index(call.index, settings.indexer)
+        # A file is found from any folder.
+        sources = [str(Path(each).resolve()) if each.endswith(SUFFIX) else each for each in call.sources]
+        known = benchmark.pooled_from["places"]
+        if known and known != [name] * bool(name) + [each.name for each in read_declared(sources)]:
+            raise InvalidCall(
+                f"the pool of {path} has papers of {', '.join(known)}",
+                remedy=("name the same index and sources", "start a new folder"),
+            )
+        return asyncio.run(_pool(benchmark, name, sources, call, settings))
 
 
 async def _pool(
-    to: Adding, name: str, sources: Sequence[str], call: PoolCall, settings: Settings
+    benchmark: Benchmark, name: str, sources: Sequence[str], call: PoolCall, settings: Settings
 ) -> list[str]:
-    benchmark = to.benchmark
     async with AsyncExitStack() as opened:
         places = await opened.enter_async_context(open_places(name, sources, settings))
         model = None
@@ -157,36 +145,31 @@ async def _pool(
         if model:
             made_with |= model_record(model.settings, ())
         record = benchmark.next_call("pool", {**call.model_dump(mode="json"), **options}, made_with)
-        to.append_call(record)
-        failed: list[str] = []
-        async for made in _pooled(benchmark, rankings, record.number):
-            failed.append(made) if isinstance(made, str) else to.append(made)
-        return failed
+        benchmark.append(record)
+        return await _search_all(benchmark, rankings, record.number)
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """A ranking to pool: its place, method and depth, and the function that searches."""
+    """A ranking to pool: place, method and depth, and the search for a question: papers, and notes."""
 
     place: str
     method: str
     depth: int
-    search: Search
+    search: Callable[[str], Awaitable[tuple[Papers, tuple[str, ...]]]]
 
 
-async def _pooled(
-    benchmark: Benchmark, rankings: Sequence[Ranking], call: int
-) -> AsyncIterator[Ranked | str]:
-    """Yield the missing rankings of selected questions, or a line for each failed one.
+async def _search_all(benchmark: Benchmark, rankings: Sequence[Ranking], call: int) -> list[str]:
+    """Add the missing rankings of selected questions; return a line for each failed one.
 
     Raises:
         Exception: of the last ranking if `MOST_FAILURES` in a row failed, or an error that affects all.
     """
+    failed: list[str] = []
     in_a_row = 0
-    questions = benchmark.selected
     with question_bar() as progress:
-        for done, (query_id, question) in enumerate(questions.items()):
-            progress("questions", done, len(questions))
+        for done, (query_id, question) in enumerate(benchmark.selected.items()):
+            progress("questions", done, len(benchmark.selected))
             pooled = benchmark.rankings.get(query_id, ())
             known = {paper for each in pooled for paper in each.ranked}
             for ranking in _missing(pooled, rankings):
@@ -199,10 +182,17 @@ async def _pooled(
                     in_a_row += 1
                     if in_a_row == MOST_FAILURES:
                         raise
-                    yield f"{query_id}, {ranking.method} in {ranking.place}: {one_line(error_text(error))}"
+                    where = f"{query_id}, {ranking.method} in {ranking.place}"
+                    failed.append(f"{where}: {one_line(error_text(error))}")
                     continue
-                yield _ranked(query_id, ranking, papers, notes, known, call)
-                known |= {(source, paper.id) for source, paper in papers}
+                ids = tuple((source, paper.id) for source, paper in papers)
+                new = tuple(
+                    (source, _short(paper)) for source, paper in papers if (source, paper.id) not in known
+                )
+                place, method, depth = ranking.place, ranking.method, ranking.depth
+                benchmark.append(Ranked(query_id, place, method, depth, ids, new, call, tuple(notes)))
+                known.update(ids)
+    return failed
 
 
 def _missing(pooled: Sequence[Ranked], rankings: Sequence[Ranking]) -> list[Ranking]:
@@ -217,40 +207,19 @@ def _missing(pooled: Sequence[Ranked], rankings: Sequence[Ranking]) -> list[Rank
     ]
 
 
-def _ranked(
-    query_id: str,
-    ranking: Ranking,
-    papers: Papers,
-    notes: Sequence[str],
-    known: set[Identity],
-    call: int,
-) -> Ranked:
-    return Ranked(
-        query_id,
-        ranking.place,
-        ranking.method,
-        ranking.depth,
-        tuple((source, paper.id) for source, paper in papers),
-        tuple((source, _short(paper)) for source, paper in papers if (source, paper.id) not in known),
-        call,
-        tuple(notes),
-    )
-
-
 def _rankings(places: OpenPlaces, methods: Sequence[str], depth: int, settings: Settings) -> list[Ranking]:
     for name in methods:
         if method_named(name).is_expression:
             raise InvalidCall(f"method {name!r} reads expressions, not questions", remedy="leave it out")
     return [
-        Ranking(name, method, depth, _search(name, index, request, settings))
+        _ranking(name, index, SearchRequest("", method=method, k=depth, collapse=of_papers), settings)
         for name, index, of_papers in places.each()
         for method in methods
-        for request in [SearchRequest("", method=method, k=depth, collapse=of_papers)]
     ]
 
 
-def _search(name: str, index: OpenIndex, request: SearchRequest, settings: Settings) -> Search:
-    """Return a search that raises SourceFailed if a model failed: the ranking is incomplete."""
+def _ranking(name: str, index: OpenIndex, request: SearchRequest, settings: Settings) -> Ranking:
+    """Return a ranking whose search raises SourceFailed if a model failed, so that it is incomplete."""
 
     async def search(question: str) -> tuple[Papers, tuple[str, ...]]:
         async def of_version(version: SearchIndex) -> tuple[Papers, tuple[str, ...]]:
@@ -258,12 +227,17 @@ def _search(name: str, index: OpenIndex, request: SearchRequest, settings: Setti
             if ranked.applied.failures:
                 raise SourceFailed("; ".join(ranked.applied.failures))
             ids = [paper_id for paper_id, _ in ranked.hits]
-            found = await _records(version, name, ids)
-            return [(name, found[each]) for each in ids if each in found], ()
+            # Passages have records too, if the index holds passages without papers.
+            if isinstance(version.engine, SourcesEngine):
+                papers = {each: found.paper for each, found in version.engine.found.items()}
+            else:
+                records = await IndexSource(name, version).papers(ids)
+                papers = {each: found.paper for each, found in records.items()}
+            return [(name, papers[each]) for each in ids if each in papers], ()
 
         return await index.ask(of_version)
 
-    return search
+    return Ranking(name, request.method, request.k, search)
 
 
 def _found_by_agents(
@@ -278,24 +252,15 @@ def _found_by_agents(
             raise failed[0]
         ids = dict.fromkeys(ranked.paper_id for ranked in found.papers)
         ids |= dict.fromkeys(paper_id for paper_id, _ in found.state.relevant(0))
-        known = [found.state.papers[paper_id] for paper_id in ids]
+        merged = (found.state.papers[paper_id].merged for paper_id in ids)
         papers = [
             (source, each.paper.model_copy(update={"id": paper_id}))
-            for each in known
-            for source, paper_id in each.merged.ids[:1]
+            for each in merged
+            for source, paper_id in each.ids[:1]
         ]
         return papers[:depth], found.notes
 
     return Ranking(",".join(name for name, *_ in places.each()), FIND, depth, search)
-
-
-async def _records(index: SearchIndex, name: str, ids: Sequence[str]) -> Mapping[str, Paper]:
-    """Return the records of papers, or of passages if the index holds passages without papers."""
-    if isinstance(index.engine, SourcesEngine):
-        gathered = index.engine.found
-        return {paper_id: gathered[paper_id].paper for paper_id in ids if paper_id in gathered}
-    found = await IndexSource(name, index).papers(ids)
-    return {paper_id: each.paper for paper_id, each in found.items()}
 
 
 def _short(paper: Paper) -> Paper:

@@ -8,7 +8,7 @@
 | report.md, report.html | tables, figure and notes |
 | figures/funnel.svg, funnel.png | papers at each stage |
 | metrics.json | the values of the tables |
-| manifest.json | commands with index, models and versions; SHA-256 of each input |
+| manifest.json | commands with index, models and versions; SHA-256 of the file of the work |
 """
 
 import os
@@ -19,15 +19,13 @@ from typing import Any
 
 from base.amounts import counted
 from base.errors import InvalidCall
-from base.records import adapter
 from base.versions import checkout_commit
 from eval.experiments.experiment import Outcome
 from eval.experiments.folder import FORMAT, check_folder, json_lines, write_files
 from eval.experiments.report import Report
-from eval.judging.candidates import Candidate
-from eval.judging.folder import ASSESSMENTS, ENDING, KINDS, MARKER, Benchmark
-from eval.judging.records import CallRecord, Judged, Pair
-from eval.judging.stages import assessors, missed
+from eval.judging.records import Pair
+from eval.judging.stages import missed
+from eval.judging.store import FILE, Benchmark
 from eval.judging.tables import (
     Results,
     agreement_table,
@@ -43,7 +41,6 @@ from eval.score_commands import first_ids
 from indexer.corpora.papers import language_of
 
 NAME = "benchmark"  # in the manifest
-TITLE = "Benchmark"
 DESCRIPTION = (
     "Questions were searched for by several methods, and the first papers of each were pooled. Judges and "
     "then persons reduced the pool (SPAR, section 4.2, figures 3 and 5). A paper counts once per question."
@@ -66,20 +63,7 @@ def write_benchmark(benchmark: Benchmark, out: Path, precedence: Sequence[str]) 
         )
     if Path(os.path.realpath(out)).is_relative_to(os.path.realpath(benchmark.path)):
         raise InvalidCall(f"{out} is in the folder of the benchmark", remedy="name another folder")
-    check_folder(out, NAME, [str(benchmark.path / MARKER)])
-    outcome = _outcome(results)
-    record = _record(benchmark, precedence)
-    report = Report(TITLE, [DESCRIPTION], _made_from(record))
-    files = {
-        "topics.jsonl": json_lines(_topics(results)),
-        "qrels.txt": "".join(_qrels(results)).encode(),
-        "provenance.jsonl": json_lines(_provenance(results)),
-    }
-    return outcome, write_files(out, record, outcome, report, files)
-
-
-def _outcome(results: Results) -> Outcome:
-    benchmark = results.benchmark
+    check_folder(out, NAME, [str(benchmark.path / FILE)])
     tables = (
         stages_table(results),
         methods_table(results),
@@ -88,14 +72,33 @@ def _outcome(results: Results) -> Outcome:
         agreement_table(benchmark),
         questions_table(results),
     )
-    filled = tuple(table for table in tables if table.rows and len(table.columns) > 2)  # noqa: PLR2004
-    return Outcome(filled, (funnel_figure(results),), tuple(_notes(results)))
+    filled = tuple(table for table in tables if table.rows and (results.scores or table != tables[2]))
+    outcome = Outcome(filled, (funnel_figure(results),), tuple(_notes(results)))
+    # In the format of an experiment's manifest (`experiment diff`).
+    record = {
+        "format": FORMAT,
+        "experiment": NAME,
+        "call": {"assessor": list(precedence)},
+        "inputs": {FILE: file_record(benchmark.path / FILE)},
+        "seed": benchmark.made.seed,
+        "assessors": list(benchmark.assessments),
+        "calls": list(map(asdict, benchmark.calls)),
+        **software(models=False),
+        "commit": checkout_commit(),
+    }
+    files = {
+        "topics.jsonl": json_lines(_topics(results)),
+        "qrels.txt": "".join(_qrels(results)).encode(),
+        "provenance.jsonl": json_lines(_provenance(results)),
+    }
+    report = Report("Benchmark", [DESCRIPTION], _made_from(record))
+    return outcome, write_files(out, record, outcome, report, files)
 
 
 def _notes(results: Results) -> Iterator[str]:
     benchmark, stages = results.benchmark, results.stages
     for stage in stages:
-        if not stage.is_complete:
+        if stage.judged < stage.of:
             yield f"The stage {stage.name} is incomplete: {stage.judged:,} of {stage.of:,} papers are judged."
     if waiting := len(stages[-1].pairs) - results.confirmed.judged:
         yield f"{counted(waiting, 'paper')} that passed all stages are not graded; the qrels lack them."
@@ -130,76 +133,57 @@ def _topics(results: Results) -> Iterator[dict[str, Any]]:
             yield {**topic, "origin": known.origin, **seed}
 
 
+def _judged_papers(results: Results) -> Iterator[tuple[Pair, Any, list[str]]]:
+    """Yield the pair, the candidate and its ids in judgements, of each pooled paper."""
+    pooled = results.benchmark.pooled_from
+    for query_id, candidates in results.benchmark.candidates.items():
+        for candidate in candidates:
+            ids = candidate.judged_ids(pooled["index"], several=len(pooled["places"]) > 1)
+            yield (query_id, candidate.key), candidate, ids
+
+
 def _qrels(results: Results) -> Iterator[str]:
     """Yield the lines of the qrels, by question and id; each record of a paper in the index has its grade."""
-    for query_id, candidates in results.benchmark.candidates.items():
-        grades = {
-            judged_id: graded.grade
-            for candidate in candidates
-            if (graded := results.grades.get((query_id, candidate.key)))
-            for judged_id in _judged_ids(results.benchmark, candidate)
-        }
-        for judged_id, grade in sorted(grades.items()):
+    grades: dict[str, dict[str, int]] = {query_id: {} for query_id in results.benchmark.candidates}
+    for pair, _, ids in _judged_papers(results):
+        if graded := results.grades.get(pair):
+            grades[pair[0]] |= dict.fromkeys(ids, graded.grade)
+    for query_id, of in grades.items():
+        for judged_id, grade in sorted(of.items()):
             yield f"{query_id} 0 {judged_id} {grade}\n"
 
 
-def _judged_ids(benchmark: Benchmark, candidate: Candidate) -> list[str]:
-    return candidate.judged_ids(benchmark.pooled_from.index, several=len(benchmark.pooled_from.places) > 1)
-
-
 def _provenance(results: Results) -> Iterator[dict[str, Any]]:
-    benchmark = results.benchmark
     passed = {stage.name: set(stage.pairs) for stage in results.stages}
-    for query_id, candidates in benchmark.candidates.items():
-        for candidate in candidates:
-            pair: Pair = (query_id, candidate.key)
-            paper, graded = candidate.paper, results.grades.get(pair)
-            names = ("title", "authors", "year", "doi", "url")
-            yield {
-                "query_id": query_id,
-                "ids": _judged_ids(benchmark, candidate),
-                **{name: value for name in names if (value := getattr(paper, name))},
-                "pooled": [asdict(at) for at in candidate.found],
-                **{
-                    stage: _judgement(scores[pair], passed=pair in passed[stage]) if pair in scores else None
-                    for stage, scores in results.scores.items()
-                },
-                "assessments": [
-                    {"assessor": name, "grade": lines[pair].grade, "at": lines[pair].at}
-                    for name in assessors(benchmark)
-                    if pair in (lines := benchmark.assessments[name])
-                ],
-                "grade": graded.grade if graded else None,
-            }
-
-
-def _judgement(judged: Judged, *, passed: bool) -> dict[str, Any]:
-    return {
-        "score": judged.score,
-        "passed": passed,
-        "judge": judged.judge,
-        "by": judged.by,
-        "prompt": judged.prompt or None,
-        "prompt_version": judged.version or None,
-        "reason": judged.reason,
-    }
-
-
-def _record(benchmark: Benchmark, precedence: Sequence[str]) -> dict[str, Any]:
-    """Return the manifest without the results, in the format of an experiment's (`experiment diff`)."""
-    names = [MARKER, *KINDS, *(f"{ASSESSMENTS}/{name}{ENDING}" for name in benchmark.assessments)]
-    files = [name for name in names if (benchmark.path / name).exists()]
-    return {
-        "format": FORMAT,
-        "experiment": NAME,
-        "call": {"assessor": list(precedence)},
-        "inputs": {name: file_record(benchmark.path / name) for name in files},
-        "seed": benchmark.marker.seed,
-        "assessors": assessors(benchmark),
-        "calls": adapter(list[CallRecord]).dump_python(benchmark.calls, mode="json"),
-        **software(models=False),
-        "commit": checkout_commit(),
-    }
+    names = ("title", "authors", "year", "doi", "url")
+    for pair, candidate, ids in _judged_papers(results):
+        graded = results.grades.get(pair)
+        judged = {stage: scores.get(pair) for stage, scores in results.scores.items()}
+        yield {
+            "query_id": pair[0],
+            "ids": ids,
+            **{name: value for name in names if (value := getattr(candidate.paper, name))},
+            "pooled": [asdict(at) for at in candidate.found],
+            **{
+                stage: each
+                and {
+                    "score": each.score,
+                    "passed": pair in passed[stage],
+                    "judge": each.judge,
+                    "by": each.by,
+                    "prompt": each.prompt or None,
+                    "prompt_version": each.version or None,
+                    "reason": each.reason,
+                }
+                for stage, each in judged.items()
+            },
+            "assessments": [
+                {"assessor": name, "grade": of[pair].grade, "at": of[pair].at}
+                for name, of in results.benchmark.assessments.items()
+                if pair in of
+            ],
+            "grade": graded.grade if graded else None,
+        }
 
 
 def _made_from(record: Mapping[str, Any]) -> dict[str, str]:
@@ -214,9 +198,5 @@ def _made_from(record: Mapping[str, Any]) -> dict[str, str]:
             made["sources"] = ", ".join(made_with["sources"])
         if "model" in made_with:
             made[f"model of {call['step']}"] = made_with["model"]
-    return {
-        **made,
-        "assessors": ", ".join(record["assessors"]),
-        "seed": str(record["seed"]),
-        "shrag": record["shrag"],
-    }
+    assessors, seed = ", ".join(record["assessors"]), str(record["seed"])
+    return {**made, "assessors": assessors, "seed": seed, "shrag": record["shrag"]}

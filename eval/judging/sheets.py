@@ -16,11 +16,10 @@ from base.errors import InvalidCall
 from base.files.durable import cause_of
 from base.files.output_files import write_output
 from base.files.regular_files import read_regular
-from base.journal import appending
 from eval.errors import BadBenchmark
-from eval.judging.folder import SELECTIONS, Benchmark, adding_grades, now
-from eval.judging.records import HIGHEST_GRADE, Assessment, Pair, Question, Selection
+from eval.judging.records import HIGHEST_GRADE, Assessment, Pair, Selection
 from eval.judging.stages import automatic_stages
+from eval.judging.store import Benchmark, now
 from indexer.corpora.own_exports import FORMULA
 from retriever.reference import one_line
 
@@ -34,26 +33,26 @@ QUESTIONS = ("keep", "query_id", "question", "seed")
 MOST_BYTES = 256_000_000  # of a sheet
 
 
-def questions_to_select(benchmark: Benchmark, *, seeds: bool) -> list[Question]:
-    """Return the derived questions, and the seeds if they are to be selected too; each after its seed."""
-    questions = list(benchmark.questions.values())
-    places = {each.query_id: place for place, each in enumerate(questions)}
-    ordered = sorted(questions, key=lambda each: (places.get(each.seed or each.query_id, 0), bool(each.seed)))
-    return [each for each in ordered if seeds or each.origin == "extended"]
-
-
 def write_questions(benchmark: Benchmark, out: Path, *, seeds: bool) -> int:
-    """Write a sheet of questions with the decisions so far; return their number."""
-    questions = questions_to_select(benchmark, seeds=seeds)
+    """Write a sheet of derived questions, each after its seed, with the decisions so far.
+
+    With `seeds` the seeds are to be selected too. Returns the number of questions.
+    """
+    questions = benchmark.questions
+    places = {query_id: place for place, query_id in enumerate(questions)}
+    ordered = sorted(
+        questions.values(), key=lambda each: (places.get(each.seed or each.query_id, 0), bool(each.seed))
+    )
     shown = {kept: key for key, kept in KEPT.items()}
     rows = []
-    for each in questions:
-        decision = benchmark.selections.get(each.query_id)
-        seed = benchmark.questions.get(each.seed)
-        kept = shown[decision.kept] if decision else ""
-        rows.append([kept, each.query_id, one_line(each.question), one_line(seed.question if seed else "")])
+    for each in ordered:
+        if seeds or each.origin == "extended":
+            decision = benchmark.selections.get(each.query_id)
+            seed = questions[each.seed].question if each.seed in questions else ""
+            kept = shown[decision.kept] if decision else ""
+            rows.append([kept, each.query_id, one_line(each.question), one_line(seed)])
     _write(out, QUESTIONS, rows)
-    return len(questions)
+    return len(rows)
 
 
 def import_selections(benchmark: Benchmark, sheet: Path, assessor: str) -> int:
@@ -61,7 +60,6 @@ def import_selections(benchmark: Benchmark, sheet: Path, assessor: str) -> int:
 
     Raises:
         BadBenchmark: the sheet cannot be read, with file and line; nothing is added.
-        FileBusy: another process adds selections.
     """
     made = []
     for where, kept, query_id in _read(sheet, "keep", "query_id"):
@@ -73,9 +71,7 @@ def import_selections(benchmark: Benchmark, sheet: Path, assessor: str) -> int:
         known = benchmark.selections.get(query_id)
         if known is None or known.kept != decision.kept:
             made.append(decision)
-    with appending(benchmark.path / SELECTIONS, Selection) as append:
-        for each in made:
-            append(each)
+    benchmark.append(*made)
     return len(made)
 
 
@@ -96,34 +92,27 @@ def pairs_to_confirm(benchmark: Benchmark, assessor: str, part: Part, sample: in
         raise InvalidCall(
             f"{benchmark.path} has no pool yet", remedy="`shrag benchmark pool` searches for papers"
         )
-    stages = automatic_stages(benchmark)
+    passed = automatic_stages(benchmark)[-1].pairs
     if part == "passed":
-        pairs = list(stages[-1].pairs)
+        pairs = list(passed)
     elif part == "dropped":
-        passed = set(stages[-1].pairs)
-        pairs = [pair for pair in stages[0].pairs if pair not in passed]
+        pairs = list(dict.fromkeys(benchmark.pooled).keys() - set(passed))
     else:
-        pairs = _disputed(benchmark, assessor)
-    seed = benchmark.marker.seed
+        others = [lines for name, lines in benchmark.assessments.items() if name != assessor]
+        graded = dict.fromkeys(pair for lines in others for pair in lines)
+        pairs = [pair for pair in graded if len({of[pair].grade for of in others if pair in of}) > 1]
+
+    def random(purpose: str, pair: Pair) -> bytes:
+        """Return a random key of a pair, which depends on the seed and the pair alone."""
+        query_id, (source, paper_id) = pair
+        parts = (str(benchmark.made.seed), purpose, query_id, source, paper_id)
+        return hashlib.sha256("\0".join(parts).encode()).digest()
+
     if sample is not None:
-        pairs = sorted(pairs, key=lambda pair: _random(seed, "sample", pair))[:sample]
+        pairs = sorted(pairs, key=lambda pair: random("sample", pair))[:sample]
     places = {query_id: place for place, query_id in enumerate(benchmark.selected)}
     known = [pair for pair in pairs if pair[0] in places]
-    return sorted(known, key=lambda pair: (places[pair[0]], _random(seed, "order", pair)))
-
-
-def _disputed(benchmark: Benchmark, assessor: str) -> list[Pair]:
-    grades: dict[Pair, set[int]] = {}
-    for name, lines in benchmark.assessments.items():
-        for pair, each in lines.items() if name != assessor else ():
-            grades.setdefault(pair, set()).add(each.grade)
-    return [pair for pair, of in grades.items() if len(of) > 1]
-
-
-def _random(seed: int, purpose: str, pair: Pair) -> bytes:
-    """Return a random key of a pair, which depends on the seed and the pair alone."""
-    query_id, (source, paper_id) = pair
-    return hashlib.sha256("\0".join([str(seed), purpose, query_id, source, paper_id]).encode()).digest()
+    return sorted(known, key=lambda pair: (places[pair[0]], random("order", pair)))
 
 
 def write_papers(benchmark: Benchmark, out: Path, assessor: str, pairs: Sequence[Pair]) -> None:
@@ -144,7 +133,6 @@ def import_grades(benchmark: Benchmark, sheet: Path, assessor: str) -> int:
 
     Raises:
         BadBenchmark: the sheet cannot be read, with file and line; nothing is added.
-        FileBusy: another process adds grades of this assessor.
     """
     known = benchmark.assessments.get(assessor, {})
     made = []
@@ -154,13 +142,11 @@ def import_grades(benchmark: Benchmark, sheet: Path, assessor: str) -> int:
             raise BadBenchmark(f"{where}: the pool has no paper {paper!r} for {query_id!r}")
         if grade not in GRADES:
             raise BadBenchmark(f"{where}: the grade is {grade!r}, not 0 to {HIGHEST_GRADE}")
-        line = Assessment(query_id, (source, paper_id), int(grade), now())
-        before = known.get(benchmark.key(line))
-        if before is None or before.grade != line.grade:
-            made.append(line)
-    with adding_grades(benchmark.path, assessor) as append:
-        for each in made:
-            append(each)
+        record = Assessment(query_id, (source, paper_id), assessor, int(grade), now())
+        before = known.get(benchmark.key(record))
+        if before is None or before.grade != record.grade:
+            made.append(record)
+    benchmark.append(*made)
     return len(made)
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import get_args
 
-from eval.judging.folder import Benchmark
 from eval.judging.records import Assessment, CallRecord, Judged, Pair, StageName
+from eval.judging.store import Benchmark
 from eval.statistics import Agreement, agreement, wilson
 
 STAGES: tuple[StageName, ...] = get_args(StageName)
@@ -30,11 +30,6 @@ class Stage:
     of: int  # pairs of the stage before
 
     @property
-    def is_complete(self) -> bool:
-        """Whether all pairs of the stage before are judged."""
-        return self.judged == self.of
-
-    @property
     def reduction(self) -> float | None:
         """The share of pairs of the stage before that did not pass, in percent; None without pairs."""
         return 100 * (1 - len(self.pairs) / self.of) if self.of else None
@@ -42,18 +37,12 @@ class Stage:
 
 def automatic_stages(benchmark: Benchmark) -> list[Stage]:
     """Return the pool, and the stages judged by rules and models."""
-    pooled = tuple(
-        (query_id, candidate.key)
-        for query_id, candidates in benchmark.candidates.items()
-        for candidate in candidates
-    )
-    stages = [Stage("pooled", pooled, len(pooled), len(pooled))]
+    stages = [Stage("pooled", benchmark.pooled, len(benchmark.pooled), len(benchmark.pooled))]
     for name in STAGES:
         if call := stage_call(benchmark, name):
-            before = stages[-1].pairs
-            grades = grades_of(benchmark, call)
+            grades, before = grades_of(benchmark, call), stages[-1].pairs
             judged = [pair for pair in before if pair in grades]
-            passed = tuple(pair for pair in judged if grades[pair].score >= call.options.threshold)
+            passed = tuple(pair for pair in judged if grades[pair].score >= call.options["threshold"])
             stages.append(Stage(name, passed, len(judged), len(before)))
     return stages
 
@@ -72,7 +61,8 @@ def stage_call(benchmark: Benchmark, stage: StageName) -> CallRecord | None:
 
 def grades_of(benchmark: Benchmark, call: CallRecord) -> dict[Pair, Judged]:
     """Return the judgements on the scale of a stage's call; those by other judges or models are left out."""
-    comparable = {each.number for each in [*benchmark.calls, call] if each.scale == call.scale}
+    calls = [each for each in [*benchmark.calls, call] if each.step == call.step]
+    comparable = {each.number for each in calls if each.scale == call.scale}
     return {benchmark.key(each): each for each in benchmark.judged if each.call in comparable}
 
 
@@ -81,45 +71,26 @@ def final_grades(benchmark: Benchmark, precedence: Sequence[str] = ()) -> dict[P
 
     Assessors that are not named follow in the order of their first assessment.
     """
-    order = [*precedence, *(name for name in assessors(benchmark) if name not in precedence)]
     grades: dict[Pair, Assessment] = {}
-    for name in order:
+    for name in dict.fromkeys([*precedence, *benchmark.assessments]):
         grades = {**benchmark.assessments.get(name, {}), **grades}
     return grades
 
 
-def assessors(benchmark: Benchmark) -> list[str]:
-    """Return the names of the assessors in the order of their first assessment."""
-    firsts = {
-        name: min(each.at for each in lines.values())
-        for name, lines in benchmark.assessments.items()
-        if lines
-    }
-    return sorted(firsts, key=lambda name: (firsts[name], name))
+def agreements(
+    assessments: Mapping[str, Mapping[Pair, Assessment]],
+) -> dict[tuple[str, str], tuple[Agreement, Agreement]]:
+    """Return the agreement of all pairs of assessors on the papers that both graded, if any.
 
-
-@dataclass(frozen=True, slots=True)
-class AssessorAgreement:
-    """The agreement of two assessors on the papers that both graded.
-
-    `relevant` compares two grades only, relevant (1 to 3) or not (0).
+    The first one is of the grades; the second one of relevant (1 to 3) or not (0).
     """
-
-    first: str
-    second: str
-    grades: Agreement
-    relevant: Agreement
-
-
-def agreements(assessments: Mapping[str, Mapping[Pair, Assessment]]) -> list[AssessorAgreement]:
-    """Return the agreement of all pairs of assessors that graded a paper in common."""
-    found = []
+    found = {}
     for first, second in combinations(assessments, 2):
         one, other = assessments[first], assessments[second]
         grades = [(one[pair].grade, other[pair].grade) for pair in one if pair in other]
-        relevant = agreement([(grade > 0, again > 0) for grade, again in grades])
         if grades:
-            found.append(AssessorAgreement(first, second, agreement(grades), relevant))
+            relevant = agreement([(grade > 0, again > 0) for grade, again in grades])
+            found[first, second] = agreement(grades), relevant
     return found
 
 
@@ -133,13 +104,9 @@ class Missed:
     dropped: int
     graded: int
     relevant: int
+    estimate: float
     low: float
     high: float
-
-    @property
-    def estimate(self) -> float:
-        """The estimated number of relevant papers among the dropped ones."""
-        return self.dropped * self.relevant / self.graded
 
 
 def missed(
@@ -150,9 +117,8 @@ def missed(
     The interval is Wilson's, for a random sample. None if none of the dropped papers is graded.
     """
     dropped = set(pooled) - set(passed)
-    graded = [grades[pair] for pair in dropped if pair in grades]
+    graded = [bool(grades[pair].grade) for pair in dropped if pair in grades]
     if not graded:
         return None
-    relevant = sum(bool(each.grade) for each in graded)
-    low, high = wilson(relevant, len(graded))
-    return Missed(len(dropped), len(graded), relevant, low * len(dropped), high * len(dropped))
+    shares = sum(graded) / len(graded), *wilson(sum(graded), len(graded))
+    return Missed(len(dropped), len(graded), sum(graded), *(share * len(dropped) for share in shares))

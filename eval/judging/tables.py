@@ -6,46 +6,37 @@ from dataclasses import dataclass
 
 from eval.experiments.experiment import Cell, Table
 from eval.experiments.figures import Bar, BarPanel, Figure
-from eval.judging.candidates import FoundAt
-from eval.judging.folder import Benchmark
 from eval.judging.records import HIGHEST_GRADE, Assessment, Judged, Pair
 from eval.judging.stages import (
     STAGES,
     Stage,
     agreements,
-    assessors,
     automatic_stages,
     confirmed_stage,
     final_grades,
     grades_of,
     stage_call,
 )
+from eval.judging.store import Benchmark
 from eval.statistics import mean_of_known
+
+GRADES = range(HIGHEST_GRADE + 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The values of the tables.
+    """The values of the tables."""
 
-    Args:
-        benchmark: the benchmark.
-        stages: from the pool to the last judge.
-        confirmed: papers of the last stage that persons graded 1 or higher.
-        grades: the grade of each pair that counts.
-        scores: the judgements of each automatic stage.
-    """
-
-    benchmark: Benchmark
-    stages: Sequence[Stage]
-    confirmed: Stage
-    grades: Mapping[Pair, Assessment]
-    scores: Mapping[str, Mapping[Pair, Judged]]
+    benchmark: Benchmark  # the benchmark
+    stages: Sequence[Stage]  # from the pool to the last judge
+    confirmed: Stage  # papers of the last stage that persons graded 1 or higher
+    grades: Mapping[Pair, Assessment]  # the grade of each pair that counts
+    scores: Mapping[str, Mapping[Pair, Judged]]  # the judgements of each automatic stage
 
     @classmethod
     def of(cls, benchmark: Benchmark, precedence: Sequence[str] = ()) -> "Results":
         """Compute the values; `precedence` names the assessors whose grades count first."""
-        stages = automatic_stages(benchmark)
-        grades = final_grades(benchmark, precedence)
+        stages, grades = automatic_stages(benchmark), final_grades(benchmark, precedence)
         calls = {stage: stage_call(benchmark, stage) for stage in STAGES}
         scores: dict[str, Mapping[Pair, Judged]] = {
             stage: grades_of(benchmark, call) for stage, call in calls.items() if call
@@ -66,6 +57,11 @@ class Results:
 def stages_table(results: Results) -> Table:
     """Return the number of papers at each stage, as SPAR's figure 5 has them."""
     pooled, questions = len(results.stages[0].pairs), len(results.benchmark.selected)
+    judges: dict[str, tuple[Cell, Cell]] = {"pooled": (None, None), "confirmed": ("persons", None)}
+    for name in STAGES:
+        if call := stage_call(results.benchmark, name):
+            by = f"{call.options['judge']} {call.made_with.get('model', '')}".strip()
+            judges[name] = by, call.options["threshold"]
     rows = [
         (
             stage.name,
@@ -74,7 +70,7 @@ def stages_table(results: Results) -> Table:
             stage.reduction if place else None,
             len(stage.pairs) / questions if questions else None,
             stage.judged if place else None,
-            *_judge_of(results.benchmark, stage.name),
+            *judges[stage.name],
         )
         for place, stage in enumerate(results.funnel)
     ]
@@ -82,89 +78,57 @@ def stages_table(results: Results) -> Table:
     return Table("Papers at each stage", columns, tuple(rows))
 
 
-def _judge_of(benchmark: Benchmark, name: str) -> tuple[str | None, float | None]:
-    if name == "confirmed":
-        return "persons", None
-    for stage in STAGES:
-        if stage == name and (call := stage_call(benchmark, stage)):
-            return f"{call.options.judge} {call.made_with.model}".strip(), call.options.threshold
-    return None, None
-
-
 def methods_table(results: Results) -> Table:
     """Return the papers and relevant papers of each ranking, and the number that it alone found."""
-    found: dict[Pair, tuple[FoundAt, ...]] = {
-        (query_id, candidate.key): candidate.found
-        for query_id, candidates in results.benchmark.candidates.items()
-        for candidate in candidates
-    }
-    passed = set(results.stages[-1].pairs)
+    passed, relevant = set(results.stages[-1].pairs), results.relevant
     counts: dict[tuple[str, str], Counter[str]] = {}
-    for pair, ranks in found.items():
-        relevant = pair in results.relevant
-        for at in ranks:
-            counts.setdefault((at.method, at.place), Counter()).update(
-                {
-                    "papers": 1,
-                    "alone": len(ranks) == 1,
-                    "passed": pair in passed,
-                    "relevant": relevant,
-                    "relevant alone": relevant and len(ranks) == 1,
-                }
-            )
-    names = ("papers", "alone", "passed", "relevant", "relevant alone")
+    for query_id, candidates in results.benchmark.candidates.items():
+        for candidate in candidates:
+            pair, alone = (query_id, candidate.key), len(candidate.found) == 1
+            named = {"papers": True, "found alone": alone, "passed": pair in passed}
+            named |= {"relevant": pair in relevant, "relevant alone": alone and pair in relevant}
+            for at in candidate.found:
+                counts.setdefault((at.method, at.place), Counter()).update(named)
+    names = ("papers", "found alone", "passed", "relevant", "relevant alone")
     rows: list[tuple[Cell, ...]] = [
-        (method, place, *(of[name] for name in names)) for (method, place), of in counts.items()
+        (*ranking, *(of[name] for name in names)) for ranking, of in counts.items()
     ]
-    columns = (
-        "method",
-        "searched in",
-        "papers",
-        "found alone",
-        "passed",
-        "relevant",
-        "relevant alone",
-    )
-    return Table("Papers of each method", columns, tuple(rows))
+    return Table("Papers of each method", ("method", "searched in", *names), tuple(rows))
 
 
 def agreement_table(benchmark: Benchmark) -> Table:
     """Return the agreement of each two assessors."""
-    rows = [
+    rows = (
         (
-            f"{each.first}, {each.second}",
-            each.grades.compared,
-            *(value for of in (each.grades, each.relevant) for value in (100 * (of.share or 0.0), of.kappa)),
+            ", ".join(names),
+            both[0].compared,
+            *(value for of in both for value in (100 * (of.share or 0.0), of.kappa)),
         )
-        for each in agreements(benchmark.assessments)
-    ]
+        for names, both in agreements(benchmark.assessments).items()
+    )
     columns = ("assessors", "papers", "equal %", "kappa", "relevant: equal %", "relevant: kappa")
     return Table("Agreement of assessors on grades, and on relevant or not", columns, tuple(rows))
 
 
 def assessors_table(benchmark: Benchmark) -> Table:
     """Return the number of papers with each grade, by assessor."""
-    levels = range(HIGHEST_GRADE + 1)
-    rows: list[tuple[Cell, ...]] = []
-    for name in assessors(benchmark):
-        counts = Counter(each.grade for each in benchmark.assessments[name].values())
-        rows.append((name, counts.total(), *(counts[grade] for grade in levels)))
-    columns = ("assessor", "graded", *(f"grade {grade}" for grade in levels))
+    counts = {name: Counter(each.grade for each in of.values()) for name, of in benchmark.assessments.items()}
+    rows: list[tuple[Cell, ...]] = [
+        (name, of.total(), *(of[grade] for grade in GRADES)) for name, of in counts.items()
+    ]
+    columns = ("assessor", "graded", *(f"grade {grade}" for grade in GRADES))
     return Table("Grades of each assessor", columns, tuple(rows))
 
 
 def scores_table(results: Results) -> Table:
     """Return the mean score by each judge of the papers with each grade."""
     rows: list[tuple[Cell, ...]] = []
-    for grade in range(HIGHEST_GRADE + 1):
+    for grade in GRADES:
         pairs = [pair for pair, each in results.grades.items() if each.grade == grade]
-        of_judges = [
-            [scores[pair].score for pair in pairs if pair in scores] for scores in results.scores.values()
-        ]
+        of_judges = ([of[pair].score for pair in pairs if pair in of] for of in results.scores.values())
         rows.append((grade, len(pairs), *map(mean_of_known, of_judges)))
-    return Table(
-        "Mean score of the papers with each grade", ("grade", "papers", *results.scores), tuple(rows)
-    )
+    columns = ("grade", "papers", *results.scores)
+    return Table("Mean score of the papers with each grade", columns, tuple(rows))
 
 
 def questions_table(results: Results) -> Table:

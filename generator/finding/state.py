@@ -211,7 +211,7 @@ class FindingState:
     def is_relevant(self, known: KnownPaper, threshold: float) -> bool:
         """Check whether a paper is relevant; a likely score is compared with `threshold` × expected F.
 
-        From half of the expected F on, a paper raises the list's F (`paper_probability.py`).
+        From half of the expected F on, a paper raises the list's F (`paper_ranking.py`).
         """
         judged = known.judgement
         return judged is not None and judged.score >= threshold * (self.expected_f if judged.likely else 1)

@@ -12,7 +12,7 @@ from base.untrusted import one_line
 from retriever.opening.models import CrossEncoder
 
 # Logistic regressions on the lead of a cosine. That of passages was fitted on training questions
-# (`python -m eval.development.relevance`), on English with a small encoder; that of papers was set by hand.
+# (`python -m tools.fitting passages`), on English with a small encoder; that of papers was set by hand.
 PASSAGES: Mapping[str, float] = {"bias": -4.267, "lead": 10.825}
 PAPERS: Mapping[str, float] = {"bias": -4.0, "lead": 12.0}
 

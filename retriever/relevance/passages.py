@@ -1,7 +1,7 @@
 """The relevance of passages to a question, 0 to 1, for ranking and for thresholds.
 
 The words that question and passage share are the last measure: a logistic regression fitted on training
-questions (`python -m eval.development.relevance --home DIR --fit --step 8`), the likelihood that a candidate
+questions (`python -m tools.fitting passages --home DIR --fit --step 8`), the likelihood that a candidate
 is relevant if half of the candidates are.
 """
 

@@ -4,13 +4,24 @@ import resource
 import signal
 import subprocess
 import sys
+from dataclasses import dataclass
+from typing import Annotated
 
 import pytest
+from pydantic import Field
 
 from base.errors import DamagedFile, FileBusy, OutputNotWritten
 from base.journal import appending, read_records
-from eval.judging.records import Assessment
 from tests.indexer.made_corpora import ROOT
+
+
+@dataclass(frozen=True)
+class Assessment:
+    query_id: Annotated[str, Field(pattern=r"^\S+$")]
+    paper: tuple[str, str]
+    grade: Annotated[int, Field(ge=0, le=3, strict=True)]
+    at: str
+
 
 FIRST = Assessment("Q1", ("papers", "P1"), 3, "2025-01-01T00:00:00+00:00")
 SECOND = Assessment("Q1", ("papers", "P2"), 0, "2025-01-01T00:00:01+00:00")
@@ -87,7 +98,7 @@ import resource, sys
 from pathlib import Path
 from base.errors import OutputNotWritten
 from base.journal import appending
-from eval.judging.records import Assessment
+from tests.base.test_journal import Assessment
 
 path = Path(sys.argv[1])
 record = Assessment("Q1", ("papers", "P1"), 3, "2025-01-01T00:00:00+00:00")

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import threading
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,6 @@ from eval.errors import BadMeasure, BadTopics
 from generator.errors import ModelNotConfigured
 from retriever.errors import BadFilter
 from retriever.methods import method_names
-from tests.http_server import Handler, serving
 from tests.indexer.made_corpora import command, environment_of
 
 pytest_plugins = ["tests.generator.sample_index"]
@@ -50,31 +48,44 @@ def write_lines(path, *lines):
     return path
 
 
+@pytest.fixture
+def run(call, tmp_path):
+    """Return what ranks topics by a method, and gives the lines of the run by column, and the manifest."""
+
+    def made(*topics, options=("--method", "or"), out=tmp_path / "run"):
+        path = write_lines(tmp_path / "topics.tsv", *topics)
+        result = call("run", path, "--name", "sample", *options, "--out", out, "--json")
+        assert result.exit_code == 0, result.output
+        lines = [line.split(" ") for line in out.read_text().splitlines()]
+        manifest = json.loads(out.with_name(f"{out.name}.manifest.json").read_text(encoding="utf-8"))
+        return lines, manifest, result
+
+    return made
+
+
 @pytest.mark.parametrize("method", [method for method in method_names() if method != "dense"])
-def test_a_run_holds_papers_of_every_question(call, tmp_path, method):
-    topics = write_lines(tmp_path / "topics.tsv", "q1\tmethane rice", "q2\t간호사 이직")
-    out = tmp_path / "run.trec"
-
-    result = call("run", topics, "--name", "sample", "--method", method, "-k", 5, "--out", out, "--json")
-
-    assert result.exit_code == 0, result.output
-    lines = [line.split(" ") for line in out.read_text().splitlines()]
+def test_a_run_holds_papers_of_every_question(run, method):
+    lines, manifest, result = run(
+        "q1\tmethane rice", "q2\t간호사 이직", options=("--method", method, "-k", 5)
+    )
     assert {line[0] for line in lines} == {"q1", "q2"}
     assert all(line[2].startswith("SAMPLE-") and "@" not in line[2] for line in lines)
     assert json.loads(result.stdout)["hits"] == len(lines) <= 10
+    assert (manifest["method"], manifest["k"], manifest["unit"]) == (method, 5, "paper")
 
 
-def test_the_unit_can_be_changed_to_passages(call, tmp_path):
-    topics = write_lines(tmp_path / "topics.tsv", "q1\tmethane emission from rice paddies")
+def test_unit_and_title_weight_can_be_changed(run):
+    passages, _, _ = run("q1\tmethane emission of rice", options=("--method", "or", "--unit", "passage"))
+    assert any("@" in line[2] for line in passages)
+    runs = []
+    for weight in ("0", "5"):
+        lines, manifest, _ = run("q1\trice and methane", options=("--method", "or", "--title-weight", weight))
+        assert manifest["applied"]["title_weight"] == float(weight)
+        runs.append(lines)
+    assert runs[0] != runs[1]
 
-    call("run", topics, "--name", "sample", "--method", "or", "--unit", "passage", "--out", tmp_path / "run")
 
-    assert any("@" in line.split()[2] for line in (tmp_path / "run").read_text().splitlines())
-
-
-def test_two_runs_of_the_same_are_byte_equal_and_their_manifests_differ_in_time_only(
-    call, sample_run, tmp_path
-):
+def test_runs_of_the_same_are_byte_equal_and_their_manifests_differ_in_time_only(call, sample_run, tmp_path):
     again = tmp_path / "again" / "or.trec"
     again.parent.mkdir()
     call("run", SAMPLE / "topics.jsonl", "--name", "sample", "--method", "or", "--out", again)
@@ -87,35 +98,15 @@ def test_two_runs_of_the_same_are_byte_equal_and_their_manifests_differ_in_time_
     for manifest in (first, second):
         del manifest["started"], manifest["seconds"], manifest["run"]["path"]
     assert first == second
-
-
-def test_the_manifest_says_what_the_run_was_made_with(sample_run):
-    manifest = json.loads(sample_run.with_name("or.trec.manifest.json").read_text(encoding="utf-8"))
-
-    assert (manifest["method"], manifest["k"], manifest["unit"]) == ("or", 100, "paper")
-    assert manifest["strategist"] == {"source": "statistics"}
-    assert manifest["index"]["name"] == "sample"
-    assert manifest["index"]["fingerprint"]["analyzer"] == "bilingual"
-    assert manifest["topics"] == {
+    assert first["strategist"] == {"source": "statistics"}
+    assert (first["index"]["name"], first["index"]["fingerprint"]["analyzer"]) == ("sample", "bilingual")
+    assert first["topics"] == {
         "path": str(SAMPLE / "topics.jsonl"),
         "sha256": hashlib.sha256((SAMPLE / "topics.jsonl").read_bytes()).hexdigest(),
         "questions": 40,
     }
-    assert manifest["run"]["sha256"] == hashlib.sha256(sample_run.read_bytes()).hexdigest()
-
-
-def test_the_title_weight_asked_for_takes_effect_and_stands_in_the_manifest(call, tmp_path):
-    topics = write_lines(tmp_path / "topics.tsv", "q1\trice paddies and methane")
-    runs = []
-    for weight in ("0", "5"):
-        out = tmp_path / f"run{weight}"
-        options = ("--name", "sample", "--method", "or", "--title-weight", weight, "--out", out)
-        call("run", topics, *options)
-        manifest = json.loads(out.with_name(f"{out.name}.manifest.json").read_text(encoding="utf-8"))
-        assert manifest["applied"]["title_weight"] == float(weight)
-        runs.append(out.read_text(encoding="utf-8"))
-
-    assert runs[0] != runs[1]
+    assert first["run"]["sha256"] == hashlib.sha256(sample_run.read_bytes()).hexdigest()
+    assert json.loads(call("score", SAMPLE / "qrels.txt", again, "--json").stdout)["Success@5"] > 0.8
 
 
 @pytest.mark.parametrize(
@@ -137,65 +128,47 @@ def test_a_call_that_cannot_be_made_is_refused_before_anything_is_written(
     assert not (tmp_path / "run").exists()
 
 
-def test_a_question_without_hits_is_told_and_the_others_go_on(call, tmp_path):
-    topics = write_lines(tmp_path / "topics.tsv", "q1\tthe of and", "q2\t" + "x" * 20_001, "q3\trice")
-    out = tmp_path / "run"
-
-    result = call("run", topics, "--name", "sample", "--method", "or", "--out", out)
-
-    assert result.exit_code == 0, result.output
-    assert {line.split()[0] for line in out.read_text().splitlines()} == {"q3"}
-    assert re.findall(r"^ *(q\d): ", result.stderr, re.MULTILINE) == ["q1", "q2"]
-    assert "20,001" in result.stderr
-
-
-def test_one_question_with_one_hit_is_told_in_the_singular(call, tmp_path):
-    topics = write_lines(tmp_path / "topics.tsv", "q1\trice")
-
-    result = call("run", topics, "--name", "sample", "--method", "or", "-k", 1, "--out", tmp_path / "run")
-
-    assert result.stdout.startswith(f"{tmp_path / 'run'}: 1 question, 1 hit, ")
-
-
-def test_an_expression_that_cannot_be_read_is_told_and_the_others_go_on(call, tmp_path):
-    topics = write_lines(tmp_path / "topics.tsv", 'q1\t(rice AND "methane', "q2\trice AND methane")
-
-    result = call(
-        "run", topics, "--name", "sample", "--method", "boolean", "--out", tmp_path / "run", "--json"
-    )
-
-    assert result.exit_code == 0, result.output
+def test_a_question_without_hits_is_told_and_the_others_go_on(call, run, tmp_path):
+    lines, _, result = run("q1\tthe of and", "q2\t" + "x" * 20_001, "q3\trice")
+    assert {line[0] for line in lines} == {"q3"}
+    told = json.loads(result.stdout)["without_hits"]
+    assert list(told) == ["q1", "q2"]
+    assert "20,001" in told["q2"]
+    unread = 'q1\t(rice AND "methane', "q2\trice AND methane"
+    _, _, result = run(*unread, options=("--method", "boolean"))
     assert list(json.loads(result.stdout)["without_hits"]) == ["q1"]
+    one = write_lines(tmp_path / "one.tsv", "q1\trice", "q2\tthe")
+    result = call("run", one, "--name", "sample", "--method", "or", "-k", 1, "--out", tmp_path / "run")
+    assert re.search("^ *q2: ", result.stderr, re.MULTILINE)
+    assert ", 1 hit, " in result.stdout
 
 
-class KeywordModel(Handler):
-    """Answers every call with the same two keywords a language."""
+def test_strategies_of_a_model_and_the_files_as_they_were_read_stand_in_the_manifest(
+    run, tmp_path, model, monkeypatch
+):
+    synonyms = write_lines(tmp_path / "synonyms", "rice, paddy")
+    rules = hashlib.sha256(synonyms.read_bytes()).hexdigest()
 
-    def post(self):
-        self.asked()
-        content = json.dumps({"ko": ["논", "메탄"], "en": ["methane", "paddy"]})
-        message = {"role": "assistant", "content": content}
-        self.answer(200, {"model": "small-1", "choices": [{"message": message, "finish_reason": "stop"}]})
+    def edit(_):
+        write_lines(tmp_path / "topics.tsv", "q2\twheat")
+        write_lines(synonyms, "wheat, corn")
+        return 200
 
-
-def test_strategies_of_a_model_stand_in_the_manifest(call, tmp_path, monkeypatch):
-    topics = write_lines(tmp_path / "topics.tsv", "q1\tHow much methane do paddies emit?")
-    out = tmp_path / "run"
-
-    with serving(KeywordModel) as url:
-        monkeypatch.setenv("SHRAG_LLM__BASE_URL", f"{url}/v1")
-        monkeypatch.setenv("SHRAG_LLM__MODEL", "small")
-        result = call(
-            "run", topics, "--name", "sample", "--method", "paper", "--strategist", "model", "--out", out
-        )
-
-    assert result.exit_code == 0, result.output
-    made_by = json.loads((tmp_path / "run.manifest.json").read_text(encoding="utf-8"))["strategist"]
+    model.on_call = edit
+    for name, value in model.settings.items():
+        monkeypatch.setenv(f"SHRAG_{name.upper()}", str(value))
+    options = ("--method", "paper", "--strategist", "model", "--synonyms", synonyms)
+    lines, manifest, _ = run("q1\tHow much methane do paddies emit?", options=options)
+    made_by = manifest["strategist"]
     assert (made_by["source"], made_by["model"], made_by["unusable"]) == ("model", "small", [])
     assert made_by["strategies"]["q1"]["en"] == ["methane", "paddy"]
     assert made_by["strategies"]["q1"]["origin"] == "model"
     assert list(made_by["prompts"]) == ["keywords"]
-    assert out.read_text().startswith("q1 Q0 SAMPLE-")
+    assert lines[0][2].startswith("SAMPLE-")
+    assert "wheat" in (tmp_path / "topics.tsv").read_text()
+    asked = b"q1\tHow much methane do paddies emit?\n"
+    assert manifest["topics"]["sha256"] == hashlib.sha256(asked).hexdigest()
+    assert manifest["applied"]["synonyms"]["sha256"] == rules
 
 
 def test_replayed_strategies_give_byte_equal_runs(call, sample_run, tmp_path):
@@ -229,112 +202,65 @@ def test_topics_without_a_strategy_are_counted_and_the_first_is_named(call, tmp_
     assert not (tmp_path / "run").exists()
 
 
-def test_a_place_that_cannot_be_written_is_told_before_the_work(call, tmp_path):
-    (tmp_path / "file").write_text("")
-
-    result = call("run", SAMPLE / "topics.jsonl", "--name", "absent", "--out", tmp_path / "file" / "run")
-
-    assert isinstance(result.exception, UnknownPath)
-
-
-@pytest.mark.parametrize("out", ["topics.tsv", "link", "run"], ids=["itself", "by a link", "as the manifest"])
-def test_what_a_run_reads_is_not_written_over(call, tmp_path, out):
-    name = "run.manifest.json" if out == "run" else "topics.tsv"
-    topics = write_lines(tmp_path / name, "q1\trice")
-    (tmp_path / "link").symlink_to(name)
-
-    result = call("run", topics, "--name", "sample", "--out", tmp_path / out)
-
-    assert isinstance(result.exception, InvalidCall)
-    assert topics.read_text() == "q1\trice\n"
-
-
-@pytest.mark.parametrize("variable", ["SHRAG_SYNONYMS", "SHRAG_CACHE__FILE", "SHRAG_LLM__TOKENIZER"])
-def test_what_the_settings_name_is_not_written_over(call, tmp_path, monkeypatch, variable):
-    topics = write_lines(tmp_path / "topics.tsv", "q1\trice")
+@pytest.mark.parametrize(
+    ("out", "variable"),
+    [
+        ("topics.tsv", ""),
+        ("link", ""),
+        ("run", ""),  # its manifest
+        *(("kept", variable) for variable in ("SYNONYMS", "CACHE__FILE", "LLM__TOKENIZER")),
+    ],
+)
+def test_what_a_run_reads_is_not_written_over(call, tmp_path, monkeypatch, out, variable):
+    topics = write_lines(tmp_path / ("run.manifest.json" if out == "run" else "topics.tsv"), "q1\trice")
+    (tmp_path / "link").symlink_to(topics.name)
     kept = write_lines(tmp_path / "kept", "rice, paddy")
-    monkeypatch.setenv(variable, str(kept))
+    if variable:
+        monkeypatch.setenv(f"SHRAG_{variable}", str(kept))
 
-    result = call("run", topics, "--name", "sample", "--strategist", "model", "--out", kept)
-
-    assert isinstance(result.exception, InvalidCall)
-    assert kept.read_text() == "rice, paddy\n"
-
-
-def test_nothing_is_written_into_the_index_that_is_read(call, sample_home):
-    result = call("run", SAMPLE / "topics.jsonl", "--name", "sample", "--out", sample_home / "sample" / "run")
+    result = call("run", topics, "--name", "sample", "--strategist", "model", "--out", tmp_path / out)
 
     assert isinstance(result.exception, InvalidCall)
-    assert not (sample_home / "sample" / "run").exists()
+    assert (topics.read_text(), kept.read_text()) == ("q1\trice\n", "rice, paddy\n")
 
 
-def test_a_pipe_gets_the_run_and_no_manifest_beside_it(call, tmp_path):
-    topics = write_lines(tmp_path / "topics.tsv", "q1\trice")
-    os.mkfifo(tmp_path / "pipe")
-    received = []
-    reader = threading.Thread(target=lambda: received.append((tmp_path / "pipe").read_text()), daemon=True)
-    reader.start()
-
-    result = call("run", topics, "--name", "sample", "--method", "or", "--out", tmp_path / "pipe", "--json")
-
-    assert result.exit_code == 0, result.output
-    reader.join()
-    assert json.loads(result.stdout)["sha256"] == hashlib.sha256(received[0].encode()).hexdigest()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["pipe", "topics.tsv"]
+def test_places_that_cannot_be_written_are_told_before_the_work(call, tmp_path, sample_home):
+    (tmp_path / "file").write_text("")
+    inside = sample_home / "sample" / "run"
+    for name, out, error in (
+        ("absent", tmp_path / "file" / "run", UnknownPath),
+        ("sample", inside, InvalidCall),
+    ):
+        result = call("run", SAMPLE / "topics.jsonl", "--name", name, "--out", out)
+        assert isinstance(result.exception, error)
+    assert not inside.exists()
 
 
-@contextmanager
-def piped(path, content):
-    """Make a pipe that gives a file's bytes to who opens it."""
-    os.mkfifo(path)
-    writer = threading.Thread(target=path.write_bytes, args=(content,), daemon=True)
-    writer.start()
-    yield path
-    writer.join(60)
-    assert not writer.is_alive()
+def test_pipes_are_read_and_written_without_a_manifest_beside_them(call, tmp_path):
+    def in_background(work, *given):
+        thread = threading.Thread(target=work, args=given, daemon=True)
+        thread.start()
+        return thread
 
-
-def test_topics_of_a_pipe_are_hashed_as_they_are_read(call, tmp_path):
-    packed = gzip.compress(b"q1\trice\n")
-    with piped(tmp_path / "pipe", packed) as topics:
-        result = call("run", topics, "--name", "sample", "--method", "or", "--out", tmp_path / "run")
-
-    assert result.exit_code == 0, result.output
+    topics, qrels, out = (tmp_path / name for name in ("topics", "qrels", "out"))
+    for pipe in (topics, qrels, out):
+        os.mkfifo(pipe)
+    packed, received, run = gzip.compress(b"q1\trice\n"), [], tmp_path / "run"
+    for place in (out, run):
+        in_background(topics.write_bytes, packed)
+        reader = in_background(lambda: received.append(out.read_text())) if place == out else None
+        result = call("run", topics, "--name", "sample", "--method", "or", "--out", place, "--json")
+        assert result.exit_code == 0, result.output
+        if reader:
+            reader.join()
+            digest = hashlib.sha256(received[0].encode()).hexdigest()
+            assert json.loads(result.stdout)["sha256"] == digest
+            assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "qrels", "topics"]
     manifest = json.loads((tmp_path / "run.manifest.json").read_text(encoding="utf-8"))
     assert manifest["topics"]["sha256"] == hashlib.sha256(packed).hexdigest()
-
-
-def test_topics_that_change_meanwhile_are_hashed_as_they_were_read(call, tmp_path, monkeypatch):
-    topics = write_lines(tmp_path / "topics.tsv", "q1\trice")
-    before = hashlib.sha256(topics.read_bytes()).hexdigest()
-    synonyms = write_lines(tmp_path / "synonyms", "rice, paddy")
-    rules = hashlib.sha256(synonyms.read_bytes()).hexdigest()
-
-    class Editor(KeywordModel):
-        def post(self):
-            write_lines(topics, "q2\twheat")
-            write_lines(synonyms, "wheat, corn")
-            super().post()
-
-    with serving(Editor) as url:
-        monkeypatch.setenv("SHRAG_LLM__BASE_URL", f"{url}/v1")
-        monkeypatch.setenv("SHRAG_LLM__MODEL", "small")
-        options = ("--name", "sample", "--strategist", "model", "--synonyms", synonyms)
-        result = call("run", topics, *options, "--out", tmp_path / "run")
-
-    assert result.exit_code == 0, result.output
-    assert "wheat" in topics.read_text()
-    manifest = json.loads((tmp_path / "run.manifest.json").read_text(encoding="utf-8"))
-    assert manifest["topics"]["sha256"] == before
-    assert manifest["applied"]["synonyms"]["sha256"] == rules
-
-
-def test_qrels_of_a_pipe_are_read(call, tmp_path):
-    run = write_lines(tmp_path / "run", "q1 Q0 x 1 2.0 t", "q1 Q0 a 2 1.0 t")
-    with piped(tmp_path / "pipe", gzip.compress(b"q1 0 a 1\n")) as qrels:
-        result = call("score", qrels, run, "--measures", "RR", "--json")
-
-    assert json.loads(result.stdout) == {"RR": 0.5}
+    write_lines(run, "q1 Q0 x 1 2.0 t", "q1 Q0 a 2 1.0 t")
+    in_background(qrels.write_bytes, gzip.compress(b"q1 0 a 1\n"))
+    assert json.loads(call("score", qrels, run, "--measures", "RR", "--json").stdout) == {"RR": 0.5}
 
 
 def test_a_run_on_standard_output_stands_there_alone(sample_home, tmp_path):
@@ -355,20 +281,54 @@ def test_a_run_on_standard_output_stands_there_alone(sample_home, tmp_path):
     assert b"1 question" in done.stderr
 
 
-@pytest.mark.parametrize("arguments", [["--method", "best"], ["-k", "0"], ["--unit", "book"]])
-def test_wrong_options_are_calls_that_are_wrong(call, tmp_path, arguments):
-    result = call("run", SAMPLE / "topics.jsonl", "--name", "sample", "--out", tmp_path / "run", *arguments)
+def test_wrong_options_are_calls_that_are_wrong(call, tmp_path):
+    for options in (["--method", "best"], ["-k", "0"], ["--unit", "book"]):
+        given = ("run", SAMPLE / "topics.jsonl", "--name", "sample", "--out", tmp_path / "run", *options)
+        assert call(*given).exit_code == 2
 
-    assert result.exit_code == 2
+
+@pytest.fixture
+def judged(call, tmp_path):
+    """Return what scores or compares runs of a, b, c for q1, q2, q3; hits that are x are not relevant."""
+    write_lines(tmp_path / "qrels", *(f"q{number} 0 {found} 1" for number, found in enumerate("abc", 1)))
+
+    def scored(*runs, options=(), measures="RR"):
+        paths = []
+        for number, run in enumerate(runs):
+            hits, failed, topics = run if isinstance(run, tuple) else (run, None, "")
+            lines = (
+                f"{query_id} Q0 {found} {rank} {9 - rank} t"
+                for query_id, of in hits.items()
+                for rank, found in enumerate(of, 1)
+            )
+            path = write_lines(tmp_path / f"run{number}", *lines)
+            if failed is not None:
+                record = {
+                    "run": {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()},
+                    "failed": dict.fromkeys(failed, "SourceFailed: no answer"),
+                    "topics": {"sha256": topics, "questions": 3},
+                }
+                path.with_name(f"{path.name}.manifest.json").write_text(json.dumps(record))
+            paths.append(path)
+        command = "score" if len(runs) == 1 else "compare"
+        named = ("--measures", measures) if measures else ()
+        return call(command, tmp_path / "qrels", *paths, *named, *options)
+
+    return scored
 
 
-def test_score_gives_one_json_object(call, tmp_path):
-    qrels = write_lines(tmp_path / "qrels", "q1 0 a 1", "q2 0 b 1")
-    run = write_lines(tmp_path / "run", "q1 Q0 x 1 2.0 t", "q1 Q0 a 2 1.0 t", "q2 Q0 b 1 1.0 t")
+WHOLE = {"q1": "xa", "q2": "b", "q3": "c"}
 
-    result = call("score", qrels, run, "--measures", "RR R@100", "--json")
 
-    assert json.loads(result.stdout) == {"RR": (1 / 2 + 1) / 2, "R@100": 1.0}
+def test_score_gives_means_and_each_question_where_asked(judged):
+    assert json.loads(judged(WHOLE, measures="RR R@100", options=["--json"]).stdout) == {
+        "RR": pytest.approx((1 / 2 + 1 + 1) / 3),
+        "R@100": 1.0,
+    }
+    of_questions = json.loads(judged(WHOLE, options=["--json", "--per-query"]).stdout)["per_query"]
+    assert of_questions == {"q1": {"RR": 0.5}, "q2": {"RR": 1.0}, "q3": {"RR": 1.0}}
+    assert "q1  RR 0.5000" in judged(WHOLE, options=["--per-query"]).stdout
+    assert isinstance(judged(WHOLE, measures="Foo").exception, BadMeasure)
 
 
 def test_score_has_usual_measures_and_tells_what_is_missing(call, tmp_path):
@@ -381,113 +341,34 @@ def test_score_has_usual_measures_and_tells_what_is_missing(call, tmp_path):
     assert re.findall(r"^.*\((q\d)\)$", result.stderr, re.MULTILINE) == ["q2", "q3", "q4"]
 
 
-def with_manifest(run, *, failed=(), topics="one"):
-    """Write beside a run what it was made with; return its path."""
-    record = {
-        "run": {"sha256": hashlib.sha256(run.read_bytes()).hexdigest()},
-        "failed": dict.fromkeys(failed, "SourceFailed: no answer"),
-        "topics": {"sha256": topics, "questions": 3},
-    }
-    run.with_name(f"{run.name}.manifest.json").write_text(json.dumps(record))
-    return run
-
-
-def test_questions_that_failed_are_left_out_of_scores_and_told(call, tmp_path):
-    qrels = write_lines(tmp_path / "qrels", "q1 0 a 1", "q2 0 b 1", "q3 0 c 1")
-    run = write_lines(tmp_path / "run", "q1 Q0 a 1 2.0 t")
-    with_manifest(run, failed=["q2"])
-
-    result = call("score", qrels, run, "--measures", "RR", "--json")
-
+def test_questions_that_failed_are_left_out_of_scores_and_comparisons(judged, tmp_path):
+    result = judged(({"q1": "a"}, ["q2"], "one"), options=["--json"])
     assert json.loads(result.stdout) == {"RR": 1 / 2, "left_out": ["q2"]}
     assert re.findall(r"^.*\((q\d)\)$", result.stderr, re.MULTILINE) == ["q2", "q3"]
-
-
-@pytest.mark.parametrize("another_run", [True, False])
-def test_a_manifest_that_does_not_fit_the_run_leaves_nothing_out(call, tmp_path, another_run):
-    qrels = write_lines(tmp_path / "qrels", "q1 0 a 1", "q2 0 b 1")
-    run = write_lines(tmp_path / "run", "q1 Q0 a 1 2.0 t", *[] if another_run else ["q2 Q0 x 1 2.0 t"])
-    with_manifest(run, failed=["q2"])
-    if another_run:
-        write_lines(run, "q1 Q0 a 1 3.0 t")
-
-    assert json.loads(call("score", qrels, run, "--measures", "RR", "--json").stdout) == {"RR": 1 / 2}
-
-
-def test_questions_that_failed_in_one_run_are_compared_in_neither(call, tmp_path):
-    qrels = write_lines(tmp_path / "qrels", "q1 0 a 1", "q2 0 b 1", "q3 0 c 1")
-    first = write_lines(tmp_path / "first", "q1 Q0 a 1 2.0 t", "q3 Q0 x 1 2.0 t")
-    second = write_lines(
-        tmp_path / "second", *(f"q{n} Q0 {found} 1 2.0 t" for n, found in enumerate("abc", 1))
-    )
-    with_manifest(first, failed=["q2"])
-    with_manifest(second, topics="another")
-
-    result = call("compare", qrels, first, second, "--measures", "RR", "--json")
-
+    # a manifest of another run
+    assert json.loads(judged({"q1": "xa"}, options=["--json"]).stdout) == {"RR": pytest.approx(1 / 6)}
+    (tmp_path / "run0.manifest.json").unlink()
+    assert json.loads(judged(({"q1": "a", "q2": "x"}, ["q2"], ""), options=["--json"]).stdout) == {
+        "RR": pytest.approx(1 / 3)
+    }
+    first = ({"q1": "a", "q3": "x"}, ["q2"], "one")
+    result = judged(first, ({**WHOLE, "q1": "a"}, [], "another"), options=["--json"])
     record = json.loads(result.stdout)
     assert (record["questions"], record["left_out"]) == (2, ["q2"])
     assert (record["measures"]["RR"]["a"], record["measures"]["RR"]["b"]) == (1 / 2, 1.0)
     assert "different topics" in result.stderr
 
 
-def test_score_gives_each_question_where_asked(call, tmp_path):
-    qrels = write_lines(tmp_path / "qrels", "q1 0 a 1", "q2 0 b 1")
-    run = write_lines(tmp_path / "run", "q1 Q0 x 1 2.0 t", "q1 Q0 a 2 1.0 t", "q2 Q0 b 1 1.0 t")
-
-    result = call("score", qrels, run, "--measures", "RR", "--per-query", "--json")
-
-    assert json.loads(result.stdout)["per_query"] == {"q1": {"RR": 0.5}, "q2": {"RR": 1.0}}
-    assert "q1  RR 0.5000" in call("score", qrels, run, "--measures", "RR", "--per-query").stdout
-
-
-def test_an_unknown_measure_is_told(call, tmp_path):
-    qrels = write_lines(tmp_path / "qrels", "q1 0 a 1")
-    run = write_lines(tmp_path / "run", "q1 Q0 a 1 2.0 t")
-
-    assert isinstance(call("score", qrels, run, "--measures", "Foo").exception, BadMeasure)
-
-
-def test_compare_says_what_the_second_gains(call, tmp_path):
-    qrels = write_lines(tmp_path / "qrels", "q1 0 a 1", "q2 0 b 1", "q3 0 c 1")
-    first = write_lines(tmp_path / "first", *(f"q{n} Q0 x 1 2.0 t" for n in (1, 2, 3)))
-    second = write_lines(
-        tmp_path / "second", *(f"q{n} Q0 {found} 1 2.0 t" for n, found in enumerate("abc", 1))
-    )
-
-    result = call("compare", qrels, first, second, "--measures", "RR", "--json")
-
-    assert json.loads(result.stdout) == {
+def test_compare_says_what_the_second_gains(judged):
+    none, all_found = dict.fromkeys(WHOLE, "x"), {**WHOLE, "q1": "a"}
+    gain = {"a": 0.0, "b": 1.0, "difference": 1.0, "p_value": 2 / 8, "interval": [1.0, 1.0]}
+    assert json.loads(judged(none, all_found, options=["--json"]).stdout) == {
         "questions": 3,
-        "measures": {
-            "RR": {
-                "a": 0.0,
-                "b": 1.0,
-                "difference": 1.0,
-                "p_value": 2 / 8,
-                "interval": [1.0, 1.0],
-                "wins": 3,
-                "ties": 0,
-                "losses": 0,
-            }
-        },
+        "measures": {"RR": {**gain, "wins": 3, "ties": 0, "losses": 0}},
         "overlap@10": 0.0,
         "rank_biased_overlap": 0.0,
     }
-
-
-def test_compare_prints_a_table(call, tmp_path):
-    qrels = write_lines(tmp_path / "qrels", "q1 0 a 1")
-    run = write_lines(tmp_path / "run", "q1 Q0 a 1 2.0 t")
-
-    lines = call("compare", qrels, run, run, "--measures", "RR").stdout.splitlines()
-
+    lines = judged(all_found, all_found).stdout.splitlines()
     assert lines[1].split("  ")[0] == "RR"
     assert "1.0000  1.0000  +0.0000  +0.0000 … +0.0000  1.0000" in lines[1]
     assert lines[-1] == "first 10 in common 1.000, rank-biased overlap (p = .9) 1.000"
-
-
-def test_the_sample_is_found(call, sample_run):
-    result = call("score", SAMPLE / "qrels.txt", sample_run, "--json")
-
-    assert json.loads(result.stdout)["Success@5"] > 0.8

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import pytest
 
+from tests.eval.conftest import QUESTIONS, TOPICS
 from tests.generator.sample_index import NAME, shrag
 from tests.http_server import Handler, serving
 from tests.indexer.made_corpora import ROOT, build, command, environment_of
@@ -18,51 +19,7 @@ from tests.interrupts import interrupts_heeded
 pytest_plugins = ["tests.generator.sample_index"]
 pytestmark = pytest.mark.slow
 
-TOPICS = ROOT / "sample" / "topics.jsonl"
-QUESTIONS = [json.loads(line)["question"] for line in TOPICS.read_text("utf-8").splitlines()]
-KEYWORDS = json.dumps({"ko": ["논", "메탄"], "en": ["methane", "paddy"]})
 ENDS_S = 120  # that a machine with much else to do may need
-
-
-class KeywordModel:
-    """A model's server; `on_call` is told how many calls there were, and may return a status that fails."""
-
-    def __init__(self):
-        self.prompts = []
-        self.settings = {}
-        self.on_call = lambda _: 200
-
-    def questions(self):
-        return [question for prompt in self.prompts for question in QUESTIONS if question in prompt]
-
-
-@pytest.fixture
-def model():
-    model, lock = KeywordModel(), threading.Lock()
-
-    class Server(Handler):
-        def post(self):
-            prompt = self.asked()["messages"][0]["content"]
-            with lock:
-                model.prompts.append(prompt)
-            status = model.on_call(len(model.prompts))
-            if status is None:
-                self.close_connection = True
-                return
-            message = {"role": "assistant", "content": KEYWORDS}
-            self.answer(
-                status, {"model": "small-1", "choices": [{"message": message, "finish_reason": "stop"}]}
-            )
-
-    with serving(Server) as url:
-        model.settings = {
-            "llm__base_url": f"{url}/v1",
-            "llm__model": "small",
-            "llm__strategy_calls": "one",
-            "llm__concurrency": 1,
-            "llm__retries": 0,
-        }
-        yield model
 
 
 def call(out, *options, topics=TOPICS):
@@ -229,24 +186,18 @@ def test_a_model_that_fails_for_one_question_after_the_other_is_given_up(
     sample_home, model, undisturbed, tmp_path
 ):
     out = tmp_path / "run"
+    fails_for(model, *QUESTIONS)
+    assert shrag(*call(out, *ASKING), home=sample_home, **model.settings).returncode == 1
+    assert not out.exists()
+    assert not kept_of(out).exists()
     fails_for(model, *QUESTIONS[3:])
     given_up = shrag(*call(out, *ASKING), home=sample_home, **model.settings)
-
     assert given_up.returncode == 1
     assert f"3 questions of 40 kept in {kept_of(out)}" in given_up.stderr
     assert not out.exists()
-
     model.on_call = lambda _: 200
     assert shrag(*call(out, *ASKING), home=sample_home, **model.settings).returncode == 0
     assert same(out, undisturbed)
-
-
-def test_a_model_that_answers_nothing_ends_the_run(sample_home, model, tmp_path):
-    fails_for(model, *QUESTIONS)
-    done = shrag(*call(tmp_path / "run", *ASKING), home=sample_home, **model.settings)
-
-    assert done.returncode == 1
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.fixture
@@ -266,83 +217,59 @@ def partial(sample_home, model, tmp_path):
         (("--method", "shrag"), {}, 'request.method: "paper" ≠ "shrag"'),
         ((), {"keywords": 5}, "settings.keywords: 10 ≠ 5"),
         ((), {"llm__seed": 3}, "language model.seed: 0 ≠ 3"),
+        ((), {"home": True}, "index.version: 1 ≠ 2"),
+        ((), {"topics": True}, "inputs.topics: "),
     ],
-    ids=["option", "method", "setting", "model"],
+    ids=["option", "method", "setting", "model", "index", "topics"],
 )
 def test_what_is_kept_of_a_run_that_was_made_otherwise_is_not_mixed_in(
-    sample_home, model, partial, changed, environment, told
+    sample_home, model, partial, tmp_path, changed, environment, told
 ):
+    home, topics, settings = sample_home, TOPICS, model.settings | environment
+    if settings.pop("home", False):
+        home = tmp_path / "home"
+        shutil.copytree(sample_home, home)
+        build(home, ROOT / "sample" / "papers.jsonl", name=NAME, rebuild=True)
+    if settings.pop("topics", False):
+        topics = tmp_path / "fewer.jsonl"
+        topics.write_text("".join(TOPICS.read_text("utf-8").splitlines(keepends=True)[:5]), "utf-8")
     before, made = kept_of(partial).read_bytes(), partial.read_bytes()
-    settings = model.settings | environment
+    given = call(partial, *ASKING, *changed, topics=topics)
 
-    refused = shrag(*call(partial, *ASKING, *changed), home=sample_home, **settings)
+    refused = shrag(*given, home=home, **settings)
 
     assert refused.returncode == 2
     assert told in refused.stderr
     assert (kept_of(partial).read_bytes(), partial.read_bytes()) == (before, made)
-    again = shrag(*call(partial, *ASKING, *changed, "--restart"), home=sample_home, **settings)
+    again = shrag(*given, "--restart", home=home, **settings)
     assert again.returncode == 0, again.stderr
     assert not kept_of(partial).exists()
 
 
-def test_other_topics_are_not_mixed_in(sample_home, model, partial, tmp_path):
-    fewer = tmp_path / "fewer.jsonl"
-    fewer.write_text("".join(TOPICS.read_text("utf-8").splitlines(keepends=True)[:5]), encoding="utf-8")
-
-    refused = shrag(*call(partial, *ASKING, topics=fewer), home=sample_home, **model.settings)
-
-    assert refused.returncode == 2
-    assert "inputs.topics: " in refused.stderr
-
-
-def test_another_version_of_the_index_is_not_mixed_in(sample_home, model, partial, tmp_path):
-    home = tmp_path / "home"
-    shutil.copytree(sample_home, home)
-    build(home, ROOT / "sample" / "papers.jsonl", name=NAME, rebuild=True)
-
-    refused = shrag(*call(partial, *ASKING), home=home, **model.settings)
-
-    assert refused.returncode == 2
-    assert "index.version: 1 ≠ 2" in refused.stderr
-
-
-def test_longer_waits_and_another_address_change_nothing_of_what_is_kept(sample_home, model, partial):
+def test_another_wait_changes_nothing_and_a_line_that_is_not_whole_is_ranked_again(
+    sample_home, model, undisturbed, partial
+):
+    kept_of(partial).write_bytes(kept_of(partial).read_bytes()[:-20])
     patient = model.settings | {"llm__timeout_s": 17, "llm__retries": 2, "llm__api_key": "secret"}
 
     done = shrag(*call(partial, *ASKING), home=sample_home, **patient)
 
     assert done.returncode == 0, done.stderr
-    assert "39 questions of 40 already" in done.stderr
-
-
-def test_a_question_that_was_not_kept_whole_is_ranked_again(sample_home, model, undisturbed, partial):
-    kept_of(partial).write_bytes(kept_of(partial).read_bytes()[:-20])
-
-    done = shrag(*call(partial, *ASKING), home=sample_home, **model.settings)
-
-    assert done.returncode == 0, done.stderr
+    assert "38 questions of 40 already" in done.stderr
     assert same(partial, undisturbed)
 
 
 def test_a_damaged_line_is_named_and_restart_ranks_all_again(sample_home, model, undisturbed, partial):
     lines = kept_of(partial).read_bytes().splitlines(keepends=True)
     kept_of(partial).write_bytes(b"".join([*lines[:2], b"\0" * 400 + b"\n", *lines[3:]]))
-
     refused = shrag(*call(partial, *ASKING), home=sample_home, **model.settings)
-
     assert refused.returncode == 1
     assert f"{kept_of(partial)}:3: " in refused.stderr
     done = shrag(*call(partial, *ASKING, "--restart"), home=sample_home, **model.settings)
     assert done.returncode == 0, done.stderr
     assert same(partial, undisturbed)
-
-
-def test_a_run_that_ended_before_its_first_question_hinders_no_other(sample_home, partial):
-    kept_of(partial).write_bytes(kept_of(partial).read_bytes().splitlines(keepends=True)[0])
-
-    done = shrag(*call(partial, "-k", 7), home=sample_home)
-
-    assert done.returncode == 0, done.stderr
+    kept_of(partial).write_bytes(lines[0])  # ended before its first question
+    assert shrag(*call(partial, "-k", 7), home=sample_home).returncode == 0
     assert manifest_of(partial)["k"] == 7
     assert not kept_of(partial).exists()
 

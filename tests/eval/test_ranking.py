@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from eval.ranking import MOST_FAILURES, RankedTopic, of_topics, rank_all, rank_topics
+from eval.ranking import MOST_FAILURES, RankedTopic, rank_all, rank_topics
 from indexer.errors import EngineUnreachable
 from retriever.errors import BadFilter, BadQuestion, SourceFailed
 from retriever.search import SearchRequest
@@ -31,9 +31,12 @@ def test_a_question_that_fails_costs_no_other(error):
     found, kept = ranked({"second": error})
 
     assert kept == ["q1", "q2", "q3"]
-    run = of_topics(found)
-    assert run.run == {"q1": [("paper of first", 1.0)], "q3": [("paper of third", 1.0)]}
-    assert run.failed == {"q2": f"{type(error).__name__}: {error}"}
+    assert [topic.ranking for topic in found.values()] == [
+        [("paper of first", 1.0)],
+        None,
+        [("paper of third", 1.0)],
+    ]
+    assert found["q2"].failures == (f"{type(error).__name__}: {error}",)
 
 
 def test_what_holds_for_the_whole_run_ends_it():
@@ -57,7 +60,7 @@ def test_a_run_ends_where_many_questions_in_a_row_fail():
     many = {str(number): SourceFailed("no answer") for number in range(1, MOST_FAILURES + 1)}
 
     found, _ = ranked(some, topics)
-    assert len(of_topics(found).run) == 40 - len(some)
+    assert sum(topic.ranking is not None for topic in found.values()) == 40 - len(some)
     with pytest.raises(SourceFailed):
         ranked(many, topics)
 

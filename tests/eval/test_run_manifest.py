@@ -1,13 +1,10 @@
 """What a run's manifest says of the configuration that took effect."""
 
-import asyncio
 from dataclasses import replace
 
 from eval.manifest import models_record, software
-from eval.ranking import configuration, deviations, rank_topic
+from eval.ranking import RankedTopic, configuration
 from indexer.settings import EncoderSettings, IndexerSettings
-from retriever.search import RankedQuestion, SearchRequest
-from retriever.settings import RetrieverSettings
 from retriever.stages.hits import AppliedSearch
 
 WITH_VECTORS = AppliedSearch(
@@ -28,31 +25,25 @@ REASON = "the encoder did not answer"
 FAILED = replace(WITH_VECTORS, order="features", vectors="", vectors_unused=REASON, failures=(REASON,))
 
 
+def ranked(*applied):
+    return {f"q{number}": RankedTopic([], applied=each) for number, each in enumerate(applied, 1)}
+
+
 def test_a_failure_for_the_first_question_is_its_own_and_not_the_runs():
-    of_run = configuration([FAILED, WITH_VECTORS])
+    of_run, deviations = configuration(ranked(FAILED, WITH_VECTORS))
 
     assert (of_run["vectors"], of_run["failures"]) == ("mini", [])
-    assert deviations({"q1": FAILED, "q2": WITH_VECTORS}, of_run) == {
+    assert deviations == {
         "q1": {"order": "features", "vectors": "", "vectors_unused": REASON, "failures": [REASON]}
     }
 
 
-def test_where_nothing_is_found_what_failed_is_told_all_the_same():
-    class Index:
-        async def ask(self, question):
-            return RankedQuestion((), FAILED)
-
-    topic = asyncio.run(rank_topic(Index(), SearchRequest("of the"), RetrieverSettings()))
-
-    assert (topic.ranking, topic.failures) == ([], (REASON,))
-
-
 def test_what_holds_for_every_question_is_the_configuration():
     unused = replace(WITH_VECTORS, vectors="", vectors_unused="no encoder is configured")
-    of_run = configuration([unused, unused])
-
-    assert "encoder" in of_run["vectors_unused"]
-    assert deviations({"q1": unused, "q2": unused}, of_run) == {}
+    of_run, deviations = configuration(ranked(unused, unused))
+    assert (of_run["vectors_unused"], deviations) == ("no encoder is configured", {})
+    assert "torch" not in software(models=False)["libraries"]
+    assert {"torch", "transformers", "rapidfuzz"} <= software(models=True)["libraries"].keys()
 
 
 def test_a_model_is_recorded_where_it_had_a_part_in_the_order():
@@ -60,8 +51,8 @@ def test_a_model_is_recorded_where_it_had_a_part_in_the_order():
         encoder=EncoderSettings(provider="local", model="mini", revision="7a1c", device="cpu")
     )
 
-    assert models_record(settings, configuration([FAILED])) == {}
-    assert models_record(settings, configuration([WITH_VECTORS])) == {
+    assert models_record(settings, configuration(ranked(FAILED))[0]) == {}
+    assert models_record(settings, configuration(ranked(WITH_VECTORS))[0]) == {
         "encoder": {
             "provider": "local",
             "model": "mini",
@@ -72,8 +63,3 @@ def test_a_model_is_recorded_where_it_had_a_part_in_the_order():
             "max_tokens": None,
         }
     }
-
-
-def test_libraries_of_models_count_where_a_model_was_used():
-    assert "torch" not in software(models=False)["libraries"]
-    assert {"torch", "transformers", "rapidfuzz"} <= software(models=True)["libraries"].keys()

@@ -13,12 +13,6 @@ MIRACL = {"q": {"1234#5": 1, "1234#6": 0, "77#0": 0}}
 PAPERS = {"q": {"1234": 1, "77": 0}}
 
 
-def test_passages_are_scored_against_judgements_of_passages_as_they_are():
-    run = {"q": [("1234#5", 2.0), ("1234#6", 1.0)]}
-
-    assert in_one_unit(MIRACL, [MadeRun("a.run", run)]) == (MIRACL, [run], [])
-
-
 def test_judgements_of_passages_become_those_of_papers_for_a_run_of_papers():
     run = {"q": [("77", 2.0), ("1234", 1.0)]}
 
@@ -50,74 +44,49 @@ def test_two_runs_of_different_units_are_compared_by_paper():
 
 
 @pytest.mark.parametrize(
-    ("qrels", "run", "unit"),
+    ("judged", "found", "unit"),
     [
-        (
-            {"q": {"10.1/a#3": 1, "b": 1}},
-            {"q": [("10.1/a#3", 1.0)]},
-            "",
-        ),  # ids of papers that look like passages'
-        ({"q": {"10.1/a#3": 1}}, {"q": [("10.1/a#3", 1.0)]}, "paper"),
-        ({"q": {"a": 1}}, {"q": [("b#1", 1.0)]}, "paper"),
-        ({"q": {"a": 1}}, {"q": [("b", 1.0)]}, ""),
-        ({"q": {"a#1": 1}}, {}, ""),
+        ("10.1/a#3 b", "10.1/a#3", ""),  # ids of papers that look like passages'
+        ("10.1/a#3", "10.1/a#3", "paper"),
+        ("a", "b#1", "paper"),
+        ("a", "b", ""),
+        ("a#1", "", ""),
+        ("1234#5 1234#6", "1234#5 1234#6", ""),
     ],
 )
-def test_ids_that_differ_in_no_unit_stay_as_they_are(qrels, run, unit):
+def test_ids_that_differ_in_no_unit_stay_as_they_are(judged, found, unit):
+    qrels = {"q": dict.fromkeys(judged.split(), 1)}
+    run = {"q": [(each, 1.0) for each in found.split()]} if found else {}
     assert in_one_unit(qrels, [MadeRun("a.run", run, unit)]) == (qrels, [run], [])
 
 
 @pytest.mark.parametrize(
-    ("qrels", "run", "named"),
+    ("qrels", "found", "named"),
     [
-        (
-            MIRACL,
-            {"q": [("P1", 1.0)]},
-            r"a\.run ranks papers \(P1, …\), the qrels judge passages \(1234#5, …\)",
-        ),
-        (
-            PAPERS,
-            {"q": [("P1#1", 1.0)]},
-            r"a\.run ranks passages \(P1#1, …\), the qrels judge papers \(1234, …\)",
-        ),
+        (MIRACL, "P1", r"a\.run ranks papers \(P1, …\), the qrels judge passages \(1234#5, …\)"),
+        (PAPERS, "P1#1", r"a\.run ranks passages \(P1#1, …\), the qrels judge papers \(1234, …\)"),
     ],
 )
-def test_without_a_paper_in_common_both_units_are_named(qrels, run, named):
+def test_without_a_paper_in_common_both_units_are_named(qrels, found, named):
     with pytest.raises(UnitsDiffer, match=named):
-        in_one_unit(qrels, [MadeRun("a.run", run)])
+        in_one_unit(qrels, [MadeRun("a.run", {"q": [(found, 1.0)]})])
 
 
-@pytest.fixture
-def files(tmp_path):
-    (tmp_path / "qrels").write_text("q 0 1234#5 1\nq 0 77#0 0\n")
-    (tmp_path / "papers.run").write_text("q Q0 1234 1 2.0 x\nq Q0 77 2 1.0 x\n")
-    (tmp_path / "passages.run").write_text("q Q0 77#0 1 2.0 x\nq Q0 1234#5 2 1.0 x\n")
-    (tmp_path / "others.run").write_text("q Q0 P1 1 2.0 x\n")
-    return tmp_path
+def test_commands_score_and_compare_runs_of_both_units(tmp_path):
+    for name, content in {
+        "qrels": "q 0 1234#5 1\nq 0 77#0 0\n",
+        "papers.run": "q Q0 1234 1 2.0 x\nq Q0 77 2 1.0 x\n",
+        "passages.run": "q Q0 77#0 1 2.0 x\nq Q0 1234#5 2 1.0 x\n",
+    }.items():
+        (tmp_path / name).write_text(content)
 
+    def call(command, *runs):
+        paths = [str(tmp_path / name) for name in ("qrels", *runs)]
+        return CliRunner().invoke(evaluate, [command, *paths, "--measures", "RR", "--json"])
 
-def test_scores_of_a_run_of_papers_by_judgements_of_passages_are_not_zero(files):
-    scored = CliRunner().invoke(
-        evaluate, ["score", str(files / "qrels"), str(files / "papers.run"), "--measures", "RR", "--json"]
-    )
-
+    scored = call("score", "papers.run")
     assert json.loads(scored.stdout) == {"RR": 1.0}
     assert "papers.run ranks papers" in scored.stderr
-
-
-def test_a_comparison_of_runs_of_both_units_is_by_paper(files):
-    runs = [str(files / "passages.run"), str(files / "papers.run")]
-
-    compared = CliRunner().invoke(
-        evaluate, ["compare", str(files / "qrels"), *runs, "--measures", "RR", "--json"]
-    )
-
-    record = json.loads(compared.stdout)
+    record = json.loads(call("compare", "passages.run", "papers.run").stdout)
     assert (record["measures"]["RR"]["a"], record["measures"]["RR"]["b"]) == (0.5, 1.0)
     assert record["overlap@10"] == 1.0
-
-
-def test_a_run_of_another_corpus_is_refused_with_both_units(files):
-    scored = CliRunner().invoke(evaluate, ["score", str(files / "qrels"), str(files / "others.run")])
-
-    assert isinstance(scored.exception, UnitsDiffer)

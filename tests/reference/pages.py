@@ -2,9 +2,9 @@
 
 import json
 
-from eval.experiments.recorded import overview
 from tests.indexer.made_corpora import ROOT
 from tests.reference import api, commands, settings
+from tools.experiments import overview
 
 FOLDER = ROOT / "docs" / "reference"
 RESULTS = ROOT / "docs" / "results.md"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
 from unicodedata import normalize
 
 from pydantic import BaseModel, BeforeValidator, StringConstraints, ValidationError
@@ -31,6 +31,8 @@ from indexer.corpora.papers import FORBIDDEN_IN_IDENTIFIERS, Paper
 from indexer.corpora.readers.jsonl import DECODER
 
 R = TypeVar("R", bound=BaseModel)
+# The place of a record in the files, file and line, and a record with the keys of `Paper`.
+PlacedPaper: TypeAlias = tuple[str, Mapping[str, Any]]
 
 TOPICS, QRELS, PAPERS = "topics.jsonl", "qrels.txt", "papers.jsonl"
 DATE = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?:[T ].*)?")
@@ -41,20 +43,14 @@ Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkQuestion:
-    """A question of a benchmark.
+    """A question of a benchmark."""
 
-    Args:
-        query_id: unique in the benchmark.
-        question: as typed.
-        grades: by the id of the paper; 0 is judged not relevant.
-        day: date of the question; newer papers cannot be relevant. None if the benchmark has none.
-        attributes: further values, which are kept with the topic.
-    """
-
-    query_id: str
-    question: str
-    grades: Mapping[str, int]
+    query_id: str  # unique in the benchmark
+    question: str  # as typed
+    grades: Mapping[str, int]  # by the id of the paper; 0 is judged not relevant
+    # Date of the question; newer papers cannot be relevant. None if the benchmark has none.
     day: date | None = None
+    # Further values, which are kept with the topic.
     attributes: Mapping[str, str | int] = field(default_factory=dict)
 
     def topic(self) -> dict[str, Any]:
@@ -63,34 +59,15 @@ class BenchmarkQuestion:
         return {"query_id": self.query_id, "question": self.question, **day, **self.attributes}
 
 
-@dataclass(frozen=True, slots=True)
-class BenchmarkPaper:
-    """A record with the keys of `Paper`, and its place in the files: file and line."""
-
-    where: str
-    record: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Benchmark:
+class Benchmark(NamedTuple):
     """Questions in the order of the files, and papers, which are read when they are iterated.
 
     `has_corpus` states that the papers are the corpus to search; else they are only the relevant papers.
     """
 
     questions: tuple[BenchmarkQuestion, ...]
-    papers: Callable[[], Iterable[BenchmarkPaper]]
-    has_corpus: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedBenchmark:
-    """Numbers of what was written, and notes."""
-
-    questions: int
-    judgements: int
-    papers: int
-    notes: tuple[str, ...]
+    papers: Callable[[], Iterable[PlacedPaper]]
+    has_corpus: bool = True
 
 
 def file_in(path: Path, *names: str) -> Path:
@@ -169,36 +146,17 @@ def _parquet_rows(path: Path, row: type[BaseModel]) -> Iterator[tuple[int, Any]]
         raise BadBenchmark(f"{path} cannot be read as Parquet: {error}") from None
 
 
-def write_benchmark(benchmark: Benchmark, path: Path, out: Path) -> ImportedBenchmark:
+def write_benchmark(benchmark: Benchmark, path: Path, out: Path) -> tuple[str, list[str]]:
     """Write topics.jsonl, qrels.txt and papers.jsonl of a benchmark at `path` into the folder `out`.
+
+    Returns the numbers of questions, judgements and papers as text, and notes.
 
     Raises:
         BadBenchmark: with file and line; an id that occurs twice, or that the files cannot represent.
         InvalidCall, OutputNotWritten: the folder cannot be written, or is inside the benchmark.
     """
-    questions = benchmark.questions
-    _check_questions(path, questions)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise not_written(out, error) from None
-    for name in (TOPICS, QRELS, PAPERS):
-        check_output(out / name, (path,))
-    written = _write_papers(out / PAPERS, benchmark.papers())
-    qrels = [
-        f"{question.query_id} 0 {normalize('NFC', paper_id)} {grade}\n"  # the normal form of `Paper`
-        for question in questions
-        for paper_id, grade in question.grades.items()
-    ]
-    write_output(out / TOPICS, json_lines(question.topic() for question in questions))
-    write_output(out / QRELS, "".join(qrels).encode())
-    return ImportedBenchmark(len(questions), len(qrels), len(written), tuple(_notes(benchmark, written)))
-
-
-def _check_questions(path: Path, questions: tuple[BenchmarkQuestion, ...]) -> None:
-    seen = set[str]()
-    for question in questions:
-        query_id = question.query_id
+    questions, seen = benchmark.questions, set[str]()
+    for query_id in (question.query_id for question in questions):
         if not query_id or FORBIDDEN_IN_IDENTIFIERS.search(query_id):
             raise BadBenchmark(
                 f"{path}: {query_id!r} is not a query id: it is empty, or contains white space or "
@@ -209,33 +167,46 @@ def _check_questions(path: Path, questions: tuple[BenchmarkQuestion, ...]) -> No
         seen.add(query_id)
     if not questions:
         raise BadBenchmark(f"{path}: it contains no questions")
-
-
-def _write_papers(path: Path, papers: Iterable[BenchmarkPaper]) -> set[str]:
-    """Check and write the records; return their ids."""
-    ids = set[str]()
-    with output_file(path) as file:
-        for paper in papers:
-            try:
-                checked = Paper.model_validate(paper.record)
-            except ValidationError as error:
-                raise BadBenchmark(f"{paper.where}: {reason(error)}") from None
-            if checked.id in ids:
-                raise BadBenchmark(f"{paper.where}: {checked.id} occurs a second time")
-            ids.add(checked.id)
-            file.write(json_lines([{**paper.record, "id": checked.id}]))
-    return ids
-
-
-def _notes(benchmark: Benchmark, papers: set[str]) -> Iterator[str]:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise not_written(out, error) from None
+    for name in (TOPICS, QRELS, PAPERS):
+        check_output(out / name, (path,))
+    papers = _write_papers(out / PAPERS, benchmark.papers())
+    judged = [
+        (question.query_id, normalize("NFC", paper_id), grade)  # the normal form of `Paper`
+        for question in questions
+        for paper_id, grade in question.grades.items()
+    ]
+    write_output(out / TOPICS, json_lines(question.topic() for question in questions))
+    lines = (f"{query_id} 0 {paper_id} {grade}\n" for query_id, paper_id, grade in judged)
+    write_output(out / QRELS, "".join(lines).encode())
+    notes = []
     if not benchmark.has_corpus:
-        yield (
+        notes.append(
             f"the benchmark has no corpus: {PAPERS} contains the relevant papers, "
             f"which the experiments identify with --papers {PAPERS}"
         )
-    judged = {normalize("NFC", each) for question in benchmark.questions for each in question.grades}
-    if missing := judged - papers:
-        yield f"{counted(len(missing), 'judged paper')} not in the corpus ({min(missing)}, …)"
-    without = sum(max(question.grades.values(), default=0) <= 0 for question in benchmark.questions)
-    if without:
-        yield f"{counted(without, 'question')} without a relevant paper"
+    if missing := {paper_id for _, paper_id, _ in judged} - papers:
+        notes.append(f"{counted(len(missing), 'judged paper')} not in the corpus ({min(missing)}, …)")
+    if without := sum(max(question.grades.values(), default=0) <= 0 for question in questions):
+        notes.append(f"{counted(without, 'question')} without a relevant paper")
+    numbers = {"question": len(questions), "judgement": len(judged), "paper": len(papers)}
+    return ", ".join(counted(number, name) for name, number in numbers.items()), notes
+
+
+def _write_papers(path: Path, papers: Iterable[PlacedPaper]) -> set[str]:
+    """Check and write the records; return their ids."""
+    ids = set[str]()
+    with output_file(path) as file:
+        for where, record in papers:
+            try:
+                paper_id = Paper.model_validate(record).id
+            except ValidationError as error:
+                raise BadBenchmark(f"{where}: {reason(error)}") from None
+            if paper_id in ids:
+                raise BadBenchmark(f"{where}: {paper_id} occurs a second time")
+            ids.add(paper_id)
+            file.write(json_lines([{**record, "id": paper_id}]))
+    return ids

@@ -16,16 +16,17 @@ ko:5#0.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, TypeAdapter, ValidationError
 
 from eval.errors import BadBenchmark
 from eval.experiments.layouts.benchmark import (
     Benchmark,
-    BenchmarkPaper,
     BenchmarkQuestion,
+    PlacedPaper,
     Words,
     file_in,
     rows_of,
@@ -36,6 +37,10 @@ from eval.topics import read_topics
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
 
 R = TypeVar("R", bound=BaseModel)
+TEXTS: TypeAdapter[Any] = TypeAdapter(Annotated[list[StrictStr], Field(min_length=1)])
+TEXT: TypeAdapter[Any] = TypeAdapter(Annotated[StrictStr, Field(min_length=1)])
+YEAR: TypeAdapter[Any] = TypeAdapter(Annotated[StrictInt, Field(ge=FIRST_YEAR, le=LAST_YEAR)])
+METADATA = {"authors": TEXTS, "references": TEXTS, "year": YEAR, "url": TEXT, "doi": TEXT}  # that are kept
 
 
 class BeirPaper(BaseModel):
@@ -51,16 +56,9 @@ class BeirPaper(BaseModel):
     def record(self) -> dict[str, Any]:
         """Return the record with the keys of `Paper`."""
         record: dict[str, Any] = {"id": self.id, "title": self.title or "", "abstract": self.text or ""}
-        for name, value in (self.metadata or {}).items():
-            match name, value:
-                case (("authors" | "references"), [str(), *_]) if all(
-                    isinstance(each, str) for each in value
-                ):
-                    record[name] = value
-                case "year", int() if FIRST_YEAR <= value <= LAST_YEAR:
-                    record[name] = value
-                case (("url" | "doi"), str()) if value:
-                    record[name] = value
+        for name, kind in METADATA.items():
+            with suppress(ValidationError):
+                record[name] = kind.validate_python((self.metadata or {}).get(name))
         return record
 
 
@@ -78,11 +76,11 @@ def read_beir(path: Path, split: str) -> Benchmark:
     corpus = file_in(path, "corpus.jsonl", "corpus.jsonl.gz")
     questions = (BenchmarkQuestion(query_id, topics[query_id], grades) for query_id, grades in qrels.items())
 
-    def papers() -> Iterator[BenchmarkPaper]:
+    def papers() -> Iterator[PlacedPaper]:
         for where, row in rows_of(corpus, BeirPaper):
-            yield BenchmarkPaper(where, row.record())
+            yield where, row.record()
 
-    return Benchmark(tuple(questions), papers, has_corpus=True)
+    return Benchmark(tuple(questions), papers)
 
 
 class LitSearchQuery(BaseModel):
@@ -121,13 +119,13 @@ def read_litsearch(path: Path, split: str) -> Benchmark:
         grades = {str(corpusid): 1 for corpusid in row.corpusids}
         questions.append(BenchmarkQuestion(str(number), row.query, grades, attributes=given))
 
-    def papers() -> Iterator[BenchmarkPaper]:
+    def papers() -> Iterator[PlacedPaper]:
         for where, row in _litsearch_rows(path, "corpus_clean", LitSearchPaper):
             texts = {"title": row.title or "", "abstract": row.abstract or ""}
             references = list(map(str, row.citations or ()))
-            yield BenchmarkPaper(where, {"id": str(row.corpusid), **texts, "references": references})
+            yield where, {"id": str(row.corpusid), **texts, "references": references}
 
-    return Benchmark(tuple(questions), papers, has_corpus=True)
+    return Benchmark(tuple(questions), papers)
 
 
 def _litsearch_rows(path: Path, name: str, row: type[R]) -> Iterator[tuple[str, R]]:
@@ -171,11 +169,10 @@ def read_miracl(path: Path, split: str) -> Benchmark:
         if query_id in qrels
     ]
 
-    def papers() -> Iterator[BenchmarkPaper]:
+    def papers() -> Iterator[PlacedPaper]:
         for language, files in found.items():
             for where, row in (each for file in files.corpus for each in rows_of(file, MiraclPassage)):
                 passage_id = prefixes[language] + row.docid
-                record = {"id": passage_id, "title": row.title, "abstract": row.text, "lang": language}
-                yield BenchmarkPaper(where, record)
+                yield where, {"id": passage_id, "title": row.title, "abstract": row.text, "lang": language}
 
-    return Benchmark(tuple(questions), papers, has_corpus=True)
+    return Benchmark(tuple(questions), papers)

@@ -30,9 +30,9 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 from eval.errors import BadBenchmark
 from eval.experiments.layouts.benchmark import (
     Benchmark,
-    BenchmarkPaper,
     BenchmarkQuestion,
     Day,
+    PlacedPaper,
     Words,
     file_in,
     rows_of,
@@ -79,7 +79,7 @@ class ListedPaper(BaseModel):
         own = {name: value for name, value in self.model_dump().items() if value}
         return ListedPaper.model_construct(**record.model_dump() | own)
 
-    def as_paper(self, where: str) -> BenchmarkPaper:
+    def as_paper(self, where: str) -> PlacedPaper:
         """Return the record with the keys of `Paper`.
 
         Its id is the arXiv id, else the DOI, else a hash of the normal form of the title.
@@ -91,21 +91,18 @@ class ListedPaper(BaseModel):
         doi, title = whole_doi(self.doi or (in_id[0] if in_id else "")), normal_title(self.title)
         if not (self.arxiv_id or doi or title):
             raise BadBenchmark(f"{where}: a relevant paper has no title, arXiv id or DOI")
-        year = YEAR.match(self.year or "")
+        year, address = YEAR.match(self.year or ""), ADDRESS.fullmatch(self.paper_id)
         known = {
             "title": self.title.strip(),
             "doi": doi,
-            "url": f"https://arxiv.org/abs/{self.arxiv_id}" if self.arxiv_id else self._address(),
+            "url": f"https://arxiv.org/abs/{self.arxiv_id}" if self.arxiv_id else address and address[0],
             "abstract": self.abstract,
             "authors": self.authors if isinstance(self.authors, list) else None,
             "year": int(year[0]) if year and FIRST_YEAR <= int(year[0]) <= LAST_YEAR else None,
         }
         title_id = f"title:{hashlib.sha256(title.encode()).hexdigest()[:HASH_CHARACTERS]}"
         paper_id = f"arxiv:{self.arxiv_id}" if self.arxiv_id else f"doi:{doi}" if doi else title_id
-        return BenchmarkPaper(where, {"id": paper_id, **{name: each for name, each in known.items() if each}})
-
-    def _address(self) -> str:
-        return self.paper_id if ADDRESS.fullmatch(self.paper_id) else ""
+        return where, {"id": paper_id, **{name: each for name, each in known.items() if each}}
 
 
 Listed: TypeAlias = tuple[str, str, str, Sequence[ListedPaper], date | None]
@@ -117,14 +114,13 @@ def _benchmark_of(listed: Iterable[Listed]) -> Benchmark:
     A paper that several questions list occurs once, as it is listed first.
     """
     questions: list[BenchmarkQuestion] = []
-    papers: dict[str, BenchmarkPaper] = {}
+    papers: dict[str, PlacedPaper] = {}
     for where, query_id, question, answers, day in listed:
         if not answers:
             raise BadBenchmark(f"{where}: {query_id} has no relevant paper")
-        read = [answer.as_paper(where) for answer in answers]
-        grades = {paper.record["id"]: 1 for paper in read}
-        questions.append(BenchmarkQuestion(query_id, question, grades, day))
-        papers = {paper.record["id"]: paper for paper in read} | papers
+        read = {paper[1]["id"]: paper for paper in (answer.as_paper(where) for answer in answers)}
+        questions.append(BenchmarkQuestion(query_id, question, dict.fromkeys(read, 1), day))
+        papers = read | papers
     return Benchmark(tuple(questions), papers.values, has_corpus=False)
 
 

@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -18,22 +18,19 @@ from pydantic import Field
 from base.calls import Flag, Section
 from eval.experiments.calls import Seed, StrategyCall
 from eval.experiments.comparing import TESTED
-from eval.experiments.experiment import Cell, Experiment, Outcome, Record, Table, TopicResult
+from eval.experiments.experiment import Cell, Experiment, Outcome, Results, Table
 from eval.experiments.figures import Figure, Line, Panel
 from eval.experiments.materials import Materials, opened_materials
-from eval.experiments.retrieving import OpenTopic, open_topic, strategy_of, union_of
+from eval.experiments.topic import OpenTopic, Topic, TopicResult
 from eval.significance import Floats, compare
 from retriever.queries.boolean import And, Or, Query
 from retriever.query_plan import NamedQuery, QueryPlan, progressive_queries
 from retriever.search import run_stages
 from retriever.stages.stages import computed
 
-Reading: TypeAlias = Literal["AND binds closer", "from left to right"]
-READINGS: tuple[Reading, ...] = ("AND binds closer", "from left to right")
+CLOSER, LEFT_TO_RIGHT = READINGS = ("AND binds closer", "from left to right")
 OPERATORS = range(10)
 TEMPERATURE = 0.7  # of repetitions with a language model; the paper does not name one
-
-Sample: TypeAlias = tuple[int, Sequence[int]]  # a repetition, and places of topics
 
 
 class AndAblation(StrategyCall):
@@ -69,66 +66,61 @@ def opened(call: AndAblation) -> Iterator[Materials]:
         yield replace(materials, topics=topics)
 
 
-async def repetitions_of_topic(
-    call: AndAblation, materials: Materials, query_id: str, question: str
-) -> TopicResult:
+async def repetitions_of_topic(topic: Topic) -> TopicResult:
     """Collect the documents of a topic with 0 to 9 operators, for the keywords of each repetition.
 
     Without a language model all repetitions have the same keywords, and the record has one of them.
     """
-    relevant, models = materials.relevant(query_id), materials.models
-    repeated = []
-    for repetition in range(call.repetitions if models else 1):
+    models, repeated = topic.materials.models, []
+    for repetition in range(topic.call.repetitions if models else 1):
         model = await models.changed(seed=repetition, temperature=TEMPERATURE) if models else None
-        strategy = await strategy_of(materials, query_id, question, model)
-        topic = await open_topic(question, 1, materials, strategy)
-        repeated.append(await _collected(topic, materials, relevant))
-    return TopicResult({"relevant": len(relevant), "repetitions": repeated})
+        opened = await topic.opened(1, await topic.strategy(model))
+        repeated.append(await _collected(opened, topic.relevant))
+    return TopicResult({"relevant": len(topic.relevant), "repetitions": repeated})
 
 
-async def _collected(topic: OpenTopic, materials: Materials, relevant: frozenset[str]) -> dict[str, Any]:
+async def _collected(topic: OpenTopic, relevant: frozenset[str]) -> dict[str, Any]:
     """Return the counts of a topic: documents, and relevant ones, by reading and number of operators."""
-    context, stages = topic.context, topic.stages
+    context = topic.context
     queries = progressive_queries(topic.keywords, hits_per_query=context.settings.hits_per_query)
     record: dict[str, Any] = {"keywords": len(topic.keywords)}
     for reading in READINGS:
-        found, collected = [], []
+        unions = []
         for operators in OPERATORS:
             plan = QueryPlan(joined_queries(queries, operators, reading))
-            pool = computed((await run_stages(context, stages.with_plan(plan), upto="pool")).pool)
-            ids = union_of(pool, materials)
-            collected.append(len(ids))
-            found.append(len(ids & relevant))
-        record[reading] = {"found": found, "collected": collected}
+            stages = await run_stages(context, topic.stages.with_plan(plan), upto="pool")
+            unions.append(topic.union_of(computed(stages.pool)))
+        found = [len(ids & relevant) for ids in unions]
+        record[reading] = {"found": found, "collected": list(map(len, unions))}
     return record
 
 
-def joined_queries(queries: Sequence[NamedQuery], operators: int, reading: Reading) -> tuple[NamedQuery, ...]:
+def joined_queries(queries: Sequence[NamedQuery], operators: int, reading: str) -> tuple[NamedQuery, ...]:
     """Join the last `operators` + 1 clauses of each query by AND; with 0 the queries are unchanged."""
     if not operators:
         return tuple(queries)
     return tuple(replace(named, query=_joined(named.query, operators, reading)) for named in queries)
 
 
-def _joined(query: Query, operators: int, reading: Reading) -> Query:
+def _joined(query: Query, operators: int, reading: str) -> Query:
     if not isinstance(query, Or) or len(query.clauses) == 1:
         return query
     clauses = query.clauses
-    if reading == "AND binds closer":
+    if reading == CLOSER:
         first, last = clauses[: -operators - 1], clauses[-operators - 1 :]
         return Or((*first, And(last))) if first else And(last)
     first, last = clauses[:-operators] or clauses[:1], clauses[max(1, len(clauses) - operators) :]
     return And((Or(first) if len(first) > 1 else first[0], *last))
 
 
-def summary(call: AndAblation, materials: Materials, topics: Sequence[Record]) -> Outcome:
+def summary(of: Results) -> Outcome:
     """Compare the numbers of operators, in both readings."""
-    del materials
-    places, draw = range(len(topics)), call.draw()
-    samples: list[Sample] = [(number, places) for number in range(call.repetitions)]
+    call, topics, draw = of.call, of.topics, of.call.draw()
+    # A sample is a repetition, and places of topics.
+    samples: list[tuple[int, Sequence[int]]] = [(n, range(len(topics))) for n in range(call.repetitions)]
     if not call.model:
         size = min(call.sample, len(topics))
-        samples = [(0, draw.choices(places, k=size)) for _ in range(call.repetitions)]
+        samples = [(0, draw.choices(range(len(topics)), k=size)) for _ in range(call.repetitions)]
     tables, lines = [], []
     main: dict[str, float] = {}
     for reading in READINGS:
@@ -137,14 +129,13 @@ def summary(call: AndAblation, materials: Materials, topics: Sequence[Record]) -
             np.array([[each[reading][part] for each in topic["repetitions"]] for topic in topics])
             for part in ("found", "collected")  # topics × repetitions × operators
         )
-        shares = np.array([found[of, number].sum(0) / relevant[of].sum() for number, of in samples])
-        sizes = np.array([collected[of, number].sum(0) for number, of in samples])
+        shares = np.array([found[places, n].sum(0) / relevant[places].sum() for n, places in samples])
+        sizes = np.array([collected[places, n].sum(0) for n, places in samples])
         tables.append(_table(reading, (shares, found / relevant[:, None, None]), (sizes, collected)))
         lines.append((_line(reading, shares), _line(reading, sizes)))
-        suffix = "" if reading == READINGS[0] else f", {reading}"
+        suffix = "" if reading == CLOSER else f", {reading}"
         means = shares.mean(0).tolist()
         main |= {f"share found with {m} AND{suffix}": means[m] for m in OPERATORS}
-    operators = tuple(map(float, OPERATORS))
     panels = (
         ("Relevant documents found", "share of all relevant documents"),
         ("Documents collected", "documents, all topics of a repetition"),
@@ -153,14 +144,14 @@ def summary(call: AndAblation, materials: Materials, topics: Sequence[Record]) -
         "and-ablation",
         "Conjunction in progressive queries (mean and range of the repetitions)",
         tuple(
-            Panel(title, "AND operators", up, operators, of)
-            for (title, up), of in zip(panels, zip(*lines, strict=True), strict=True)
+            Panel(title, "AND operators", up, tuple(map(float, OPERATORS)), of_panel)
+            for (title, up), of_panel in zip(panels, zip(*lines, strict=True), strict=True)
         ),
     )
-    return Outcome(tuple(tables), (figure,), tuple(_notes(call, topics)), main)
+    return Outcome(tuple(tables), (figure,), tuple(_notes(of)), main)
 
 
-def _table(reading: Reading, *measured: tuple[Floats, Floats]) -> Table:
+def _table(reading: str, *measured: tuple[Floats, Floats]) -> Table:
     """Return a table of share and size: means of the samples, and differences of a topic to OR alone.
 
     Each measure is given by samples × operators, and by topics × repetitions × operators.
@@ -181,23 +172,24 @@ def _table(reading: Reading, *measured: tuple[Floats, Floats]) -> Table:
     )
 
 
-def _line(reading: Reading, of_samples: Floats) -> Line:
+def _line(reading: str, of_samples: Floats) -> Line:
     curves = (of_samples.mean(0), of_samples.min(0), of_samples.max(0))
     return Line(reading, *(tuple(curve.tolist()) for curve in curves))
 
 
-def _notes(call: AndAblation, topics: Sequence[Record]) -> Iterator[str]:
-    repeated = [each["keywords"] for topic in topics for each in topic["repetitions"]]
+def _notes(of: Results) -> Iterator[str]:
+    call, count = of.call, len(of.topics)
+    repeated = [each["keywords"] for topic in of.topics for each in topic["repetitions"]]
     short = sum(keywords < len(OPERATORS) for keywords in repeated)
     if call.model:
         yield (
-            f"{len(topics)} topics, seed {call.seed}; keywords of the language model at temperature "
+            f"{count} topics, seed {call.seed}; keywords of the language model at temperature "
             f"{TEMPERATURE}, with seeds 0 to {call.repetitions - 1}. The keywords of a repetition serve all "
             "numbers of operators, so that the tests are paired."
         )
     else:
         yield (
-            f"Each repetition draws {min(call.sample, len(topics))} topics with replacement, seed "
+            f"Each repetition draws {min(call.sample, count)} topics with replacement, seed "
             f"{call.seed}: a topic always has the same keywords; repetitions differ by their topics only."
         )
     yield f"{short} of {len(repeated)} questions have fewer than ten keywords, all of which are then joined."

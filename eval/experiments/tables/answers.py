@@ -34,10 +34,10 @@ from eval.experiments.abstention import (
     risk_coverage_figure,
 )
 from eval.experiments.calls import JudgedCall
-from eval.experiments.comparing import ROWS, Column, compared, main_numbers, mean, rows_of
-from eval.experiments.experiment import SECONDS, Experiment, Outcome, Record, SampleRun, TopicResult
+from eval.experiments.comparing import Column, compared, main_numbers, mean, number
+from eval.experiments.experiment import Experiment, Outcome, Results, SampleRun
 from eval.experiments.materials import Materials, opened_materials
-from eval.experiments.retrieving import run_name
+from eval.experiments.topic import ROWS, SECONDS, Record, Topic, TopicResult, run_name
 from eval.files import Input
 from eval.runs import as_written
 from eval.statistics import mean_of_known
@@ -113,34 +113,38 @@ def opened(call: Answers) -> Iterator[Materials]:
         yield replace(usual, inputs={**usual.inputs, **more}, own=accepted)
 
 
-async def answers_of_topic(call: Answers, materials: Materials, query_id: str, question: str) -> TopicResult:
+async def answers_of_topic(topic: Topic) -> TopicResult:
     """Answer a topic by quoted sentences and by each model, and judge the sentences of the answers."""
-    records, seconds, rankings = {}, {}, {}
-    request = AskRequest(question, evidence=call.evidence)
-    relevant, accepted = materials.relevant(query_id), materials.own.get(query_id)
-    for number, (system, settings) in enumerate(systems(call, materials.settings).items()):
-        model = await materials.models.named(system) if materials.models and system != QUOTED else None
+    rows, seconds, rankings = {}, {}, {}
+    call, materials, relevant = topic.call, topic.materials, topic.relevant
+    request, accepted = AskRequest(topic.question, evidence=call.evidence), materials.own.get(topic.query_id)
+    names = (call.models or (materials.settings.generator.llm.model or "",)) if call.model else ()
+    for place, system in enumerate((QUOTED, *names)):
+        settings = materials.settings.with_model(system) if place else _quoting(materials)
+        model = await materials.models.named(system) if materials.models and place else None
         started = time.perf_counter()
         try:
             asked = await answer_question(materials.index, request, settings, model=model)
         except (BadQuestion, BadExpression) as error:
-            records[system] = {**NO_ANSWER, "error": error_text(error), "right": False if accepted else None}
+            rows[system] = {**NO_ANSWER, "error": error_text(error), "right": False if accepted else None}
             continue
         seconds[system] = round(time.perf_counter() - started, 3)
-        records[system] = await answer_record(asked, materials, relevant, accepted)
+        rows[system] = await answer_record(asked, materials, relevant, accepted)
         ranking = {materials.id_of(hit): hit.score for hit in reversed(asked.result.hits)}
-        rankings[f"{number}-{run_name(system)}"] = as_written(ranking.items())
-    record: dict[str, Any] = {"relevant": len(relevant), ROWS: records, SECONDS: seconds}
+        rankings[f"{place}-{run_name(system)}"] = as_written(ranking.items())
+    record: dict[str, Any] = {"relevant": len(relevant), ROWS: rows, SECONDS: seconds}
     if call.removed and relevant:
-        record["removed"] = await _without_relevant(materials, relevant, request)
+        # The likelihood of an answer if the relevant papers or passages cannot be found.
+        ids = tuple(sorted(relevant))
+        filters = Filters(without_papers=ids) if materials.collapses else Filters(without=ids)
+        without = replace(request, filters=filters)
+        asked = await answer_question(materials.index, without, _quoting(materials))
+        record["removed"] = {"likelihood": likelihood_of(asked), "answered": not asked.answer.abstained}
     return TopicResult(record, rankings)
 
 
-def systems(call: Answers, settings: Settings) -> dict[str, Settings]:
-    """Return the settings of each system by name: quoted sentences, and the models."""
-    names = (call.models or (settings.generator.llm.model or "",)) if call.model else ()
-    quoting = settings.with_llm(base_url=None)
-    return {QUOTED: quoting, **{name: settings.with_model(name) for name in names}}
+def _quoting(materials: Materials) -> Settings:
+    return materials.settings.with_llm(base_url=None)
 
 
 # The record of an answer. `error` is that of a question that cannot be searched for. `fallbacks` are the
@@ -191,38 +195,33 @@ def likelihood_of(asked: AskResult) -> float | None:
     return None if likelihood is None else round(likelihood, 4)
 
 
-async def _without_relevant(
-    materials: Materials, relevant: frozenset[str], request: AskRequest
-) -> dict[str, Any]:
-    """Return the likelihood of an answer if the relevant papers or passages cannot be found."""
-    ids = tuple(sorted(relevant))
-    filters = Filters(without_papers=ids) if materials.collapses else Filters(without=ids)
-    settings = materials.settings.with_llm(base_url=None)
-    asked = await answer_question(materials.index, replace(request, filters=filters), settings)
-    return {"likelihood": likelihood_of(asked), "answered": not asked.answer.abstained}
-
-
 def judgements(answers: Sequence[Record]) -> list[list[Judged]]:
     """Return the judged sentences of each answer; declined topics are left out."""
     return [[each["judged"] for each in answer["sentences"]] for answer in answers if answer["answered"]]
 
 
-def _sentences(has: Callable[[Judged], bool]) -> Column:
+def _sentences(has: Callable[[Judged], object]) -> Column:
     """Return the column of the number of sentences that satisfy a condition."""
-    return lambda answers: sum(has(each) for answer in judgements(answers) for each in answer)
+    return lambda answers: sum(bool(has(each)) for answer in judgements(answers) for each in answer)
 
 
-def _answered(value: Callable[[Record], float]) -> Column:
-    """Return the column of the mean over the answered topics that have relevant papers."""
-    return lambda answers: mean_of_known(
-        value(each) for each in answers if each["answered"] and each["topic"]
-    )
+def _hints(code: str) -> Column:
+    return _sentences(lambda each: code in each["hints"])
+
+
+def _with_evidence(answers: Sequence[Record]) -> list[Record]:
+    """Return the answers to topics that have relevant papers."""
+    return [each for each in answers if each["answered"] and each["topic"]]
 
 
 def _share_cited(answers: Sequence[Record]) -> float | None:
-    answered = [each for each in answers if each["answered"] and each["topic"]]
-    cited = sum(each["cited"] for each in answered)
-    return sum(each["relevant_cited"] for each in answered) / cited if cited else None
+    cited = sum(each["cited"] for each in _with_evidence(answers))
+    return sum(each["relevant_cited"] for each in _with_evidence(answers)) / cited if cited else None
+
+
+def _has(part: str) -> Column:
+    """Return the column of the share of answers with a relevant paper in a part."""
+    return lambda answers: mean_of_known(each[part] > 0 for each in _with_evidence(answers))
 
 
 CITATIONS: Mapping[str, Column] = {
@@ -233,64 +232,50 @@ CITATIONS: Mapping[str, Column] = {
     "unsupported": _sentences(lambda each: each["verdict"] == "unsupported"),
     "not judged": _sentences(lambda each: each["verdict"] == NOT_JUDGED),
     "without citation": _sentences(lambda each: not each["precise"]),
-    "with hints": _sentences(lambda each: bool(each["hints"])),
-    "failed calls": lambda answers: sum(bool(answer["fallbacks"]) for answer in answers),
+    "with hints": _sentences(lambda each: each["hints"]),
+    "failed calls": number(lambda answer: answer["fallbacks"]),
     "right answers": mean("right"),
 }
 EVIDENCE_COLUMNS: Mapping[str, Column] = {
-    "topics": lambda answers: sum(each["answered"] and each["topic"] for each in answers),
-    "with a relevant paper in the evidence": _answered(lambda each: each["relevant_evidence"] > 0),
-    "with a relevant paper cited": _answered(lambda each: each["relevant_cited"] > 0),
+    "topics": lambda answers: len(_with_evidence(answers)),
+    "with a relevant paper in the evidence": _has("relevant_evidence"),
+    "with a relevant paper cited": _has("relevant_cited"),
     "share of cited papers that are relevant": _share_cited,
 }
 
 
-def summary(call: Answers, materials: Materials, topics: Sequence[Record]) -> Outcome:
+def summary(of: Results) -> Outcome:
     """Compute the tables and the figure; one row for each system."""
-    systems = rows_of(topics, topics[0][ROWS])
-    for answers in systems.values():
-        for topic, answer in zip(topics, answers, strict=True):
-            answer["topic"] = topic["relevant"] > 0
-    model = materials.settings.generator.llm.model or ""
-    citations = compared("Citations of the answers", "answers by", systems, CITATIONS)
-    hints = {f"{code}: {meaning}": _sentences(_has_hint(code)) for code, meaning in HINTS.items()}
-    decided = all_decisions(topics, systems)
-    main: dict[str, float | None] = {f"AUROC, {name}": auroc(of) for name, of in decided.items()}
+    topics, call = of.topics, of.call
+    rows = {
+        name: [{**each, "topic": topic["relevant"] > 0} for each, topic in zip(answers, topics, strict=True)]
+        for name, answers in of.rows(topics[0][ROWS]).items()
+    }
+    model = of.materials.settings.generator.llm.model or ""
+    judge = judge_name(model, "check") if call.model else ""
+    hints = {f"{code}: {meaning}": _hints(code) for code, meaning in HINTS.items()}
+    decided = {name: list(map(_decision, answers)) for name, answers in rows.items()}
+    if asked := [
+        (topic["removed"], answer)
+        for topic, answer in zip(topics, rows[QUOTED], strict=True)
+        if "removed" in topic
+    ]:
+        removed = ({**each, "topic": False, "relevant_evidence": 0} for each, _ in asked)
+        decided[REMOVED] = [*(_decision(answer) for _, answer in asked), *map(_decision, removed)]
+    main: dict[str, float | None] = {f"AUROC, {name}": auroc(each) for name, each in decided.items()}
     columns = {name: CITATIONS[name] for name in ("citation recall", "citation precision", "right answers")}
+    evidence = "Evidence of answered topics that have relevant papers"
     return Outcome(
         (
-            replace(citations, judge=judge_name(model, "check") if call.model else ""),
-            compared("Sentences with each hint", "answers by", systems, hints),
+            replace(compared("Citations of the answers", "answers by", rows, CITATIONS), judge=judge),
+            compared("Sentences with each hint", "answers by", rows, hints),
             *abstention_tables(decided),
-            compared(
-                "Evidence of answered topics that have relevant papers",
-                "answers by",
-                systems,
-                EVIDENCE_COLUMNS,
-            ),
+            compared(evidence, "answers by", rows, EVIDENCE_COLUMNS),
         ),
         (risk_coverage_figure(decided),),
-        (*DEFINITIONS, *MEASURES, *_notes(call, materials, topics, model)),
-        {name: value for name, value in main.items() if value is not None} | main_numbers(systems, columns),
+        (*DEFINITIONS, *MEASURES, *_notes(of, model)),
+        {name: value for name, value in main.items() if value is not None} | main_numbers(rows, columns),
     )
-
-
-def _has_hint(code: str) -> Callable[[Judged], bool]:
-    return lambda sentence: code in sentence["hints"]
-
-
-def all_decisions(
-    topics: Sequence[Record], systems: Mapping[str, Sequence[Record]]
-) -> dict[str, list[Decision]]:
-    """Return the decisions of all systems, and those on topics whose relevant papers were removed."""
-    decided = {name: list(map(_decision, answers)) for name, answers in systems.items()}
-    if asked := [topic for topic in topics if "removed" in topic]:
-        removed = (topic["removed"] for topic in asked)
-        decided[REMOVED] = [
-            *(_decision(topic[ROWS][QUOTED]) for topic in asked),
-            *(_decision({**each, "topic": False, "relevant_evidence": 0}) for each in removed),
-        ]
-    return decided
 
 
 def _decision(answer: Record) -> Decision:
@@ -299,21 +284,17 @@ def _decision(answer: Record) -> Decision:
     return Decision(answer["likelihood"] or 0.0, answer["answered"], answer["topic"], wrong)
 
 
-def _notes(call: Answers, materials: Materials, topics: Sequence[Record], model: str) -> list[str]:
-    without = sum(not topic["relevant"] for topic in topics)
+def _notes(of: Results, model: str) -> Iterator[str]:
+    without, materials = of.count(lambda topic: not topic["relevant"]), of.materials
     unjudged = sum(not materials.qrels[query_id] for query_id in materials.topics)
-    failed = sum(bool(answer["error"]) for topic in topics for answer in topic[ROWS].values())
-    notes = [
-        f"{without} of {len(topics)} topics have no relevant paper, {unjudged} of them without qrels.",
-        "Seconds of a question are in times.json. They include waiting for concurrent topics (--parallel).",
-    ]
+    yield f"{without} of {len(of.topics)} topics have no relevant paper, {unjudged} of them without qrels."
+    yield "Seconds of a question are in times.json. They include waiting for concurrent topics (--parallel)."
     if materials.inputs.get("answers"):
-        notes.append("Right answers contain an accepted string; shares of the topics with such strings.")
-    if call.model:
-        notes.append(f"{model} judges the answers of all systems, also its own.")
-    if failed:
-        notes.append(f"{failed} answers are missing: their questions cannot be searched for.")
-    return notes
+        yield "Right answers contain an accepted string; shares of the topics with such strings."
+    if of.call.model:
+        yield f"{model} judges the answers of all systems, also its own."
+    if failed := sum(bool(answer["error"]) for topic in of.topics for answer in topic[ROWS].values()):
+        yield f"{failed} answers are missing: their questions cannot be searched for."
 
 
 EXPERIMENT = Experiment(

@@ -28,16 +28,18 @@ from base.calls import Flag, Section, described
 from eval.experiments.calls import IndexCall, Strategies
 from eval.experiments.challenge_files import (
     AnsweredQuestion,
+    ChallengeAnswer,
     ChallengeMapping,
     ChallengeQuestion,
+    laid_out,
     read_mapping,
     read_questions,
+    without_signs,
     written_table,
 )
-from eval.experiments.challenge_form import ChallengeAnswer, laid_out, parsed, repaired
-from eval.experiments.experiment import SECONDS, Experiment, Outcome, Record, SampleRun, Table, TopicResult
+from eval.experiments.experiment import Experiment, Outcome, Results, SampleRun, Table
 from eval.experiments.materials import Materials, opened_index, recorded_strategies, settings_for
-from eval.experiments.retrieving import strategy_of
+from eval.experiments.topic import SECONDS, Record, Topic, TopicResult
 from eval.files import Input
 from generator.pipeline import AskResult, answer_question
 from generator.ways import make_request
@@ -52,17 +54,6 @@ from retriever.stages.hits import Hit
 ANSWERS = "answers.csv"
 COVERAGE, RATIO, RELEVANCE = "evidence coverage", "retrieval ratio", "relevance"
 GIB = 2**30
-
-
-def peak_gpu_memory() -> int | None:
-    """Return the largest number of bytes that torch allocated on one GPU; None if it uses none.
-
-    Models of a server, such as the language model's, are in another process.
-    """
-    torch = sys.modules.get("torch")  # if it is not imported, no model of this process uses a GPU
-    if torch is None or not torch.cuda.is_available():
-        return None
-    return max(int(torch.cuda.max_memory_allocated(device)) for device in range(torch.cuda.device_count()))
 
 
 class Challenge(IndexCall):
@@ -106,33 +97,31 @@ def opened(call: Challenge) -> Iterator[Materials]:
     topics, settings = {each: of.question for each, of in questions.items()}, settings_for(call)
     strategies, file = recorded_strategies(call, topics)
     with opened_index(call.index, settings) as index:
-        inputs |= file
         own = (mapping, questions)
-        yield Materials(index, topics, settings, inputs=inputs, strategies=strategies, own=own)
+        yield Materials(index, topics, settings, inputs=inputs | file, strategies=strategies, own=own)
 
 
-async def answer_of_topic(call: Challenge, materials: Materials, query_id: str, question: str) -> TopicResult:
+async def answer_of_topic(topic: Topic) -> TopicResult:
     """Collect the documents of a question, answer it, and compare both with the relevant documents."""
-    started, settings = time.perf_counter(), materials.settings
-    strategy = (
-        await strategy_of(materials, query_id, question) if method_named(call.method).uses_strategy else None
-    )
-    strategist = "statistics"  # if the model gave no strategy, it is not asked again
-    asked = make_request(settings, question, method=call.method, strategy=strategy, strategist=strategist)
-    answered = await answer_question(materials.index, asked, settings, model=materials.model)
-    request = SearchRequest(question, method=call.method, k=call.k, strategy=strategy)
-    hits = (await search(materials.index, request, settings.retriever)).hits
+    started, call, materials = time.perf_counter(), topic.call, topic.materials
+    strategy = await topic.strategy() if method_named(call.method).uses_strategy else None
+    given = {"method": call.method, "strategy": strategy}
+    # If the model gave no strategy, it is not asked again.
+    asked = make_request(materials.settings, topic.question, strategist="statistics", **given)
+    answered = await answer_question(materials.index, asked, materials.settings, model=materials.model)
+    request = SearchRequest(topic.question, k=call.k, **given)
+    hits = (await search(materials.index, request, topic.settings)).hits
     seconds = time.perf_counter() - started
-    _, questions = materials.own
-    relevant, language = questions[query_id].relevant, language_of(question)
-    written = laid_out(ChallengeAnswer.of(answered.answer, question), language)
-    text = repaired(written, language)
+    relevant, language = materials.own[1][topic.query_id].relevant, language_of(topic.question)
+    written = ChallengeAnswer.of(answered.answer, topic.question)
+    answer = without_signs(written)
+    text = laid_out(answer, language)
     citing, sentences = citing_sentences(answered, relevant)
     record = {
         "documents": [document_of(hit) for hit in hits],
-        "answer": asdict(parsed(text)),
+        "answer": asdict(answer),
         "text": text,
-        "in form": written == text,
+        "in form": laid_out(written, language) == text,
         "written_by": answered.answer.written_by,
         "abstained": answered.answer.abstained,
         "relevant": len(relevant),
@@ -173,17 +162,27 @@ def document_of(hit: Hit) -> dict[str, str]:
     }
 
 
-def summary(call: Challenge, materials: Materials, topics: Sequence[Record]) -> Outcome:
+def peak_gpu_memory() -> int | None:
+    """Return the largest number of bytes that torch allocated on one GPU; None if it uses none.
+
+    Models of a server, such as the language model's, are in another process.
+    """
+    torch = sys.modules.get("torch")  # if it is not imported, no model of this process uses a GPU
+    if torch is None or not torch.cuda.is_available():
+        return None
+    return max(int(torch.cuda.max_memory_allocated(device)) for device in range(torch.cuda.device_count()))
+
+
+def summary(of: Results) -> Outcome:
     """Average the measures over the questions with relevant documents, and write the table of answers."""
     mapping: ChallengeMapping
     questions: dict[str, ChallengeQuestion]
-    mapping, questions = materials.own
-    judged = [topic for topic in topics if topic["relevant"]]
+    mapping, questions = of.materials.own
+    topics, judged = of.topics, [topic for topic in of.topics if topic["relevant"]]
     main = measures(judged) if judged else {}
     writers = Counter("declined" if topic["abstained"] else f"by {topic['written_by']}" for topic in topics)
     counts = (
-        ("in the form as written", sum(topic["in form"] for topic in topics)),
-        ("in the form after the repair", sum(bool(topic["answer"]["title"]) for topic in topics)),
+        ("in the form as written", of.count(lambda topic: topic["in form"])),
         *writers.most_common(),
     )
     definitions = {COVERAGE: "SHRAG, 5.2", RATIO: "ours", RELEVANCE: "ours"}
@@ -194,12 +193,10 @@ def summary(call: Challenge, materials: Materials, topics: Sequence[Record]) -> 
         ("seconds for a question, longest", max(seconds)),
         ("peak GPU memory of this process, GiB", None if peak is None else peak / GIB),
     )
+    title = f"Measures, percent of {len(judged):,} questions, {of.call.k} documents each"
+    rows = tuple((name, main.get(name), by) for name, by in definitions.items())
     tables = (
-        Table(
-            f"Measures, percent of {len(judged):,} questions, {call.k} documents each",
-            ("measure", "value", "definition"),
-            tuple((name, main.get(name), by) for name, by in definitions.items()),
-        ),
+        Table(title, ("measure", "value", "definition"), rows),
         Table(f"Answers to {len(topics):,} questions", ("", "number"), counts),
         Table("Time and memory", ("", "value"), times, timed=True),
     )
@@ -210,7 +207,7 @@ def summary(call: Challenge, materials: Materials, topics: Sequence[Record]) -> 
         AnsweredQuestion(question, ChallengeAnswer(**topic["answer"]), topic["text"], topic["documents"])
         for question, topic in zip(questions.values(), topics, strict=True)
     ]
-    files = {ANSWERS: written_table(mapping, answered, call.k)}
+    files = {ANSWERS: written_table(mapping, answered, of.call.k)}
     return Outcome(tables, notes=tuple(notes), main=main, files=files)
 
 

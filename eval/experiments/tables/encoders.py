@@ -12,7 +12,7 @@ Cosines of different models have different ranges: compare the difference betwee
 others, or the order, rather than the cosines.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from typing import Annotated, Any
@@ -23,23 +23,14 @@ from pydantic import Field
 from base.calls import Flag, Section
 from base.errors import InvalidCall
 from eval.experiments.calls import Documents, StrategyCall
-from eval.experiments.comparing import ROWS, Column, compared, main_numbers, mean, percent, rows_of
-from eval.experiments.experiment import Experiment, Outcome, Record, TopicResult
+from eval.experiments.comparing import Column, compared, main_numbers, mean, percent
+from eval.experiments.experiment import Experiment, Outcome, Results
 from eval.experiments.materials import Materials, opened_materials
-from eval.experiments.retrieving import (
-    ids_of,
-    open_topic,
-    ranked_by,
-    retrieve,
-    runs_by_row,
-    share_of,
-    strategy_of,
-)
+from eval.experiments.topic import ROWS, Topic, TopicResult, ids_of, result_of, share_of
 from eval.runs import Ranking
 from eval.statistics import mean_of_known
 from indexer.encoders import Encoder, open_encoder
 from indexer.vectors.spool import text_to_encode
-from retriever.request import SearchRequest
 
 FUSION, NEAREST = "fusion, no encoder", "nearest in the whole index"
 LONG = 8_000  # tokens that an encoder must read at once (section 3.4)
@@ -86,37 +77,29 @@ def opened(call: Encoders) -> Iterator[Materials]:
         yield replace(materials, more_record=record, own=found)
 
 
-async def similarities_of_topic(
-    call: Encoders, materials: Materials, query_id: str, question: str
-) -> TopicResult:
+async def similarities_of_topic(topic: Topic) -> TopicResult:
     """Encode a question with the documents of its union and its relevant documents."""
-    relevant, engine = materials.relevant(query_id), materials.index.engine
-    strategy = await strategy_of(materials, query_id, question)
-    topic = await open_topic(question, call.k, materials, strategy)
-    retrieved = await retrieve(topic, materials)
-    ids = sorted(relevant | retrieved.union)
-    documents = await (engine.papers(ids) if materials.collapses else engine.passages(ids))
-    names = sorted(documents)
-    texts = [text_to_encode(documents[name]) or documents[name].title for name in names]
-    rankings: dict[str, Ranking] = {FUSION: retrieved.ranking}
+    k, relevant, index = topic.call.k, topic.relevant, topic.materials.index
+    ranking, union = await (await topic.opened(k, await topic.strategy())).retrieve()
+    ids = sorted(relevant | union)
+    read = index.engine.papers if topic.materials.collapses else index.engine.passages
+    documents = dict(sorted((await read(ids)).items()))
+    texts = [text_to_encode(document) or document.title for document in documents.values()]
+    rankings: dict[str, Ranking] = {FUSION: ranking}
     more: dict[str, dict[str, Any]] = {}
-    for model, encoder in materials.own.items():
-        cosines = dict(zip(names, _cosines(encoder, question, texts), strict=True))
-        union = sorted(retrieved.union & cosines.keys(), key=lambda name: (-cosines[name], name))
-        rankings[model] = [(name, cosines[name]) for name in union[: call.k]]
+    for model, encoder in topic.materials.own.items():
+        vector = encoder.encode_queries([topic.question])[0].astype(np.float64)
+        of_texts = encoder.encode_passages(texts).astype(np.float64) @ vector
+        cosines = {name: round(float(each), 6) for name, each in zip(documents, of_texts, strict=True)}
+        ordered = sorted(union & cosines.keys(), key=lambda name: (-cosines[name], name))
+        rankings[model] = [(name, cosines[name]) for name in ordered[:k]]
         more[model] = _similarity(cosines, relevant)
-    if nearest := await _nearest(call, materials, question):
-        rankings[NEAREST] = nearest
+    if index.manifest.vectors and not index.vectors.disabled_reason:
+        rankings[NEAREST] = await topic.ranked(method="dense", k=k)
     rows = {
-        name: {"share": share_of(relevant, ids_of(ranking)), **more.get(name, {})}
-        for name, ranking in rankings.items()
+        name: {"share": share_of(relevant, ids_of(of)), **more.get(name, {})} for name, of in rankings.items()
     }
-    return TopicResult({ROWS: rows}, runs_by_row(rankings))
-
-
-def _cosines(encoder: Encoder, question: str, texts: Sequence[str]) -> list[float]:
-    vector = encoder.encode_queries([question])[0].astype(np.float64)
-    return [round(float(each), 6) for each in encoder.encode_passages(texts).astype(np.float64) @ vector]
+    return result_of(rows, rankings)
 
 
 def _similarity(cosines: Mapping[str, float], relevant: frozenset[str]) -> dict[str, Any]:
@@ -130,15 +113,6 @@ def _similarity(cosines: Mapping[str, float], relevant: frozenset[str]) -> dict[
     }
 
 
-async def _nearest(call: Encoders, materials: Materials, question: str) -> Ranking:
-    """Return the nearest documents of the index by its own vectors; none if it has no usable vectors."""
-    index = materials.index
-    if not index.manifest.vectors or index.vectors.disabled_reason:
-        return []
-    request = SearchRequest(question, method="dense", k=call.k)
-    return await ranked_by(materials, request, materials.settings.retriever)
-
-
 def _mean_if_both(part: str) -> Column:
     """Return the column of a mean cosine over the topics that have relevant and other documents."""
     return lambda records: mean_of_known(
@@ -146,15 +120,14 @@ def _mean_if_both(part: str) -> Column:
     )
 
 
-def summary(call: Encoders, materials: Materials, topics: Sequence[Record]) -> Outcome:
+def summary(of: Results) -> Outcome:
     """Compare the encoders."""
-    encoders: Mapping[str, Encoder] = materials.own
-    limits = {name: encoder.fingerprint.max_tokens for name, encoder in encoders.items()}
-    names = [FUSION, *encoders, *([NEAREST] if NEAREST in topics[0][ROWS] else [])]
+    encoders: Mapping[str, Encoder] = of.materials.own
+    rows = of.rows([FUSION, *encoders, *([NEAREST] if NEAREST in of.topics[0][ROWS] else [])])
     similarity = compared(
         "Similarity of questions and documents",
         "encoder",
-        rows_of(topics, encoders),
+        of.rows(encoders),
         {
             "cosine, relevant": _mean_if_both("relevant"),
             "cosine, others": _mean_if_both("others"),
@@ -163,20 +136,20 @@ def summary(call: Encoders, materials: Materials, topics: Sequence[Record]) -> O
     )
     success = percent(lambda record: record["share"] > 0)
     order = compared(
-        f"First {call.k} documents of the union of progressive queries, by cosine",
+        f"First {of.call.k} documents of the union of progressive queries, by cosine",
         "order",
-        rows_of(topics, names),
+        rows,
         {"QSR, %": success, "share of relevant documents": mean("share")},
         lambda record: record["share"],
         "difference to fusion",
     )
-    notes = [
+    limits = {name: encoder.fingerprint.max_tokens for name, encoder in encoders.items()}
+    notes = tuple(
         f"{name} reads {limit:,} tokens at once{', fewer than the paper requires' if limit < LONG else ''}."
         for name, limit in limits.items()
         if limit
-    ]
-    main = main_numbers(rows_of(topics, names), {"QSR": success})
-    return Outcome((similarity, order), notes=tuple(notes), main=main)
+    )
+    return Outcome((similarity, order), notes=notes, main=main_numbers(rows, {"QSR": success}))
 
 
 EXPERIMENT = Experiment(

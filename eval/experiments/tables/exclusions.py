@@ -11,7 +11,7 @@ are judged below 0, or are listed under `excluded` of its topic in JSON lines; o
 left out.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Annotated
@@ -22,24 +22,15 @@ from pydantic import AfterValidator, ConfigDict, TypeAdapter
 from base.amounts import counted
 from base.errors import InvalidCall
 from eval.experiments.calls import StrategyCall
-from eval.experiments.comparing import ROWS, TESTED, compared, main_numbers, mean, rows_of
-from eval.experiments.experiment import Experiment, Outcome, Record, SampleRun, TopicResult
+from eval.experiments.comparing import TESTED, compared, main_numbers, mean
+from eval.experiments.experiment import Experiment, Outcome, Results, SampleRun
 from eval.experiments.materials import Materials, opened_materials, topic_values
-from eval.experiments.retrieving import (
-    ids_of,
-    open_topic,
-    ranked_by,
-    retrieve,
-    runs_by_row,
-    share_of,
-    strategy_of,
-)
+from eval.experiments.topic import Topic, TopicResult, ids_of, result_of, share_of
 from eval.runs import Ranking
 from retriever.queries.boolean import And, Not, Or, pattern_clause
 from retriever.query_plan import QueryPlan
 from retriever.request import SearchRequest
 from retriever.search import terms_of
-from retriever.strategy import Strategy
 from retriever.terms import SearchTerms
 
 PAPERS: TypeAdapter[frozenset[str]] = TypeAdapter(
@@ -75,25 +66,19 @@ def opened(call: StrategyCall) -> Iterator[Materials]:
         yield replace(usual, topics=kept, notes=(left_out, *usual.notes), own=excluded)
 
 
-async def rows_of_topic(
-    call: StrategyCall, materials: Materials, query_id: str, question: str
-) -> TopicResult:
+async def rows_of_topic(topic: Topic) -> TopicResult:
     """Retrieve the documents of a topic with and without its exclusions, by each origin of the strategy."""
-    del call
-    relevant, excluded = materials.relevant(query_id), materials.own[query_id]
-    given = {ORIGINS[0]: None, ORIGINS[1]: await strategy_of(materials, query_id, question)}
+    relevant, excluded = topic.relevant, topic.materials.own[topic.query_id]
     rankings: dict[str, Ranking] = {}
     exclusions: dict[str, list[str]] = {}
-    for origin, strategy in given.items():
+    for origin, strategy in zip(ORIGINS, (None, await topic.strategy()), strict=True):
         if strategy is None and origin != ORIGINS[0]:
             continue
-        asked = SearchRequest(question, strategy=strategy)
-        terms = await terms_of(materials.index, asked, materials.settings.retriever)
-        if terms is None:
-            continue
-        exclusions[origin] = [each.text for each in terms.exclusions]
-        found = await _rankings(materials, question, terms)
-        rankings |= {f"{way}, {origin}": ranking for way, ranking in found.items()}
+        asked = SearchRequest(topic.question, strategy=strategy)
+        if terms := await terms_of(topic.materials.index, asked, topic.settings):
+            exclusions[origin] = [each.text for each in terms.exclusions]
+            found = await _rankings(topic, terms)
+            rankings |= {f"{way}, {origin}": of for way, of in zip(WAYS, found, strict=True)}
     rows = {
         name: {
             "excluded": not excluded.isdisjoint(ids_of(ranking)[:FIRST]),
@@ -101,10 +86,10 @@ async def rows_of_topic(
         }
         for name, ranking in rankings.items()
     }
-    return TopicResult({"exclusions": exclusions, ROWS: rows}, runs_by_row(rankings))
+    return result_of(rows, rankings, exclusions=exclusions)
 
 
-async def _rankings(materials: Materials, question: str, terms: SearchTerms) -> dict[str, Ranking]:
+async def _rankings(topic: Topic, terms: SearchTerms) -> tuple[Ranking, ...]:
     """Return the ranking of each way for a strategy with its tokens."""
     names = Or(
         tuple(
@@ -120,40 +105,32 @@ async def _rankings(materials: Materials, question: str, terms: SearchTerms) -> 
         queries = (replace(named, query=And((named.query, Not(names)))) for named in plan.queries)
         return replace(plan, queries=tuple(queries))
 
-    strategy, settings = terms.strategy, materials.settings.retriever
-    topic = await open_topic(question, DEPTH, materials, strategy)
-    ranked: dict[str, Strategy] = {IGNORED: strategy.changed(exclude=()), LAST: strategy}
-    return {
-        WAYS[0]: (await retrieve(topic, materials)).ranking,
-        WAYS[1]: (await retrieve(topic, materials, plan=with_not)).ranking,
-        **{
-            way: await ranked_by(materials, SearchRequest(question, k=DEPTH, strategy=of), settings)
-            for way, of in ranked.items()
-        },
-    }
+    strategy = terms.strategy
+    opened = await topic.opened(DEPTH, strategy)
+    return (
+        (await opened.retrieve())[0],
+        (await opened.retrieve(plan=with_not))[0],
+        await topic.ranked(k=DEPTH, strategy=strategy.changed(exclude=())),
+        await topic.ranked(k=DEPTH, strategy=strategy),
+    )
 
 
-def summary(call: StrategyCall, materials: Materials, topics: Sequence[Record]) -> Outcome:
+def summary(of: Results) -> Outcome:
     """Compare the rows by excluded and relevant documents."""
-    del call, materials
-    rows = rows_of(topics, (FIRST_ROW, *(name for name in NAMES if name != FIRST_ROW)))
+    rows = of.rows((FIRST_ROW, *(name for name in NAMES if name != FIRST_ROW)))
     columns = {
         f"topics with an excluded paper, first {FIRST}": mean("excluded"),
         f"share of relevant papers, first {DEPTH}": mean("relevant"),
     }
-    title = f"{len(topics)} topics that exclude papers"
+    title = f"{len(of.topics)} topics that exclude papers"
     table = compared(
         title, "row", rows, columns, lambda record: record["excluded"], "difference of the topics"
     )
-    recognised = {
-        origin: sum(bool(topic["exclusions"].get(origin)) for topic in topics) for origin in ORIGINS
-    }
-    notes = (
-        *(f"{origin}: {count} topics with a recognised exclusion." for origin, count in recognised.items()),
-        f"Differences are to the first row; {TESTED}",
-    )
+    recognised = ((origin, of.count(lambda topic: topic["exclusions"].get(origin))) for origin in ORIGINS)  # noqa: B023
+    notes = (f"{origin}: {count} topics with a recognised exclusion." for origin, count in recognised)
     main = {f"excluded@{FIRST}": mean("excluded"), f"relevant@{DEPTH}": mean("relevant")}
-    return Outcome((table,), notes=notes, main=main_numbers(rows, main))
+    last = f"Differences are to the first row; {TESTED}"
+    return Outcome((table,), notes=(*notes, last), main=main_numbers(rows, main))
 
 
 EXPERIMENT = Experiment(

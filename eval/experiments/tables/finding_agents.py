@@ -7,11 +7,11 @@ the search with all agents judged best are ranked by their judgement, and re-ran
 first five. Without a language model only RefChain is left out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
-from eval.experiments.comparing import compared, main_numbers, mean, rows_of, with_published
-from eval.experiments.experiment import Experiment, Outcome, Record, TopicResult
+from eval.experiments.comparing import compared, main_numbers, mean, with_published
+from eval.experiments.experiment import Experiment, Outcome, Results
 from eval.experiments.finding_topic import (
     FindingCall,
     FindingTopic,
@@ -20,9 +20,8 @@ from eval.experiments.finding_topic import (
     opened_finding,
     search_rows,
 )
-from eval.experiments.materials import Materials
-from eval.experiments.retrieving import share_of
 from eval.experiments.set_measures import COLUMNS, MAIN, MEASURES, NOTES, f1_of
+from eval.experiments.topic import Topic, TopicResult, share_of
 from generator.finding.agents.reranking import rerank
 from generator.tracing.steps import Step
 
@@ -60,34 +59,30 @@ RERANKING = {
 }
 
 
-async def agents_of_topic(
-    call: FindingCall, materials: Materials, query_id: str, question: str
-) -> TopicResult:
+async def agents_of_topic(topic: Topic) -> TopicResult:
     """Search with all agents and without each one; re-rank the first papers."""
-    topic = await FindingTopic.open(call, materials, query_id, question)
-    result, states = await search_rows(topic, LEFT_OUT, BY_MODEL)
-    request, step, state = topic.request(papers=RERANKED), Step("reranking", {}), states[ALL]
+    asked = await FindingTopic.of(topic)
+    result, states = await search_rows(asked, LEFT_OUT, BY_MODEL)
+    request, step, state = asked.request(papers=RERANKED), Step("reranking", {}), states[ALL]
     judged = [known.paper for _, known in state.relevant(request.threshold)[:RERANKED]]
-    async with topic.resources(request) as resources:
+    async with asked.resources(request) as resources:
         ranked = [each.known.paper for each in await rerank(state, resources, step)]
     orders = {
-        name: {RECALL: share_of(topic.judged.relevant, topic.judged.known_ids(papers)[:FIRST])}
+        name: {RECALL: share_of(asked.judged.relevant, asked.judged.known_ids(papers)[:FIRST])}
         for name, papers in zip(ORDERS, (judged, ranked), strict=True)
     }
     failures = [*result.record["failures"], *failures_of(step)]
     return replace(result, record={**result.record, "orders": orders, "failures": failures})
 
 
-def summary(call: FindingCall, materials: Materials, topics: Sequence[Record]) -> Outcome:
+def summary(of: Results) -> Outcome:
     """Compare the searches without an agent with the search with all of them."""
-    del materials
-    rows, orders = rows_of(topics, LEFT_OUT), rows_of(topics, ORDERS, "orders")
+    rows, orders, recall = of.rows(LEFT_OUT), of.rows(ORDERS, "orders"), {RECALL: mean(RECALL)}
     columns = {
         **COLUMNS,
         "papers examined": lambda records: mean("retrieved")([each["examined"] for each in records]),
     }
-    title = f"Papers found without an agent, at most {call.k} for each topic"
-    recall = {RECALL: mean(RECALL)}
+    title = f"Papers found without an agent, at most {of.call.k} for each topic"
     found = compared(title, "agents", rows, columns, f1_of, "difference of mean F1")
     title = f"Recall of the first {FIRST} of the same {RERANKED} papers"
     ranked = compared(title, "order", orders, recall, lambda record: record[RECALL])
@@ -96,7 +91,7 @@ def summary(call: FindingCall, materials: Materials, topics: Sequence[Record]) -
             with_published(found, tuple(MEASURES), WITH_AND_WITHOUT),
             with_published(ranked, (RECALL,), RERANKING),
         ),
-        notes=(*NOTES, *failed_notes(topics)),
+        notes=(*NOTES, *failed_notes(of)),
         main=main_numbers(rows, MAIN) | main_numbers(orders, recall),
     )
 

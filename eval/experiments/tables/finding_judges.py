@@ -6,10 +6,8 @@ computed. The rules judge by a cross-encoder or an encoder if one is configured,
 the paper's score in the question's ranking. All other agents are the same in each row.
 """
 
-from collections.abc import Sequence
-
-from eval.experiments.comparing import compared, main_numbers, rows_of, with_published
-from eval.experiments.experiment import Experiment, Outcome, Record
+from eval.experiments.comparing import compared, main_numbers, with_published
+from eval.experiments.experiment import Experiment, Outcome, Results
 from eval.experiments.finding_topic import (
     JUDGED_BY_MODEL,
     JUDGES,
@@ -18,7 +16,6 @@ from eval.experiments.finding_topic import (
     opened_finding,
     searches,
 )
-from eval.experiments.materials import Materials
 from eval.experiments.set_measures import COLUMNS, MAIN, MEASURES, NOTES, f1_of, of_benchmarks
 
 # F1, recall and precision on AutoScholarQuery, then on SPARBench.
@@ -41,15 +38,14 @@ PUBLISHED = (
 )
 
 
-def summary(call: FindingCall, materials: Materials, topics: Sequence[Record]) -> Outcome:
+def summary(of: Results) -> Outcome:
     """Compare the judges."""
-    del materials
-    rows = rows_of(topics, JUDGES)
-    title = f"Papers found, at most {call.k} for each topic, by judge"
+    rows = of.rows(JUDGES)
+    title = f"Papers found, at most {of.call.k} for each topic, by judge"
     table = compared(title, "judge", rows, COLUMNS, f1_of, "difference of mean F1")
     return Outcome(
         (with_published(table, tuple(MEASURES), of_benchmarks(PUBLISHED)),),
-        notes=(*NOTES, *failed_notes(topics)),
+        notes=(*NOTES, *failed_notes(of)),
         main=main_numbers(rows, MAIN),
     )
 

@@ -7,12 +7,11 @@ Recall and precision are over the valid papers; raw recall is over the raw ones.
 papers that cite a relevant paper are part of a layer too.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from eval.experiments.comparing import Column, compared, main_numbers, mean, rows_of, with_published
-from eval.experiments.experiment import Experiment, Outcome, Record
+from eval.experiments.comparing import Column, compared, main_numbers, mean, with_published
+from eval.experiments.experiment import Experiment, Outcome, Results
 from eval.experiments.finding_topic import FindingCall, failed_notes, opened_finding, searches
-from eval.experiments.materials import Materials
 from eval.experiments.set_measures import MAIN, NOTES, f1, precision, recall
 
 LAYERS = {f"layers {layers}": {"layers": layers} for layers in range(4)}
@@ -31,16 +30,15 @@ PUBLISHED = {
 }
 
 
-def summary(call: FindingCall, materials: Materials, topics: Sequence[Record]) -> Outcome:
+def summary(of: Results) -> Outcome:
     """Average the numbers of papers and the set measures."""
-    del call, materials
-    rows = rows_of(topics, LAYERS)
+    rows = of.rows(LAYERS)
     title = "Papers known and judged relevant for each topic, by layers of references"
     main = {name: MAIN[name] for name in ("Recall", "Precision")}
     table = compared(title, "layers", rows, {**COLUMNS, "F1": f1})
     return Outcome(
         (with_published(table, tuple(COLUMNS), PUBLISHED),),
-        notes=(*NOTES, *failed_notes(topics)),
+        notes=(*NOTES, *failed_notes(of)),
         main=main_numbers(rows, main),
     )
 

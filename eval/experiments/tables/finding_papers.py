@@ -9,8 +9,8 @@ a DOI, an arXiv id or a title in common.
 
 from collections.abc import Mapping, Sequence
 
-from eval.experiments.comparing import NEEDS_MODEL, ROWS, compared, main_numbers, rows_of, with_published
-from eval.experiments.experiment import Experiment, Outcome, Record, TopicResult
+from eval.experiments.comparing import NEEDS_MODEL, compared, main_numbers, with_published
+from eval.experiments.experiment import Experiment, Outcome, Results
 from eval.experiments.finding_topic import (
     FindingCall,
     FindingTopic,
@@ -19,9 +19,8 @@ from eval.experiments.finding_topic import (
     opened_finding,
     ranking_of,
 )
-from eval.experiments.materials import Materials
-from eval.experiments.retrieving import run_name
 from eval.experiments.set_measures import COLUMNS, MAIN, MEASURES, NOTES, of_benchmarks
+from eval.experiments.topic import Topic, TopicResult, result_of
 from generator.finding.agents.query_writing import write_queries
 from generator.finding.agents.understanding import understand
 from generator.finding.request import FindRequest, FindResources
@@ -58,25 +57,23 @@ PUBLISHED = (
 )
 
 
-async def lists_of_topic(
-    call: FindingCall, materials: Materials, query_id: str, question: str
-) -> TopicResult:
+async def lists_of_topic(topic: Topic) -> TopicResult:
     """Make the list of each system for a topic, and count its relevant papers."""
-    topic = await FindingTopic.open(call, materials, query_id, question)
+    asked, materials = await FindingTopic.of(topic), topic.materials
     failures: list[str] = []
-    async with topic.searched() as searched:
-        lists = await _by_queries(topic, searched.sources if materials.sources else (), failures)
-    lists[METHOD] = await _by_method(topic)
-    found = await topic.find(in_index=True)
-    lists[FIND] = topic.ids((ranked.known.paper for ranked in found.papers), own_id=True)
+    async with asked.searched() as searched:
+        lists = await _by_queries(asked, searched.sources if materials.sources else (), failures)
+    lists[METHOD] = await _by_method(asked)
+    found = await asked.find(in_index=True)
+    lists[FIND] = asked.ids((ranked.known.paper for ranked in found.papers), own_id=True)
     failures += failures_of(found.step)
     if materials.sources:
-        elsewhere = await topic.find()
-        lists[FIND_IN_SOURCES] = topic.ids(ranked.known.paper for ranked in elsewhere.papers)
+        elsewhere = await asked.find()
+        lists[FIND_IN_SOURCES] = asked.ids(ranked.known.paper for ranked in elsewhere.papers)
         failures += failures_of(elsewhere.step)
-    rows = {name: None if ids is None else topic.counts(ids) for name, ids in lists.items()}
-    rankings = {run_name(name): ranking_of(ids) for name, ids in lists.items() if ids is not None}
-    return TopicResult({ROWS: rows, "failures": failures}, rankings)
+    rows = {name: None if ids is None else asked.counts(ids) for name, ids in lists.items()}
+    rankings = {name: ranking_of(ids) for name, ids in lists.items() if ids is not None}
+    return result_of(rows, rankings, failures=failures)
 
 
 async def _by_queries(
@@ -91,16 +88,14 @@ async def _by_queries(
     failures += failures_of(step)
     lists: dict[str, list[str] | None] = {}
     for place, source in places.items():
-        for form in FORMS if topic.materials.model else forms:
+        filters = Filters() if place == INDEX else topic.filters
+        for form in FORMS if topic.topic.materials.model else forms:
             lists[f"{place}, {form}"] = None
-            if form not in forms:
-                continue
-            of_index = place == INDEX
-            filters = Filters() if of_index else topic.filters
             try:
-                papers = await query_list(source, forms[form][source.kind], _requested(topic), filters)
-                ids = topic.ids(papers, own_id=of_index)
-                lists[f"{place}, {form}"] = ids[: topic.call.k]
+                if form in forms:
+                    papers = await query_list(source, forms[form][source.kind], _requested(topic), filters)
+                    ids = topic.ids(papers, own_id=place == INDEX)
+                    lists[f"{place}, {form}"] = ids[: topic.topic.call.k]
             except SourceFailed as error:
                 failures.append(str(error))
     return lists
@@ -150,19 +145,19 @@ async def query_list(
     return [merged.papers[paper_id].paper for paper_id in ids[:k]]
 
 
-async def _by_method(topic: FindingTopic) -> list[str]:
+async def _by_method(asked: FindingTopic) -> list[str]:
     """Return the first k papers of the usual search."""
-    request = SearchRequest(topic.question, k=_requested(topic), collapse=True)
-    materials = topic.materials
-    ranked = await rank(materials.index, request, materials.settings.retriever)
-    papers = await topic.index.sources[0].source.papers([paper_id for paper_id, _ in ranked.hits])
+    topic = asked.topic
+    request = SearchRequest(topic.question, k=_requested(asked), collapse=True)
+    ranked = await rank(topic.materials.index, request, topic.settings)
+    papers = await asked.index.sources[0].source.papers([paper_id for paper_id, _ in ranked.hits])
     found = (papers[paper_id].paper for paper_id, _ in ranked.hits if paper_id in papers)
-    return topic.ids(found, own_id=True)[: topic.call.k]
+    return asked.ids(found, own_id=True)[: topic.call.k]
 
 
 def _requested(topic: FindingTopic) -> int:
     """Return the number of papers to request, some of which may be newer than the question."""
-    k: int = topic.call.k
+    k: int = topic.topic.call.k
     return k if topic.day is None else min(MOST_REQUESTED, DATED * k)
 
 
@@ -170,17 +165,18 @@ def _label(source: str) -> str:
     return f"source {source}"
 
 
-def summary(call: FindingCall, materials: Materials, topics: Sequence[Record]) -> Outcome:
+def summary(of: Results) -> Outcome:
     """Average the counts of each system over the topics."""
-    sources = [_label(each.name) for each in materials.sources.declared] if materials.sources else []
-    queries = [f"{place}, {form}" for place in (INDEX, *sources) for form in FORMS]
-    rows = rows_of(topics, [*queries, METHOD, FIND, *([FIND_IN_SOURCES] if sources else [])])
-    title = f"Papers found, at most {call.k} for each topic"
-    missing = None if call.model else NEEDS_MODEL
+    declared = of.materials.sources.declared if of.materials.sources else []
+    places = [INDEX, *(_label(each.name) for each in declared)]
+    queries = [f"{place}, {form}" for place in places for form in FORMS]
+    rows = of.rows([*queries, METHOD, FIND, *([FIND_IN_SOURCES] if declared else [])])
+    title = f"Papers found, at most {of.call.k} for each topic"
+    missing = None if of.call.model else NEEDS_MODEL
     table = compared(title, "system", rows, COLUMNS, missing=missing)
     return Outcome(
         (with_published(table, tuple(MEASURES), of_benchmarks(PUBLISHED)),),
-        notes=(*NOTES, *failed_notes(topics)),
+        notes=(*NOTES, *failed_notes(of)),
         main=main_numbers({name: rows[name] for name in (FIND, METHOD)}, MAIN),
     )
 

@@ -5,11 +5,11 @@ itself and its expansion by the understanding agent. Evolved queries are made fr
 method, its application and its limitation. Relevant papers are judged relevant in QRELS.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, get_args
+from collections.abc import Mapping, Sequence
+from typing import get_args
 
-from eval.experiments.comparing import ROWS, Column, compared, main_numbers, mean, rows_of, total
-from eval.experiments.experiment import Experiment, Outcome, Record, Table, TopicResult
+from eval.experiments.comparing import Column, compared, main_numbers, mean, total
+from eval.experiments.experiment import Experiment, Outcome, Results, Table
 from eval.experiments.finding_topic import (
     FindingCall,
     FindingTopic,
@@ -17,8 +17,8 @@ from eval.experiments.finding_topic import (
     failures_of,
     opened_finding,
 )
-from eval.experiments.materials import Materials
-from generator.finding.state import FindingState, QueryKind
+from eval.experiments.topic import Record, Topic, TopicResult, result_of
+from generator.finding.state import QueryKind
 
 KINDS: tuple[str, ...] = get_args(QueryKind)
 NATIVE = ("question", "expanded")
@@ -30,41 +30,35 @@ NAMES: Mapping[str, Sequence[str]] = {
 SHOWN = 10  # examples
 
 
-async def queries_of_topic(
-    call: FindingCall, materials: Materials, query_id: str, question: str
-) -> TopicResult:
+async def queries_of_topic(topic: Topic) -> TopicResult:
     """Search for the papers of a topic, and count the papers that each kind of query found."""
-    topic = await FindingTopic.open(call, materials, query_id, question)
-    found = await topic.find()
-    by_native, rows = _found_by(found.state, NATIVE, topic), {}
+    asked = await FindingTopic.of(topic)
+    found, relevant = await asked.find(), asked.judged.relevant
+    state = found.state
+    by_query = [
+        asked.ids(state.papers[paper_id].paper for paper_id in query.found or ()) for query in state.queries
+    ]
+    by_kind: dict[str, set[str]] = {kind: set() for kind in KINDS}
+    for query, ids in zip(state.queries, by_query, strict=True):
+        by_kind[query.kind].update(ids)
+    by_native = set().union(*(by_kind[kind] for kind in NATIVE))
+    rows = {}
     for name, kinds in NAMES.items():
-        by_kind = _found_by(found.state, kinds, topic)
+        of_kinds = set().union(*(by_kind[kind] for kind in kinds))
         rows[name] = {
-            "queries": sum(query.kind in kinds for query in found.state.queries),
-            "found": len(by_kind),
-            "relevant": len(by_kind & topic.judged.relevant),
-            "judged relevant": len(topic.judged.relevant),
-            "not native": len(by_kind & topic.judged.relevant - by_native),
+            "queries": sum(query.kind in kinds for query in state.queries),
+            "found": len(of_kinds),
+            "relevant": len(of_kinds & relevant),
+            "judged relevant": len(relevant),
+            "not native": len(of_kinds & relevant - by_native),
         }
-    examples = list(_examples(found.state, topic, by_native))
-    return TopicResult({ROWS: rows, "examples": examples, "failures": failures_of(found.step)})
-
-
-def _found_by(state: FindingState, kinds: Sequence[str], topic: FindingTopic) -> set[str]:
-    """Return the ids of the papers that queries of these kinds found."""
-    ids = dict.fromkeys(
-        paper_id for query in state.queries if query.kind in kinds for paper_id in query.found or ()
-    )
-    return set(topic.ids(state.papers[paper_id].paper for paper_id in ids))
-
-
-def _examples(state: FindingState, topic: FindingTopic, by_native: set[str]) -> Iterator[dict[str, Any]]:
-    """Yield the evolved queries that found relevant papers which no native query found."""
-    for query in state.queries:
-        ids = topic.ids(state.papers[paper_id].paper for paper_id in query.found or ())
-        new = [paper_id for paper_id in ids if paper_id in topic.judged.relevant - by_native]
-        if new and query.kind not in NATIVE:
-            yield {"query": query.text, "kind": query.kind, "made from": query.paper, "found": new}
+    # Evolved queries that found relevant papers which no native query found.
+    examples = [
+        {"query": query.text, "kind": query.kind, "made from": query.paper, "found": new}
+        for query, ids in zip(state.queries, by_query, strict=True)
+        if query.kind not in NATIVE and (new := [each for each in ids if each in relevant - by_native])
+    ]
+    return result_of(rows, {}, examples=examples, failures=failures_of(found.step))
 
 
 def _share(records: Sequence[Record]) -> float:
@@ -82,26 +76,23 @@ COLUMNS: Mapping[str, Column] = {
 }
 
 
-def summary(call: FindingCall, materials: Materials, topics: Sequence[Record]) -> Outcome:
+def summary(of: Results) -> Outcome:
     """Add up the numbers of papers, and show examples."""
-    del call
-    rows = rows_of(topics, NAMES)
+    rows = of.rows(NAMES)
     tables = [compared("Papers that the queries found", "queries", rows, COLUMNS)]
     examples = tuple(
-        (query_id, *example.values())
-        for query_id, topic in zip(materials.topics, topics, strict=True)
-        for example in ({**each, "found": ", ".join(each["found"])} for each in topic["examples"])
+        (query_id, each["query"], each["kind"], each["made from"], ", ".join(each["found"]))
+        for query_id, topic in zip(of.materials.topics, of.topics, strict=True)
+        for each in topic["examples"]
     )
     if examples:
         title = "Evolved queries that found relevant papers which no native query found"
         columns = ("topic", "query", "kind", "made from", "found")
         tables.append(Table(title, columns, examples[:SHOWN]))
     groups = {name: rows[name] for name in ("native queries", "evolved queries")}
-    return Outcome(
-        tuple(tables),
-        notes=("A paper that several kinds of query found counts for each of them.", *failed_notes(topics)),
-        main=main_numbers(groups, {"Recall": _share}),
-    )
+    note = "A paper that several kinds of query found counts for each of them."
+    notes, main = (note, *failed_notes(of)), main_numbers(groups, {"Recall": _share})
+    return Outcome(tuple(tables), notes=notes, main=main)
 
 
 EXPERIMENT = Experiment(FindingCall, queries_of_topic, summary, opened_finding)

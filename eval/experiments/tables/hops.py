@@ -12,69 +12,61 @@ relevant documents among the first ten.
 """
 
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 
 from eval.experiments.calls import StrategyCall
-from eval.experiments.comparing import ROWS, TESTED, compared, main_numbers, mean, rows_of
-from eval.experiments.experiment import SECONDS, Cell, Experiment, Outcome, Record, TopicResult
-from eval.experiments.materials import Materials
-from eval.experiments.retrieving import ids_of, ranked_by, runs_by_row, strategy_of
+from eval.experiments.comparing import TESTED, compared, main_numbers, mean
+from eval.experiments.experiment import Cell, Experiment, Outcome, Results
+from eval.experiments.topic import SECONDS, Topic, TopicResult, ids_of, result_of
 from eval.measures import evaluate
 from eval.runs import Ranking, as_written
 from generator.hops import joined_evidence, search_in_hops
 from generator.request import AskRequest, Resources
 from generator.tracing.steps import Step
-from retriever.request import SearchRequest
-from retriever.strategy import Strategist, Strategy
+from retriever.strategy import Strategy
 
 METHOD, DEPTH = "shrag", 10
-ONE, SECOND, STEPS = "one search", "with the second search", "steps of the strategy"
-TREATMENTS = (ONE, SECOND, STEPS)
+ONE, SECOND, STEPS = TREATMENTS = ("one search", "with the second search", "steps of the strategy")
 MEASURES, ALL = ("Success@5", "R@10", "nDCG@10"), "all@10"
 COLUMNS = {measure: mean(measure) for measure in (*MEASURES, ALL)}
 
 
-async def treatments_of_topic(
-    call: StrategyCall, materials: Materials, query_id: str, question: str
-) -> TopicResult:
+async def treatments_of_topic(topic: Topic) -> TopicResult:
     """Rank the documents of a topic by each treatment."""
-    del call
-    strategy = await strategy_of(materials, query_id, question)
-    settings = materials.settings.retriever
+    strategy, settings = await topic.strategy(), topic.settings
     alone = settings.model_copy(update={"without": settings.without | {"second-search"}})
-    request = SearchRequest(question, method=METHOD, k=DEPTH, strategy=strategy)
-    rankings, seconds = {}, {}
-    for name, of in ((ONE, alone), (SECOND, settings)):
+    rankings: dict[str, Ranking] = {}
+    seconds: dict[str, float] = {}
+    for name in TREATMENTS if strategy else TREATMENTS[:2]:
         started = time.perf_counter()
-        rankings[name] = as_written(await ranked_by(materials, request, of))
+        if name == STEPS and strategy:
+            rankings[name] = await _by_steps(topic, strategy) or rankings[SECOND]
+        else:
+            given = {"method": METHOD, "k": DEPTH, "strategy": strategy}
+            rankings[name] = as_written(await topic.ranked(alone if name == ONE else settings, **given))
         seconds[name] = time.perf_counter() - started
-    if strategy:
-        started = time.perf_counter()
-        rankings[STEPS] = await _by_steps(materials, question, strategy) or rankings[SECOND]
-        seconds[STEPS] = time.perf_counter() - started
-    qrels, relevant = {query_id: materials.qrels[query_id]}, materials.relevant(query_id)
+    qrels = {topic.query_id: topic.materials.qrels[topic.query_id]}
     rows = {
         name: {
-            **evaluate(qrels, {query_id: ranking}, MEASURES).means,
-            ALL: float(relevant.issubset(ids_of(ranking))),
+            **evaluate(qrels, {topic.query_id: ranking}, MEASURES).means,
+            ALL: float(topic.relevant.issubset(ids_of(ranking))),
         }
         for name, ranking in rankings.items()
     }
-    record = {
-        "steps": len(strategy.steps) if strategy else 0,
-        "second search": rankings[SECOND] != rankings[ONE],
-        ROWS: rows,
-        SECONDS: seconds,
-    }
-    return TopicResult(record, runs_by_row(rankings))
+    steps, opens_second = len(strategy.steps) if strategy else 0, rankings[SECOND] != rankings[ONE]
+    return result_of(rows, rankings, **{"steps": steps, "second search": opens_second, SECONDS: seconds})
 
 
-async def _by_steps(materials: Materials, question: str, strategy: Strategy) -> Ranking:
+async def _by_steps(topic: Topic, strategy: Strategy) -> Ranking:
     """Rank the evidence of all steps; nothing for a question of one step."""
-    strategist: Strategist = "model" if materials.model else "statistics"
+    materials = topic.materials
     request = AskRequest(
-        question, method=METHOD, evidence=DEPTH, hops="auto", strategy=strategy, strategist=strategist
+        topic.question,
+        method=METHOD,
+        evidence=DEPTH,
+        hops="auto",
+        strategy=strategy,
+        strategist="model" if materials.model else "statistics",
     )
     step = Step("ask", request.as_record())
     with step.running():
@@ -86,33 +78,28 @@ async def _by_steps(materials: Materials, question: str, strategy: Strategy) -> 
     return as_written(list(ranked.items())[:DEPTH])
 
 
-def summary(call: StrategyCall, materials: Materials, topics: Sequence[Record]) -> Outcome:
+def summary(of: Results) -> Outcome:
     """Compare the treatments, for all topics and by the number of steps."""
-    del call, materials
     groups = {
-        "all topics": topics,
-        "strategies with steps": [topic for topic in topics if topic["steps"]],
-        "strategies without steps": [topic for topic in topics if not topic["steps"]],
-        "second search": [topic for topic in topics if topic["second search"]],
+        "all topics": of.topics,
+        "strategies with steps": [topic for topic in of.topics if topic["steps"]],
+        "strategies without steps": [topic for topic in of.topics if not topic["steps"]],
+        "second search": [topic for topic in of.topics if topic["second search"]],
     }
+    title = f"Treatments of several steps, the first {DEPTH} documents"
     cells: list[tuple[Cell, ...]] = []
-    for group, of in groups.items():
-        if of:
-            table = compared(
-                f"Treatments of several steps, the first {DEPTH} documents",
-                "treatment",
-                rows_of(of, TREATMENTS),
-                COLUMNS,
-                lambda record: record["nDCG@10"],
-                "difference of nDCG@10",
-            )
-            cells += [(group, len(of), *row) for row in table.rows]
+    for group, topics in groups.items():
+        if topics:
+            rows = replace(of, topics=topics).rows(TREATMENTS)
+            difference = "difference of nDCG@10"
+            table = compared(title, "treatment", rows, COLUMNS, lambda record: record["nDCG@10"], difference)
+            cells += [(group, len(topics), *row) for row in table.rows]
     table = replace(table, columns=("topics", "number", *table.columns), rows=tuple(cells))
     notes = (
         f"Method {METHOD}. {TESTED} {ALL} counts all relevant documents.",
-        f"{len(groups['strategies with steps'])} of {len(topics)} strategies have steps.",
+        f"{len(groups['strategies with steps'])} of {len(of.topics)} strategies have steps.",
     )
-    return Outcome((table,), notes=notes, main=main_numbers(rows_of(topics, TREATMENTS), COLUMNS))
+    return Outcome((table,), notes=notes, main=main_numbers(of.rows(TREATMENTS), COLUMNS))
 
 
 EXPERIMENT = Experiment(

@@ -8,15 +8,16 @@ every pair relevant: its F1 needs no judge.
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
 
 from base.calls import Flag, Section
 from eval.experiments.calls import Seed
-from eval.experiments.comparing import ROWS, Column, compared, main_numbers, rows_of
-from eval.experiments.experiment import Experiment, Outcome, Record, Table, TopicResult
+from eval.experiments.comparing import Column, compared, main_numbers
+from eval.experiments.experiment import Experiment, Outcome, Results, Table
 from eval.experiments.finding_topic import (
     JUDGED_BY_MODEL,
     JUDGES,
@@ -27,8 +28,8 @@ from eval.experiments.finding_topic import (
     failures_of,
     opened_finding,
 )
-from eval.experiments.materials import Materials
 from eval.experiments.set_measures import mean_f1, precision, recall, set_counts
+from eval.experiments.topic import ROWS, Topic, TopicResult, result_of
 from generator.finding.agents import ADDITIONS
 from generator.finding.agents.judgement import judge
 from generator.finding.request import FindRequest
@@ -83,77 +84,67 @@ class JudgingPapers(PapersCall):
     seed: Seed = 0
 
 
-async def pairs_of_topic(
-    call: JudgingPapers, materials: Materials, query_id: str, question: str
-) -> TopicResult:
+async def pairs_of_topic(topic: Topic) -> TopicResult:
     """Judge the pairs of a topic by each judge; the same call has the same pairs in any order of topics."""
-    topic = await FindingTopic.open(call, materials, query_id, question)
-    draw = random.Random(f"{call.seed} {query_id}")  # noqa: S311 - not for secrets
-    grades = materials.qrels[query_id]
+    asked, call, qrels = await FindingTopic.of(topic), topic.call, topic.materials.qrels
+    draw = random.Random(f"{call.seed} {topic.query_id}")  # noqa: S311 - not for secrets
+    grades = qrels[topic.query_id]
     judged = sorted(grades)
     if len(judged) > call.judged:
         judged = sorted(draw.sample(judged, call.judged))
-    others = sorted({paper_id for of in materials.qrels.values() for paper_id in of} - grades.keys())
+    others = sorted({paper_id for of in qrels.values() for paper_id in of} - grades.keys())
     sampled = draw.sample(others, min(call.negatives, len(others)))
-    indexed = await topic.index.sources[0].source.papers([*judged, *sampled])
+    indexed = await asked.index.sources[0].source.papers([*judged, *sampled])
     papers = {each: indexed[each].paper for each in (*judged, *sampled) if each in indexed}
     relevant = {each for each in judged if grades[each] >= call.grade and each in papers}
     rows, failures = {EVERY: set_counts(papers, relevant)}, []
     replaced: dict[str, int] = {}
     for name in JUDGES if papers else ():
-        if name in JUDGED_BY_MODEL and materials.model is None:
+        if name in JUDGED_BY_MODEL and topic.materials.model is None:
             continue
         step = Step("judging", {})
-        state = await _judged(topic, papers, name, step)
+        state = await _judged(asked, papers, name, step)
         rows[name] = set_counts((paper_id for paper_id, _ in state.relevant(THRESHOLD)), relevant)
         if name in JUDGED_BY_MODEL:
-            replaced[name] = sum(map(_by_rules, state.papers.values()))
+            # Judgements by rules have themselves as a part.
+            made = (known.judgement for known in state.papers.values())
+            replaced[name] = sum(each is not None and each.by in each.parts for each in made)
         failures += failures_of(step)
-    record = {
-        ROWS: rows,
-        "pairs": len(papers),
-        "sampled": sum(each in papers for each in sampled),
-        "absent": sum(each not in papers for each in judged),
-        "replaced": replaced,
-        "failures": failures,
-    }
-    return TopicResult(record)
+    return result_of(
+        rows,
+        {},
+        pairs=len(papers),
+        sampled=sum(each in papers for each in sampled),
+        absent=sum(each not in papers for each in judged),
+        replaced=replaced,
+        failures=failures,
+    )
 
 
 async def _judged(topic: FindingTopic, papers: Mapping[str, Paper], name: str, step: Step) -> FindingState:
     """Return a state whose papers are judged by a judge; links between papers do not count."""
-    options = dict(JUDGES[name])
+    question, options = topic.topic.question, dict(JUDGES[name])
     options["without"] = options.get("without", frozenset()) | frozenset(ADDITIONS)
-    request = FindRequest(topic.question, **options)
-    source = topic.index.sources[0]
+    request, source = FindRequest(question, **options), topic.index.sources[0].name
     async with topic.resources(request, in_index=True) as resources:
         known = {
             paper_id: KnownPaper(
-                MergedPaper(paper, ((source.name, paper_id),)), (FoundBy("query", topic.question, rank),)
+                MergedPaper(paper, ((source, paper_id),)), (FoundBy("query", question, rank),)
             )
             for rank, (paper_id, paper) in enumerate(papers.items(), 1)
         }
         state = FindingState(
-            topic.question,
+            question,
             subject=resources.conditions.remaining,
-            queries=(SearchQuery(topic.question, "question", found=tuple(papers)),),
+            queries=(SearchQuery(question, "question", found=tuple(papers)),),
             papers=known,
         )
         return await judge(state, resources, step)
 
 
-def _by_rules(known: KnownPaper) -> bool:
-    """Whether rules judged a paper, whose judgements have themselves as a part."""
-    return known.judgement is not None and known.judgement.by in known.judgement.parts
-
-
 def _micro(column: Column) -> Column:
-    """Return the column over all pairs as those of one question."""
-
-    def of(records: Sequence[Record]) -> str | int | float | None:
-        return column([{part: sum(each[part] for each in records) for part in records[0]}])
-
-    return of
+    """Return the column of all pairs as those of one question."""
+    return lambda records: column([{part: sum(each[part] for each in records) for part in records[0]}])
 
 
 COLUMNS: Mapping[str, Column] = {
@@ -166,13 +157,12 @@ COLUMNS: Mapping[str, Column] = {
 }
 
 
-def summary(call: JudgingPapers, materials: Materials, topics: Sequence[Record]) -> Outcome:
+def summary(of: Results) -> Outcome:
     """Average over pairs and over topics."""
-    del materials
-    judged = [topic for topic in topics if topic[ROWS][EVERY]["relevant"]]
+    judged = [topic for topic in of.topics if topic[ROWS][EVERY]["relevant"]]
     pairs, sampled, absent = (sum(topic[part] for topic in judged) for part in ("pairs", "sampled", "absent"))
     positive = sum(topic[ROWS][EVERY]["relevant"] for topic in judged)
-    rows = rows_of(judged, (EVERY, *JUDGES))
+    rows = replace(of, topics=judged).rows((EVERY, *JUDGES))
     replaced = {name: sum(topic["replaced"].get(name, 0) for topic in judged) for name in JUDGES}
     return Outcome(
         (
@@ -181,7 +171,7 @@ def summary(call: JudgingPapers, materials: Materials, topics: Sequence[Record])
         ),
         notes=(
             f"{pairs:,} pairs of {len(judged):,} topics: {positive:,} relevant, {sampled:,} unjudged.",
-            f"A pair of grade {call.grade} or more is relevant.",
+            f"A pair of grade {of.call.grade} or more is relevant.",
             MACRO,
             *(
                 f"{name}: rules judged {count:,} pairs, because the reply was unusable."
@@ -189,7 +179,7 @@ def summary(call: JudgingPapers, materials: Materials, topics: Sequence[Record])
                 if count
             ),
             *([f"{absent:,} judged papers are not in the index, and left out."] if absent else ()),
-            *failed_notes(topics),
+            *failed_notes(of),
         ),
         main=main_numbers(rows, {name: COLUMNS[name] for name in ("micro F1", "macro F1")}),
     )

@@ -11,26 +11,25 @@ processor time is that of the whole process.
 """
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from itertools import chain, zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 from eval.experiments.calls import Documents, StrategyCall
-from eval.experiments.comparing import ROWS, TESTED, compared, main_numbers, mean, percent, rows_of
-from eval.experiments.experiment import SECONDS, Experiment, Outcome, Record, TopicResult
-from eval.experiments.materials import Materials
-from eval.experiments.retrieving import (
+from eval.experiments.comparing import TESTED, compared, main_numbers, mean, percent
+from eval.experiments.experiment import Experiment, Outcome, Results
+from eval.experiments.topic import (
+    SECONDS,
     ChangeKeywords,
     ChangePlan,
     OpenTopic,
+    Topic,
+    TopicResult,
     as_phrases,
     ids_of,
-    open_topic,
-    retrieve,
-    runs_by_row,
+    result_of,
     share_of,
-    strategy_of,
 )
 from eval.runs import Ranking
 from indexer.analysis import Analyzer
@@ -40,7 +39,6 @@ from retriever.query_plan import QueryPlan
 from retriever.strategy import LANGUAGES, Strategy, languages_from
 
 MAX_HITS = 100  # documents of a single query
-LEAST, MOST = 2, 5  # keywords of each language in the paper's prompts
 
 
 class KeywordAblation(StrategyCall):
@@ -49,90 +47,83 @@ class KeywordAblation(StrategyCall):
     k: Documents = 15
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
+class Variant(NamedTuple):
     """A row of the table: the change to keywords, queries or documents."""
 
-    name: str
     keywords: ChangeKeywords | None = None
     plan: ChangePlan | None = None
     keeps_incomplete: bool = False
 
 
-def _first(count: int) -> ChangeKeywords:
-    return lambda keywords: keywords[:count]
+def _first(count: int) -> Variant:
+    return Variant(lambda keywords: keywords[:count])
 
 
-def _of_language(language: str) -> ChangeKeywords:
-    return lambda keywords: [keyword for keyword in keywords if keyword.language == language]
+def _of_language(language: str) -> Variant:
+    return Variant(lambda keywords: [keyword for keyword in keywords if keyword.language == language])
 
 
-def _only_longest(hits: int) -> ChangePlan:
+def _only_longest(hits: int) -> Variant:
     """Keep the query of all keywords, and let it return that many documents."""
-    return lambda plan: QueryPlan(tuple(replace(named, k=hits) for named in plan.queries[:1]))
+    return Variant(plan=lambda plan: QueryPlan(tuple(replace(named, k=hits) for named in plan.queries[:1])))
 
 
-VARIANTS = (
-    Variant("ten keywords, ten queries"),
-    *(
-        Variant(f"{count} keywords" if count > 1 else "1 keyword", _first(count))
-        for count in (8, 6, 5, 4, 3, 2, 1)
-    ),
-    Variant("Korean keywords only", _of_language("ko")),
-    Variant("English keywords only", _of_language("en")),
-    Variant("one query of all keywords, ten documents", plan=_only_longest(10)),
-    Variant(f"one query of all keywords, {MAX_HITS} documents", plan=_only_longest(MAX_HITS)),
-    Variant("papers without an abstract kept", keeps_incomplete=True),
-)
-TIMED = (VARIANTS[0], *VARIANTS[-3:-1])
-FEWER = tuple(f"at most {count} of each language" for count in range(MOST - 1, LEAST - 1, -1))
+USUAL = "ten keywords, ten queries"
+ONE_QUERY = {
+    "one query of all keywords, ten documents": _only_longest(10),
+    f"one query of all keywords, {MAX_HITS} documents": _only_longest(MAX_HITS),
+}
+VARIANTS: Mapping[str, Variant] = {
+    USUAL: Variant(),
+    **{f"{count} keywords": _first(count) for count in (8, 6, 5, 4, 3, 2)},
+    "1 keyword": _first(1),
+    "Korean keywords only": _of_language("ko"),
+    "English keywords only": _of_language("en"),
+    **ONE_QUERY,
+    "papers without an abstract kept": Variant(keeps_incomplete=True),
+}
+# The paper's prompts have 2 to 5 keywords of each language.
+FEWER = {f"at most {count} of each language": count for count in (4, 3, 2)}
 COMPOUNDS, ONE_PROMPT = "compounds whole", "one prompt for both languages"
 STATISTICS = "keywords of statistics"
-NAMES = (*(variant.name for variant in VARIANTS), *FEWER, COMPOUNDS, ONE_PROMPT, STATISTICS)
+NAMES = (*VARIANTS, *FEWER, COMPOUNDS, ONE_PROMPT, STATISTICS)
 
 
-async def variants_of_topic(
-    call: KeywordAblation, materials: Materials, query_id: str, question: str
-) -> TopicResult:
+async def variants_of_topic(topic: Topic) -> TopicResult:
     """Retrieve the documents of a topic in each variant."""
-    relevant, options = materials.relevant(query_id), materials.settings.retriever
-    strategy = await strategy_of(materials, query_id, question)
-    records: dict[str, Any] = {}
+    k, materials, relevant, strategy = topic.call.k, topic.materials, topic.relevant, await topic.strategy()
+    rows: dict[str, Any] = {}
     rankings: dict[str, Ranking] = {}
 
-    async def add(name: str, topic: OpenTopic, variant: Variant = VARIANTS[0]) -> None:
-        found = await retrieve(topic, materials, keywords=variant.keywords, plan=variant.plan)
-        rankings[name] = found.ranking
-        records[name] = {
-            "share": share_of(relevant, ids_of(found.ranking)),
-            "share of union": share_of(relevant, found.union),
-            "union": len(found.union),
-        }
+    async def add(name: str, opened: OpenTopic, variant: Variant = VARIANTS[USUAL]) -> None:
+        rankings[name], union = await opened.retrieve(keywords=variant.keywords, plan=variant.plan)
+        shares = (share_of(relevant, found) for found in (ids_of(rankings[name]), union))
+        rows[name] = {**dict(zip(("share", "share of union"), shares, strict=True)), "union": len(union)}
 
-    usual = await open_topic(question, call.k, materials, strategy)
-    kept = options.model_copy(update={"drop_incomplete": False})
-    for variant in VARIANTS:
-        topic = usual
-        if variant.keeps_incomplete:
-            topic = await open_topic(question, call.k, materials, strategy, kept)
-        await add(variant.name, topic, variant)
+    usual = await topic.opened(k, strategy)
+    kept = topic.settings.model_copy(update={"drop_incomplete": False})
+    for name, variant in VARIANTS.items():
+        opened = await topic.opened(k, strategy, kept) if variant.keeps_incomplete else usual
+        await add(name, opened, variant)
     if strategy:
-        for count, name in zip(range(MOST - 1, LEAST - 1, -1), FEWER, strict=True):
+        for name, count in FEWER.items():
             few = strategy.changed(**{each: strategy.keywords(each)[:count] for each in LANGUAGES})
-            await add(name, await open_topic(question, call.k, materials, few))
+            await add(name, await topic.opened(k, few))
         first = next((each.language for each in usual.keywords), LANGUAGES[0])
-        whole = whole_keywords(strategy, first, materials.index.analyzer)
-        await add(COMPOUNDS, usual, Variant(COMPOUNDS, lambda _: whole[: options.keywords], as_phrases))
-        await add(STATISTICS, await open_topic(question, call.k, materials, None))
+        whole = whole_keywords(strategy, first, materials.index.analyzer)[: topic.settings.keywords]
+        await add(COMPOUNDS, usual, Variant(lambda _: whole, as_phrases))
+        await add(STATISTICS, await topic.opened(k, None))
     if materials.models:
-        model = await materials.models.changed(strategy_calls="one")
-        joint = await strategy_of(materials, query_id, question, model)
-        await add(ONE_PROMPT, await open_topic(question, call.k, materials, joint))
+        joint = await topic.strategy(await materials.models.changed(strategy_calls="one"))
+        await add(ONE_PROMPT, await topic.opened(k, joint))
     seconds: dict[str, float] = {}
-    for variant in TIMED:
-        topic = await open_topic(question, call.k, materials, strategy)
-        seconds |= await _seconds(variant, topic, materials)
-    return TopicResult({ROWS: records, SECONDS: seconds}, runs_by_row(rankings))
+    for name in (USUAL, *ONE_QUERY):
+        opened = await topic.opened(k, strategy)
+        started, processor = time.perf_counter(), time.process_time()
+        await opened.retrieve(plan=VARIANTS[name].plan)
+        seconds[name] = time.perf_counter() - started
+        seconds[f"{name}, processor"] = time.process_time() - processor
+    return result_of(rows, rankings, **{SECONDS: seconds})
 
 
 def whole_keywords(strategy: Strategy, first: Language, analyzer: Analyzer) -> list[Keyword]:
@@ -145,26 +136,16 @@ def whole_keywords(strategy: Strategy, first: Language, analyzer: Analyzer) -> l
     return [keyword for keyword in analysed if keyword.tokens]
 
 
-async def _seconds(variant: Variant, topic: OpenTopic, materials: Materials) -> dict[str, float]:
-    """Time the retrieval of a topic: elapsed and processor time."""
-    started, processor = time.perf_counter(), time.process_time()
-    await retrieve(topic, materials, plan=variant.plan)
-    return {
-        variant.name: time.perf_counter() - started,
-        f"{variant.name}, processor": time.process_time() - processor,
-    }
-
-
-def summary(call: KeywordAblation, materials: Materials, topics: Sequence[Record]) -> Outcome:
+def summary(of: Results) -> Outcome:
     """Compare the variants with the first one."""
-    rows = rows_of(topics, NAMES if materials.has_strategies else NAMES[:-1])
+    rows = of.rows(NAMES if of.materials.has_strategies else NAMES[:-1])
     columns = {
         "QSR, %": percent(lambda record: record["share"] > 0),
         "share of relevant documents": mean("share"),
         "share found by the union": mean("share of union"),
         "mean union": mean("union"),
     }
-    title = f"Variants of keywords and queries, {call.k} documents for each topic"
+    title = f"Variants of keywords and queries, {of.call.k} documents for each topic"
     table = compared(
         title, "variant", rows, columns, lambda record: record["share"], "difference of the share"
     )
@@ -177,6 +158,6 @@ EXPERIMENT = Experiment(
     variants_of_topic,
     summary,
     shown=tuple(
-        f"share, {name}" for name in (NAMES[0], "5 keywords", "Korean keywords only", COMPOUNDS, STATISTICS)
+        f"share, {name}" for name in (USUAL, "5 keywords", "Korean keywords only", COMPOUNDS, STATISTICS)
     ),
 )

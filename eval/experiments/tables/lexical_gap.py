@@ -12,42 +12,37 @@ way costs there.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from eval.experiments.calls import Documents, StrategyCall
 from eval.experiments.comparing import (
-    ROWS,
     TESTED,
     Column,
     compared,
     main_numbers,
     mean,
     percent,
-    rows_of,
     total,
     wilson_columns,
 )
-from eval.experiments.experiment import Experiment, Outcome, Record, SampleRun, TopicResult
-from eval.experiments.materials import Materials
-from eval.experiments.retrieving import ids_of, ranked_by, runs_by_row, strategy_of
+from eval.experiments.experiment import Experiment, Outcome, Results, SampleRun
+from eval.experiments.topic import Record, Topic, TopicResult, ids_of, result_of
 from indexer.analysis.word_roles import is_common
 from indexer.corpora.papers import language_of
 from retriever.queries.boolean import And, Exact, or_query
 from retriever.queries.filters import Filters
 from retriever.query_plan import NEAREST
 from retriever.question import analyse_question
-from retriever.request import SearchRequest
 from retriever.settings import OrderPart
 
 
-async def documents_with_a_word(
-    materials: Materials, question: str, documents: Collection[str]
-) -> frozenset[str]:
+async def documents_with_a_word(topic: Topic, documents: Collection[str]) -> frozenset[str]:
     """Return the documents whose title or text contains a word of the question's subject.
 
     Words that any paper may contain do not count.
     """
-    analysed = analyse_question(materials.index, question, synonyms=False)
+    materials = topic.materials
+    analysed = analyse_question(materials.index, topic.question, synonyms=False)
     words = [
         word.term()
         for word in analysed.words()
@@ -63,15 +58,14 @@ async def documents_with_a_word(
     return frozenset(map(materials.id_of, hits))
 
 
-async def in_own_language(materials: Materials, question: str, relevant: Collection[str]) -> bool:
+async def in_own_language(topic: Topic) -> bool:
     """Check whether a relevant document is in the language of the question."""
-    passages, papers = await materials.index.engine.records(relevant, relevant)
-    found = papers if materials.collapses else passages
-    return any(passage.lang == language_of(question) for passage in found.values())
+    passages, papers = await topic.materials.index.engine.records(topic.relevant, topic.relevant)
+    found = papers if topic.materials.collapses else passages
+    return any(passage.lang == language_of(topic.question) for passage in found.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(NamedTuple):
     """A row of the table: the method, the parts of its formula that are left out, and what it requires."""
 
     method: str = "shrag"
@@ -102,28 +96,27 @@ class LexicalGap(StrategyCall):
     k: Documents = 10
 
 
-async def gap_of_topic(call: LexicalGap, materials: Materials, query_id: str, question: str) -> TopicResult:
+async def gap_of_topic(topic: Topic) -> TopicResult:
     """Check whether a topic is in the gap, and retrieve its documents in each way."""
-    relevant, usable = materials.relevant(query_id), materials.index.vectors.usable
-    strategy = await strategy_of(materials, query_id, question)
-    in_gap = not await documents_with_a_word(materials, question, relevant)
+    relevant, usable = topic.relevant, topic.materials.index.vectors.usable
+    strategy, settings = await topic.strategy(), topic.settings
+    in_gap = not await documents_with_a_word(topic, relevant)
     rankings = {}
     for name, way in WAYS.items():
         if (way.needs_strategy and strategy is None) or (way.needs_vectors and not usable):
             continue
         skip = (NEAREST,) if usable and way.method == "shrag" and not way.needs_vectors else ()
         given = strategy if way.needs_strategy else None
-        request = SearchRequest(question, method=way.method, k=call.k, strategy=given, skip=skip)
-        settings = materials.settings.retriever
-        settings = settings.model_copy(update={"without": settings.without | way.without})
-        rankings[name] = await ranked_by(materials, request, settings)
-    found = {name: not relevant.isdisjoint(ids_of(ranking)) for name, ranking in rankings.items()}
-    record = {
-        "in gap": in_gap,
-        "own language": await in_own_language(materials, question, relevant),
-        ROWS: {name: {"found": each, "in gap": in_gap} for name, each in found.items()},
+        less = settings.model_copy(update={"without": settings.without | way.without})
+        rankings[name] = await topic.ranked(
+            less, method=way.method, k=topic.call.k, strategy=given, skip=skip
+        )
+    rows = {
+        name: {"found": not relevant.isdisjoint(ids_of(of)), "in gap": in_gap}
+        for name, of in rankings.items()
     }
-    return TopicResult(record, runs_by_row(rankings))
+    own = await in_own_language(topic)
+    return result_of(rows, rankings, **{"in gap": in_gap, "own language": own})
 
 
 def _of_gap(column: Column, *, outside: bool = False) -> Column:
@@ -136,12 +129,13 @@ def _of_gap(column: Column, *, outside: bool = False) -> Column:
     return of
 
 
-def summary(call: LexicalGap, materials: Materials, topics: Sequence[Record]) -> Outcome:
+def summary(of: Results) -> Outcome:
     """Count the topics in the gap, and the topics for which each way finds a relevant document."""
+    own = [topic for topic in of.topics if topic["own language"]]
     groups = {
-        "all": topics,
-        "documents in the question's language": [topic for topic in topics if topic["own language"]],
-        "documents in another language only": [topic for topic in topics if not topic["own language"]],
+        "all": of.topics,
+        "documents in the question's language": own,
+        "documents in another language only": [topic for topic in of.topics if not topic["own language"]],
     }
     gap_columns: dict[str, Column] = {
         "number": len,
@@ -149,25 +143,25 @@ def summary(call: LexicalGap, materials: Materials, topics: Sequence[Record]) ->
         "%": percent(lambda topic: topic["in gap"]),
         **wilson_columns(lambda topic: topic["in gap"]),
     }
-    bounds = wilson_columns(lambda record: record["found"])
     found = percent(lambda record: record["found"])
+    bounds = wilson_columns(lambda record: record["found"])
     columns = {
         "recovered": _of_gap(total("found")),
         "% of the gap": _of_gap(found),
         **{name: _of_gap(column) for name, column in bounds.items()},
         "% of the others": _of_gap(found, outside=True),
     }
-    usable = materials.index.vectors.usable
-    rows = rows_of(topics, [name for name, way in WAYS.items() if usable or not way.needs_vectors])
+    usable = of.materials.index.vectors.usable
+    rows = of.rows([name for name, way in WAYS.items() if usable or not way.needs_vectors])
     tables = (
         compared(
             "Topics without a relevant document that contains a word of the question",
             "topics",
-            {name: of for name, of in groups.items() if of},
+            {name: topics for name, topics in groups.items() if topics},
             gap_columns,
         ),
         compared(
-            f"Topics with a relevant document among the first {call.k}",
+            f"Topics with a relevant document among the first {of.call.k}",
             "way",
             rows,
             columns,
@@ -175,14 +169,13 @@ def summary(call: LexicalGap, materials: Materials, topics: Sequence[Record]) ->
             "difference, all topics",
         ),
     )
+    nearest = "The other rows of the formula are without the nearest passages."
     notes = (
         f"Differences are to the first row, {WORDS}; {TESTED}",
-        "The other rows of the formula are without the nearest passages."
-        if usable
-        else "The index has no vectors.",
+        nearest if usable else "The index has no vectors.",
     )
-    in_gap = sum(topic["in gap"] for topic in topics)
-    main = {"topics in the gap": float(in_gap), "share in the gap": in_gap / len(topics)}
+    in_gap = of.count(lambda topic: topic["in gap"])
+    main = {"topics in the gap": float(in_gap), "share in the gap": in_gap / len(of.topics)}
     return Outcome(tables, notes=notes, main=main | main_numbers(rows, {"recovered": _of_gap(mean("found"))}))
 
 

@@ -7,7 +7,7 @@ layout, or downloaded from the Hugging Face hub. The index is built on first use
 corpus. Vectors are encoded if an encoder is configured; then the method dense is measured too.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Annotated, Literal
@@ -18,8 +18,8 @@ from base.calls import Flag, Section
 from base.progress import Progress
 from base.terminal.progress_bar import progress_bar
 from eval.experiments.calls import ExperimentCall, Strategies
-from eval.experiments.comparing import TESTED, compared, main_numbers, mean, rows_of, with_published
-from eval.experiments.experiment import Experiment, Outcome, Record, TopicResult
+from eval.experiments.comparing import TESTED, compared, main_numbers, mean, with_published
+from eval.experiments.experiment import Experiment, Outcome, Results
 from eval.experiments.materials import (
     Materials,
     opened_index,
@@ -28,7 +28,7 @@ from eval.experiments.materials import (
     settings_for,
 )
 from eval.experiments.miracl_files import PASSAGES, MiraclFiles, find_files
-from eval.experiments.retrieving import strategy_of
+from eval.experiments.topic import Topic, TopicResult
 from eval.measures import score
 from eval.runs import Ranking, as_written
 from eval.units import grades_of_papers
@@ -105,13 +105,13 @@ def opened(call: Miracl) -> Iterator[Materials]:
         ResourceError: as `build_index` and `open_index`.
     """
     files = find_files(call.lang, call.split, folder=call.corpus, topics=call.topics, qrels=call.qrels)
-    judged, settings = read_judged(str(files.topics), str(files.qrels)), settings_for(call)
-    strategies, file = recorded_strategies(call, judged.topics)
+    topics, qrels, notes, inputs = read_judged(str(files.topics), str(files.qrels))
+    settings, (strategies, file) = settings_for(call), recorded_strategies(call, topics)
     with progress_bar() as progress, interruptible():
         name = made_index(call.lang, files, settings.indexer, progress)
     with opened_index(name, settings) as index:
-        inputs, notes = {**judged.inputs, **file}, (*_notes(call, index), *judged.notes)
-        yield Materials(index, judged.topics, settings, judged.qrels, inputs, notes, strategies)
+        notes = (*_notes(call, index), *notes)
+        yield Materials(index, topics, settings, qrels, inputs | file, notes, strategies)
 
 
 def made_index(language: str, files: MiraclFiles, settings: IndexerSettings, progress: Progress) -> str:
@@ -149,35 +149,33 @@ def methods_of(index: SearchIndex) -> tuple[str, ...]:
     return tuple(sorted(usable, key=lambda name: name != BASELINE))
 
 
-async def scores_of_topic(_: Miracl, materials: Materials, query_id: str, question: str) -> TopicResult:
+async def scores_of_topic(topic: Topic) -> TopicResult:
     """Rank passages and articles by each method, and score the rankings."""
-    settings = materials.settings.retriever
-    strategy = await strategy_of(materials, query_id, question)
-    passages = materials.qrels[query_id]
+    strategy, passages = await topic.strategy(), topic.materials.qrels[topic.query_id]
     grades = {PASSAGE: passages, ARTICLE: grades_of_papers(passages)}
     rankings: dict[str, Ranking] = {}
     scores: dict[str, dict[str, dict[str, float]]] = {unit: {} for unit in UNITS}
-    for method in methods_of(materials.index):
-        request = SearchRequest(question, method=method, k=HITS)
-        if method_named(method).uses_strategy:
-            request = replace(request, strategy=strategy)
+    for method in methods_of(topic.materials.index):
+        given = strategy if method_named(method).uses_strategy else None
+        request = SearchRequest(topic.question, method=method, k=HITS, strategy=given)
         for unit, judged in grades.items():
-            found = await rank(materials.index, replace(request, collapse=unit == ARTICLE), settings)
-            ranking = as_written(found.hits)
+            asked = replace(request, collapse=unit == ARTICLE)
+            ranking = as_written((await rank(topic.materials.index, asked, topic.settings)).hits)
             rankings[method if unit == PASSAGE else f"{method}-articles"] = ranking
-            scores[unit][method] = score({query_id: judged}, {query_id: ranking}, MEASURES)
+            scores[unit][method] = score({topic.query_id: judged}, {topic.query_id: ranking}, MEASURES)
     relevant = {unit: sum(grade > 0 for grade in judged.values()) for unit, judged in grades.items()}
     return TopicResult({"relevant": relevant, **scores}, rankings)
 
 
-def summary(call: Miracl, materials: Materials, topics: Sequence[Record]) -> Outcome:
+def summary(of: Results) -> Outcome:
     """Average the scores of each method, with the published ones below."""
-    methods, columns = methods_of(materials.index), {measure: mean(measure) for measure in MEASURES}
+    call, methods = of.call, methods_of(of.materials.index)
+    columns = {measure: mean(measure) for measure in MEASURES}
     tables = [
         compared(
-            f"MIRACL, {call.lang}, {call.split}, by {unit}, {len(topics):,} topics",
+            f"MIRACL, {call.lang}, {call.split}, by {unit}, {len(of.topics):,} topics",
             "method",
-            rows_of(topics, methods, unit),
+            of.rows(methods, unit),
             columns,
             lambda record: record[NDCG],
             f"difference of {NDCG}",
@@ -186,11 +184,10 @@ def summary(call: Miracl, materials: Materials, topics: Sequence[Record]) -> Out
     ]
     published = {f"{system} on dev ({source})": values for system, *values, source in PUBLISHED[call.lang]}
     tables[0] = with_published(tables[0], MEASURES, published)  # by passage
-    main = main_numbers(rows_of(topics, methods, PASSAGE), columns)
+    main = main_numbers(of.rows(methods, PASSAGE), columns)
+    notes = (f"Differences are to the method {BASELINE}; {TESTED}",)
     return Outcome(
-        tuple(tables),
-        notes=(f"Differences are to the method {BASELINE}; {TESTED}",),
-        main={f"{name}, {call.lang}": value for name, value in main.items()},
+        tuple(tables), notes=notes, main={f"{name}, {call.lang}": value for name, value in main.items()}
     )
 
 

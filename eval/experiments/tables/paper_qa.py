@@ -23,18 +23,18 @@ from eval.answer_quality.rouge import rouge_l
 from eval.errors import BadTopics
 from eval.experiments.calls import IndexCall
 from eval.experiments.comparing import (
-    ROWS,
     TESTED,
     Column,
     compared,
     main_numbers,
     mean,
-    rows_of,
+    number,
     total,
     with_published,
 )
-from eval.experiments.experiment import SECONDS, Experiment, Outcome, Record, SampleRun, TopicResult
+from eval.experiments.experiment import Experiment, Outcome, Results, SampleRun
 from eval.experiments.materials import Materials, opened_index, settings_for
+from eval.experiments.topic import SECONDS, Record, Topic, TopicResult, result_of
 from eval.files import Input
 from eval.query_lines import PaperQuestion, read_paper_questions
 from eval.runs import as_written
@@ -50,7 +50,6 @@ from retriever.papers.page import find_topic
 from retriever.queries.filters import Filters
 from retriever.request import check_question
 
-ABOVE = (0.7, 0.5, 0.3)  # ROUGE-L of the counted questions
 # Accuracy, ROUGE-L, and questions with a ROUGE-L above .7, .5 and .3 (section 6.II).
 PUBLISHED: Mapping[str, Sequence[float | None]] = {
     "paper-qa-1": (0.30, 0.1749, 0, 0, 17),
@@ -119,19 +118,19 @@ async def _check(index: SearchIndex, questions: Mapping[str, PaperQuestion], pat
             raise BadTopics(f"{path}: {query_id}: {error}") from None
 
 
-async def answers_of_topic(call: PaperQA, materials: Materials, query_id: str, question: str) -> TopicResult:
+async def answers_of_topic(topic: Topic) -> TopicResult:
     """Answer a question by every way; the rankings are the evidence of the answers."""
-    asked, settings = materials.own[query_id], materials.settings
+    call, materials, asked = topic.call, topic.materials, topic.materials.own[topic.query_id]
     rows, seconds, rankings = {}, {}, {}
     for way in call.ways:
-        topic = asked.topic if takes(way, "topic") else None
-        request = make_request(settings, question, way=way, topic=topic, evidence=call.evidence, hops="never")
+        given = {"topic": asked.topic if takes(way, "topic") else None, "evidence": call.evidence}
+        request = make_request(materials.settings, topic.question, way=way, hops="never", **given)
         started = time.perf_counter()
-        answered = await answer_question(materials.index, request, settings, model=materials.model)
+        answered = await answer_question(materials.index, request, materials.settings, model=materials.model)
         seconds[way] = round(time.perf_counter() - started, 3)
         rows[way] = await answer_record(asked, answered, materials.model, stem=call.stem)
         rankings[way] = as_written((hit.passage_id, hit.score) for hit in answered.evidence)
-    return TopicResult({ROWS: rows, SECONDS: seconds}, rankings)
+    return result_of(rows, rankings, **{SECONDS: seconds})
 
 
 async def answer_record(
@@ -146,12 +145,10 @@ async def answer_record(
     text = "" if answer.abstained else " ".join(sentence.text for sentence in answer.sentences)
     of = {name: [step for step in steps if step["name"] == name] for name in ("retrieve", "rerank", "filter")}
     others = [step["output"].get("of_other_papers", {}) for step in of["retrieve"]]
-    judged, why = None, ""
+    judged, why = ("incorrect", "declined") if model else (None, "")
     if model and text:
         judgement = await judge_answer(question.question, question.answers, text, model)
         judged, why = judgement.verdict, judgement.why
-    elif model:
-        judged, why = "incorrect", "declined"
     return {
         "answer": text,
         "written_by": answer.written_by,
@@ -170,7 +167,7 @@ async def answer_record(
 
 
 def _above(bound: float) -> Column:
-    return lambda answers: sum(answer["rouge_l"] > bound for answer in answers)
+    return number(lambda answer: answer["rouge_l"] > bound)
 
 
 def _passages(place: int) -> Column:
@@ -184,7 +181,7 @@ def _passages(place: int) -> Column:
 
 
 def _judged(verdict: str) -> Column:
-    return lambda answers: sum(answer["judged"] == verdict for answer in answers)
+    return number(lambda answer: answer["judged"] == verdict)
 
 
 def judged_accuracy(answers: Sequence[Record]) -> float | None:
@@ -194,42 +191,33 @@ def judged_accuracy(answers: Sequence[Record]) -> float | None:
 
 
 SCORES: Mapping[str, Column] = {"accuracy": mean("accepted"), "ROUGE-L": mean("rouge_l")}
-COUNTS: Mapping[str, Column] = {f"> {bound}": _above(bound) for bound in ABOVE}
+COUNTS: Mapping[str, Column] = {f"> {bound}": _above(bound) for bound in (0.7, 0.5, 0.3)}
 COLUMNS: Mapping[str, Column] = {
     **{f"K{place + 1}": _passages(place) for place in range(3)},
     **SCORES,
     **COUNTS,
     "threshold": lambda answers: answers[0]["threshold"],
-    "filled in": total("filled in"),
-    "without evidence": total("without evidence"),
-    "declined": total("declined"),
+    **{name: total(name) for name in ("filled in", "without evidence", "declined")},
 }
 JUDGED = {verdict: _judged(verdict) for verdict in ("correct", "incorrect", "not judged")}
 
 
-def summary(call: PaperQA, materials: Materials, topics: Sequence[Record]) -> Outcome:
+def summary(of: Results) -> Outcome:
     """Compute a row for each way."""
-    rows = rows_of(topics, call.ways)
-    table = compared(
-        f"Ways of paper-QA, accuracy by accepted strings; ROUGE-L compared with {call.ways[0]}",
-        "way",
-        rows,
-        COLUMNS,
-        lambda answer: answer["rouge_l"],
-        "difference of ROUGE-L",
-    )
+    call, rows = of.call, of.rows(of.call.ways)
+    title = f"Ways of paper-QA, accuracy by accepted strings; ROUGE-L compared with {call.ways[0]}"
+    table = compared(title, "way", rows, COLUMNS, lambda answer: answer["rouge_l"], "difference of ROUGE-L")
     tables = [with_published(table, (*SCORES, *COUNTS), PUBLISHED)]
     if call.model:
-        judge = judge_name(materials.settings.generator.llm.model or "", "accuracy")
+        judge = judge_name(of.materials.settings.generator.llm.model or "", "accuracy")
         table = compared("Accuracy by a judge", "way", rows, {**JUDGED, "accuracy": judged_accuracy})
         tables.append(replace(table, judge=judge))
-    notes = _notes(list(materials.own.values()), [each for of in rows.values() for each in of])
-    return Outcome(tuple(tables), notes=tuple(notes), main=_by_way(main_numbers(rows, SCORES)))
-
-
-def _by_way(main: Mapping[str, float]) -> dict[str, float]:
-    """Name the way first: `paper-qa-1, ROUGE-L`."""
-    return {", ".join(reversed(name.split(", "))): value for name, value in main.items()}
+    notes = _notes(list(of.materials.own.values()), [each for answers in rows.values() for each in answers])
+    # The way comes first: `paper-qa-1, ROUGE-L`.
+    main = {
+        ", ".join(reversed(name.split(", "))): value for name, value in main_numbers(rows, SCORES).items()
+    }
+    return Outcome(tuple(tables), notes=tuple(notes), main=main)
 
 
 def _notes(asked: Sequence[PaperQuestion], answers: Sequence[Record]) -> Iterator[str]:

@@ -11,9 +11,8 @@ or several, whose articles have the numbers of MIRACL's: each topic in the union
 """
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
@@ -21,16 +20,16 @@ from pydantic import Field
 from base.calls import Flag, Section
 from eval.experiments.calls import Documents, Seed, StrategyCall
 from eval.experiments.comparing import Column, main_numbers, mean, percent, wilson_columns
-from eval.experiments.experiment import Experiment, Outcome, Record, Table, TopicResult
-from eval.experiments.materials import DeclaredSources, Materials, declared_sources, opened_materials
-from eval.experiments.retrieving import METHOD, ids_of, open_topic, retrieve, strategy_of
+from eval.experiments.experiment import Experiment, Outcome, Results, Table
+from eval.experiments.materials import Materials, opened_materials, with_sources
+from eval.experiments.topic import METHOD, Topic, TopicResult, ids_of
 from eval.units import paper_of
 from indexer.corpora.papers import language_of
 from retriever.calls import SourceNames
 from retriever.request import SearchRequest
 from retriever.search import search
-from retriever.settings import RetrieverSettings
 from retriever.sources.gathered import index_of_sources
+from retriever.strategy import Strategy
 
 # Percent, by language of the topics.
 PUBLISHED: Mapping[str, float] = {"QSR, Korean": 88, "QSR, English": 100, "QSR, both": 94}
@@ -53,38 +52,34 @@ class QuerySuccess(StrategyCall):
 @contextmanager
 def opened(call: QuerySuccess) -> Iterator[Materials]:
     """Open the inputs, and read the declarations of sources."""
-    with opened_materials(call) as usual, declared_sources(call.sources, usual.settings) as sources:
-        yield replace(usual, sources=sources)
+    with opened_materials(call) as usual, with_sources(usual, call.sources) as materials:
+        yield materials
 
 
-async def success_of_topic(
-    call: QuerySuccess, materials: Materials, query_id: str, question: str
-) -> TopicResult:
+async def success_of_topic(topic: Topic) -> TopicResult:
     """Retrieve the documents of a topic, and compare them with the relevant ones."""
-    strategy = await strategy_of(materials, query_id, question)
-    topic = await open_topic(question, call.k, materials, strategy)
-    retrieved, relevant = await retrieve(topic, materials), materials.relevant(query_id)
-    found = ids_of(retrieved.ranking)
+    relevant, strategy = topic.relevant, await topic.strategy()
+    ranking, union = await (await topic.opened(topic.call.k, strategy)).retrieve()
+    found = ids_of(ranking)
     record = {
-        "language": language_of(question),
+        "language": language_of(topic.question),
         "success": not articles(relevant).isdisjoint(articles(found)),
         "success_by_passage": not relevant.isdisjoint(found),
-        "success_of_union": not articles(relevant).isdisjoint(articles(retrieved.union)),
-        "union": len(retrieved.union),
+        "success_of_union": not articles(relevant).isdisjoint(articles(union)),
+        "union": len(union),
     }
-    if materials.sources:
-        request = SearchRequest(question, method=METHOD, k=call.k, strategy=strategy)
-        live = await _found_live(materials.sources, request, materials.settings.retriever)
-        record["success_live"] = not articles(relevant).isdisjoint(live)
-    return TopicResult(record, {"progressive": retrieved.ranking})
+    if topic.materials.sources:
+        record["success_live"] = not articles(relevant).isdisjoint(await _found_live(topic, strategy))
+    return TopicResult(record, {"progressive": ranking})
 
 
-async def _found_live(
-    sources: DeclaredSources, request: SearchRequest, settings: RetrieverSettings
-) -> frozenset[str]:
+async def _found_live(topic: Topic, strategy: Strategy | None) -> frozenset[str]:
     """Return the ids of the articles that sources have, with and without their language."""
+    sources = topic.materials.sources
+    assert sources  # noqa: S101 - checked by the caller
+    request = SearchRequest(topic.question, method=METHOD, k=topic.call.k, strategy=strategy)
     async with sources.open() as opened, index_of_sources(opened, sources.models) as index:
-        hits = (await search(index, request, settings)).hits
+        hits = (await search(index, request, topic.settings)).hits
     ids = [(hit.passage.lang, found["id"]) for hit in hits for found in hit.paper.get("found_in", ())]
     return frozenset(name for lang, number in ids for name in (number, f"{lang}:{number}"))
 
@@ -98,18 +93,24 @@ def _succeeds(part: str) -> Column:
     return percent(lambda topic: topic[part])
 
 
-def summary(call: QuerySuccess, materials: Materials, topics: Sequence[Record]) -> Outcome:
+def summary(of: Results) -> Outcome:
     """Count the topics with a relevant article, by language."""
+    call, draw = of.call, random.Random(of.call.seed)  # noqa: S311 - no secret
     groups = {
-        name: [topic for topic in topics if topic["language"] in languages]
+        name: topics
         for name, languages in LANGUAGES.items()
+        if (topics := [topic for topic in of.topics if topic["language"] in languages])
     }
-    samples = {name: _sample(of, call) for name, of in groups.items() if name != "both"}
-    samples["both"] = [topic for of in samples.values() for topic in of]
+    samples = {}
+    for name, topics in groups.items():
+        draw.seed(call.seed)
+        samples[name] = draw.sample(topics, min(call.sample, len(topics)))
+    samples["both"] = [topic for name, sample in samples.items() if name != "both" for topic in sample]
+    success = _succeeds("success")
     columns: dict[str, Column] = {
         "number": len,
-        "QSR by article, %": _succeeds("success"),
-        **({"live sources": _succeeds("success_live")} if materials.sources else {}),
+        "QSR by article, %": success,
+        **({"live sources": _succeeds("success_live")} if of.materials.sources else {}),
         "by passage": _succeeds("success_by_passage"),
         "union": _succeeds("success_of_union"),
         **wilson_columns(lambda topic: topic["success"]),
@@ -118,13 +119,12 @@ def summary(call: QuerySuccess, materials: Materials, topics: Sequence[Record]) 
     rows = tuple(
         (
             name,
-            *(column(of) for column in columns.values()),
+            *(column(topics) for column in columns.values()),
             len(samples[name]),
-            columns["QSR by article, %"](samples[name]),
+            success(samples[name]),
             PUBLISHED[f"QSR, {name}"],
         )
-        for name, of in groups.items()
-        if of
+        for name, topics in groups.items()
     )
     title = f"Query success rate by article, {call.k} documents for each topic"
     return Outcome(
@@ -133,13 +133,8 @@ def summary(call: QuerySuccess, materials: Materials, topics: Sequence[Record]) 
             f"The sample has at most {call.sample} topics of each language, seed {call.seed}.",
             "Published: 25 + 25 topics of MIRACL, searched for in Wikipedia with a model's keywords.",
         ),
-        main=main_numbers({name: of for name, of in groups.items() if of}, {"QSR": _succeeds("success")}),
+        main=main_numbers(groups, {"QSR": success}),
     )
-
-
-def _sample(topics: Sequence[Record], call: QuerySuccess) -> list[Record]:
-    """Draw the sample of a language."""
-    return random.Random(call.seed).sample(topics, min(call.sample, len(topics)))  # noqa: S311 - no secret
 
 
 EXPERIMENT = Experiment(QuerySuccess, success_of_topic, summary, opened, published=PUBLISHED)

@@ -1,6 +1,6 @@
 """Judgement without a language model: by cross-encoder, encoder or probability, and by links.
 
-The probability belongs to the paper's score in the question's ranking (`paper_probability.py`).
+The probability belongs to the paper's score in the question's ranking (`paper_ranking.py`).
 Links from several relevant papers make a paper relevant, which is this project's addition (`links`).
 """
 

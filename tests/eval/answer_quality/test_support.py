@@ -72,13 +72,10 @@ def test_a_failed_judgement_is_a_result(reply):
     assert judged[1]["hints"] == ["number"]
 
 
-def test_a_sentence_stays_supported_if_its_parts_are_not_judged():
-    judged, _ = by_model([DELAYED], verdicts("supported"), httpx.Response(500))
-    assert (judged[0]["verdict"], judged[0]["precise"]) == ("supported", [None, None])
-
-
 def test_many_sentences_are_judged_in_several_calls_of_which_one_may_fail():
     many = [sentence(f"Aerogel delayed it by {number} minutes.", "B1") for number in range(MOST_CLAIMS + 2)]
     judged, script = by_model(many, httpx.Response(500), verdicts("supported", "unsupported"))
     assert len(script.bodies) == 2
     assert [each["verdict"] for each in judged[-3:]] == ["not judged", "supported", "unsupported"]
+    judged, _ = by_model([DELAYED], verdicts("supported"), httpx.Response(500))  # its parts are not judged
+    assert (judged[0]["verdict"], judged[0]["precise"]) == ("supported", [None, None])

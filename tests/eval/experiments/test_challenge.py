@@ -2,9 +2,6 @@
 
 import csv
 import json
-import random
-import sys
-from types import SimpleNamespace
 
 import pytest
 
@@ -12,15 +9,18 @@ from base.errors import InvalidCall
 from eval.errors import BadTopics
 from eval.experiments.challenge_files import (
     AnsweredQuestion,
+    ChallengeAnswer,
     ChallengeMapping,
     ChallengeQuestion,
     QuestionColumns,
+    laid_out,
+    plain,
     read_mapping,
     read_questions,
+    without_signs,
     written_table,
 )
-from eval.experiments.challenge_form import ChallengeAnswer, laid_out, parsed, repaired, without_signs
-from eval.experiments.tables.challenge import is_named, measures, peak_gpu_memory
+from eval.experiments.tables.challenge import is_named, measures
 from generator.answers.answer import Sentence, no_answer, quoting_answer
 from indexer.corpora.papers import language_of
 from indexer.files.schema import StoredPassage
@@ -42,16 +42,8 @@ def marked(test):
     return pytest.mark.usefixtures("on_sample")(test)
 
 
-def test_the_title_is_below_a_heading_in_korean_and_the_first_heading_in_english():
-    assert (
-        laid_out(ChallengeAnswer("제목이다", "하나.", "둘.", "셋."), "ko") == repaired(KOREAN, "ko") == KOREAN
-    )
-    english = laid_out(ChallengeAnswer("A title", "One.", "Two.", "Three."), "en")
-    assert english == repaired(ENGLISH, "en") == ENGLISH
-
-
 @pytest.mark.parametrize(
-    ("text", "plain"),
+    ("text", "expected"),
     [
         ("**Yields** fell *slightly*.", "Yields fell slightly."),
         ("* one\n- two\n• three", "one\ntwo\nthree"),
@@ -67,50 +59,15 @@ def test_the_title_is_below_a_heading_in_korean_and_the_first_heading_in_english
         ("an unclosed **mark", "an unclosed mark"),
     ],
 )
-def test_signs_of_layout_are_removed_and_signs_of_the_text_stay(text, plain):
-    assert without_signs(text) == plain
+def test_signs_of_layout_are_removed_and_signs_of_the_text_stay(text, expected):
+    assert plain(text) == plain(plain(text)) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "language", "expected"),
-    [
-        *(
-            (text, "en", ENGLISH)
-            for text in (
-                "##Conclusion##\nThree.\n##A title##\n##Main Body##\nTwo.\n##Introduction##\nOne.",
-                "A title\n\n**Introduction**\nOne.\n\n**Main body:**\nTwo.\n\n# Conclusion\nThree.",
-                "##Title##\nA title\n##서론##\nOne.\n##본론##\nTwo.\n##결론##\nThree.",
-                "# A title #\n\nIntroduction\n- One.\nMain Body\n* Two.\nConclusion\n**Three.**",
-            )
-        ),
-        (
-            "##제목##\n가\n##본론##\n나\n##본론##\n다",
-            "ko",
-            "##제목##\n가\n\n##서론##\n\n##본론##\n나\n다\n\n##결론##\n",
-        ),
-        (
-            "Before.\n##Title##\nC# and *Java*\n##Introduction##\n- One.",
-            "en",
-            "##C♯ and Java##\n\n##Introduction##\nBefore.\nOne.\n\n##Main Body##\n\n##Conclusion##\n",
-        ),
-    ],
-)
-def test_other_forms_are_repaired(text, language, expected):
-    assert repaired(text, language) == expected
-
-
-def test_whatever_a_text_contains_one_repair_is_enough():
-    draw = random.Random(1)
-    pieces = (
-        "##제목##,##Title x##,##서론##,Introduction,# Main Body,**결론**,- ,* ,**, - ,--,---,-5,10-20,"
-        "two-stage,A*,3 * 4,\n,\n,\n\n,word,단어,#,##,_,__,.,:, ,1,##Introduction##,*x*,•,- Conclusion"
-    ).split(",")
-    for _ in range(2_000):
-        text = "".join(draw.choice(pieces) for _ in range(draw.randint(0, 14)))
-        for language in ("ko", "en"):
-            once = repaired(text, language)
-            assert repaired(once, language) == once
-            assert "*" not in once
+def test_the_title_is_below_a_heading_in_korean_and_the_first_heading_in_english():
+    assert laid_out(ChallengeAnswer("제목이다", "하나.", "둘.", "셋."), "ko") == KOREAN
+    assert laid_out(ChallengeAnswer("A title", "One.", "Two.", "Three."), "en") == ENGLISH
+    answer = without_signs(ChallengeAnswer("# C# and\n*Java*", "- One."))
+    assert answer == ChallengeAnswer("C♯ and Java", "One.")
 
 
 def test_quoted_sentences_are_the_body_and_an_abstention_is_the_introduction():
@@ -225,17 +182,19 @@ def rows_of(path):
         return list(csv.DictReader(file))
 
 
-def test_the_questions_of_the_sample_name_the_titles_of_the_relevant_papers():
-    titles = {paper["id"]: paper["title"] for paper in read_lines(SAMPLE / "papers.jsonl")}
-    relevant: dict[str, list[str]] = {}
-    for line in (SAMPLE / "qrels.txt").read_text().splitlines():
-        query_id, _, paper, grade = line.split()
-        if int(grade) > 0:
-            relevant.setdefault(query_id, []).append(titles[paper])
-    assert [list(row.values()) for row in rows_of(QUESTIONS)] == [
-        [topic["query_id"], topic["question"], "|".join(relevant.get(topic["query_id"], []))]
-        for topic in read_lines(SAMPLE / "topics.jsonl")
-    ]
+@marked
+def test_a_language_model_writes_sections_and_without_relevant_documents_there_are_no_measures(
+    model, tmp_path
+):
+    mapping, questions = tmp_path / "mapping.toml", tmp_path / "few.csv"
+    mapping.write_text(MAPPING.read_text().replace('relevant = "relevant_titles"\n', ""))
+    questions.write_text("".join(QUESTIONS.read_text().splitlines(keepends=True)[:8]))
+    call("challenge", questions, "--mapping", mapping, "-k", 2, "--model", "--out", tmp_path / "out")
+    assert read(tmp_path / "out" / "metrics.json")["main"] == {}
+    assert list(rows_of(tmp_path / "out" / "answers.csv")[0])[-1] == "document_2"
+    written = [topic for topic in topics_of(tmp_path / "out").values() if not topic["abstained"]]
+    assert {topic["written_by"] for topic in written} == {MODEL}
+    assert all(all(topic["answer"].values()) for topic in written)
 
 
 @marked
@@ -245,8 +204,9 @@ def test_all_answers_to_the_sample_are_in_the_form(tmp_path):
     rows = rows_of(out / "answers.csv")
     assert [row["id"] for row in rows] == [topic["query_id"] for topic in read_lines(SAMPLE / "topics.jsonl")]
     for row in rows:
-        assert repaired(row["answer"], language_of(row["Question"])) == row["answer"]
-        assert parsed(row["answer"]).title
+        heading = "##제목##\n" if language_of(row["Question"]) == "ko" else "##"
+        assert row["answer"].startswith(heading)
+        assert plain(row["answer"].replace("##", "")) == row["answer"].replace("##", "").strip()
     assert all(row["document_1"] for row in rows)
     main = read(out / "metrics.json")["main"]
     assert (main["evidence coverage"], main["retrieval ratio"] > 90) == (100, True)
@@ -258,46 +218,13 @@ def test_all_answers_to_the_sample_are_in_the_form(tmp_path):
     assert "GPU" in table["rows"][-1][0]
 
 
-@marked
-def test_without_any_relevant_document_there_are_answers_and_no_measures(tmp_path):
-    mapping, questions = tmp_path / "mapping.toml", tmp_path / "three.csv"
-    mapping.write_text(MAPPING.read_text().replace('relevant = "relevant_titles"\n', ""))
-    questions.write_text("".join(QUESTIONS.read_text().splitlines(keepends=True)[:3]))
-    call("challenge", questions, "--mapping", mapping, "-k", 2, "--out", tmp_path / "out")
-    assert read(tmp_path / "out" / "metrics.json")["main"] == {}
-    [*_, last] = rows_of(tmp_path / "out" / "answers.csv")[0]
-    assert last == "document_2"
-
-
-@marked
-def test_a_language_model_writes_the_sections(model, tmp_path):
-    questions = tmp_path / "few.csv"
-    questions.write_text("".join(QUESTIONS.read_text().splitlines(keepends=True)[:8]))
-    call("challenge", questions, "--mapping", MAPPING, "--model", "--out", tmp_path / "out")
-    written = [topic for topic in topics_of(tmp_path / "out").values() if not topic["abstained"]]
-    assert {topic["written_by"] for topic in written} == {MODEL}
-    assert all(all(topic["answer"].values()) for topic in written)
-
-
 def test_a_document_is_named_by_its_id_or_title():
     passage = StoredPassage("A#1", "A", title="Rice, and methane", text="", lang="en", part="abstract")
     hit = Hit(1, passage, 1.0, paper={"title2": "벼와 메탄"})
     assert all(is_named(hit, name) for name in ("A", "A#1", "rice and Methane.", "벼와  메탄"))
     assert not any(is_named(hit, name) for name in ("a", "Rice", "…"))
-
-
-def test_measures_are_means_over_questions():
     topics = [
         {"relevant": 2, "collected": 1, "sentences": 4, "citing": 3},
         {"relevant": 1, "collected": 0, "sentences": 0, "citing": 0},
     ]
     assert measures(topics) == {"evidence coverage": 50, "retrieval ratio": 25, "relevance": 37.5}
-
-
-def test_peak_memory_is_that_of_the_gpu_with_the_most(monkeypatch):
-    monkeypatch.delitem(sys.modules, "torch", raising=False)
-    assert peak_gpu_memory() is None
-    peaks = [3_000, 5_000].__getitem__
-    cuda = SimpleNamespace(is_available=lambda: True, device_count=lambda: 2, max_memory_allocated=peaks)
-    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
-    assert peak_gpu_memory() == 5_000

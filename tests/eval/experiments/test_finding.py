@@ -97,19 +97,8 @@ def test_relevant_papers_of_a_models_row_are_counted(records, model, name, optio
     assert not any(record.get("replaced", {}).values())
 
 
-@pytest.mark.parametrize(
-    ("name", "rows"),
-    [
-        ("finding-agents", ["all agents", "without refchain"]),
-        ("finding-judges", ["rules"]),
-        ("finding-papers", ["index, question as typed", "method shrag", "find-papers"]),
-    ],
-)
-def test_without_a_model_its_rows_are_left_out(records, name, rows):
-    assert list(records(name)["q"]["rows"]) == rows
-
-
 def test_a_model_has_rows_of_its_agents_and_judges(records, model):
+    assert list(records("finding-agents")["q"]["rows"]) == ["all agents", "without refchain"]
     assert list(records("finding-judges", "--model")["q"]["rows"])[1:] == ["model, brief", "model, complex"]
     record = records("finding-agents", "--model")["q"]
     assert len(record["rows"]) == 5

@@ -1,12 +1,11 @@
 """Layouts of published benchmarks, on small files: topics, qrels and papers of an import, and errors."""
 
 import gzip
-import json
 
 import pytest
 
 from eval.errors import BadBenchmark, BadQrels
-from eval.experiments.layouts import LAYOUTS, read_benchmark
+from eval.experiments.layouts import read_benchmark
 from tests.eval.experiments.calling import call, read_lines, write_lines
 
 AUTOSCHOLAR = {
@@ -84,49 +83,39 @@ def test_autoscholar_lists_titles_arxiv_ids_and_a_day(imported):
     assert "--papers" in notes
 
 
-def test_sparbench_lists_papers_or_titles(imported):
-    second = "A Second Paper on Genes"
-    listed = {"answer": [SPAR_PAPER, second], "source_meta": {"search_time": "2025-04-10"}}
-    [topic], _, papers, _ = imported("sparbench", {"spar_bench.jsonl": [{"question": "What?", **listed}]})
-    assert (topic["query_id"], topic["date"]) == ("SPARBench_1", "2025-04-10")
-    kept = {name: SPAR_PAPER[name] for name in ("title", "abstract", "authors")}
-    address = {"url": SPAR_PAPER["paper_id"]}
-    assert papers == [
-        {"id": "title", **kept, **address, "year": 2014},
-        {"id": "title", "title": second},
-    ]
-
-
-def test_the_records_of_sparbench_add_abstracts(imported):
+def test_sparbench_lists_papers_or_titles_whose_records_add_abstracts(imported):
+    second = "A second paper on genes."
     listed = {
-        "question": "Why?",
-        "answer": ["A second paper on genes."],
-        "source_meta": {"answers": SPAR_RECORDS},
+        "answer": [SPAR_PAPER, second],
+        "source_meta": {"search_time": "2025-04-10", "answers": SPAR_RECORDS},
     }
     alone = {"question": "How?", "source_meta": {"answers": SPAR_RECORDS}}
-    _, qrels, papers, _ = imported("sparbench", {"spar_bench.jsonl": [listed, alone]})
-    assert [line.partition(" ")[0] for line in qrels.splitlines()] == [
-        "SPARBench_1",
-        "SPARBench_2",
-        "SPARBench_2",
+    ids = [
+        {"title": "A Paper", "paper_id": paper_id}
+        for paper_id in (
+            "http://arxiv.org/pdf/2101.00001v3.pdf",
+            "https://doi.org/10.5555/ABC",
+            "hep-th/9901001",
+        )
     ]
-    assert (papers[0]["abstract"], papers[0]["year"]) == ("Genes again.", 2021)
-
-
-@pytest.mark.parametrize(
-    ("paper_id", "expected"),
-    [
-        ("http://arxiv.org/pdf/2101.00001v3.pdf", "arxiv:2101.00001"),
-        ("https://doi.org/10.5555/ABC", "doi:10.5555/abc"),
-        ("hep-th/9901001", "arxiv:hep-th/9901001"),
-    ],
-)
-def test_the_id_of_a_paper_of_sparbench_is_read_as_arxiv_id_or_doi(imported, paper_id, expected):
-    paper = {"title": "A Paper", "paper_id": paper_id}
-    _, qrels, _, _ = imported(
-        "sparbench", {"spar_bench.jsonl": [{"query": "Why?", "data_result_add_score": [paper]}]}
-    )
-    assert qrels == f"SPARBench_1 0 {expected} 1\n"
+    lines = [{"question": "What?", **listed}, alone, {"query": "Why?", "data_result_add_score": ids}]
+    topics, qrels, papers, _ = imported("sparbench", {"spar_bench.jsonl": lines})
+    assert (topics[0]["query_id"], topics[0]["date"]) == ("SPARBench_1", "2025-04-10")
+    kept = {name: SPAR_PAPER[name] for name in ("title", "abstract", "authors")}
+    by_title = {paper["title"]: paper for paper in papers}
+    assert by_title[SPAR_PAPER["title"]] == {
+        "id": "title",
+        **kept,
+        "url": SPAR_PAPER["paper_id"],
+        "year": 2014,
+    }
+    genes = by_title[second]
+    assert (genes["abstract"], genes["year"]) == ("Genes again.", 2021)
+    assert [line.split()[0] for line in qrels.splitlines()] == [
+        f"SPARBench_{number}" for number in (1, 1, 2, 2, 3, 3, 3)
+    ]
+    expected = ["arxiv:2101.00001", "doi:10.5555/abc", "arxiv:hep-th/9901001"]
+    assert [line.split()[2] for line in qrels.splitlines()][-3:] == expected
 
 
 def miracl(language, text):
@@ -223,16 +212,6 @@ def test_beirs_layout_has_graded_papers_and_a_corpus(imported):
 def test_an_unusable_line_is_refused_and_no_file_is_left(imported, tmp_path, layout, files, error, part):
     with pytest.raises(error, match=part):
         imported(layout, files)
-    assert not (tmp_path / "made").exists() or list((tmp_path / "made").iterdir()) == []
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_folder_without_the_files_of_a_layout_is_refused(tmp_path, layout):
     with pytest.raises(BadBenchmark, match="contains no"):
         read_benchmark(layout, tmp_path, "test")
-
-
-def test_the_file_of_a_benchmark_is_read_too(tmp_path):
-    path = tmp_path / "lines"
-    path.write_text(json.dumps(AUTOSCHOLAR) + "\n")
-    assert len(read_benchmark("autoscholar", path, "test").questions) == 1
+    assert not (tmp_path / "made").exists() or list((tmp_path / "made").iterdir()) == []

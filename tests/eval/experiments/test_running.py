@@ -12,8 +12,8 @@ import pytest
 from base.errors import InvalidCall, OutputNotWritten
 from eval.errors import BadQrels, BadTopics, NothingJudged
 from eval.experiments import load_experiment
+from tests import fixture_model
 from tests.eval.experiments.calling import QRELS, SAMPLE, TOPICS, call, read
-from tests.http_server import Handler, serving
 from tests.indexer.made_corpora import build
 
 pytest_plugins = ["tests.generator.sample_index"]
@@ -57,11 +57,11 @@ def patched(monkeypatch, **parts):
 def test_an_interrupted_experiment_resumes_with_the_same_results(finished, tmp_path, monkeypatch):
     found, asked = load_experiment("query-success").topic, []
 
-    async def fails_at_the_tenth(given, materials, query_id, question):
-        asked.append(query_id)
+    async def fails_at_the_tenth(topic):
+        asked.append(topic.query_id)
         if len(asked) == 10:
             raise RuntimeError
-        return await found(given, materials, query_id, question)
+        return await found(topic)
 
     patched(monkeypatch, topic=fails_at_the_tenth)
     failure(RuntimeError, *SUCCESS, tmp_path)
@@ -98,27 +98,6 @@ def test_a_difference_names_its_cause(few, tmp_path):
     assert call("diff", tmp_path / "1", tmp_path / "1").exit_code == 0
 
 
-@pytest.mark.parametrize(
-    ("place", "value", "cause"),
-    [
-        (
-            "eval.manifest.prompt_versions",
-            lambda: {"keywords.ko": 99},
-            "language model.prompts.",
-        ),
-        ("eval.manifest.installed_version", lambda _: "0.0", "libraries.tantivy: "),
-        ("eval.experiments.running.checkout_commit", lambda: "f" * 40, "commit: "),
-    ],
-)
-def test_a_changed_prompt_or_package_is_named(few, model, tmp_path, monkeypatch, place, value, cause):
-    call(*few, tmp_path / "before", "--model")
-    monkeypatch.setattr(place, value)
-    call(*few, tmp_path / "after", "--model")
-    lines = call("diff", tmp_path / "before", tmp_path / "after").output.splitlines()
-    assert any(line.startswith(cause) for line in lines)
-    assert not any(line.startswith("metrics.") for line in lines)
-
-
 def test_another_index_is_named_as_a_cause(few, tmp_path, monkeypatch):
     call(*few, tmp_path / "made")
     half = tmp_path / "papers.jsonl"
@@ -133,8 +112,8 @@ def test_another_index_is_named_as_a_cause(few, tmp_path, monkeypatch):
 def test_files_of_an_earlier_run_are_removed_and_other_files_stay(few, tmp_path, monkeypatch):
     found, runs = load_experiment("query-success").topic, ["old"]
 
-    async def topic(*arguments):
-        result = await found(*arguments)
+    async def topic(given):
+        result = await found(given)
         return replace(result, rankings=dict.fromkeys(runs, result.rankings["progressive"]))
 
     patched(monkeypatch, topic=topic)
@@ -145,71 +124,12 @@ def test_files_of_an_earlier_run_are_removed_and_other_files_stay(few, tmp_path,
     assert {file.name for file in (tmp_path / "made" / "runs").iterdir()} == {"new.trec", "mine.trec"}
 
 
-def test_keywords_of_statistics_in_place_of_unusable_replies_are_noted(few, tmp_path, monkeypatch):
-    class Nonsense(Handler):
-        def post(self):
-            self.answer(200, {"choices": [{"message": {"role": "assistant", "content": "no JSON"}}]})
-
-    with serving(Nonsense) as address:
-        monkeypatch.setenv("SHRAG_LLM__BASE_URL", address)
-        monkeypatch.setenv("SHRAG_LLM__MODEL", "nonsense")
-        made = call(*few, tmp_path / "made", "--model")
-    assert "1 of 1 topics have keywords of statistics" in made.output
-    assert '"unusable_keywords": 1' in (tmp_path / "made" / "topics.jsonl").read_text()
-
-
-def test_recorded_strategies_exclude_a_model(tmp_path):
-    given = (*SUCCESS, tmp_path, "--strategies", SAMPLE / "strategies.jsonl", "--model")
-    assert "recorded strategies replace a language model" in failure(InvalidCall, *given)
-
-
 def test_an_input_may_be_a_pipe(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     threading.Thread(target=pipe.write_bytes, args=(Path(TOPICS).read_bytes(),), daemon=True).start()
     assert call("query-success", pipe, QRELS, "--out", tmp_path / "made").exit_code == 0
     assert (tmp_path / "made" / "inputs" / "topics").read_bytes() == Path(TOPICS).read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("content", "name", "part"),
-    [
-        ("all my work", "thesis.txt", "thesis.txt"),
-        ("{}", "manifest.json", "manifest.json"),
-        ('{"format": 6, "name": "sample"}', "manifest.json", "manifest.json"),
-        ("[" * 100_000, "manifest.json", "manifest.json"),
-    ],
-)
-def test_a_folder_with_other_files_is_left_alone(tmp_path, content, name, part):
-    (tmp_path / name).write_text(content)
-    assert part in failure(InvalidCall, *SUCCESS, tmp_path)
-    assert {each.name: each.read_text() for each in tmp_path.iterdir()} == {name: content}
-    failure(InvalidCall, "repeat", tmp_path)
-
-
-def test_results_of_another_experiment_and_inputs_in_the_folder_are_left_alone(finished):
-    assert "contains results of query-success" in failure(InvalidCall, "hops", *SUCCESS[1:], finished)
-    inside = ("query-success", finished / "topics.jsonl", QRELS, "--out", finished)
-    assert "topics.jsonl is in" in failure(InvalidCall, *inside)
-
-
-def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):
-    (tmp_path / "file").write_text("")
-    failure(OutputNotWritten, *SUCCESS, tmp_path / "file" / "made")
-
-
-@pytest.mark.parametrize(
-    ("change", "part"),
-    [({"format": 2}, "format 2"), ({"call": {"k": 0}}, "k"), ({"call": {"cls": 1}}, "cls")],
-)
-def test_a_manifest_of_another_version_is_an_error(finished, tmp_path, change, part):
-    shutil.copytree(finished, tmp_path / "made")
-    path = tmp_path / "made" / "manifest.json"
-    record = read(path)
-    path.write_text(json.dumps(record | change))
-    assert part in failure(InvalidCall, "repeat", path.parent)
-    path.write_text(json.dumps(record | {"experiment": "none"}))
-    assert call("repeat", path.parent).exit_code == 2
 
 
 @pytest.mark.parametrize(
@@ -251,3 +171,54 @@ def test_judgements_that_do_not_fit_are_noted(tmp_path, topics, qrels, notes):
     found = [line for line in made.stderr.splitlines() if line.startswith("note: ")][2:]
     assert len(found) == len(notes)
     assert all(note in line for note, line in zip(notes, found, strict=True))
+
+
+def test_folders_with_other_files_or_results_are_left_alone(finished, tmp_path):
+    for name, content in (
+        ("thesis.txt", "all my work"),
+        ("manifest.json", '{"format": 6, "name": "sample"}'),
+        ("manifest.json", "[" * 100_000),
+    ):
+        folder = tmp_path / str(len(content))
+        folder.mkdir()
+        (folder / name).write_text(content)
+        assert name in failure(InvalidCall, *SUCCESS, folder)
+        assert {each.name: each.read_text() for each in folder.iterdir()} == {name: content}
+        failure(InvalidCall, "repeat", folder)
+    failure(OutputNotWritten, *SUCCESS, tmp_path / str(len("all my work")) / "thesis.txt" / "made")
+    assert "contains results of query-success" in failure(InvalidCall, "hops", *SUCCESS[1:], finished)
+    inside = ("query-success", finished / "topics.jsonl", QRELS, "--out", finished)
+    assert "topics.jsonl is in" in failure(InvalidCall, *inside)
+    given = (*SUCCESS, tmp_path / "new", "--strategies", SAMPLE / "strategies.jsonl", "--model")
+    assert "recorded strategies replace a language model" in failure(InvalidCall, *given)
+
+
+def test_a_manifest_of_another_version_is_an_error(finished, tmp_path):
+    shutil.copytree(finished, tmp_path / "made")
+    path = tmp_path / "made" / "manifest.json"
+    record = read(path)
+    for change, part in (
+        ({"format": 2}, "format 2"),
+        ({"call": {"k": 0}}, "k"),
+        ({"call": {"cls": 1}}, "cls"),
+    ):
+        path.write_text(json.dumps(record | change))
+        assert part in failure(InvalidCall, "repeat", path.parent)
+    path.write_text(json.dumps(record | {"experiment": "none"}))
+    assert call("repeat", path.parent).exit_code == 2
+
+
+def test_changed_prompts_and_packages_and_unusable_replies_are_named(few, model, tmp_path, monkeypatch):
+    call(*few, tmp_path / "before", "--model")
+    monkeypatch.setattr("eval.manifest.prompt_versions", lambda: {"keywords.ko": 99})
+    monkeypatch.setattr("eval.manifest.installed_version", lambda _: "0.0")
+    monkeypatch.setattr("eval.experiments.running.checkout_commit", lambda: "f" * 40)
+    call(*few, tmp_path / "after", "--model")
+    lines = call("diff", tmp_path / "before", tmp_path / "after").output.splitlines()
+    for cause in ("language model.prompts.", "libraries.tantivy: ", "commit: "):
+        assert any(line.startswith(cause) for line in lines)
+    assert not any(line.startswith("metrics.") for line in lines)
+    monkeypatch.setitem(fixture_model.ANSWERS, "keywords", lambda *_: {})
+    made = call(*few, tmp_path / "made", "--model")
+    assert "1 of 1 topics have keywords of statistics" in made.output
+    assert '"unusable_keywords": 1' in (tmp_path / "made" / "topics.jsonl").read_text()

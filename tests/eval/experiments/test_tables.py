@@ -9,7 +9,6 @@ import pytest
 
 from base.terminal.call_options import flag_of
 from eval.experiments import EXPERIMENTS, load_experiment
-from eval.experiments.recorded import RECORDED, RESULTS, overview
 from eval.experiments.tables.and_ablation import READINGS, joined_queries
 from retriever.queries.boolean import Or, Term, describe
 from retriever.query_plan import NamedQuery
@@ -26,6 +25,7 @@ from tests.eval.experiments.calling import (
 )
 from tests.indexer.made_corpora import build
 from tests.needs import mostly_nightly
+from tools.experiments import RECORDED, RESULTS, overview
 
 pytest_plugins = ["tests.generator.sample_index"]
 pytestmark = [pytest.mark.needs_libraries, pytest.mark.slow]  # matplotlib
@@ -114,21 +114,17 @@ def test_the_overview_has_a_row_of_each_experiment_with_ours_and_the_published_v
     assert "QSR, both = 94 |" in table
 
 
-def test_all_questions_of_the_sample_succeed(on_sample, tmp_path):
-    call("query-success", TOPICS, QRELS, "--sample", 5, "--out", tmp_path)
+def test_all_questions_of_the_sample_succeed_and_a_source_beside_the_index(on_sample, tmp_path):
+    (tmp_path / "library.toml").write_text('kind = "index"\nindex = "sample"\n')
+    given = ("--sample", 5, "--source", tmp_path / "library.toml", "--out", tmp_path / "made")
+    call("query-success", TOPICS, QRELS, *given)
+    tmp_path /= "made"
     topics = topics_of(tmp_path)
+    assert topics["S01"]["success_live"] is True
     assert [topic["success"] for topic in topics.values()] == [True] * 35
     lines = (tmp_path / "runs" / "progressive.trec").read_text().splitlines()
     assert len(lines) == sum(min(topic["union"], 15) for topic in topics.values())
     assert table_of(tmp_path, "Query success")["both"]["sampled"] == 10
-
-
-def test_a_source_is_searched_beside_the_index(on_sample, tmp_path):
-    (tmp_path / "library.toml").write_text('kind = "index"\nindex = "sample"\n')
-    (tmp_path / "topics.tsv").write_text("S01\tmethane of rice paddies\n")
-    given = ("query-success", tmp_path / "topics.tsv", QRELS, "--source", tmp_path / "library.toml")
-    call(*given, "--out", tmp_path / "made")
-    assert topics_of(tmp_path / "made")["S01"]["success_live"] is True
 
 
 def test_keywords_of_a_model_differ_between_repetitions(on_sample, model, tmp_path):
@@ -242,6 +238,4 @@ def test_encoders_order_the_union_of_a_topic(on_sample, tmp_path, tmp_path_facto
     for topic in topics_of(tmp_path / "made").values():
         assert set(topic["rows"]) == {bert, "fusion, no encoder"}
         assert -1 <= topic["rows"][bert]["relevant"] <= 1
-    runs = [path.read_text().splitlines() for path in (tmp_path / "made" / "runs").iterdir()]
-    assert [len(lines) for lines in runs] == [15, 15]
     assert call("repeat", tmp_path / "made").output == "no differences\n"

@@ -6,11 +6,12 @@ import io
 import json
 import re
 import shutil
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import click
 import pytest
 from click.testing import CliRunner
 
@@ -18,8 +19,8 @@ from base.errors import FileBusy, InvalidCall
 from eval.errors import BadBenchmark, BadTopics
 from eval.judging import pooling
 from eval.judging.commands import benchmark
-from eval.judging.folder import Benchmark, adding, adding_grades
 from eval.judging.stages import automatic_stages, final_grades
+from eval.judging.store import FILE, Benchmark, adding
 from eval.qrels import read_qrels
 from eval.topics import read_topics
 from generator.errors import ModelFailed, ModelNotConfigured
@@ -211,34 +212,31 @@ def states(sample_home, tmp_path_factory):
     return [*before, folder]
 
 
-FILES = ("questions.jsonl", "pool.jsonl", "judgements.jsonl", "judgements.jsonl")
-
-
-@pytest.mark.parametrize("share", mostly_slow([0, 0.3, 0.99], quick={0.3}))
+@pytest.mark.parametrize("share", [0, 0.3, 0.99])
 @pytest.mark.parametrize("step", mostly_slow(range(4), quick={1, 3}))
 def test_a_step_that_was_killed_resumes(call, folder, seeds, states, step, share):
     *before, whole = states
-    shutil.copytree(before[step], folder)
-    for name in ("benchmark.json", "calls.jsonl"):
-        shutil.copy(whole / name, folder / name)
-    file = folder / FILES[step]
-    size, content = file.stat().st_size if file.exists() else 0, (whole / FILES[step]).read_bytes()
-    file.write_bytes(content[: size + int(share * (len(content) - size))])
+    shutil.copytree(whole, folder)
+    count = len_of(before[step])
+    with closing(sqlite3.connect(folder / FILE)) as database, database:
+        kept = count + 1 + int(share * (len_of(whole) - count - 1))  # with the call of the step
+        database.execute("DELETE FROM records WHERE number > ?", [kept])
 
     for arguments in list(steps(folder, seeds))[step:]:
         assert call(*arguments).exit_code == 0
 
     assert state_of(folder) == state_of(whole)
-
-
-def test_a_repeated_step_adds_nothing(call, confirm, folder, seeds, states):
-    shutil.copytree(states[-1], folder)
-    confirm(folder)
-    before = {path.name: path.read_bytes() for path in folder.rglob("*.jsonl")}
+    before = len_of(folder)
     for arguments in steps(folder, seeds):
         assert call(*arguments).exit_code == 0
-    confirm(folder)
-    assert {path.name: path.read_bytes() for path in folder.rglob("*.jsonl")} == before
+    assert len_of(folder) == before
+
+
+def len_of(folder):
+    if not (folder / FILE).exists():
+        return 0
+    with closing(sqlite3.connect(folder / FILE)) as database:
+        return database.execute("SELECT count(*) FROM records").fetchone()[0]
 
 
 def test_further_questions_methods_and_papers_are_added(call, folder, tmp_path):
@@ -261,14 +259,6 @@ def test_further_questions_methods_and_papers_are_added(call, folder, tmp_path):
     assert len(made.candidates["1"]) > 2
 
 
-def test_a_changed_question_is_refused(call, folder, tmp_path):
-    (tmp_path / "seeds").write_text("1\tmethane\n")
-    call("questions", folder, tmp_path / "seeds")
-    (tmp_path / "seeds").write_text("1\tbatteries\n")
-    with pytest.raises(InvalidCall, match="batteries"):
-        call("questions", folder, tmp_path / "seeds")
-
-
 def test_a_sheet_has_the_own_grades_and_nothing_of_others_or_of_the_rankings(call, confirm, pooled, tmp_path):
     assert "2 of 4 papers graded by kim" in confirm(pooled, grades=["3", "", "0", ""]).output
     for assessor in ("kim", "lee"):
@@ -276,16 +266,12 @@ def test_a_sheet_has_the_own_grades_and_nothing_of_others_or_of_the_rankings(cal
     kim, lee = rows_of(tmp_path / "kim"), rows_of(tmp_path / "lee")
     assert [row["grade"] for row in kim] == ["3", "", "0", ""]
     assert [row | {"grade": ""} for row in kim] == lee
+    assert "1 new grade\n" in confirm(pooled, grades=["3", "", "1", ""]).output
+    assert sorted(each.grade for each in Benchmark(pooled).assessments["kim"].values()) == [1, 3]
     assert list(lee[0]) == [
         *("grade", "query_id", "question", "paper", "title", "title2", "year", "journal"),
         *("abstract", "abstract2"),
     ]
-
-
-def test_a_changed_grade_replaces_the_earlier_one(confirm, pooled):
-    confirm(pooled, grades="1111")
-    assert "1 new grade\n" in confirm(pooled, grades="1121").output
-    assert sorted(each.grade for each in Benchmark(pooled).assessments["kim"].values()) == [1, 1, 1, 2]
 
 
 @pytest.mark.parametrize(("encoding", "delimiter"), [("cp949", ","), ("utf-8-sig", ";"), ("utf-8", "\t")])
@@ -314,12 +300,6 @@ def test_a_sheet_with_an_error_is_named_by_line_and_adds_nothing(call, pooled, t
     with pytest.raises(BadBenchmark, match=named):
         call("confirm", pooled, "--assessor", "kim", "--labels", sheet)
     assert Benchmark(pooled).assessments == {}
-
-
-def test_a_sheet_is_not_overwritten(call, pooled, tmp_path):
-    (tmp_path / "sheet.csv").write_text("grades")
-    with pytest.raises(InvalidCall, match="--labels"):
-        call("confirm", pooled, "--assessor", "kim", "--out", tmp_path / "sheet.csv")
 
 
 def test_words_do_not_judge_in_place_of_a_cross_encoder_that_fails(call, pooled, tmp_path):
@@ -361,97 +341,13 @@ def test_a_ranking_whose_encoder_failed_is_reported_and_repeated(call, folder, s
     assert {each.method for each in Benchmark(folder).rankings["S05"]} == {"or", "shrag"}
 
 
-def test_the_commands_are_refused_out_of_order(call, folder, seeds):
-    for arguments in (("pool", folder), ("judge", folder, "coarse"), ("status", folder)):
-        with pytest.raises(BadBenchmark):
-            call(*arguments)
-    call("questions", folder, seeds)
-    sheet = folder.with_name("sheet.csv")
-    for step in (("judge", folder, "coarse"), ("confirm", folder, "--assessor", "kim", "--out", sheet)):
-        with pytest.raises(InvalidCall):
-            call(*step)
-    call("pool", folder, "--method", "or", "--depth", 2)
-    with pytest.raises(InvalidCall, match="coarse"):
-        call("judge", folder, "fine", "--by", "rules")
-
-
-@pytest.mark.needs_libraries
-def test_a_report_needs_a_graded_paper_and_a_folder_of_its_own(call, confirm, pooled, tmp_path):
-    with pytest.raises(InvalidCall, match="graded"):
-        call("report", pooled, "--out", tmp_path / "out")
-    confirm(pooled, grades=["1", "", "", ""])
-    with pytest.raises(InvalidCall, match="out"):
-        call("report", pooled, "--out", pooled / "out")
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "thesis.txt").write_text("all my work")
-    with pytest.raises(InvalidCall, match=r"thesis\.txt"):
-        call("report", pooled, "--out", tmp_path / "out")
-    with pytest.raises(InvalidCall, match="lee"):
-        call("report", pooled, "--out", tmp_path / "new", "--assessor", "lee")
-
-
-@pytest.mark.needs_libraries
-def test_a_small_benchmark_is_reported(call, confirm, pooled, tmp_path):
-    assert call("judge", pooled, "coarse").exit_code == 0
-    assert call("judge", pooled, "fine", "--by", "rules").exit_code == 0
-    confirm(pooled, grades="2101")
-    out = tmp_path / "out"
-
-    reported = call("report", pooled, "--out", out)
-
-    assert reported.exit_code == 0
-    assert len(read_topics(out / "topics.jsonl")) == 2
-    grades = [grade for graded in read_qrels(out / "qrels.txt").values() for grade in graded.values()]
-    assert sorted(grades)[-3:] == [1, 1, 2]
-    assert len((out / "provenance.jsonl").read_text("utf-8").splitlines()) == 4
-    assert json.loads((out / "manifest.json").read_text("utf-8"))
-
-
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [
-        (("--method", "no-such"), BadFilter),
-        (("--method", "boolean"), InvalidCall),
-        (("--method", "dense"), BadFilter),
-    ],
-)
-def test_methods_that_cannot_be_pooled_are_refused(call, folder, seeds, options, error):
-    call("questions", folder, seeds)
-    with pytest.raises(error):
-        call("pool", folder, *options)
-    assert Benchmark(folder).rankings == {}
-
-
-@pytest.mark.parametrize("name", ["../x", "a/b", "", "kim\x1b[31m", ".hidden", "x" * 65])
-def test_a_name_that_is_no_file_name_is_refused(call, pooled, name):
-    assert call("confirm", pooled, "--assessor", name, "--out", pooled / "x").exit_code == 2
-    assert not list(pooled.rglob("assessments/*"))
-
-
-def test_bad_seeds_are_named_by_file_and_line(call, folder, tmp_path):
-    (tmp_path / "seeds").write_text("1\tmethane\none column\n")
-    with pytest.raises(BadTopics, match="seeds:2: "):
-        call("questions", folder, tmp_path / "seeds")
-
-
 def test_a_second_writer_is_refused_and_assessors_may_work_together(call, confirm, pooled, tmp_path):
-    with adding(pooled, "pool.jsonl"):
+    with adding(pooled):
         for arguments in (("pool", pooled), ("judge", pooled, "coarse")):
             with pytest.raises(FileBusy):
                 call(*arguments)
-        confirm(pooled, assessor="lee")
-    with adding_grades(pooled, "kim"):
-        with pytest.raises(FileBusy):
-            confirm(pooled)
         confirm(pooled, assessor="lee", grades="1111")
         assert call("status", pooled).exit_code == 0
-
-
-def test_without_a_model_nothing_is_derived_or_judged_by_one(call, pooled, seeds):
-    with pytest.raises(ModelNotConfigured):
-        call("questions", pooled, seeds, "--extend", 2)
-    with pytest.raises(ModelNotConfigured):
-        call("judge", pooled, "coarse", "--by", "brief")
 
 
 @pytest.fixture
@@ -486,15 +382,6 @@ def test_a_model_derives_questions_and_judges(call, folder, seeds, model, tmp_pa
     }
 
 
-def test_seeds_with_fewer_derived_questions_get_more(call, folder, seeds, model):
-    call("questions", folder, seeds, "--extend", 1)
-    call("questions", folder, seeds, "--extend", 2)
-    assert [each.query_id for each in Benchmark(folder).questions.values() if each.seed == "S01"] == [
-        "S01.1",
-        "S01.2",
-    ]
-
-
 @pytest.fixture
 def served(monkeypatch):
     """Run a model that tests can change."""
@@ -506,6 +393,10 @@ def served(monkeypatch):
 
 
 def test_papers_for_which_the_model_fails_are_judged_by_the_next_call_alone(call, pooled, served):
+    served.changed = {"judgement": lambda _: {}}
+    with pytest.raises(ModelFailed):
+        call("judge", pooled, "coarse", "--by", "brief")
+    assert Benchmark(pooled).judged == []
     served.changed = {
         "judgement": lambda prompt: {} if "battery" in prompt.lower() else {"reason": "r", "score": 1}
     }
@@ -519,18 +410,16 @@ def test_papers_for_which_the_model_fails_are_judged_by_the_next_call_alone(call
     assert (len(Benchmark(pooled).judged), served.calls["judgement"]) == (4, 2)
 
 
-def test_a_model_that_always_fails_ends_the_stage(call, pooled, served):
-    served.changed = {"judgement": lambda _: {}}
-    with pytest.raises(ModelFailed):
-        call("judge", pooled, "coarse", "--by", "brief")
-    assert Benchmark(pooled).judged == []
-
-
 def test_a_model_that_writes_the_seed_again_derives_nothing(call, folder, seeds, served):
     served.changed = {"benchmark-questions": lambda _: {"questions": [SOME["S01"], "new"]}}
     assert call("questions", folder, seeds, "--extend", 2).exit_code == 1
     derived = [each for each in Benchmark(folder).questions.values() if each.seed]
     assert [(each.query_id, each.question) for each in derived] == [("S01.1", "new")]
+    numbers = map(str, range(99))
+    served.changed = {"benchmark-questions": lambda _: {"questions": [next(numbers), next(numbers)]}}
+    call("questions", folder, seeds, "--extend", 2)  # a seed with fewer gets more
+    made = Benchmark(folder).questions.values()
+    assert sorted(each.query_id for each in made if each.seed) == ["S01.1", "S01.2", "S05.1", "S05.2"]
 
 
 @pytest.fixture
@@ -574,25 +463,78 @@ def test_index_and_source_are_searched_separately_and_their_records_merged(call,
         call("pool", folder, "--name", "sample")
 
 
-def test_ids_of_a_single_source_are_the_source_s(call, folder, tmp_path, second):
-    (tmp_path / "seeds").write_text("1\tmethane rice paddies\n")
-    call("questions", folder, tmp_path / "seeds")
-    call("pool", folder, "--source", second, "--method", "or")
-    assert call("judge", folder, "coarse").exit_code == 0
-    made = Benchmark(folder)
-    assert made.pooled_from.places == ["library"]
-    ids = [each.judged_ids(made.pooled_from.index, several=False) for each in made.candidates["1"]]
-    assert sorted(ids) == [["B1"], ["R2"]]
+REFUSED = [
+    ("pool", "--method", "no-such"),
+    ("pool", "--method", "boolean"),
+    ("pool", "--method", "dense"),
+    ("pool", "--model"),
+    ("judge", "fine", "--by", "rules"),  # coarse comes first
+    ("judge", "coarse", "--by", "brief"),  # without a model
+    ("questions", "{seeds}", "--extend", 2),
+    ("questions", "{bad}"),
+    ("questions", "{changed}"),
+    ("confirm", "--assessor", "kim", "--out", "{seeds}"),  # exists
+    ("confirm", "--assessor", "kim"),
+    ("confirm", "--assessor", "kim", "--out", "x", "--labels", "{seeds}"),
+    ("confirm", "--assessor", "kim", "--dropped", "--disputed", "--out", "x"),
+    *(("confirm", "--assessor", name, "--out", "x") for name in ("../x", "", "kim\x1b[31m", ".hidden")),
+    ("report", "--out", "{new}"),  # without a grade
+]
 
 
-def test_no_title_steers_the_terminal(folder, tmp_path):
+@pytest.mark.parametrize(("name", "options"), [(name, options) for name, *options in REFUSED])
+def test_calls_that_cannot_be_made_are_refused_and_add_nothing(
+    sample_home, pooled, seeds, tmp_path, name, options
+):
+    (tmp_path / "bad").write_text("1\tmethane\none column\n")
+    (tmp_path / "changed").write_text("S01\tbatteries\n")
+    places = {"seeds": seeds, **{each: tmp_path / each for each in ("bad", "changed", "new")}}
+    before = state_of(pooled)
+    made = CliRunner(env={"SHRAG_HOME": str(sample_home)}).invoke(
+        benchmark, [name, str(pooled), *(str(each).format(**places) for each in options)]
+    )
+    refusals = (BadBenchmark, BadTopics, BadFilter, InvalidCall, ModelNotConfigured, SystemExit)
+    assert isinstance(made.exception, refusals), made.output
+    assert state_of(pooled) == before
+
+
+def test_the_commands_are_refused_out_of_order(call, folder, seeds):
+    for arguments in (("pool", folder), ("judge", folder, "coarse"), ("status", folder)):
+        with pytest.raises(BadBenchmark):
+            call(*arguments)
+    call("questions", folder, seeds)
+    with pytest.raises(InvalidCall):
+        call("judge", folder, "coarse")
+
+
+@pytest.mark.needs_libraries
+def test_a_small_benchmark_is_reported_in_a_folder_of_its_own(call, confirm, pooled, tmp_path):
+    assert call("judge", pooled, "coarse").exit_code == 0
+    assert call("judge", pooled, "fine", "--by", "rules").exit_code == 0
+    confirm(pooled, grades="2101")
+    out, other = tmp_path / "out", tmp_path / "other"
+    other.mkdir()
+    (other / "thesis.txt").write_text("all my work")
+    for place, part in ((pooled / "out", "out"), (other, r"thesis\.txt")):
+        with pytest.raises(InvalidCall, match=part):
+            call("report", pooled, "--out", place)
+    with pytest.raises(InvalidCall, match="lee"):
+        call("report", pooled, "--out", out, "--assessor", "lee")
+    assert call("report", pooled, "--out", out).exit_code == 0
+    assert len(read_topics(out / "topics.jsonl")) == 2
+    grades = [grade for graded in read_qrels(out / "qrels.txt").values() for grade in graded.values()]
+    assert sorted(grades)[-3:] == [1, 1, 2]
+    assert len((out / "provenance.jsonl").read_text("utf-8").splitlines()) == 4
+    assert json.loads((out / "manifest.json").read_text("utf-8"))
+
+
+def test_no_title_steers_the_terminal_or_is_a_formula(folder, tmp_path):
     hostile = f"methane rice {STEERING} [bold]paddies[/bold]"
-    record = {name: f"{name} {hostile}" for name in FIELDS} | {"authors": [hostile], "year": 2020}
+    record = {name: f"={name} {hostile}" for name in FIELDS} | {"authors": [hostile], "year": 2020}
     corpus = write_jsonl(tmp_path / "x.jsonl", [record | {"id": f"P\u202e{number}"} for number in range(2)])
     build(tmp_path / "home", corpus, name="x")
     readable = STEERING.replace("\r", "").replace("\0", "")
     (tmp_path / "seeds").write_text(f"Q\u202e1\tmethane {readable} rice\n")
-    said = []
     for arguments in (
         ("questions", folder, tmp_path / "seeds"),
         ("pool", folder, "--name", "x"),
@@ -601,25 +543,6 @@ def test_no_title_steers_the_terminal(folder, tmp_path):
         ("status", folder),
     ):
         done = called(tmp_path / "home", *arguments)
-        assert done.exit_code == 0, done.output
-        said.append(done.output)
-    assert [steers(text) for text in said] == [set()] * len(said)
+        assert (done.exit_code, steers(done.output)) == (0, set()), done.output
     assert grade_papers(tmp_path / "home", folder, grades="2").exit_code == 0
-
-
-def test_a_cell_is_no_formula(tmp_path, folder):
-    record = {"id": "=P1", "title": "=HYPERLINK(1) methane of rice paddies", "abstract": "+methane"}
-    build(tmp_path / "home", write_jsonl(tmp_path / "x.jsonl", [record]), name="x")
-    (tmp_path / "seeds").write_text("1\tmethane of rice paddies\n")
-    called(tmp_path / "home", "questions", folder, tmp_path / "seeds")
-    called(tmp_path / "home", "pool", folder, "--name", "x")
-    assert "1 of 1 paper graded" in grade_papers(tmp_path / "home", folder, grades="2").output
-    [row] = rows_of(folder.with_name("made-kim.csv"))
-    assert (row["title"][:2], row["abstract"][:2]) == ("'=", "'+")
-
-
-def test_options_that_exclude_each_other_are_refused(call, pooled, seeds):
-    assert call("pool", pooled, "--model").exit_code == click.UsageError.exit_code
-    confirm = ("confirm", pooled, "--assessor", "kim")
-    for options in ((), ("--out", "x", "--labels", seeds), ("--dropped", "--disputed", "--out", "x")):
-        assert call(*confirm, *options).exit_code == click.UsageError.exit_code
+    assert {row["title"][:2] for row in rows_of(folder.with_name("made-kim.csv"))} == {"'="}

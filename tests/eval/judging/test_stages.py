@@ -1,13 +1,15 @@
 """Stages of a benchmark: thresholds, judges that replace others, grades that count, estimated misses."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from base.errors import DamagedFile, InvalidCall
-from eval.errors import BadBenchmark
-from eval.judging.folder import Benchmark, create
 from eval.judging.records import Assessment, Question
 from eval.judging.sheets import pairs_to_confirm
 from eval.judging.stages import agreements, automatic_stages, final_grades, missed
+from eval.judging.store import FILE, Benchmark, create
 from eval.judging.tables import Results, methods_table, scores_table, stages_table
 from eval.statistics import cohens_kappa
 from tests.eval.judging.made_benchmarks import append, decide, grade, judge, pair, pooled_benchmark
@@ -31,11 +33,8 @@ def test_a_stage_passes_papers_with_at_least_the_threshold(folder):
     judge(folder, "coarse", {1: 0.5, 2: 0.49, 3: 1, 4: 0})
     judge(folder, "fine", {1: 0.1, 3: 0.9})
     assert stages_of(folder) == {"pooled": [1, 2, 3, 4], "coarse": [1, 3], "fine": [3]}
-
-
-def test_the_threshold_of_the_last_call_counts(folder):
-    judge(folder, "coarse", {1: 0.5, 2: 0.4, 3: 1, 4: 0})
-    judge(folder, "coarse", {}, threshold=0.4)
+    assert sorted(numbers(confirmed_by(folder, part="dropped"))) == [1, 2, 4]
+    judge(folder, "coarse", {}, threshold=0.4)  # of the last call
     assert stages_of(folder)["coarse"] == [1, 2, 3]
 
 
@@ -43,16 +42,13 @@ def test_the_judge_of_the_last_call_counts_and_the_other_grades_are_kept(folder)
     judge(folder, "coarse", {1: 0.9, 2: 0.9, 3: 0.9, 4: 0.9})
     judge(folder, "coarse", {1: 0.1, 2: 0.7}, by="brief", model="small", version=1)
     [_, coarse] = automatic_stages(Benchmark(folder))
-    assert (numbers(coarse.pairs), coarse.judged, coarse.is_complete) == ([2], 2, False)
+    assert (numbers(coarse.pairs), coarse.judged, coarse.of) == ([2], 2, 4)
+    judge(folder, "coarse", {3: 0.9}, by="brief", model="small", version=2)
+    assert stages_of(folder)["coarse"] == [3]
+    judge(folder, "coarse", {4: 0.9}, by="brief", model="large", version=2)
+    assert stages_of(folder)["coarse"] == [4]
     judge(folder, "coarse", {})
     assert stages_of(folder)["coarse"] == [1, 2, 3, 4]
-
-
-@pytest.mark.parametrize("other", [{"model": "large", "version": 1}, {"model": "small", "version": 2}])
-def test_another_model_or_version_of_the_prompt_judges_again(folder, other):
-    judge(folder, "coarse", {1: 0.9}, by="brief", model="small", version=1)
-    judge(folder, "coarse", {2: 0.9}, by="brief", **other)
-    assert stages_of(folder)["coarse"] == [2]
 
 
 def test_scores_of_a_cross_encoder_do_not_pass_by_the_threshold_of_the_words(folder):
@@ -67,42 +63,23 @@ def test_scores_of_a_cross_encoder_do_not_pass_by_the_threshold_of_the_words(fol
 def test_the_table_has_counts_shares_and_reductions(folder):
     judge(folder, "coarse", {1: 0.5, 2: 0.4, 3: 1, 4: 0})
     grade(folder, "kim", {1: 0, 3: 2})
-    rows = stages_table(Results.of(Benchmark(folder))).rows
-    assert rows == (
+    results = Results.of(Benchmark(folder))
+    assert methods_table(results).rows == (("or", "papers", 4, 4, 2, 1, 1),)
+    assert scores_table(results).rows == ((0, 1, 0.5), (1, 0, None), (2, 1, 1.0), (3, 0, None))
+    assert stages_table(results).rows == (
         ("pooled", 4, 100.0, None, 4.0, None, None, None),
         ("coarse", 2, 50.0, 50.0, 2.0, 4, "rules", 0.5),
         ("confirmed", 1, 25.0, 50.0, 1.0, 2, "persons", None),
     )
 
 
-def test_the_methods_have_the_relevant_papers_that_they_found(folder):
-    grade(folder, "kim", {1: 0, 3: 2})
-    assert methods_table(Results.of(Benchmark(folder))).rows == (("or", "papers", 4, 4, 4, 1, 1),)
-
-
-def test_scores_are_averaged_by_grade(folder):
-    judge(folder, "coarse", {1: 0.5, 2: 0.25, 3: 1, 4: 0})
-    grade(folder, "kim", {1: 2, 3: 2, 4: 0})
-    assert scores_table(Results.of(Benchmark(folder))).rows == (
-        (0, 1, 0.0),
-        (1, 0, None),
-        (2, 2, 0.75),
-        (3, 0, None),
-    )
-
-
 def test_the_grade_of_the_first_assessor_counts(folder):
-    grade(folder, "lee", {1: 3, 2: 1, 3: 0}, day=4)
-    grade(folder, "kim", {1: 0})
+    grade(folder, "kim", {1: 3})
+    grade(folder, "kim", {1: 0})  # the last one of an assessor
+    grade(folder, "lee", {1: 3, 2: 1, 3: 0})
     grades = {pair[1][1]: each.grade for pair, each in final_grades(Benchmark(folder)).items()}
     assert grades == {"P1": 0, "P2": 1, "P3": 0}
     assert final_grades(Benchmark(folder), ["lee"])[pair(1)].grade == 3
-
-
-def test_the_last_grade_of_an_assessor_counts(folder):
-    grade(folder, "kim", {1: 0})
-    grade(folder, "kim", {1: 3})
-    assert final_grades(Benchmark(folder))[pair(1)].grade == 3
 
 
 def test_the_estimate_of_missed_papers_has_wilson_s_interval():
@@ -115,15 +92,12 @@ def test_the_estimate_of_missed_papers_has_wilson_s_interval():
     assert (found.dropped, found.graded, found.relevant, found.estimate) == (1_000, 100, 10, 100)
     assert found.low == pytest.approx(55.22, abs=0.01)
     assert found.high == pytest.approx(174.37, abs=0.01)
-
-
-def test_without_a_graded_dropped_paper_nothing_is_estimated():
     assert missed([pair(1), pair(2)], [pair(1)], graded(None, 1)) is None
 
 
 def test_seeds_count_unless_dropped_and_derived_questions_if_kept(folder):
     derived = [Question(f"Q1.{number}", "paddies", "extended", 1, "Q1") for number in (1, 2, 3)]
-    append(folder, "questions.jsonl", *derived)
+    append(folder, *derived)
     decide(folder, "Q1.1", kept=True)
     decide(folder, "Q1.2", kept=False)
     assert list(Benchmark(folder).selected) == ["Q1", "Q1.1"]
@@ -152,11 +126,6 @@ def test_a_sample_is_a_part_of_the_papers_and_grows_by_adding(tmp_path):
     assert set(confirmed_by(tmp_path, sample=99)) == set(confirmed_by(tmp_path))
 
 
-def test_dropped_papers_are_those_that_did_not_pass(folder):
-    judge(folder, "coarse", {1: 0.5, 2: 0.4, 3: 1, 4: 0})
-    assert sorted(numbers(confirmed_by(folder, part="dropped"))) == [2, 4]
-
-
 def test_disputed_papers_have_different_grades_of_others(folder):
     grade(folder, "kim", {1: 3, 2: 1})
     grade(folder, "lee", {1: 0, 2: 1, 3: 2})
@@ -164,60 +133,23 @@ def test_disputed_papers_have_different_grades_of_others(folder):
     assert confirmed_by(folder, "kim", "disputed") == []
 
 
-def test_without_a_pool_there_is_nothing_to_confirm(tmp_path):
-    create(tmp_path / "new", None)
-    with pytest.raises(InvalidCall):
-        confirmed_by(tmp_path / "new")
-
-
-def change(folder, name, before, after):
-    content = (folder / name).read_text("utf-8")
-    assert before in content
-    (folder / name).write_text(content.replace(before, after), "utf-8")
-
-
 @pytest.mark.parametrize(
-    ("name", "before", "after"),
+    "change",
     [
-        ("pool.jsonl", '"query_id":"Q1"', '"query_id":"Q9"'),
-        ("judgements.jsonl", '"P1"', '"P9"'),
-        ("judgements.jsonl", '"query_id":"Q1"', '"query_id":"Q9"'),
-        ("judgements.jsonl", '"score":0.5', '"score":1.5'),
-        ("assessments/kim.jsonl", '"P1"', '"P9"'),
-        ("assessments/kim.jsonl", '"grade":2', '"grade":9'),
-        ("calls.jsonl", '"step"', '"stop"'),
-        ("calls.jsonl", '"places":["papers"]', '"places":["papers"],"threshold":10.5'),
-        ("questions.jsonl", '"seed"', '"none"'),
+        "UPDATE records SET record = '{}' WHERE kind = 'Ranked'",
+        "UPDATE records SET record = 'x' WHERE kind = 'Assessment'",
+        "UPDATE records SET kind = 'Other' WHERE number = 2",
+        "DROP TABLE records",
     ],
 )
-def test_damage_is_named_by_file_and_line(folder, name, before, after):
+def test_damage_is_named_by_the_file(folder, change):
     judge(folder, "coarse", {1: 0.5})
     grade(folder, "kim", {1: 2})
     Results.of(Benchmark(folder))
-    change(folder, name, before, after)
-    with pytest.raises((BadBenchmark, DamagedFile), match=f"{name}:1: "):
+    with closing(sqlite3.connect(folder / FILE)) as database, database:
+        database.execute(change)
+    with pytest.raises(DamagedFile, match=FILE):
         Results.of(Benchmark(folder))
-
-
-def test_assessments_that_cannot_be_read_are_not_left_out(folder):
-    (folder / "assessments").symlink_to("assessments")
-    with pytest.raises(BadBenchmark, match="assessments"):
-        Results.of(Benchmark(folder))
-
-
-def test_a_file_without_the_name_of_an_assessor_is_refused(folder):
-    grade(folder, "kim\x1b[31m", {1: 2})
-    with pytest.raises(BadBenchmark):
-        Results.of(Benchmark(folder))
-
-
-@pytest.mark.parametrize(
-    "content", ["", "{}", "[1]", '{"benchmark": 2, "seed": 0, "created": ""}', "\x00" * 99]
-)
-def test_a_damaged_marker_is_refused(folder, content):
-    (folder / "benchmark.json").write_text(content)
-    with pytest.raises(BadBenchmark, match=r"benchmark\.json"):
-        Benchmark(folder)
 
 
 def test_a_folder_with_other_files_is_refused_and_left_alone(tmp_path):
@@ -225,13 +157,12 @@ def test_a_folder_with_other_files_is_refused_and_left_alone(tmp_path):
     with pytest.raises(InvalidCall, match=r"thesis\.txt"):
         create(tmp_path, None)
     assert [each.name for each in tmp_path.iterdir()] == ["thesis.txt"]
-
-
-def test_a_folder_keeps_its_seed(folder):
-    create(folder, None)
-    create(folder, 7)
+    create(tmp_path / "new", 7)
+    create(tmp_path / "new", None)
     with pytest.raises(InvalidCall, match="7, not 8"):
-        create(folder, 8)
+        create(tmp_path / "new", 8)
+    with pytest.raises(InvalidCall):
+        confirmed_by(tmp_path / "new")
 
 
 # Both say relevant 20 times, the first alone 5, the second alone 10, neither 15 times. 35 of 50 are equal,
@@ -241,48 +172,37 @@ FIFTY = [(1, 1)] * 20 + [(1, 0)] * 5 + [(0, 1)] * 10 + [(0, 0)] * 15
 
 def graded(*grades):
     return {
-        ("Q1", ("papers", f"P{number}")): Assessment("Q1", ("papers", f"P{number}"), grade, "t")
+        pair(number): Assessment(pair(number)[0], pair(number)[1], "kim", grade, "t")
         for number, grade in enumerate(grades)
         if grade is not None
     }
 
 
-def test_kappa_of_two_grades():
-    assert cohens_kappa(FIFTY) == pytest.approx(0.4)
+# p_o = 3/6. Firsts: 0 twice, 1 once, 2 twice, 3 once; seconds: 0 twice, 1 twice, 2 once, 3 once.
+# p_e = (2·2 + 1·2 + 2·1 + 1·1) / 36 = 9/36, kappa = (18 − 9) / (36 − 9).
+SIX = [(0, 0), (0, 1), (1, 1), (2, 2), (2, 3), (3, 0)]
 
 
-def test_kappa_of_four_grades():
-    # p_o = 3/6. Firsts: 0 twice, 1 once, 2 twice, 3 once; seconds: 0 twice, 1 twice, 2 once, 3 once.
-    # p_e = (2·2 + 1·2 + 2·1 + 1·1) / 36 = 9/36, kappa = (18 − 9) / (36 − 9).
-    grades = [(0, 0), (0, 1), (1, 1), (2, 2), (2, 3), (3, 0)]
-    assert cohens_kappa(grades) == pytest.approx(9 / 27)
-
-
-def test_kappa_is_1_for_equal_grades_and_negative_below_chance():
-    assert cohens_kappa([(0, 0), (3, 3)]) == 1
-    assert cohens_kappa([(0, 1), (1, 0)]) == -1
-
-
-def test_kappa_of_a_single_common_grade_is_unknown():
-    assert cohens_kappa([(2, 2)] * 5) is None
+@pytest.mark.parametrize(
+    ("pairs", "kappa"),
+    [
+        (FIFTY, 0.4),
+        (SIX, 9 / 27),
+        ([(0, 0), (3, 3)], 1),
+        ([(0, 1), (1, 0)], -1),  # below chance
+        ([(2, 2)] * 5, None),
+    ],
+)
+def test_kappa(pairs, kappa):
+    assert cohens_kappa(pairs) == (kappa and pytest.approx(kappa))
 
 
 def test_only_papers_that_both_graded_count():
-    [found] = agreements({"kim": graded(0, 1, None, 3), "lee": graded(0, 2, 1)})
-    assert (found.first, found.second) == ("kim", "lee")
-    assert (found.grades.compared, found.grades.share) == (2, 0.5)
-    assert found.grades.kappa == pytest.approx((2 * 1 - 1) / (4 - 1))  # grade 0 once by each
-    assert (found.relevant.share, found.relevant.kappa) == (1, 1)
-
-
-def test_each_two_of_three_assessors_are_compared():
-    found = agreements({"a": graded(0), "b": graded(1), "c": graded(1)})
-    assert [(each.first, each.second, each.grades.share) for each in found] == [
-        ("a", "b", 0),
-        ("a", "c", 0),
-        ("b", "c", 1),
-    ]
-
-
-def test_assessors_without_a_common_paper_are_left_out():
-    assert agreements({"kim": graded(None), "lee": graded(1)}) == []
+    found = agreements({"kim": graded(0, 1, None, 3), "lee": graded(0, 2, 1)})
+    grades, relevant = found["kim", "lee"]
+    assert (grades.compared, grades.share) == (2, 0.5)
+    assert grades.kappa == pytest.approx((2 * 1 - 1) / (4 - 1))  # grade 0 once by each
+    assert (relevant.share, relevant.kappa) == (1, 1)
+    several = agreements({"a": graded(0), "b": graded(1), "c": graded(1), "d": graded(None)})
+    shares = {names: grades.share for names, (grades, _) in several.items()}
+    assert shares == {("a", "b"): 0, ("a", "c"): 0, ("b", "c"): 1}

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.experiments.hints import RECORDED, hint_rows, hints_of, recorded_claims, sample_claims
 from generator.checking.check import check_sentence
 from generator.checking.quantities import quantities
 from tests.generator.sample_index import passage
+from tools.hints import RECORDED, hint_rows, hints_of, recorded_claims, sample_claims
 
 ROWS = [
     line.split("\t")
@@ -73,7 +73,7 @@ def test_recorded_answers_of_a_large_model(shared_data):
 
 
 def measured(claims):
-    return [row.as_record() for row in hint_rows(hints_of(claims))]
+    return hint_rows(hints_of(claims))
 
 
 @given(st.text(alphabet="0123456789., %만천억배분g/mL½①٣-~percent\n", max_size=60))

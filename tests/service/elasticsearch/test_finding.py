@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.corpora.citations import CitationCorpus, write_corpus
+from benchmarks.corpora.citations import question_of, write_citing_papers
 from generator.finding.agents import PURE
 from generator.finding.finding import find_in_sources, open_index_as_source
 from generator.finding.request import FindRequest
@@ -27,7 +27,6 @@ STRATEGY = Strategy(
     en=("written feedback", "language model"),
     steps=("Which study compared feedback by teachers and models?", "What did it find about essays?"),
 )
-GENERATED = CitationCorpus(600)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +35,7 @@ def engines(elasticsearch, tmp_path_factory):
     folder = tmp_path_factory.mktemp("finding")
     corpora = {
         "sample": ROOT / "sample" / "papers.jsonl",
-        "generated": write_corpus(folder / "corpus", GENERATED),
+        "generated": write_citing_papers(folder / "papers.jsonl", 600),
     }
     with own_prefix(elasticsearch) as settings_for:
         embedded = settings_of(folder / "embedded")
@@ -69,8 +68,7 @@ def test_both_engines_find_the_same_papers(engines, question):
 
 
 def test_references_cost_a_cluster_two_requests_a_layer_and_lead_to_the_same_papers(engines):
-    question = next(GENERATED.questions())["question"]
-    request = FindRequest(question, papers=100, layers=2, rounds=0, threshold=0.2, without=PURE)
+    request = FindRequest(question_of(0), papers=100, layers=2, rounds=0, threshold=0.2, without=PURE)
     embedded, cluster = (find(settings, "generated", request) for settings in engines)
     layers = [step.output for step in cluster.step.walk() if step.name == "refchain"]
     assert layers[0]["new"] > 20

@@ -9,13 +9,13 @@ import os
 import pytest
 
 from base.progress import no_progress
-from eval.development.engines import MEASURES, run_experiment
-from eval.development.golden import RECORDED as SCORES
-from eval.development.golden import drift_table, find_drift, ranking_row, read_rows
-from eval.experiments.bench import benches
-from eval.experiments.collections import BOTH, COLLECTIONS, OF_SAMPLE, RECALL
 from tests.needs import mostly_nightly
 from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
+from tools.bench import benches
+from tools.collections import BOTH, COLLECTIONS, OF_SAMPLE, RECALL
+from tools.golden import RECORDED as SCORES
+from tools.golden import drift_table, find_drift, ranking_row, read_rows
+from tools.ranking import MEASURES, rank_by_engines
 
 BY_NAME = {collection.name: collection for collection in COLLECTIONS}
 STEP = 1 if os.environ.get("SHRAG_TEST_ALL_QUESTIONS") else 12  # read before the user's settings are hidden
@@ -43,20 +43,20 @@ def ranked_by_cluster(elasticsearch, data, tmp_path, monkeypatch, collection, st
         for variable, value in environment_of(settings).items():
             monkeypatch.setenv(variable, value)
         engines = benches(tmp_path, data, no_progress, settings.elasticsearch.prefix)
-        ranked = run_experiment(engines, data, [collection], settings=["alone"], step=step)
-    of_cluster = [row for row in ranked if row.subject["engine"] == "elasticsearch"]
-    assert min(row.figures["overlap@10"] for row in of_cluster) >= 0.98
-    assert min(row.figures["rank_biased_overlap"] for row in of_cluster) >= 0.98
+        ranked = list(rank_by_engines(engines, data, [collection], settings=["alone"], step=step))
+    of_cluster = [row for row in ranked if row["engine"] == "elasticsearch"]
+    assert min(row["overlap@10"] for row in of_cluster) >= 0.98
+    assert min(row["rank_biased_overlap"] for row in of_cluster) >= 0.98
     return of_cluster
 
 
 def assert_scored_as_recorded(of_cluster):
     rows = [
         ranking_row(
-            row.subject["collection"],
+            row["collection"],
             "elasticsearch",
-            row.subject["method"],
-            {name: value for name, value in row.figures.items() if name in {*MEASURES, RECALL, BOTH}},
+            row["method"],
+            {name: value for name, value in row.items() if name in {*MEASURES, RECALL, BOTH}},
         )
         for row in of_cluster
     ]

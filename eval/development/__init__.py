@@ -1,4 +1,0 @@
-"""Tools of development, each run as `python -m eval.development.NAME`.
-
-Recorded scores, agreement of analyzers and engines, constants tuned on training data.
-"""

@@ -1,0 +1,25 @@
+"""Votes of readers: the agreement of checks with the majority."""
+
+from eval.judgements_command import ReaderVotes
+from generator.reader_judgements import JudgedSentence, ReaderJudgement
+
+
+def judged(text, check, *verdicts):
+    sentence = JudgedSentence(text, ("P1",), check)
+    return [
+        ReaderJudgement("?", "papers", verdict, "2025-01-01", f"r{number}", sentence=sentence)
+        for number, verdict in enumerate(verdicts)
+    ]
+
+
+def test_checks_are_compared_with_decided_verdicts_only():
+    votes = ReaderVotes.of(
+        [
+            *judged("a", "supported", "supported", "supported", "not supported"),
+            *judged("b", "unsupported", "supported"),
+            *judged("c", "supported", "supported", "not supported"),  # undecided
+            *judged("d", "not checked", "supported"),
+        ]
+    )
+    found = votes.agreement()
+    assert (found.compared, found.share) == (2, 0.5)

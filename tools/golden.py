@@ -1,0 +1,205 @@
+"""Compare the scores of methods and answers with those in `tests/golden/scores.jsonl`.
+
+    python -m tools.golden --home DIR [--engine tantivy|elasticsearch] [--renew]
+
+Five tables are recorded, one row per line. A row's texts are its subject, its numbers the measured figures:
+
+ranking    each method on each collection's own index, by engine, `paper` and `shrag` also with recorded
+           strategies: all questions; embedded also every fourth, and the training collections
+sample     answers to the questions of the sample
+hints      claims of the sample with hints of the citation check
+held-out   the held-out questions, on which nothing is tuned, by method and kind: Success@5; both@10, two-step
+           questions with all their papers among the first ten; excluded@5, questions with an excluded paper
+plain      plain questions found, answered and declined, by half
+
+Exits with 1 if a figure differs by more than .0005 from the recorded one. `--renew` records the new figures
+instead, and keeps the rows of missing collections.
+"""
+
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any, get_args
+
+import click
+
+from base.errors import ResourceError
+from base.files.output_files import write_output
+from base.terminal.columns import table
+from base.terminal.output import echo, echo_lines
+from eval.progress import question_bar
+from eval.qrels import Qrels
+from eval.runs import Run
+from indexer.settings import EngineName
+from tools.answers import Half, ask, plain_rows, sample_rows
+from tools.bench import Bench, Row, benches, figures_of, home_option, optional_data_option, subject_of
+from tools.collections import (
+    BOTH,
+    COLLECTIONS,
+    CUTOFF,
+    HELD_OUT,
+    OF_SAMPLE,
+    TRAINING,
+    Collection,
+    present,
+    questions,
+    read_lines,
+    recorded_strategies,
+    scores_of,
+)
+from tools.hints import hint_rows, hints_of, sample_claims
+from tools.ranking import MEASURES
+
+RECORDED = Path(__file__).parents[1] / "tests" / "golden" / "scores.jsonl"
+TOLERANCE = 0.0005
+EVERY = 4  # step of the subset in the daily tests
+FIRST = 5
+SCOPE = ("table", "collection", "engine", "questions", "of")  # of a row that counts if it is not measured
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Read the recorded rows; none if there is no file."""
+    return list(read_lines(path)) if path.exists() else []
+
+
+def find_drift(recorded: Sequence[Row], measured: Sequence[Row]) -> list[tuple[str, ...]]:
+    """Return the figures that differ: subject, name, recorded and measured value, and their difference.
+
+    A recorded row that was not measured counts if any row of its table, collection and engine was.
+    """
+    scopes = {_scope(row) for row in measured}
+    old, new = _by_subject(row for row in recorded if _scope(row) in scopes), _by_subject(measured)
+    drift = []
+    for subject in dict.fromkeys([*new, *old]):
+        before, now = old.get(subject, {}), new.get(subject, {})
+        for name in dict.fromkeys([*before, *now]):
+            one, other = before.get(name), now.get(name)
+            both = f"{other - one:+.4f}" if one is not None and other is not None else ""
+            # Recorded figures have four places.
+            if one is None or other is None or abs(one - round(other, 4)) >= TOLERANCE + 1e-9:
+                shown = ["–" if figure is None else f"{figure:.4f}" for figure in (one, other)]
+                drift.append((" ".join(value for _, value in subject), name, *shown, both))
+    return drift
+
+
+def _scope(row: Row) -> tuple[str | None, ...]:
+    return tuple(subject_of(row).get(name) for name in SCOPE)
+
+
+def _by_subject(rows: Any) -> dict[tuple[tuple[str, str], ...], Mapping[str, float]]:
+    return {tuple(subject_of(row).items()): figures_of(row) for row in rows}
+
+
+def drift_table(drift: Sequence[tuple[str, ...]]) -> list[str]:
+    """Format the differences as a table."""
+    return table([("measured", "figure", "recorded", "now", "difference"), *drift], words=2)
+
+
+def ranking_rows(
+    bench: Bench, data: Path, engine: EngineName, collection: Collection, *, every: int = 1
+) -> list[Row]:
+    """Rank every `every`-th dev question of a collection by every method."""
+    topics, judged = questions(data, collection, "dev", every)
+    qrels = {query_id: judged[query_id] for query_id in topics if query_id in judged}
+    part = {} if every == 1 else {"questions": f"every {every}"}
+    with bench.open(collection) as index:
+        runs = bench.runs(index, topics, recorded_strategies(data, collection))
+    measures = (*MEASURES, *collection.measures)
+    return [
+        ranking_row(collection.name, engine, method, scores_of(qrels, run, measures).means, **part)
+        for method, run in runs.items()
+    ]
+
+
+def ranking_row(collection: str, engine: str, method: str, means: Mapping[str, float], **more: str) -> Row:
+    """Return the row of a method's mean scores."""
+    subject = {"table": "ranking", "collection": collection, "engine": engine, "method": method}
+    return {**subject, **more, **means}
+
+
+def held_out_rows(bench: Bench) -> Iterator[Row]:
+    """Rank the held-out questions by every method; yield one row per kind."""
+    topics = read_lines(Path(HELD_OUT.splits["dev"][0]))
+    asked, qrels = questions(Path(), HELD_OUT, "dev")
+    with bench.open(HELD_OUT) as index:
+        runs = bench.runs(index, asked, recorded_strategies(Path(), HELD_OUT))
+    for method, run in runs.items():
+        for kind, figures in figures_by_kind(topics, qrels, run).items():
+            yield {"table": "held-out", "method": method, "kind": kind, **figures}
+
+
+def figures_by_kind(
+    topics: Sequence[Mapping[str, Any]], qrels: Qrels, run: Run
+) -> dict[str, dict[str, float]]:
+    """Return the shares of questions whose papers, or excluded papers, were found, by kind of question."""
+    seen: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    for topic in topics:
+        order = [doc_id for doc_id, _ in run[topic["query_id"]]]
+        relevant = {doc_id for doc_id, grade in qrels[topic["query_id"]].items() if grade > 0}
+        of_kind = seen[topic["kind"]]
+        if topic["kind"] == "two-step":
+            of_kind[BOTH].append(relevant <= set(order[:CUTOFF]))
+        else:
+            of_kind[f"Success@{FIRST}"].append(not relevant.isdisjoint(order[:FIRST]))
+        if excluded := topic.get("excluded"):
+            of_kind[f"excluded@{FIRST}"].append(not set(excluded).isdisjoint(order[:FIRST]))
+    return {kind: {name: fmean(values) for name, values in of.items()} for kind, of in seen.items()}
+
+
+def measure(bench: Bench, data: Path, engine: EngineName, collections: Sequence[Collection]) -> Iterator[Row]:
+    """Yield all rows of an engine; answers are only measured on the embedded one."""
+    for collection in collections:
+        yield from ranking_rows(bench, data, engine, collection)
+    if engine == "tantivy":
+        yield from held_out_rows(bench)
+        yield from sample_rows(ask(bench, None))
+        yield from hint_rows(hints_of(sample_claims()))
+        for half in get_args(Half):
+            yield from plain_rows(ask(bench, half), half)
+        for collection in collections:
+            if collection is not OF_SAMPLE:
+                yield from ranking_rows(bench, data, engine, collection, every=EVERY)
+        for collection in present(data, TRAINING):
+            yield from ranking_rows(bench, data, engine, collection)
+
+
+@click.command()
+@home_option
+@optional_data_option
+@click.option("--engine", type=click.Choice(get_args(EngineName)), default="tantivy", show_default=True)
+@click.option(
+    "--scores", type=click.Path(path_type=Path), default=RECORDED, help="The file of recorded figures."
+)
+@click.option("--renew", is_flag=True, help="Record the new figures.")
+def main(home: Path, data: Path, engine: EngineName, scores: Path, renew: bool) -> None:
+    """Measure methods and answers again, and compare them with the recorded figures."""
+    collections = [OF_SAMPLE, *present(data, COLLECTIONS)]
+    try:
+        with question_bar() as progress:
+            bench = benches(home, data, progress, "golden")[engine]
+            measured = list(measure(bench, data, engine, collections))
+    except ResourceError as error:
+        echo(str(error), err=True)
+        sys.exit(1)
+    recorded = read_rows(scores)
+    drift = find_drift(recorded, measured)
+    if drift:
+        echo_lines(drift_table(drift))
+    echo(f"{len(measured)} rows measured, {len(drift)} figures differ from the recorded ones")
+    if renew:
+        rounded = (
+            {**row, **{name: round(value, 4) for name, value in figures_of(row).items()}} for row in measured
+        )
+        rows = {tuple(subject_of(row).items()): row for row in (*recorded, *rounded)}.values()
+        lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
+        write_output(scores, "".join(lines).encode("utf-8"))
+        echo(f"recorded in {scores}")
+    elif drift:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
