@@ -1,21 +1,16 @@
 """What a process leaves that is killed while it writes a file: it is ours, never published, and goes."""
 
-import fcntl
 import os
-import random
 import shutil
 import subprocess
 import sys
-import time
 from dataclasses import replace
 
 import pytest
 
-from base.files.output_files import write_output
 from indexer.versions.store.folder import FolderStore
 from tests.indexer.made_corpora import ROOT, build, paper, write_jsonl
 
-KILLS = 20
 WRITES = """
 import os, sys
 from pathlib import Path
@@ -24,25 +19,6 @@ from base.files.durable import replacing
 Path.replace = lambda *_: os._exit(9)  # the file has a name of its own by now
 with replacing(Path(sys.argv[1])) as file:
     file.write(b"whole")
-"""
-WRITES_HALF = """
-import os, sys
-from pathlib import Path
-from base.files.durable import replacing
-
-with replacing(Path(sys.argv[1])) as file:
-    file.write(b"half")
-    file.flush()
-    os._exit(9)
-"""
-WRITES_ON = """
-import sys
-from pathlib import Path
-from base.files.durable import write_durably
-
-print("started", flush=True)
-while True:
-    write_durably(Path(sys.argv[1]), "new" * 100_000)
 """
 WRITES_A_GLOSSARY = """
 import os, sys
@@ -74,44 +50,6 @@ def killed_writing(path, script=WRITES):
     assert run.returncode == 9
     (left,) = set(path.parent.glob("*")) - before
     return left
-
-
-def test_a_process_that_is_killed_in_the_middle_of_a_file_leaves_none(tmp_path):
-    (tmp_path / "out").write_text("old")
-
-    run = subprocess.run([sys.executable, "-c", WRITES_HALF, str(tmp_path / "out")], cwd=ROOT, check=False)
-
-    assert run.returncode == 9
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"out": "old"}
-
-
-def test_whenever_a_process_is_killed_the_next_output_finds_a_whole_file_and_leaves_no_other(tmp_path, tried):
-    draw = random.Random(7)
-    for _ in range(KILLS):
-        writes = subprocess.Popen(
-            [sys.executable, "-c", WRITES_ON, str(tmp_path / "out")], cwd=ROOT, stdout=subprocess.PIPE
-        )
-        assert writes.stdout
-        assert writes.stdout.readline()
-        time.sleep(draw.random() / 50)
-        writes.kill()
-        writes.communicate()
-        tried("kills")
-    assert (tmp_path / "out").stat().st_size == 300_000
-
-    write_output(tmp_path / "other", b"")
-
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "out"]
-
-
-def test_a_leftover_goes_with_the_next_output_and_what_a_process_still_writes_stays(tmp_path):
-    left = killed_writing(tmp_path / "first")
-    being_written = tmp_path / ".1.0123abcd.partial"
-    with being_written.open("wb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        write_output(tmp_path / "second", b"second")
-
-    assert (left.exists(), being_written.exists()) == (False, True)
 
 
 @pytest.mark.parametrize("name", ["CURRENT", "holder"])

@@ -30,7 +30,7 @@ def test_an_unknown_index_names_those_that_there_are_and_the_next_step(home):
 def test_another_fingerprint_is_refused_with_what_differs(home):
     edit_manifest(version(home), fingerprint={"tantivy": "0.1.0"})
 
-    with pytest.raises(IndexMismatch, match=r"tantivy: 0\.1\.0, now .*; build it again"):
+    with pytest.raises(IndexMismatch, match=r"tantivy: 0\.1\.0, now .*; upgrade it, or build it again"):
         open_index(IndexerSettings(home=home), NAME)
 
 
