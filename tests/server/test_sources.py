@@ -33,10 +33,14 @@ class Theirs(Handler):
     """Somebody else's Elasticsearch with one book, which answers whatever is searched."""
 
     def post(self) -> None:
-        counted = self.asked().get("aggs", {}).get("counts", {}).get("filters", {}).get("filters", {})
+        content = self.rfile.read(int(self.headers["Content-Length"]))
+        answer: dict[str, Any] = {"hits": {"hits": [FOREIGN]}}
+        if self.path.endswith("/_msearch"):
+            self.answer(200, {"responses": [answer] * (content.count(b"\n") // 2)})
+            return
+        counted = json.loads(content).get("aggs", {}).get("counts", {}).get("filters", {}).get("filters", {})
         buckets = {name: {"doc_count": 1} for name in counted}
-        answer = {"hits": {"hits": [FOREIGN]}, "aggregations": {"counts": {"buckets": buckets}}}
-        self.answer(200, answer)
+        self.answer(200, answer | {"aggregations": {"counts": {"buckets": buckets}}})
 
 
 class Hanging(Handler):

@@ -1,4 +1,6 @@
-"""A foreign Elasticsearch or OpenSearch index as a source, which is only read, by `_search`.
+"""A foreign Elasticsearch or OpenSearch index as a source, which is only read.
+
+All queries of a search are one request to `_msearch`; other requests go to `_search`.
 
 It does not use the official clients, because they refuse servers of other versions and vendors. All features
 used here are the same in Elasticsearch 7 to 9 and OpenSearch 1 to 3. Words are sent in their written form,
@@ -9,7 +11,7 @@ long.
 import base64
 import json
 import re
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from urllib.parse import quote
@@ -29,7 +31,7 @@ from retriever.sources.settings import SourceSettings
 from retriever.sources.web.boolean import WrittenQuery
 from retriever.sources.web.client import Call, Unanswered, WebClient, WebRequest
 from retriever.sources.web.records import SURROGATE, Unreadable, at, items, json_in, paper_of, table
-from retriever.sources.web.source import AskedQuery, Direction, Linked, Page, WebSource, answered
+from retriever.sources.web.source import AskedQuery, Direction, Linked, Page, WebSource
 
 if TYPE_CHECKING:
     import httpx
@@ -47,6 +49,7 @@ MOST_PAPERS = 10**12  # maximum of a count, from which weights of words are comp
 CODE_CHARACTERS = 3  # of a language, at most
 KOREAN_WORD, MOSTLY_BEGUN = "연구", 2  # in most Korean papers, usually followed by a particle
 CUT_AT_SPACES = 'Korean is cut at spaces: hangul = "prefixes" also finds words followed by particles'
+NDJSON = "application/x-ndjson"
 PARTIAL = "a part of it did not answer in time: some papers may be missing"
 
 Body = dict[str, Any]
@@ -343,10 +346,10 @@ class ElasticsearchSource(WebSource):
             references=linked, citing=linked, frequencies=True, private=settings.private
         )
         self.service = f"Elasticsearch at {settings.url}" if settings.private else "Elasticsearch"
-        self._path = f"/{quote(settings.index, safe='*,-+.:')}/_search"
+        self._path = f"/{quote(settings.index, safe='*,-+.:')}"
         self._fields = sorted(name for name, role in settings.fields.roles.items() if role != "body")
 
-    def _write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
+    def _write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery]:
         held = applicable(self.settings, filters)
         named = ("years", "lang", "journal")
         missing = [name for name in named if getattr(filters, name) and not getattr(held, name)]
@@ -354,13 +357,32 @@ class ElasticsearchSource(WebSource):
         text = json.dumps(search_query(self.settings, query, filters), ensure_ascii=False)
         return WrittenQuery(text, (note,) if missing else ()), AskedQuery(text, filters, k, query)
 
-    async def _pages(self, asked: AskedQuery, call: Call) -> AsyncIterator[Page]:
-        request = self._request(json.loads(asked.text), min(asked.k, MOST_HITS))
-        answer = await self.ask(request, call, self._answer)
-        found = await self._threads.run(self._papers, answer)
-        yield sorted(found, key=lambda each: (-(each.score or 0.0), each.paper.id) if each else (0.0, ""))
-        if answer.get("timed_out") or at(answer, "_shards", "failed"):
-            raise Unreadable(PARTIAL)
+    async def _answers(self, sent: Sequence[AskedQuery], call: Call, failures: list[str]) -> list[Page]:
+        if not sent:
+            return []
+        bodies = [self._body(json.loads(each.text), min(each.k, MOST_HITS)) for each in sent]
+        lines = "".join(f"{{}}\n{json.dumps(body, ensure_ascii=False)}\n" for body in bodies)
+        request = WebRequest(f"{self._path}/_msearch", {}, lines.encode(), NDJSON)
+        try:
+            pages, failed = await self.ask(request, call, lambda content: self._pages_in(content, len(sent)))
+        except (Unanswered, Unreadable) as error:
+            pages, failed = [[] for _ in sent], [str(error)]
+        failures += failed
+        return pages
+
+    def _pages_in(self, content: bytes, count: int) -> tuple[list[Page], list[str]]:
+        """Parse an answer of `_msearch`; return also the failures of its queries."""
+        whole = json_in(content)
+        answers = at(whole, "responses")
+        if not isinstance(answers, list) or len(answers) != count:
+            raise Unreadable(f"its answer is not that of _msearch: {self.client.line(message_of(whole))}")
+        failures = []
+        for each in answers:
+            if not _has_hits(each):
+                failures.append(f"a query failed: {self.client.line(message_of(each))}")
+            elif each.get("timed_out") or at(each, "_shards", "failed"):
+                failures.append(PARTIAL)
+        return [self._papers(each) if _has_hits(each) else [] for each in answers], failures
 
     async def _complete(
         self, found: list[list[SourcePaper]], call: Call
@@ -371,7 +393,7 @@ class ElasticsearchSource(WebSource):
             return found, []
         own = self._call()  # with its own time
         try:
-            request = self._request(_with_values(self._id, ids), len(ids), bodies)
+            request = self._request(self._body(_with_values(self._id, ids), len(ids), bodies))
             answer = await self.ask(request, own, self._answer)
         except (Unanswered, Unreadable) as error:
             return found, [f"full texts were not read: {error}"]
@@ -395,32 +417,36 @@ class ElasticsearchSource(WebSource):
         return self.settings.fields.id
 
     def _id_request(self, ids: Sequence[str]) -> WebRequest:
-        return self._request(_with_values(self._id, ids), len(ids))
+        return self._request(self._body(_with_values(self._id, ids), len(ids)))
 
     async def _follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
         if direction == "references":
             return await self.follow_references(ids, limit, call)
-        citing = {each: written(self.settings, Exact("references", (each,))) for each in ids}
-        return await answered(
-            ids, lambda each: self.ask(self._request(citing[each], limit), call, self._read)
-        )
+        sent = [self._write(Exact("references", (each,)), limit, Filters())[1] for each in ids]
+        failures: list[str] = []
+        pages = await self._answers(sent, call, failures)
+        return dict(zip(ids, pages, strict=True)), failures
 
     def _read(self, content: bytes) -> Page:
         return self._papers(self._answer(content))
 
-    def _papers(self, answer: Mapping[str, Any]) -> list[SourcePaper | None]:
-        return [paper_in(self.settings, self.name, hit) for hit in _hits(answer)]
+    def _papers(self, answer: Mapping[str, Any]) -> Page:
+        """Return the papers of an answer, best first."""
+        found = [paper_in(self.settings, self.name, hit) for hit in _hits(answer)]
+        return sorted(found, key=lambda each: (-(each.score or 0.0), each.paper.id) if each else (0.0, ""))
 
     def _answer(self, content: bytes) -> Mapping[str, Any]:
         answer = table(json_in(content))
-        if answer.get("error") or not isinstance(at(answer, "hits", "hits"), list):
+        if not _has_hits(answer):
             raise Unreadable(f"its answer is not that of _search: {self.client.line(message_of(answer))}")
         return answer
 
-    def _request(self, query: Body, size: int, fields: Sequence[str] | None = None) -> WebRequest:
+    def _request(self, body: Body) -> WebRequest:
+        return WebRequest.of_json(f"{self._path}/_search", {}, body)
+
+    def _body(self, query: Body, size: int, fields: Sequence[str] | None = None) -> Body:
         source = self._fields if fields is None else sorted({*fields, self._id} - {"_id"})
-        body = {"query": query, "size": size, "_source": source, "track_total_hits": False}
-        return WebRequest.of_json(self._path, {}, body)
+        return {"query": query, "size": size, "_source": source, "track_total_hits": False}
 
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
         """Return each word's document frequency, and the number of papers; None if unknown."""
@@ -456,14 +482,17 @@ class ElasticsearchSource(WebSource):
         filters = {str(place): query for place, query in enumerate(queries.values())}
         body = {"size": 0, "_source": False, "aggs": {"counts": {"filters": {"filters": filters}}}}
         try:
-            request = WebRequest.of_json(self._path, {}, body)
-            answer = await self.ask(request, self._call(), self._answer)
+            answer = await self.ask(self._request(body), self._call(), self._answer)
         except (Unanswered, Unreadable) as error:
             raise self._failed([str(error)]) from None
         buckets = at(answer, "aggregations", "counts", "buckets")
         found = (at(buckets, str(place), "doc_count") for place in range(len(queries)))
         counts = (min(one, MOST_PAPERS) if type(one) is int and one >= 0 else None for one in found)
         return dict(zip(queries, counts, strict=True))
+
+
+def _has_hits(answer: Any) -> bool:
+    return not at(answer, "error") and isinstance(at(answer, "hits", "hits"), list)
 
 
 def _hits(answer: Mapping[str, Any]) -> list[Any]:

@@ -173,7 +173,7 @@ class WebSource(Source):
         most = {each: each for each in sorted(filter(None, asked), key=lambda each: each.k)}
         sent = [most[each] for each in dict.fromkeys(filter(None, asked))]
         failures: list[str] = []
-        pages = await asyncio.gather(*(self._collect(each, call, failures) for each in sent))
+        pages = await self._answers(sent, call, failures)
         distinct = [list({each.paper.id: each for each in page if each}.values()) for page in pages]
         found, missing = await self._complete(distinct, call)
         failures += missing
@@ -199,6 +199,10 @@ class WebSource(Source):
         words, filters = lifted
         written = write_query(words, self.syntax)
         return written, AskedQuery(written.text, filters, k, words) if written.text else None
+
+    async def _answers(self, sent: Sequence[AskedQuery], call: Call, failures: list[str]) -> list[Page]:
+        """Return the records of each query, and add the failures to `failures`."""
+        return await asyncio.gather(*(self._collect(each, call, failures) for each in sent))
 
     async def _collect(self, asked: AskedQuery, call: Call, failures: list[str]) -> Page:
         """Return the records of a query's pages until there are enough, and add a failure to `failures`."""

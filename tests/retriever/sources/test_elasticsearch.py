@@ -106,9 +106,34 @@ def source(handler, **changed):
     return ElasticsearchSource("library", settings(**changed), transport=httpx.MockTransport(handler))
 
 
+def asked_in(request):
+    """Return the searches of a request."""
+    if request.url.path == "/books/_search":
+        return [json.loads(request.content)]
+    assert (request.url.path, request.content[-1:]) == ("/books/_msearch", b"\n")
+    heads, bodies = request.content.split(b"\n")[:-1:2], request.content.split(b"\n")[1::2]
+    assert set(heads) == {b"{}"}
+    return list(map(json.loads, bodies))
+
+
+def by_query(answer):
+    """Answer each search of a request by a function of its query in the query DSL."""
+
+    def handler(request):
+        answers = [answer(body.get("query")) for body in asked_in(request)]
+        is_many = request.url.path.endswith("_msearch")
+        return httpx.Response(200, json={"responses": answers} if is_many else answers[0])
+
+    return handler
+
+
+def of_hits(*hits, **more):
+    return {"hits": {"hits": list(hits)}, **more}
+
+
 def answered(*hits, **more):
     """Answer every search by the same hits."""
-    return lambda _: httpx.Response(200, json={"hits": {"hits": list(hits)}, **more})
+    return by_query(lambda _: of_hits(*hits, **more))
 
 
 def found(handler, queries=((METHANE, 10),), filters=None, **changed):
@@ -166,33 +191,36 @@ FULL = {
     ],
 )
 def test_a_record_becomes_a_paper_whatever_its_fields_hold(record, expected):
-    content = json.dumps({"hits": {"hits": [{"_id": "B1", "_source": record}]}})
+    content = json.dumps({"responses": [of_hits({"_id": "B1", "_source": record})]})
     [[made]] = found(lambda _: httpx.Response(200, content=content), fields=FIELDS | {"body": ""}).found
     assert made.paper.id == "B1"
     assert {name: getattr(made.paper, name) for name in expected} == expected
 
 
-def test_each_query_is_one_request_that_reads():
+def test_all_queries_are_one_request_that_reads():
     asked = []
 
     def handler(request):
         asked.append(request)
-        return answered({"_id": "B1", "_source": {"name": "Rice", "summary": "Methane."}})(request)
+        record = {"name": "Rice", "summary": "Methane."}
+        hit = {True: {"_id": "B1", "_source": record}, False: {"_id": "B2", "_source": record}}
+        return by_query(lambda query: of_hits(hit["rice" in str(query)]))(request)
 
     answer = found(handler, [(METHANE, 10), (RICE, 5), (METHANE, 3)])
-    assert [len(of) for of in answer.found] == [1, 1, 1]
-    assert answer.requests == len(asked) == 2  # equal queries are sent once
-    assert (asked[0].method, asked[0].url.path) == ("POST", "/books/_search")
+    assert [[each.paper.id for each in of] for of in answer.found] == [["B2"], ["B1"], ["B2"]]
+    assert answer.requests == len(asked) == 1
+    assert (asked[0].method, asked[0].url.path) == ("POST", "/books/_msearch")
     assert asked[0].headers["Authorization"] == f"ApiKey {SECRET}"
-    body = json.loads(asked[1].content)
+    _, body = asked_in(asked[0])  # equal queries are sent once
     assert body == {"query": match("rice"), "size": 5, "_source": READ, "track_total_hits": False}
+    assert found(_raise(AssertionError()), []).found == ()
 
 
 @pytest.mark.parametrize(("status", "text"), [(200, "All of it."), (403, "")])
 @pytest.mark.parametrize("field", ["_id", "isbn"])
 def test_full_texts_are_read_where_there_is_no_abstract_and_cost_no_paper(status, text, field):
     def handler(request):
-        body = json.loads(request.content)
+        [body] = asked_in(request)
         if "text" not in body["_source"]:
             return answered({"_id": "B1", "_source": {"name": "Rice", "isbn": "B1"}})(request)
         ids = {"ids": {"values": ["B1"]}} if field == "_id" else {"terms": {"isbn": ["B1"]}}
@@ -210,17 +238,16 @@ def test_what_is_missing_is_noted():
     lacking = found(answered(), filters=Filters(years=Range(2019, None), lang="ko"), fields={"title": "name"})
     assert lacking.notes == ("has no field for years, lang: its hits were filtered afterwards",)
     rice = {"_id": "B1", "_source": {"name": "Rice", "summary": "x"}}
-    late = found(answered(rice, timed_out=True))
-    assert len(late.found[0]) == 1
-    assert "a part of it did not answer in time" in late.notes[0]
+    for partial in ({"timed_out": True}, {"_shards": {"failed": 1}}):
+        late = found(answered(rice, **partial))
+        assert len(late.found[0]) == 1
+        assert "a part of it did not answer in time" in late.notes[0]
 
-    def broken(request):
-        error = {"error": {"type": "x", "reason": f"bad {SECRET}"}}
-        return httpx.Response(400, json=error) if b"rice" in request.content else answered(rice)(request)
-
+    error = {"error": {"type": "x", "reason": f"bad {SECRET}"}, "status": 400}
+    broken = by_query(lambda query: error if "rice" in str(query) else of_hits(rice))
     answer = found(broken, [(METHANE, 10), (RICE, 10)])
     assert [len(of) for of in answer.found] == [1, 0]
-    assert answer.notes == ("1 of 2 requests were not answered in full: it answers 400: bad ***",)
+    assert answer.notes == ("1 of 2 requests were not answered in full: a query failed: bad ***",)
 
 
 def _raise(error):
@@ -240,8 +267,15 @@ FAULTS = {
     "forbidden": (_reply(403, json={"error": f"no {SECRET}"}), "it answers 403: no ***"),
     "not there": (_reply(404, json={"error": {"root_cause": [CAUSE]}}), "no such index"),
     "html": (_reply(html="<h1>Welcome</h1>"), "a web page"),
-    "another object": (_reply(json={"ok": SECRET}), "not that of _search"),
-    "no list of hits": (_reply(json={"hits": {"hits": {"a": 1}}}), "not that of _search"),
+    "cause": (
+        _reply(json={"responses": [{"error": {"root_cause": [CAUSE]}}]}),
+        "a query failed: no such index",
+    ),
+    "a list": (_reply(json=[1]), "its answer is not that of _msearch: [1]"),
+    "another object": (_reply(json={"ok": SECRET}), "not that of _msearch"),
+    "too few answers": (_reply(json={"responses": []}), "not that of _msearch"),
+    "garbage answers": (_reply(json={"responses": [7]}), "a query failed: 7"),
+    "no list of hits": (_reply(json={"responses": [{"hits": {"hits": {"a": 1}}}]}), "a query failed"),
     "huge": (_reply(content=b"x" * 20_000), "more than 10,000 bytes"),
     "packed": (_reply(content=b"x", headers={"Content-Encoding": "br"}), ""),
     "overloaded": (_reply(503, text="busy"), "it answers 503: busy"),
@@ -332,25 +366,25 @@ LIBRARY: dict[str, dict[str, Any]] = {
 }
 
 
-def library(request):
+def library(query):
     """Answer look-ups by id, and by what a paper refers to."""
-    query = json.loads(request.content)["query"]
     ids = query.get("ids", {}).get("values")
     if ids is None:
         [cited] = query["terms"]["cites"]
         ids = [paper_id for paper_id, record in LIBRARY.items() if cited in record["cites"]]
-    hits = [{"_id": paper_id, "_source": LIBRARY[paper_id]} for paper_id in ids if paper_id in LIBRARY]
-    return answered(*hits)(request)
+    return of_hits(*({"_id": each, "_source": LIBRARY[each]} for each in ids if each in LIBRARY))
 
 
 def test_references_are_followed_both_ways_if_their_field_is_known():
     async def linked(opened):
-        return await opened.references(["B1", "B7"], 10), await opened.citing(["B1"], 10)
+        return await opened.references(["B1", "B7"], 10), await opened.citing(["B1", "B2"], 10)
 
-    references, citing = run(linked(source(library)))
+    references, citing = run(linked(source(by_query(library))))
     names = {name: [each.paper.id for each in of] for name, of in references.papers.items()}
     assert names == {"B1": ["B2", "B1"]}
-    assert [each.paper.title for each in citing.papers["B1"]] == ["First", "Second"]
+    titles = {name: [each.paper.title for each in of] for name, of in citing.papers.items()}
+    assert titles == {"B1": ["First", "Second"], "B2": ["First"]}
+    assert citing.requests == 1
     without = source(_raise(AssertionError()), fields={"title": "name"})
     assert not without.features.references
     assert [each.papers for each in run(linked(without))] == [{}, {}]

@@ -153,8 +153,9 @@ def test_a_source_is_sent_words_as_they_are_written_not_their_stems(sample_home)
     def handler(request):
         texts = re.findall(r'"query": "([^"]+)"', request.content.decode())
         sent.update(texts)
-        hits = [{"_id": "B1", "_source": {"t": "Emissions of methane"}}]
-        return httpx.Response(200, json={"hits": {"hits": hits}})
+        answer = {"hits": {"hits": [{"_id": "B1", "_source": {"t": "Emissions of methane"}}]}}
+        responses = [answer] * (request.content.count(b"\n") // 2)
+        return httpx.Response(200, json=answer | {"responses": responses})
 
     theirs = ElasticsearchSource("theirs", THEIRS, transport=httpx.MockTransport(handler))
     searched(sample_home, [theirs], "Do batteries reduce methane emissions, 배터리를 재활용하면?")
