@@ -2,10 +2,10 @@
 
     python -m benchmarks.sizing --records N [--without-abstracts] [--home DIR] [--questions N] [--most-gb GB]
 
-`shrag index` runs as a command, and its processes are measured together: pages that several of them map are
-counted once. The questions are titles of records, asked one after the other of one open index. Settings are
-read from the environment: SHRAG_ENGINE=elasticsearch measures a cluster, of which memory and disk of the
-servers are not counted.
+`shrag index` runs as a command, for a build and for an update of a hundred records. Its processes are measured
+together: pages that several of them map are counted once. The questions are titles of records, asked one after
+the other of one open index. Settings are read from the environment: SHRAG_ENGINE=elasticsearch measures a
+cluster, of which memory and disk of the servers are not counted.
 """
 
 import asyncio
@@ -19,6 +19,7 @@ import time
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -35,6 +36,7 @@ from retriever.settings import RetrieverSettings
 NAME = "sizing"
 GIGABYTE, SECOND = 10**9, 0.5
 METHODS = ("or", "shrag")
+UPDATED = 100  # records of an update, every second of which is new
 
 
 def memory_of(process: int) -> int:
@@ -61,11 +63,20 @@ def disk_of(folder: Path) -> int:
     return sum(found.values())
 
 
-def measure_build(corpus: Path, home: Path, count: int, most_bytes: float) -> list[Figure]:
-    """Index the corpus by the command; SystemExit if it fails or needs more than `most_bytes` of memory."""
+class Indexed(NamedTuple):
+    """Time, processor time, peak memory and peak disk of `shrag index`; seconds and bytes."""
+
+    seconds: float
+    processor: float
+    memory: int
+    disk: int
+
+
+def run_index(corpus: Path, home: Path, most_bytes: float, *options: str) -> Indexed:
+    """Index a corpus by the command; SystemExit if it fails or needs more than `most_bytes` of memory."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     code = "import sys, shrag; sys.argv[0] = 'shrag'; shrag.main()"
-    command = [sys.executable, "-c", code, "index", str(corpus), "--name", NAME, "--rebuild", "--json"]
+    command = [sys.executable, "-c", code, "index", str(corpus), "--name", NAME, "--json", *options]
     environment = {**os.environ, "SHRAG_HOME": str(home)}
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment)  # noqa: S603 - own command
     memory = disk = 0
@@ -79,14 +90,35 @@ def measure_build(corpus: Path, home: Path, count: int, most_bytes: float) -> li
         sys.exit(process.returncode)
     seconds, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Indexed(seconds, spent, memory, disk)
+
+
+def measure_build(corpus: Path, home: Path, count: int, most_bytes: float) -> list[Figure]:
+    """Build an index, and replace and add a few records by an update."""
+    built = run_index(corpus, home, most_bytes, "--rebuild")
+    size = disk_of(home)
+    changed = corpus.with_name("changed.jsonl")
+    with changed.open("w", encoding="utf-8") as file:
+        for number, record in enumerate(islice(generated_records(count), UPDATED)):
+            new = {"id": f"new-{number}"} if number % 2 else {"title": f"{record['title']} again"}
+            file.write(json.dumps(record | new, ensure_ascii=False) + "\n")
+    updated = run_index(changed, home, most_bytes)
+    start = run_index(changed, home, most_bytes)  # nothing has changed
+    spent = updated.processor - start.processor
+    update = f"update of {UPDATED} records"
     return [
         Figure("build", "records", count),
         Figure("build", "corpus", corpus.stat().st_size / GIGABYTE, "GB"),
-        Figure("build", "time", seconds, "s"),
-        Figure("build", "processor time", spent, "s"),
-        Figure("build", "peak memory of all processes", memory / GIGABYTE, "GB"),
-        Figure("build", "peak disk", disk / GIGABYTE, "GB"),
-        Figure("index", "disk", disk_of(home) / GIGABYTE, "GB"),
+        Figure("build", "time", built.seconds, "s"),
+        Figure("build", "processor time", built.processor, "s"),
+        Figure("build", "peak memory of all processes", built.memory / GIGABYTE, "GB"),
+        Figure("build", "peak disk", built.disk / GIGABYTE, "GB"),
+        Figure("index", "disk", size / GIGABYTE, "GB"),
+        Figure(update, "time", updated.seconds, "s"),
+        Figure(update, "processor time beyond a call without changes", spent, "s"),
+        Figure(update, "the same by that of the build", 100 * spent / built.processor, "%"),
+        Figure(update, "peak memory of all processes", updated.memory / GIGABYTE, "GB"),
+        Figure(update, "bytes written by those of the index", 100 * (disk_of(home) - size) / size, "%"),
     ]
 
 

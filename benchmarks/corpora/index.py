@@ -13,16 +13,15 @@ from benchmarks.figures import Figure
 from indexer.analysis.analysed import AnalysedPassage
 from indexer.analysis.packing import PassageTokens
 from indexer.analysis.tokens import Token
-from indexer.citation_graph.gathering import Gathered
-from indexer.citation_graph.writing import write_citations
+from indexer.building.summary import CorpusSummary
 from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.files.schema import StoredPassage
-from indexer.forward.lexicon import TokenCounts, write_lexicon
+from indexer.glossary.mined import Mentions
 from indexer.glossary.storage import write_glossary
 from indexer.settings import EngineName, IndexerSettings
 from indexer.versions.fingerprint import lexical_fingerprint
 from indexer.versions.manifest import Manifest
-from indexer.versions.store.build_folder import CITATIONS, GLOSSARY, LEXICON
+from indexer.versions.store.build_folder import GLOSSARY
 from indexer.versions.store.engines import open_store
 from indexer.versions.store.folder import FolderStore
 from retriever.index import open_index
@@ -71,7 +70,7 @@ def build(settings: IndexerSettings, name: str, count: int, progress: Progress) 
     """Generate, write and publish; return the seconds of the writer, without the generator's."""
     with open_store(settings, name) as store, store.writing():
         store.start_building(None, ANALYZER, "discard")
-        spent, counts = 0.0, TokenCounts()
+        spent, summary = 0.0, CorpusSummary(ANALYZER, "discard")
         with store.writer(None) as writer:
             for document in documents(count):
                 passage, tokens = passage_of(document), tokens_of(document)
@@ -80,15 +79,14 @@ def build(settings: IndexerSettings, name: str, count: int, progress: Progress) 
                     writer.commit()
                 row = writer.add(passage, AnalysedPassage(tokens), document.number)
                 spent += time.perf_counter() - started
-                counts.add(row)
+                summary.add(passage, row, Mentions())
                 if document.number % 1_000 == 0:
                     progress("documents", document.number, count)
             started = time.perf_counter()
             writer.finish()
             spent += time.perf_counter() - started
-            write_lexicon(store.local.building / LEXICON, writer.terms, counts)
+            summary.write(store.local.building, writer.terms)
         write_glossary(store.local.building / GLOSSARY, [])
-        write_citations(store.local.building / CITATIONS, Gathered())
         manifest = Manifest(
             name=name,
             version=store.next_version(),
