@@ -2,10 +2,10 @@
 
     python -m benchmarks.sizing --records N [--without-abstracts] [--home DIR] [--questions N] [--most-gb GB]
 
-`shrag index` runs as a command, for a build and for an update of a hundred records. Its processes are measured
-together: pages that several of them map are counted once. The questions are titles of records, asked one after
-the other of one open index. Settings are read from the environment: SHRAG_ENGINE=elasticsearch measures a
-cluster, of which memory and disk of the servers are not counted.
+`shrag index` runs as a command, for a build and for an update of a hundred records. Its processes are
+measured together: pages that several of them map are counted once. The questions are titles of records, asked
+one after the other of one open index. Settings are read from the environment: SHRAG_ENGINE=elasticsearch
+measures a cluster, of which memory and disk of the servers are not counted.
 """
 
 import asyncio
