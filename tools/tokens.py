@@ -85,12 +85,12 @@ class Agreement:
         start = min(token[2] for token in (*recorded, *ours))
         end = max(token[3] for token in (*recorded, *ours))
         context = f"{text[max(0, start - CONTEXT) : start]}⟦{text[start:end]}⟧{text[end : end + CONTEXT]}"
-        sides = (
+        recorded_as, ours_as = (
             " ".join(f"{term}@{first}-{last}:{position}" for term, position, first, last in side) or "–"
             for side in (recorded, ours)
         )
         shown = context.replace("\n", " ")
-        self.differences.append(f"{source}: {shown}\n    recorded {{}}\n    here     {{}}".format(*sides))
+        self.differences.append(f"{source}: {shown}\n    recorded {recorded_as}\n    here     {ours_as}")
 
 
 def increments(tokens: Sequence[Token]) -> list[int]:

@@ -299,8 +299,12 @@ def library(tmp_path):
             if Library.fails(body):
                 self.answer(400, {"error": "no"})
                 return
-            found = {"hits": {"total": {"value": len(HITS), "relation": "eq"}, "hits": HITS}}
-            self.answer(200, {"responses": [found] * (len(body.splitlines()) // 2)})
+            if "_msearch" in self.path:
+                self.answer(200, {"responses": [{"hits": {"hits": HITS}}] * (len(body.splitlines()) // 2)})
+            else:  # counts
+                asked = json.loads(body)["aggs"]["counts"]["filters"]["filters"]
+                buckets = {name: {"doc_count": len(HITS)} for name in asked}
+                self.answer(200, {"hits": {"hits": []}, "aggregations": {"counts": {"buckets": buckets}}})
 
     with serving(Library) as url:
         file = tmp_path / "library.toml"
