@@ -356,6 +356,7 @@ def test_a_search_runs_once_and_its_lease_ends_by_itself(home, monkeypatch):
     search.release()
     there.delete(LOCAL, killed.id)
     deleted = here.begin(LOCAL)
+    assert deleted
     deleted.save()
     assert Store(home).change("DELETE FROM searches") == 1
     with pytest.raises(ValueError, match="deleted it"):
@@ -370,6 +371,7 @@ def test_a_resumed_search_keeps_its_result_until_more_is_found(home):
     search.save()
     _, result = searches.read(LOCAL, search.id)
     assert (ids(result), result["complete"]) == (ids(made), True)
+    assert search.state
     search.note(search.state)
     search.save()
     head, result = searches.read(LOCAL, search.id)
