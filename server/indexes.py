@@ -65,11 +65,15 @@ class KeptIndexes:
         Raises:
             ResourceError: as `open_index`.
         """
+        return await self.opening(name)
+
+    def opening(self, name: str) -> asyncio.Future[FollowingIndex]:
+        """Hold an index by the current task; return its opening, which may be cancelled. Raises as `get`."""
         name = normalize("NFC", name)
         kept = self._kept.get(name) or self._begin(name)
         self._kept.move_to_end(name)
         self._hold(kept)
-        return await asyncio.shield(kept.opening)
+        return asyncio.shield(kept.opening)
 
     def versions(self) -> dict[str, int]:
         """Return the version of each open index that answered last."""
@@ -151,7 +155,7 @@ class OpenIndexes:
         self._most = most
         self._kept = KeptIndexes(self._open, most)
         self._names: list[str] = []  # of the last listing
-        self._listed_at = -math.inf
+        self._listed_at = self._failed_at = -math.inf
         self._listing = asyncio.Lock()
         self.trouble: Exception | None = None  # the error of the last listing
         self.opens_none = False  # there are indexes, but none of the expected ones opens
@@ -215,15 +219,18 @@ class OpenIndexes:
         return name in await self.names() or name in await self.names(anew=True)
 
     async def _listed(self, *, anew: bool = False) -> list[str]:
-        """List the indexes; concurrent callers share one listing."""
-        wanted_at = time.monotonic() - (0 if anew else LISTED_FOR_S)
+        """List the indexes; concurrent callers share one listing, or its failure."""
+        came_at = time.monotonic()
+        wanted_at = came_at - (0 if anew else LISTED_FOR_S)
         async with self._listing:
             if self._listed_at < wanted_at:
+                if self.trouble and came_at <= self._failed_at:
+                    raise self.trouble
                 began = time.monotonic()
                 try:
                     self._names = await asyncio.to_thread(index_names, self._settings)
                 except Exception as error:
-                    self.trouble = error
+                    self.trouble, self._failed_at = error, time.monotonic()
                     raise
                 self.trouble, self._listed_at = None, began
             return self._names
@@ -250,8 +257,12 @@ class OpenIndexes:
         Raises:
             ResourceError: as `open_index`.
         """
+        return await self.opening(name)
+
+    def opening(self, name: str) -> asyncio.Future[FollowingIndex]:
+        """Hold an index by the current task; return its opening, which may be cancelled. Raises as `get`."""
         self._require(name)
-        return await self._kept.get(name)
+        return self._kept.opening(name)
 
     def _open(self, name: str) -> FollowingIndex:
         index = open_index(self._settings, name, self._synonyms, follow=True)

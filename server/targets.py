@@ -21,7 +21,7 @@ from retriever.search import search
 from retriever.stages.hits import SearchResult
 from server.addresses import without_address
 from server.services import Backends, Services
-from server.transport.streams import while_connected
+from server.transport.streams import unless_stopping, while_connected
 
 
 class Target(TypedDict):
@@ -51,6 +51,7 @@ async def open_target(services: Backends, index: str | None, sources: Sequence[s
         InvalidCall: the call names both, or neither although there are several indexes.
         UnknownSource: a source is not offered to the caller.
         ResourceError: as opening an index.
+        Stopping: the server stops before the index is open.
     """
     if sources and index:
         raise InvalidCall("a call takes an index or sources, not both; leave out one of them")
@@ -58,7 +59,8 @@ async def open_target(services: Backends, index: str | None, sources: Sequence[s
         opened = services.sources.index(sources)
         return CallTarget(opened, None, opened.names)
     name = await services.indexes.chosen(index)
-    return CallTarget(await services.indexes.get(name), name)
+    # The opening, not `get`, which would hold the index by the task of `unless_stopping`.
+    return CallTarget(await unless_stopping(services, services.indexes.opening(name)), name)
 
 
 @dataclass(frozen=True, slots=True)

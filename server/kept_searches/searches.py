@@ -48,8 +48,9 @@ REMOVE_OLD = """
     DELETE FROM searches WHERE running_until <= :now AND id IN (
         SELECT id FROM (
             SELECT id, updated, owner,
-                count(*) OVER own AS number, sum(length(state)) OVER own AS bytes,
-                count(*) OVER every AS all_number, sum(length(state)) OVER every AS all_bytes
+                count(*) OVER own AS number, sum(length(state) + length(result)) OVER own AS bytes,
+                count(*) OVER every AS all_number,
+                sum(length(state) + length(result)) OVER every AS all_bytes
             FROM searches
             WINDOW own AS (PARTITION BY owner ORDER BY updated DESC, id), every AS (ORDER BY updated DESC, id)
         ) WHERE updated < :oldest
@@ -57,10 +58,10 @@ REMOVE_OLD = """
             OR all_number + 1 > :all_most OR all_bytes > :all_bytes
     )
 """
+SAVE_FIRST = "INSERT INTO searches VALUES (:id, :owner, :updated, :until, :head, :state, :result)"
 SAVE = """
-    INSERT INTO searches VALUES (:id, :owner, :updated, :until, :head, :state, :result)
-    ON CONFLICT (id) DO UPDATE SET updated = :updated, running_until = :until, head = :head, state = :state,
-        result = :result WHERE running_until = :lease
+    UPDATE searches SET updated = :updated, running_until = :until, head = :head, state = :state,
+        result = :result WHERE id = :id AND running_until = :lease
 """
 
 log = get_logger("server")
@@ -142,9 +143,9 @@ class RunningSearch:
     def __init__(self, store: Store, owner: str, head: SearchHead, state: FindingState | None = None) -> None:
         """Take a search; a new one has no row until it is saved first."""
         self.id, self.head, self.state, self.failure = head.id, head, state, ""
+        self.result = b""  # JSON, of a search that has ended
         self.lease = 0.0  # its end; 0 of a new search
         self._store, self._owner = store, owner
-        self._result = b""
         self._threshold = 0.0
         self._is_changed = True
         self._ends = asyncio.Event()
@@ -170,14 +171,15 @@ class RunningSearch:
 
     def note(self, state: FindingState) -> None:
         """Replace the state; it is saved soon."""
-        self.state, self._result, self._is_changed = state, b"", True
+        self.head = replace(self.head, complete=False, notes=(), note_codes=[])
+        self.state, self.result, self._is_changed = state, b"", True
 
     async def end(self, result: Mapping[str, Any] | None = None) -> None:
         """Save the last state and the result, and release the search."""
         if result and not self._ends.is_set():
             notes, codes = tuple(result["notes"]), list(result["note_codes"])
             self.head = replace(self.head, complete=result["complete"], notes=notes, note_codes=codes)
-            self._result, self._is_changed = json.dumps(result).encode(), True
+            self.result, self._is_changed = json.dumps(result).encode(), True
         self._ends.set()
         if self._writing:
             await ended(self._writing)
@@ -185,13 +187,15 @@ class RunningSearch:
     async def _write_on(self) -> None:
         pause, written = WRITTEN_EVERY_S, time.monotonic()
         try:
-            while not self._ends.is_set():
+            while True:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._ends.wait(), pause)
-                began = time.monotonic()
+                is_last, began = self._ends.is_set(), time.monotonic()
                 if self._is_changed or began >= written + LEASE_S / 3:
                     await self._write()
                     written = time.monotonic()
+                if is_last:
+                    break
                 pause = min(max(WRITTEN_EVERY_S, SHARE * (time.monotonic() - began)), LEASE_S / 3)
         finally:
             await asyncio.to_thread(self.release)
@@ -213,31 +217,29 @@ class RunningSearch:
 
         Raises:
             StoreUnusable: the store cannot be written.
-            ValueError: the content is too large, or another call has continued the search since.
+            ValueError: the content is too large, or another call has continued or deleted the search since.
         """
-        found, result = self.state or FindingState(""), self._result
+        found, result = self.state or FindingState(""), self.result
         state = found.as_json()
-        if len(state) > MOST_BYTES:
+        if len(state) + len(result) > MOST_BYTES:
             raise ValueError(f"it is larger than {MOST_BYTES:,} bytes")
         relevant = len(found.relevant(self._threshold))
         now = datetime.now(UTC).isoformat(timespec="milliseconds")  # orders two searches within a second
-        self.head = replace(
-            self.head, updated=now, known=len(found.papers), relevant=relevant, spent=found.spent
-        )
+        head = replace(self.head, updated=now, known=len(found.papers), relevant=relevant, spent=found.spent)
         lease = time.time() + LEASE_S
         row = {
             "id": self.id,
             "owner": self._owner,
             "updated": now,
             "until": lease,
-            "head": adapter(SearchHead).dump_json(self.head),
+            "head": adapter(SearchHead).dump_json(head),
             "state": state,
             "result": result,
             "lease": self.lease,
         }
         with self._store.changing() as database:
-            if not database.execute(SAVE, row).rowcount:
-                raise ValueError("another call has continued it")
+            if not database.execute(SAVE if self.lease else SAVE_FIRST, row).rowcount:
+                raise ValueError("another call has continued or deleted it")
         self.lease = lease
 
     def release(self) -> None:
@@ -305,7 +307,8 @@ class KeptSearches:
         search = RunningSearch(self._store, owner_of(caller), SearchHead(search_id, {}, ""))
         search.lease, search.failure = lease, failure
         try:
-            search.head, search.state, _, _ = self._read(caller, search_id)
+            search.head, search.state, result, _ = self._read(caller, search_id)
+            search.result = json.dumps(result).encode() if result else b""
         except BaseException:
             search.release()
             raise

@@ -105,6 +105,8 @@ class AuditLog:
                 path.rename(f"{path}.{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{os.getpid()}")
         except FileNotFoundError:  # it has just been renamed
             pass
+        except OSError as error:  # the line is still written
+            log.warning("audit log not renamed", error=cause_of(error))
         finally:
             os.close(file)
         self.delete_old()

@@ -59,7 +59,7 @@ export async function* events(path, body, signal) {
       const blocks = buffer.split("\n\n");
       buffer = blocks.pop();
       for (const block of blocks) {
-        const [, kind, data] = /^event: (.*)\ndata: (.*)/.exec(block) ?? [];
+        const [, kind, data] = /^event: (.*)\ndata: ([^\n]*)/.exec(block) ?? [];
         if (data) yield { kind, data: JSON.parse(data) };
       }
     }

@@ -3,7 +3,7 @@
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import FileResponse, HTMLResponse, Response
@@ -19,6 +19,7 @@ router = APIRouter(include_in_schema=False)
 
 FOR_EVER = "public, max-age=31536000, immutable"
 SWAGGER = Path(str(files("fastapi_swagger") / "resources"))
+SWAGGER_FILES = frozenset({"swagger-ui.css", "swagger-ui-bundle.js"})
 NUMBERS = (
     *("papers", "rounds", "layers", "threshold"),
     *("max_calls", "max_tokens", "max_seconds", "max_papers"),
@@ -122,6 +123,8 @@ async def documentation() -> HTMLResponse:
 
 
 @router.get("/docs/{name}")
-async def documentation_file(name: Literal["swagger-ui.css", "swagger-ui-bundle.js"]) -> FileResponse:
+async def documentation_file(name: str) -> FileResponse:
     """Send the style sheet or the script of the documentation."""
+    if name not in SWAGGER_FILES:
+        raise HTTPException(404)
     return FileResponse(SWAGGER / name)

@@ -8,7 +8,7 @@ import asyncio
 import json
 import math
 import time
-from collections.abc import AsyncGenerator, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Coroutine, Mapping
 from contextlib import aclosing
 from typing import Any, NoReturn, Protocol, TypeVar
 
@@ -41,7 +41,7 @@ async def while_connected(
     return await _unless(work, _left(request), *(() if handles_stop else (_stopping(services),)))
 
 
-async def unless_stopping(services: Backends, work: Coroutine[Any, Any, T]) -> T:
+async def unless_stopping(services: Backends, work: Awaitable[T]) -> T:
     """Await some work; cancel it when the server stops.
 
     Raises:
@@ -50,7 +50,7 @@ async def unless_stopping(services: Backends, work: Coroutine[Any, Any, T]) -> T
     return await _unless(work, _stopping(services))
 
 
-async def _unless(work: Coroutine[Any, Any, T], *ends: Coroutine[Any, Any, NoReturn]) -> T:
+async def _unless(work: Awaitable[T], *ends: Coroutine[Any, Any, NoReturn]) -> T:
     """Await some work; cancel it when one of `ends` completes first, and raise its error."""
     task, others = asyncio.ensure_future(work), list(map(asyncio.ensure_future, ends))
     try:
@@ -93,7 +93,7 @@ class EventStream(Response):
 
     def __init__(self, arriving: AsyncGenerator[bytes | None, None]) -> None:
         """`arriving`: a generator that has not started yet; it yields None when the call is admitted."""
-        super().__init__(headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
+        super().__init__(headers={"X-Accel-Buffering": "no"})
         del self.headers["Content-Length"]
         self._arriving, self._began = arriving, False
 

@@ -26,6 +26,18 @@ def test_a_full_file_is_renamed_and_no_line_is_lost(tmp_path):
     assert all(file.stat().st_mode & 0o077 == 0 for file in tmp_path.iterdir())
 
 
+def test_a_line_is_written_even_if_the_file_cannot_be_renamed(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise PermissionError
+
+    monkeypatch.setattr("pathlib.Path.rename", refuse)
+    log = AuditLog(tmp_path / "audit", most_bytes=1)
+    for number in range(3):
+        log.write({"n": number})
+
+    assert numbers_in(tmp_path) == [0, 1, 2]
+
+
 def test_the_file_of_a_previous_day_is_renamed(tmp_path):
     log = AuditLog(tmp_path / "audit")
     log.write({"n": 1})

@@ -325,7 +325,7 @@ def test_how_much_is_kept_has_bounds(home, settings, left):
             if "kept_searches_days" in settings:
                 changes.change("UPDATE searches SET updated = ?", old)
             if "kept_searches_mb" in settings:
-                changes.change("UPDATE searches SET state = zeroblob(1000001)")
+                changes.change("UPDATE searches SET state = zeroblob(600000), result = zeroblob(600000)")
             found = client.post("/api/v1/find-papers", json={"question": ENGLISH, "max_papers": 1}).json()
             searches.append(found.get("search"))
         kept_now = {search["id"] for search in client.get("/api/v1/find-papers/kept").json()["searches"]}
@@ -355,6 +355,28 @@ def test_a_search_runs_once_and_its_lease_ends_by_itself(home, monkeypatch):
         there.delete(LOCAL, killed.id)
     search.release()
     there.delete(LOCAL, killed.id)
+    deleted = here.begin(LOCAL)
+    assert deleted
+    deleted.save()
+    assert Store(home).change("DELETE FROM searches") == 1
+    with pytest.raises(ValueError, match="deleted it"):
+        deleted.save()
+
+
+def test_a_resumed_search_keeps_its_result_until_more_is_found(home):
+    with application(home, address="127.0.0.1") as client:
+        made = client.post("/api/v1/find-papers", json={"question": ENGLISH}).json()
+    searches = KeptSearches(Store(home), ServerSettings())
+    search = searches.resume(LOCAL, made["search"])
+    search.save()
+    _, result = searches.read(LOCAL, search.id)
+    assert (ids(result), result["complete"]) == (ids(made), True)
+    assert search.state
+    search.note(search.state)
+    search.save()
+    head, result = searches.read(LOCAL, search.id)
+    assert (head.complete, head.notes, head.note_codes) == (False, (), [])
+    assert not result["complete"]
 
 
 def test_what_was_asked_stands_in_no_log_and_no_metric(home, tmp_path):

@@ -204,7 +204,7 @@ def test_a_wrong_method_is_told_which_are_right(api, method, path, allowed):
     ("language", "words"),
     [("ko", "이 주소에는 아무것도 없습니다"), ("en", "There is nothing at this address")],
 )
-@pytest.mark.parametrize("path", ["/nope", "/page/1/nope.js", "/<script>"])
+@pytest.mark.parametrize("path", ["/nope", "/page/1/nope.js", "/docs/nope.js", "/<script>"])
 def test_a_browser_gets_a_page_where_there_is_none(api, path, language, words):
     response = api.get(path, headers={**BROWSER, "Accept-Language": language})
     assert response.status_code == 404

@@ -4,7 +4,7 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import httpx2
 from authlib.integrations.base_client import OAuthError
@@ -15,6 +15,7 @@ from joserfc.jwk import KeySet
 
 from base.files.regular_files import read_secret
 from base.logs import get_logger
+from base.net.networks import is_loopback
 from base.untrusted import one_line
 from server.access.sessions import SignInBegun
 from server.access.sign_in.signing_in import claim_of
@@ -22,6 +23,8 @@ from server.errors import ProviderFailed, SignInFailed
 from server.settings import SignInSettings
 
 METADATA = "/.well-known/openid-configuration"
+ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+OPTIONAL_ENDPOINTS = ("userinfo_endpoint", "end_session_endpoint")
 USED_FOR_S = 3_600.0  # metadata and keys
 PATIENCE_S = 10.0  # for one response
 CLOCK_SKEW_S = 60
@@ -169,11 +172,25 @@ class Provider:
             if found.get("issuer", "") not in {self._settings.issuer, f"{self._settings.issuer}/"}:
                 found.clear()
                 raise self._failed("its metadata names another issuer")
+            for name in (*ENDPOINTS, *(each for each in OPTIONAL_ENDPOINTS if each in found)):
+                if not self._is_secure(found.get(name)):
+                    found.clear()
+                    raise self._failed(f"its {name} is missing or not encrypted")
             announced = found.get("id_token_signing_alg_values_supported") or ALGORITHMS
             accepted = [each for each in announced if each in ALGORITHMS]
             found["id_token_signing_alg_values_supported"] = accepted or list(ALGORITHMS)
         metadata: Mapping[str, Any] = self._client.server_metadata
         return metadata
+
+    def _is_secure(self, address: object) -> bool:
+        """Check for https; an issuer on this machine may use http."""
+        try:
+            parts = urlsplit(str(address))
+        except ValueError:
+            return False
+        host = parts.hostname or ""
+        is_here = self._settings.issuer.startswith("http://") and (host == "localhost" or is_loopback(host))
+        return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and is_here))
 
     @asynccontextmanager
     async def _answering(self) -> AsyncIterator[None]:

@@ -57,7 +57,7 @@ def assert_whole(found):
 def test_a_stream_is_numbered_ended_once_and_says_what_the_plain_answer_says(unlimited, question):
     headers, found = streamed(unlimited.url, question=question)
     assert headers["content-type"] == "text/event-stream; charset=utf-8"
-    assert headers["cache-control"] == "no-cache"
+    assert headers["cache-control"] == "no-store"
     assert_whole(found)
     plain = unlimited.post("/api/v1/ask", json={"question": question}).json()
     done = found[-1].data

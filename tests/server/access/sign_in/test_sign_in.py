@@ -338,9 +338,20 @@ def test_a_reader_gains_no_rights_of_others(browser, provider):
     assert browser.post("/api/v1/search", json=question | {"index": "other"}, headers=OWN).status_code == 200
 
 
-def test_another_issuer_in_the_metadata_is_not_accepted(home):
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"issuer": "https://evil.example"},
+        {"authorization_endpoint": None},
+        {"token_endpoint": "http://evil.example/token"},
+        {"jwks_uri": "http://[keys"},
+        {"end_session_endpoint": "ftp://127.0.0.1/end"},
+    ],
+    ids=str,
+)
+def test_metadata_of_another_issuer_or_with_insecure_endpoints_is_not_accepted(home, metadata):
     with providing() as provider:
-        provider.metadata = {"issuer": "https://evil.example"}
+        provider.metadata = metadata
         sign_in = settings_for(provider, home)
         with application(home, sign_in=sign_in, public_url="http://localhost") as client:
             assert client.get("/sign-in").status_code == 502
