@@ -2,7 +2,7 @@
 
 All parts of a summary add up, the evidence of terms up to a million of a kind. So an update reads the summary
 of its base, and adds and subtracts the changed passages. The file is a NumPy archive (.npz) of the columns of
-`Gathered`, the token counts by term number, and the packed `Evidence`.
+`Gathered`, the token counts by term number, the packed `Evidence`, and the analysed general glossary.
 """
 
 from collections.abc import Container, Iterable
@@ -19,7 +19,7 @@ from indexer.citation_graph.writing import write_citations
 from indexer.files.damage import map_damage_errors
 from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import TokenCounts, write_lexicon
-from indexer.glossary.given import GivenPairs
+from indexer.glossary.given import GivenPairs, packed_pairs
 from indexer.glossary.mined import Evidence, Mentions, find_mentions, texts_of
 from indexer.glossary.pairs import Pair
 from indexer.glossary.storage import write_glossary
@@ -43,12 +43,14 @@ class CorpusSummary:
         self._terms, self._tokens, self._added = Evidence(), TokenCounts(), Gathered()
         self._base: dict[str, np.ndarray] = {}
         self._removed: set[int] = set()
+        self.general = b""  # the general pairs, packed
         if base:
             with map_damage_errors(base), np.load(base) as archive:
                 self._base = dict(archive)
                 self._terms = Evidence.unpacked(self._base.pop("evidence").tobytes())
                 passages, tokens = self._base.pop("totals").tolist()
                 columns = self._base.pop("frequency"), self._base.pop("named")
+                self.general = self._base.pop("general").tobytes()
                 self._tokens = TokenCounts(passages, tokens, columns)
 
     def add(self, passage: StoredPassage, row: bytes, mentions: Mentions | None = None) -> None:
@@ -96,6 +98,7 @@ class CorpusSummary:
             "named": named.astype(np.int32),
             "totals": np.array([self._tokens.passages, self._tokens.tokens]),
             "evidence": np.frombuffer(self._terms.packed(), np.uint8),
+            "general": np.frombuffer(self.general, np.uint8),
         }
         with (folder / SUMMARY).open("wb") as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]  # its other keyword is allow_pickle
@@ -119,7 +122,8 @@ def complete_manifest(
     """Write the files made of a summary, and return the manifest with all counts."""
     total = writer.passage_count
     progress("glossary", 0, total)
-    own, general = given.pairs(draft.analyzer, draft.decompound, dictionary)
+    own, general = given.pairs(draft.analyzer, draft.decompound, dictionary, summary.general)
+    summary.general = packed_pairs(general)
     terms = writer.terms
     known = summary.used(terms)
     general = [pair for pair in general if _is_useful(pair, known)]
