@@ -90,6 +90,8 @@ def appending(path: Path, kind: type[T], *, restart: bool = False) -> Iterator[A
             fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise FileBusy(f"another process is writing to {path}; wait until it ends") from None
+        except OSError:  # a file system without locks
+            pass
         try:
             file.seek(0 if restart else _end_of_lines(file))
             file.truncate()
@@ -99,7 +101,8 @@ def appending(path: Path, kind: type[T], *, restart: bool = False) -> Iterator[A
             yield append
         finally:
             os.fsync(file.fileno())
-            sync(path.parent)
+            with suppress(OSError):
+                sync(path.parent)
 
 
 def _made_if_missing(path: str, flags: int) -> int:

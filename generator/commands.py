@@ -8,7 +8,7 @@ import click
 
 from base.calls import Section
 from base.terminal.call_options import call_options
-from base.terminal.output import echo, echo_json, echo_lines
+from base.terminal.output import echo, echo_json, echo_lines, visible
 from base.terminal.parameters import PathParameter, SectionedCommand, option_section
 from generator.calls import AskCall
 from generator.places import ask_place, check_files
@@ -116,8 +116,8 @@ def trace() -> None:
 @click.argument("file", type=PathParameter(exists=True, dir_okay=False))
 def show(file: Path) -> None:
     """Show the trace in FILE, saved with --trace."""
-    from generator.console import show_saved
-    from generator.finding.console import show_found
+    from generator.console import saved_lines
+    from generator.finding.console import found_lines
     from generator.tracing.trace import Trace
 
     try:
@@ -125,6 +125,7 @@ def show(file: Path) -> None:
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     try:
-        (show_found if saved.is_of_finding else show_saved)(saved)
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        lines = list(map(visible, (found_lines if saved.is_of_finding else saved_lines)(saved)))
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise click.UsageError(f"{file} is not a complete trace: {type(error).__name__}: {error}") from None
+    echo_lines(lines)

@@ -152,34 +152,34 @@ def _show_how_written(answer: Answer) -> None:
         echo(by, err=True)
 
 
-def show_saved(trace: Trace) -> None:
-    """Print a saved trace: question, tree of steps, evidence and answer."""
+def saved_lines(trace: Trace) -> Iterator[str]:
+    """Yield the lines of a saved trace: question, tree of steps, evidence and answer."""
     record = trace.record
     index, request, answer = record["index"], record["request"], record["answer"]
     language = language_of(request["question"])
-    echo(request["question"])
-    echo()
-    echo(
+    yield request["question"]
+    yield ""
+    yield (
         f"index {index['name']}, version {index['version']}, {record['started']}, way {request['way']}, "
         f"method {request['method']}, {record['milliseconds']:,.0f} ms"
     )
-    echo()
+    yield ""
     for step in record["steps"]:
-        echo_lines(step_lines(step))
-    echo()
+        yield from step_lines(step)
+    yield ""
     if answer.get("abstained"):
-        echo(HEADINGS["ko" if language == "ko" else "en"]["nearest"])
+        yield HEADINGS["ko" if language == "ko" else "en"]["nearest"]
     for hit in record["evidence"]:
-        echo(f"[{hit['rank']}] {hit['score']:.4f} {hit['passage_id']} {shortened(hit['title'])}")
-    echo()
+        yield f"[{hit['rank']}] {hit['score']:.4f} {hit['passage_id']} {shortened(hit['title'])}"
+    yield ""
     if line := likelihood_line(language, record.get("likelihood")):
-        echo(line)
-    echo(quoted(answer["title"]))
+        yield line
+    yield quoted(answer["title"])
     for sentence in answer["sentences"]:
-        echo(f"- {cited(sentence['text'], ', '.join(sentence['citations']))} ({sentence['check']})")
+        yield f"- {cited(sentence['text'], ', '.join(sentence['citations']))} ({sentence['check']})"
     unknown = unknown_words_note(language, record.get("unknown_words", ()))
     for note in filter(None, (*record["notes"], unknown)):
-        echo(f"note: {note}")
+        yield f"note: {note}"
 
 
 def step_lines(step: Mapping[str, Any], depth: int = 0) -> list[str]:

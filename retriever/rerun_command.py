@@ -2,8 +2,10 @@
 
 import asyncio
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from base.terminal.parameters import PathParameter
 from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from retriever.errors import RetrieverError
+from retriever.following import FollowingIndex
 from retriever.index import SearchIndex, open_index
 from retriever.options import synonyms_option
 from retriever.papers.records import records_of_hits
@@ -32,6 +35,7 @@ from retriever.search_records.first_found import (
 )
 from retriever.search_records.record import Comparison, SearchRecord, compare, search_record
 
+Opener = Callable[[str, Path | None], FollowingIndex]
 SHOWN_CHARACTERS = 80  # of a value that changed
 
 
@@ -63,7 +67,8 @@ def rerun(
     if len(files) > 1:
         raise click.UsageError("several files need --since")
     then = SearchRecord.load(files[0])
-    found = compare(then, _repeated(then, name, synonyms)[0])
+    with _opener(synonyms) as open_once:
+        found = compare(then, _repeated(then, name, open_once)[0])
     if as_json:
         echo_json(found.as_record())
     else:
@@ -86,10 +91,24 @@ def _comparison_lines(found: Comparison) -> Iterator[str]:
         yield f"{change.what}: {then}, now {now_}"
 
 
+@contextmanager
+def _opener(synonyms: Path | None) -> Iterator[Opener]:
+    """Yield a function that opens each index once, with `synonyms` or those of the record; close them."""
+    with ExitStack() as opened:
+
+        @cache
+        def open_once(name: str, recorded: Path | None) -> FollowingIndex:
+            return opened.enter_context(
+                open_index(IndexerSettings(), name, synonyms or recorded, follow=True)
+            )
+
+        yield open_once
+
+
 def _repeated(
     then: SearchRecord,
     name: str | None,
-    synonyms: Path | None,
+    open_once: Opener,
     known: FirstFound | None = None,
     since: str = "",
 ) -> tuple[SearchRecord, list[dict[str, Any]]]:
@@ -104,8 +123,7 @@ def _repeated(
         return search_record(version.manifest, request, result), papers
 
     name = name or str(then.record["index"]["name"])
-    with open_index(IndexerSettings(), name, synonyms or settings.synonyms, follow=True) as index:
-        return asyncio.run(index.ask(of_version))
+    return asyncio.run(open_once(name, settings.synonyms).ask(of_version))
 
 
 def _report_new(
@@ -113,22 +131,23 @@ def _report_new(
 ) -> None:
     """Print the new papers of each search, then save the times; a failed search does not stop the others."""
     failed: Exception | None = None
-    for file in _records(files):
-        try:
-            _report_new_of(file, name, since, synonyms, as_json=as_json)
-        except (ResourceError, RetrieverError) as error:
-            if failed is not None:
-                echo(f"{file}: {describe_error(error)}", err=True)
-            failed = failed or error
+    with _opener(synonyms) as open_once:
+        for file in _records(files):
+            try:
+                _report_new_of(file, name, since, open_once, as_json=as_json)
+            except (ResourceError, RetrieverError) as error:
+                if failed is not None:
+                    echo(f"{file}: {describe_error(error)}", err=True)
+                failed = failed or error
     if failed is not None:
         raise failed
 
 
-def _report_new_of(file: Path, name: str | None, since: str, synonyms: Path | None, *, as_json: bool) -> None:
+def _report_new_of(file: Path, name: str | None, since: str, open_once: Opener, *, as_json: bool) -> None:
     then, beside = SearchRecord.load(file), file_beside(file)
     index = name or str(then.record["index"]["name"])
     known, searched = FirstFound.load(beside, then, index), now()
-    found, papers = _repeated(then, index, synonyms, known, since)
+    found, papers = _repeated(then, index, open_once, known, since)
     news = NewPapers(
         file=str(file),
         question=then.request.question,

@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+from collections.abc import Callable
 from io import BufferedReader
 from pathlib import Path
 
@@ -55,9 +56,14 @@ def read_secret(path: Path) -> str:
     return secret
 
 
-def read_regular(path: Path, most: int) -> bytes:
-    """Read a regular file of at most `most` bytes; OSError for a larger file and for anything else."""
+def read_regular(path: Path, most: int, check: Callable[[os.stat_result], None] | None = None) -> bytes:
+    """Read a regular file of at most `most` bytes; OSError for a larger file and for anything else.
+
+    `check` is called with the status of the open file before it is read.
+    """
     with open_regular(path) as file:
+        if check:
+            check(os.fstat(file.fileno()))
         data = file.read(most + 1)
     if data is None:  # some kernel files have no data at the moment
         raise OSError(errno.EAGAIN, "there is nothing to read", str(path))

@@ -54,28 +54,23 @@ def read_settings_file() -> SettingsFile | None:
         folders.insert(0, base_directory("XDG_CONFIG_HOME", "~/.config"))
     for path in (here, *(folder / "shrag" / NAME for folder in folders)):
         if os.path.lexists(path):
-            if path == here and (why := distrusted(path)):
-                raise InvalidSettingsFile(
-                    f"{path} {why}: a settings file found in the current folder must be yours alone",
-                    remedy=("change that", f"name it ({CONFIG}={path}) if you trust it", WITHOUT),
-                )
-            return SettingsFile(path, read_toml(path, WITHOUT), found=path == here)
+            return SettingsFile(path, read_toml(path, WITHOUT, own=path == here), found=path == here)
     return None
 
 
-def distrusted(path: Path) -> str:
-    """Describe why a file may belong to somebody else; "" if it is trusted."""
+def distrusted(path: Path, status: os.stat_result | None = None) -> str:
+    """Describe why a file, open with a status, may belong to somebody else; "" if it is trusted."""
     try:
-        link, status = path.lstat(), path.stat()
+        link, status = path.lstat(), status or path.stat()
     except OSError:  # reading it raises the error
         return ""
     if {link.st_uid, status.st_uid} - {0, os.geteuid()}:
         return "belongs to another user"
-    shared = status.st_mode & stat.S_IWGRP and not _is_private_group(status.st_gid)
+    shared = status.st_mode & stat.S_IWGRP and not is_private_group(status.st_gid)
     return "can be written by others" if shared or status.st_mode & stat.S_IWOTH else ""
 
 
-def _is_private_group(gid: int) -> bool:
+def is_private_group(gid: int) -> bool:
     """Check whether a group is the one that many systems create for each user alone."""
     import grp
     import pwd
@@ -87,12 +82,22 @@ def _is_private_group(gid: int) -> bool:
     return gid == user.pw_gid and group.gr_name == user.pw_name and not set(group.gr_mem) - {user.pw_name}
 
 
-def read_toml(path: Path, remedy: str = "") -> dict[str, Any]:
-    """Read a settings file; InvalidSettingsFile if it cannot be used."""
+def read_toml(path: Path, remedy: str = "", *, own: bool = False) -> dict[str, Any]:
+    """Read a settings file; InvalidSettingsFile if it cannot be used.
+
+    With `own`, it is also refused if it may belong to somebody else.
+    """
     import tomllib
 
+    def check(status: os.stat_result) -> None:
+        if own and (why := distrusted(path, status)):
+            raise InvalidSettingsFile(
+                f"{path} {why}: a settings file found in the current folder must be yours alone",
+                remedy=("change that", f"name it ({CONFIG}={path}) if you trust it", WITHOUT),
+            )
+
     try:
-        text = read_regular(path, MOST_BYTES).decode("utf-8-sig")
+        text = read_regular(path, MOST_BYTES, check).decode("utf-8-sig")
         values = tomllib.loads(text)
     except OSError as error:
         raise InvalidSettingsFile(f"{path} cannot be read: {error.strerror}", remedy=remedy) from None

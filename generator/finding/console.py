@@ -79,32 +79,32 @@ def _way(by: FoundBy) -> str:
     return WAYS[by.kind].format(by.rank, shortened(by.of))
 
 
-def show_found(trace: Trace) -> None:
-    """Print a saved trace of a search for papers: steps with times, tree, and ranked papers."""
+def found_lines(trace: Trace) -> Iterator[str]:
+    """Yield the lines of a saved trace of a search for papers: steps with times, tree, and ranked papers."""
     record = trace.record
     request = record["request"]
-    echo(request["question"])
-    echo()
+    yield request["question"]
+    yield ""
     numbers = ", ".join(f"{key} {request[key]:,}" for key in ("papers", "rounds", "layers", "seed"))
     without = f", without {', '.join(request['without'])}" if request["without"] else ""
-    echo(shortened(f"{numbers}{without}, {record['milliseconds']:,.0f} ms"))
-    echo()
-    _echo_bounded(chain.from_iterable(map(step_lines, record["steps"])))
-    echo()
-    _echo_bounded(chain.from_iterable(map(_query_lines, record["tree"])))
-    echo()
+    yield shortened(f"{numbers}{without}, {record['milliseconds']:,.0f} ms")
+    yield ""
+    yield from _bounded(chain.from_iterable(map(step_lines, record["steps"])))
+    yield ""
+    yield from _bounded(chain.from_iterable(map(_query_lines, record["tree"])))
+    yield ""
     for paper in record["papers"]:
-        echo(f"{paper['rank']:>3} {paper['score']:.2f} {paper['id']} {shortened(paper.get('title', ''))}")
-        echo(INDENT, shortened(paper["why"], LONGEST_WHY))
+        yield f"{paper['rank']:>3} {paper['score']:.2f} {paper['id']} {shortened(paper.get('title', ''))}"
+        yield INDENT + shortened(paper["why"], LONGEST_WHY)
     for note in record["notes"]:
-        echo(f"note: {note}")
+        yield f"note: {note}"
 
 
-def _echo_bounded(lines: Iterable[str]) -> None:
+def _bounded(lines: Iterable[str]) -> Iterator[str]:
     left = iter(lines)
-    echo_lines(shortened(line, LONGEST_LINE) for line in islice(left, MOST_LINES))
+    yield from (shortened(line, LONGEST_LINE) for line in islice(left, MOST_LINES))
     if more := sum(1 for _ in left):
-        echo(f"… {more:,} more lines")
+        yield f"… {more:,} more lines"
 
 
 def _query_lines(query: Mapping[str, Any], depth: int = 0) -> Iterator[str]:

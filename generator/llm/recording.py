@@ -43,6 +43,9 @@ FAILURES: dict[str, tuple[str, ...]] = {
 # Fields of a call that its answer depends on.
 KEY = ("kind", "model", "revision", "prompt_version", "request")
 
+STORE = "INSERT INTO calls VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET outcome = excluded.outcome"
+STORE_OVER_FAILURE = " WHERE json_type(calls.outcome, '$.error') IS NOT NULL"
+
 
 class Counted(BaseModel):
     """A number of tokens that a server reports, None if it reports none."""
@@ -164,16 +167,21 @@ class Recording:
                 if self._mode == "record":
                     await asyncio.to_thread(self._keep, call, _Failure.of(error, self._address))
                 raise
-            if self._mode == "record" or worth_keeping(outcome):
-                await asyncio.to_thread(self._keep, call, outcome)
-            return outcome, False
+            is_worth = self._mode == "record" or worth_keeping(outcome)
+            if is_worth and not await asyncio.to_thread(self._keep, call, outcome):
+                kept = await asyncio.to_thread(self._kept, call)
+            return (outcome, False) if kept is None or isinstance(kept, _Failure) else (kept, True)
 
-    def _keep(self, call: Call, outcome: BaseModel) -> None:
-        """Store an outcome, in place of an earlier one."""
+    def _keep(self, call: Call, outcome: BaseModel) -> bool:
+        """Store an outcome in place of an earlier one; mode `use` only replaces failures.
+
+        Returns False if another process has stored one since the call began.
+        """
         row = call.key, call.as_json, outcome.model_dump_json()
         with self._using_the_file():
-            self._rows.execute("INSERT OR REPLACE INTO calls VALUES (?, ?, ?)", row)
+            changed = self._rows.execute(STORE + (STORE_OVER_FAILURE if self._mode == "use" else ""), row)
         self._recorded.add(call.key)
+        return changed.rowcount > 0
 
     def _kept(self, call: Call) -> Outcome | _Failure | None:
         if self._mode == "record" and call.key not in self._recorded:

@@ -14,7 +14,7 @@ from pathlib import Path
 from base.extras import extra_remedy
 from base.files.toml_text import toml_value
 from base.settings.fields import PREFIX, variable_at
-from base.settings.file import CONFIG, NAME, distrusted, read_settings_file
+from base.settings.file import CONFIG, NAME, distrusted, is_private_group, read_settings_file
 from base.settings.sources import all_settings
 from base.versions import NOT_INSTALLED, installed_version
 from indexer.settings import EncoderSettings
@@ -87,7 +87,7 @@ def _permissions(path: Path, found: list[SettingInForce]) -> Iterator[Finding]:
     if why := distrusted(path):
         yield Finding("file, permissions", "warning", why, str(path), f"chmod go-w {path}, or make it yours")
     secrets = [each.setting.key for each in found if each.setting.secret and each.source == str(path)]
-    by_group = status.st_mode & stat.S_IRGRP and status.st_gid != os.getegid()
+    by_group = status.st_mode & stat.S_IRGRP and not is_private_group(status.st_gid)
     if secrets and (by_group or status.st_mode & stat.S_IROTH):
         what = f"others can read it, and it contains {', '.join(secrets)}"
         yield Finding("file, secrets", "warning", what, str(path), f"chmod 600 {path}")

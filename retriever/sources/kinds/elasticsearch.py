@@ -12,7 +12,7 @@ import base64
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from urllib.parse import quote
 
@@ -45,6 +45,7 @@ MOST_EXPANSIONS = 100  # words of the index with a prefix of the query
 # Longer values are cut; an abstract has 300 words.
 LONGEST_TITLE, LONGEST_TEXT, LONGEST_BODY = 2_000, 20_000, 100_000
 MOST_VALUES = 10_000  # of a list
+DEEPEST = 8  # nesting of lists in a value
 MOST_PAPERS = 10**12  # maximum of a count, from which weights of words are computed
 CODE_CHARACTERS = 3  # of a language, at most
 KOREAN_WORD, MOSTLY_BEGUN = "연구", 2  # in most Korean papers, usually followed by a particle
@@ -110,10 +111,15 @@ class IndexFields(BaseModel):
         return {**self.body, **self.keywords, **self.abstract, **self.title}
 
     @property
-    def roles(self) -> dict[str, str]:
-        """The role of each configured field, except the server's own id."""
+    def by_role(self) -> dict[str, list[str]]:
+        """The configured fields of each role, except the server's own id."""
         named = {role: [value] if isinstance(value, str) else value for role, value in self}
-        return {name: role for role, names in named.items() for name in names if name and name != "_id"}
+        return {role: [name for name in names if name not in {"", "_id"}] for role, names in named.items()}
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """A role of each configured field."""
+        return {name: role for role, names in self.by_role.items() for name in names}
 
 
 class Settings(ElasticsearchServer, SourceSettings):
@@ -278,24 +284,25 @@ def _with_values(field: str, values: Sequence[str]) -> Body:
 def paper_in(settings: Settings, name: str, hit: Any) -> SourcePaper | None:
     """Return a hit as a paper of the source; None if it is not a hit, or has no usable id."""
     fields, source = settings.fields, table(table(hit).get("_source"))
-    values: dict[str, list[str]] = {}
-    for field, role in fields.roles.items():
-        values.setdefault(role, []).extend(_texts(value_at(source, field)))
+    values = {
+        role: [text for field in names for text in _texts(value_at(source, field))]
+        for role, names in fields.by_role.items()
+    }
     first = {role: next(iter(found), "") for role, found in values.items()}
     authors = value_at(source, fields.authors)
     named = [each.get("name") if isinstance(each, dict) else each for each in items(authors)]
     record = first | {
-        "id": table(hit).get("_id") if fields.id == "_id" else first.get("id", ""),
-        "title": _joined(values.get("title", ()), LONGEST_TITLE),
-        "abstract": _joined(values.get("abstract", ()), LONGEST_TEXT),
-        "keywords": values.get("keywords", []),
+        "id": table(hit).get("_id") if fields.id == "_id" else first["id"],
+        "title": _joined(values["title"], LONGEST_TITLE),
+        "abstract": _joined(values["abstract"], LONGEST_TEXT),
+        "keywords": values["keywords"],
         "authors": [
             author
             for text in _texts(named or authors)
             for author in parts_of([text[:LONGEST_TEXT]], BETWEEN_AUTHORS)
         ],
-        "references": values.get("references", []),
-        "lang": _language(settings, first.get("lang", "")),
+        "references": values["references"],
+        "lang": _language(settings, first["lang"]),
     }
     return paper_of(name, IDENTIFIER, record, score=table(hit).get("_score"), bare=True)
 
@@ -315,10 +322,11 @@ def value_at(source: Mapping[str, Any], field: str) -> Any:
     return value_at(table(inner), rest) if rest else None
 
 
-def _texts(value: Any) -> list[str]:
+def _texts(value: Any, depth: int = 0) -> list[str]:
     """Return the texts of a value, or of each item of a list; numbers as text."""
     if isinstance(value, list):
-        return [text for each in value[:MOST_VALUES] for text in _texts(each)]
+        inner = value[:MOST_VALUES] if depth < DEEPEST else ()
+        return [text for each in inner for text in _texts(each, depth + 1)]
     is_text = isinstance(value, str | int | float) and not isinstance(value, bool)
     text = SURROGATE.sub("\ufffd", str(value)).strip() if is_text else ""
     return [text] if text else []
@@ -328,6 +336,11 @@ def _language(settings: Settings, said: str) -> str:
     called = {name.casefold(): language for language, name in settings.languages.items()}
     named = called.get(said.casefold()) or language_named(said)
     return named or (said if len(said) <= CODE_CHARACTERS else "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Hit(SourcePaper):
+    own_id: str = ""  # the server's `_id`
 
 
 class ElasticsearchSource(WebSource):
@@ -347,7 +360,8 @@ class ElasticsearchSource(WebSource):
         )
         self.service = f"Elasticsearch at {settings.url}" if settings.private else "Elasticsearch"
         self._path = f"/{quote(settings.index, safe='*,-+.:')}"
-        self._fields = sorted(name for name, role in settings.fields.roles.items() if role != "body")
+        named = settings.fields.by_role
+        self._fields = sorted({name for role, names in named.items() if role != "body" for name in names})
 
     def _write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery]:
         held = applicable(self.settings, filters)
@@ -355,7 +369,7 @@ class ElasticsearchSource(WebSource):
         missing = [name for name in named if getattr(filters, name) and not getattr(held, name)]
         note = f"has no field for {', '.join(missing)}: its hits were filtered afterwards"
         text = json.dumps(search_query(self.settings, query, filters), ensure_ascii=False)
-        return WrittenQuery(text, (note,) if missing else ()), AskedQuery(text, filters, k, query)
+        return WrittenQuery(text, (note,) if missing else ()), AskedQuery(text, Filters(), k, query)
 
     async def _answers(self, sent: Sequence[AskedQuery], call: Call, failures: list[str]) -> list[Page]:
         if not sent:
@@ -366,7 +380,7 @@ class ElasticsearchSource(WebSource):
         try:
             pages, failed = await self.ask(request, call, lambda content: self._pages_in(content, len(sent)))
         except (Unanswered, Unreadable) as error:
-            pages, failed = [[] for _ in sent], [str(error)]
+            pages, failed = [[] for _ in sent], [str(error)] * len(sent)
         failures += failed
         return pages
 
@@ -380,20 +394,24 @@ class ElasticsearchSource(WebSource):
         for each in answers:
             if not _has_hits(each):
                 failures.append(f"a query failed: {self.client.line(message_of(each))}")
-            elif each.get("timed_out") or at(each, "_shards", "failed"):
+            elif _is_partial(each):
                 failures.append(PARTIAL)
         return [self._papers(each) if _has_hits(each) else [] for each in answers], failures
+
+    def _none_answered(self, failures: Sequence[str], count: int) -> bool:
+        return sum(each != PARTIAL for each in failures) >= count
 
     async def _complete(
         self, found: list[list[SourcePaper]], call: Call
     ) -> tuple[list[list[SourcePaper]], list[str]]:
         bodies = list(self.settings.fields.body)
-        ids = list({each.paper.id: None for of in found for each in of if not each.paper.abstract})
-        if not bodies or not ids:
+        hits = (each for of in found for each in of if isinstance(each, _Hit) and not each.paper.abstract)
+        names = {hit.own_id: hit.paper.id for hit in hits}
+        if not bodies or not names:
             return found, []
         own = self._call()  # with its own time
         try:
-            request = self._request(self._body(_with_values(self._id, ids), len(ids), bodies))
+            request = self._request(self._body(_with_values("_id", list(names)), len(names), bodies))
             answer = await self.ask(request, own, self._answer)
         except (Unanswered, Unreadable) as error:
             return found, [f"full texts were not read: {error}"]
@@ -403,8 +421,7 @@ class ElasticsearchSource(WebSource):
         for hit in _hits(answer):
             source = table(table(hit).get("_source"))
             text = _joined((one for name in bodies for one in _texts(value_at(source, name))), LONGEST_BODY)
-            name = table(hit).get("_id") if self._id == "_id" else value_at(source, self._id)
-            texts[next(iter(_texts(name)), "")] = text
+            texts[names.get(_own_id(hit), "")] = text
 
         def whole(each: SourcePaper) -> SourcePaper:
             text = texts.get(each.paper.id)
@@ -412,12 +429,8 @@ class ElasticsearchSource(WebSource):
 
         return [list(map(whole, of)) for of in found], []
 
-    @property
-    def _id(self) -> str:
-        return self.settings.fields.id
-
     def _id_request(self, ids: Sequence[str]) -> WebRequest:
-        return self._request(self._body(_with_values(self._id, ids), len(ids)))
+        return self._request(self._body(_with_values(self.settings.fields.id, ids), len(ids)))
 
     async def _follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
         if direction == "references":
@@ -432,7 +445,8 @@ class ElasticsearchSource(WebSource):
 
     def _papers(self, answer: Mapping[str, Any]) -> Page:
         """Return the papers of an answer, best first."""
-        found = [paper_in(self.settings, self.name, hit) for hit in _hits(answer)]
+        papers = ((hit, paper_in(self.settings, self.name, hit)) for hit in _hits(answer))
+        found = [paper and _Hit(paper.paper, paper.score, _own_id(hit)) for hit, paper in papers]
         return sorted(found, key=lambda each: (-(each.score or 0.0), each.paper.id) if each else (0.0, ""))
 
     def _answer(self, content: bytes) -> Mapping[str, Any]:
@@ -445,7 +459,7 @@ class ElasticsearchSource(WebSource):
         return WebRequest.of_json(f"{self._path}/_search", {}, body)
 
     def _body(self, query: Body, size: int, fields: Sequence[str] | None = None) -> Body:
-        source = self._fields if fields is None else sorted({*fields, self._id} - {"_id"})
+        source = self._fields if fields is None else fields
         return {"query": query, "size": size, "_source": source, "track_total_hits": False}
 
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
@@ -474,7 +488,7 @@ class ElasticsearchSource(WebSource):
         return (*empty, *([CUT_AT_SPACES] if cut else []))
 
     async def _counts(self, queries: Mapping[str, Body]) -> dict[str, int | None]:
-        """Count the papers of several queries in one request; None for a count that is no number.
+        """Count the papers of several queries in one request; None for a count that is partial or no number.
 
         Raises:
             SourceFailed: no answer.
@@ -487,12 +501,22 @@ class ElasticsearchSource(WebSource):
             raise self._failed([str(error)]) from None
         buckets = at(answer, "aggregations", "counts", "buckets")
         found = (at(buckets, str(place), "doc_count") for place in range(len(queries)))
+        if _is_partial(answer):
+            return dict.fromkeys(queries)
         counts = (min(one, MOST_PAPERS) if type(one) is int and one >= 0 else None for one in found)
         return dict(zip(queries, counts, strict=True))
 
 
 def _has_hits(answer: Any) -> bool:
     return not at(answer, "error") and isinstance(at(answer, "hits", "hits"), list)
+
+
+def _own_id(hit: Any) -> str:
+    return str(table(hit).get("_id"))
+
+
+def _is_partial(answer: Any) -> bool:
+    return bool(at(answer, "timed_out") or at(answer, "_shards", "failed"))
 
 
 def _hits(answer: Mapping[str, Any]) -> list[Any]:

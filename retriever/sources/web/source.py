@@ -174,10 +174,10 @@ class WebSource(Source):
         sent = [most[each] for each in dict.fromkeys(filter(None, asked))]
         failures: list[str] = []
         pages = await self._answers(sent, call, failures)
-        distinct = [list({each.paper.id: each for each in page if each}.values()) for page in pages]
+        distinct = [_distinct(page) for page in pages]
         found, missing = await self._complete(distinct, call)
         failures += missing
-        if failures and not any(found):
+        if failures and not any(found) and self._none_answered(failures, len(sent)):
             raise self._failed(failures)
         notes += self._not_answered(failures, len(sent))
         if unusable := sum(each is None for page in pages for each in page):
@@ -203,6 +203,11 @@ class WebSource(Source):
     async def _answers(self, sent: Sequence[AskedQuery], call: Call, failures: list[str]) -> list[Page]:
         """Return the records of each query, and add the failures to `failures`."""
         return await asyncio.gather(*(self._collect(each, call, failures) for each in sent))
+
+    def _none_answered(self, failures: Sequence[str], count: int) -> bool:
+        """Check whether failures without a paper fail the search of `count` queries."""
+        del failures, count
+        return True
 
     async def _collect(self, asked: AskedQuery, call: Call, failures: list[str]) -> Page:
         """Return the records of a query's pages until there are enough, and add a failure to `failures`."""
@@ -298,6 +303,14 @@ class WebSource(Source):
     def _not_answered(self, failures: Sequence[str], count: int) -> list[str]:
         how_many = f"{min(len(failures), count)} of {count} requests were not answered in full"
         return [f"{how_many}: {why}" for why in dict.fromkeys(failures)][:MOST_NOTES]
+
+
+def _distinct(page: Page) -> list[SourcePaper]:
+    """Return the first record of each paper."""
+    papers: dict[str, SourcePaper] = {}
+    for each in filter(None, page):
+        papers.setdefault(each.paper.id, each)
+    return list(papers.values())
 
 
 async def answered(

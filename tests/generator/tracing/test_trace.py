@@ -86,9 +86,18 @@ def test_a_file_that_holds_no_trace_of_today_is_named_with_what_to_do(tmp_path, 
         Trace.load(file)
 
 
-@pytest.mark.parametrize("changes", [{"answer": {"title": "T"}}, {"steps": [{}]}, {"evidence": [1]}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"answer": {"title": "T"}},
+        {"steps": [{}]},
+        {"evidence": [1]},
+        {"milliseconds": 10**400},
+    ],
+)
 def test_an_incomplete_trace_is_named(tmp_path, changes):
     Trace(RECORD | changes).save(tmp_path / "trace.json")
     done = shrag("trace", "show", tmp_path / "trace.json", home=tmp_path)
     assert done.returncode == 2
     assert "trace.json is not a complete trace: " in done.stderr
+    assert done.stdout == ""

@@ -154,6 +154,9 @@ FULL = {
 }
 
 
+NESTED: list[Any] = json.loads("[" * 600 + "7" + "]" * 600)
+
+
 @pytest.mark.parametrize(
     ("record", "expected"),
     [
@@ -179,6 +182,7 @@ FULL = {
         ({"name": ["Rice", "and water"]}, {"title": "Rice and water"}),
         ({"name": None, "summary": 17}, {"title": "", "abstract": "17"}),
         ({"name": {"full": "Rice"}}, {"title": ""}),
+        ({"name": "Rice", "summary": NESTED}, {"title": "Rice", "abstract": ""}),
         ({"people": "A. Kim; B. Lee | C. Park"}, {"authors": ["A. Kim", "B. Lee", "C. Park"]}),
         ({"people": [{"name": "A. Kim"}, {"nome": "?"}, None]}, {"authors": ["A. Kim"]}),
         ({"language": "kor"}, {"lang": "ko"}),
@@ -195,6 +199,27 @@ def test_a_record_becomes_a_paper_whatever_its_fields_hold(record, expected):
     [[made]] = found(lambda _: httpx.Response(200, content=content), fields=FIELDS | {"body": ""}).found
     assert made.paper.id == "B1"
     assert {name: getattr(made.paper, name) for name in expected} == expected
+
+
+def test_a_field_may_have_several_roles():
+    fields = {"title": "title", "keywords": ["title", "kw"], "abstract": "text", "body": "text"}
+    hit = {"_id": "B1", "_source": {"title": "Rice", "kw": "water", "text": "All."}}
+
+    def handler(request):
+        [body] = asked_in(request)
+        assert body["_source"] == ["kw", "text", "title"]
+        return answered(hit)(request)
+
+    [[made]] = found(handler, fields=fields).found
+    assert (made.paper.title, made.paper.keywords, made.paper.abstract) == ("Rice", ["Rice", "water"], "All.")
+
+
+def test_the_first_record_of_an_id_is_kept_and_the_pool_filters():
+    records = [{"isbn": "978", "name": name, "summary": "x", "venue": "Soil Biology"} for name in ("A", "B")]
+    hits = [{"_id": each["name"], "_source": each, "_score": 2.0} for each in records]
+    filters = Filters(years=Range(2015, None), journal="soil")
+    [[made]] = found(answered(*hits), filters=filters, fields=FIELDS | {"id": "isbn"}).found
+    assert made.paper.title == "A"
 
 
 def test_all_queries_are_one_request_that_reads():
@@ -222,14 +247,15 @@ def test_full_texts_are_read_where_there_is_no_abstract_and_cost_no_paper(status
     def handler(request):
         [body] = asked_in(request)
         if "text" not in body["_source"]:
-            return answered({"_id": "B1", "_source": {"name": "Rice", "isbn": "B1"}})(request)
-        ids = {"ids": {"values": ["B1"]}} if field == "_id" else {"terms": {"isbn": ["B1"]}}
-        assert body["query"] == ids
-        answer = answered({"_id": "B1", "_source": {"text": "All of it.", "isbn": "B1"}})(request)
+            return answered({"_id": "B1", "_source": {"name": "Rice", "isbn": "978"}})(request)
+        assert body["query"] == {"ids": {"values": ["B1"]}}
+        answer = answered({"_id": "B1", "_source": {"text": "All of it."}})(request)
         return answer if status == 200 else httpx.Response(status)
 
     answer = found(handler, fields=FIELDS | {"id": field})
-    assert [(each.paper.id, each.paper.body) for each in answer.found[0]] == [("B1", text)]
+    assert [(each.paper.id, each.paper.body) for each in answer.found[0]] == [
+        ({"_id": "B1", "isbn": "978"}[field], text)
+    ]
     assert answer.requests == 2
     assert any("full texts were not read" in note for note in answer.notes) == (status != 200)
 
@@ -248,6 +274,9 @@ def test_what_is_missing_is_noted():
     answer = found(broken, [(METHANE, 10), (RICE, 10)])
     assert [len(of) for of in answer.found] == [1, 0]
     assert answer.notes == ("1 of 2 requests were not answered in full: a query failed: bad ***",)
+    empty = by_query(lambda query: error if "rice" in str(query) else of_hits())
+    assert found(empty, [(METHANE, 10), (RICE, 10)]).notes == answer.notes
+    assert found(answered(timed_out=True)).notes
 
 
 def _raise(error):
@@ -326,6 +355,14 @@ def test_words_are_counted_without_reading_records(total, rice):
     handler = counting(lambda query: 120 if "match_all" in query else total)
     counted = run(source(handler).frequencies(["methane", "rice"]))
     assert counted == (None if rice is None else ({"methane": rice, "rice": rice}, 120))
+
+
+@pytest.mark.parametrize("partial", [{"timed_out": True}, {"_shards": {"failed": 1}}])
+def test_partial_counts_are_unknown(partial):
+    def handler(request):
+        return httpx.Response(200, json=json.loads(counting(lambda _: 7)(request).content) | partial)
+
+    assert run(source(handler).frequencies(["rice"])) is None
 
 
 @pytest.mark.parametrize(("begun", "prefixes"), [(4, 0), (40, 1)])
