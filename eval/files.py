@@ -16,6 +16,8 @@ GZIP_MAGIC = b"\x1f\x8b"
 MARK = "\ufeff"  # byte order mark; also starts later lines of files that were joined
 BLOCK = 131_072  # bytes
 LONGEST_LINE = 1_000_000  # bytes
+LARGEST_FILE = 4_000_000_000  # bytes, unpacked
+TOO_LONG = f"too long; a line may have {LONGEST_LINE:,} bytes, a file {LARGEST_FILE:,}, unpacked"
 MOST_COPIED = 32_000_000  # bytes of an input of which a copy is kept
 
 
@@ -55,9 +57,12 @@ class Input:
 
 
 class HashedFile(io.RawIOBase):
-    """A file whose bytes are hashed while they are read, as a pipe can be read only once."""
+    """A file whose bytes are hashed while they are read, as a pipe can be read only once.
 
-    def __init__(self, file: io.BufferedReader, digest: Digest) -> None:
+    What it has read before an error is not lost.
+    """
+
+    def __init__(self, file: io.BufferedIOBase, digest: Digest | None) -> None:
         """`file` is an open file, closed by the caller."""
         self._file, self._digest = file, digest
 
@@ -68,7 +73,8 @@ class HashedFile(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Read into the buffer and hash."""
         count = self._file.readinto1(buffer)
-        self._digest.update(buffer[:count])
+        if self._digest:
+            self._digest.update(buffer[:count])
         return count
 
 
@@ -92,19 +98,22 @@ def numbered_blocks(
     `digest` includes all bytes, before decompression. Lines before an error are yielded first.
 
     Raises:
-        EvalError: `error`, with file and line, if the file is missing or damaged, or a line is too long, is
-            not UTF-8, or contains a NUL byte.
+        EvalError: `error`, with file and line, if the file is missing, damaged or too long, or a line is too
+            long, is not UTF-8, or contains a NUL byte.
     """
-    first = 1
+    first, room = 1, LARGEST_FILE
     try:
         with open_regular(path, pipes=True) as opened:
-            file = io.BufferedReader(HashedFile(opened, digest), BLOCK) if digest else opened
+            file = io.BufferedReader(HashedFile(opened, digest), BLOCK)
             if file.peek(2)[:2] == GZIP_MAGIC:
-                unpacked: Any = gzip.GzipFile(fileobj=file, mode="rb")
-                file = io.BufferedReader(unpacked, BLOCK)
-            while lines := file.readlines(BLOCK):
-                place, fault = len(lines), ""
-                if max(map(len, lines)) > LONGEST_LINE or _fault(b"".join(lines)):
+                unpacked = gzip.GzipFile(fileobj=file, mode="rb")
+                file = io.BufferedReader(HashedFile(unpacked, None), BLOCK)
+            lines, fault = _next_lines(file)
+            while lines or fault:
+                place, room = len(lines), room - sum(map(len, lines))
+                if room < 0:
+                    fault = TOO_LONG
+                if max(map(len, lines), default=0) > LONGEST_LINE or _fault(b"".join(lines)):
                     faults = ((place, _fault(line, LONGEST_LINE)) for place, line in enumerate(lines))
                     place, fault = next(each for each in faults if each[1])
                 if text := b"".join(lines[:place]).decode():
@@ -113,16 +122,27 @@ def numbered_blocks(
                 first += place
                 if fault:
                     raise error(f"{path}:{first}: {fault}")
-    except (EOFError, gzip.BadGzipFile, zlib.error) as damage:
-        raise error(f"{path}:{first}: the file is damaged ({damage}); download it again") from None
+                lines, fault = _next_lines(file)
     except OSError as refused:
         raise error(f"{path} cannot be read: {cause_of(refused)}") from None
+
+
+def _next_lines(file: "io.BufferedReader[HashedFile]") -> tuple[list[bytes], str]:
+    """Read lines of `BLOCK` bytes together, the last one whole; return also the damage after them, or ""."""
+    lines, room = [], BLOCK
+    try:
+        while room > 0 and (line := file.readline(LONGEST_LINE + 1)):
+            lines.append(line)
+            room -= len(line)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as damage:
+        return lines, f"the file is damaged ({damage}); download it again"
+    return lines, ""
 
 
 def _fault(content: bytes, most: int | None = None) -> str:
     """Return why bytes are not text, or have more than `most` bytes; "" if they are."""
     if most and len(content) > most:
-        return f"too long; a line may have {most:,} bytes"
+        return TOO_LONG
     if b"\0" in content:
         return "a NUL byte; save the file as UTF-8"
     try:

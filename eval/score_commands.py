@@ -151,11 +151,10 @@ def _scored(
     echo_lines(notes, err=True)
     of_runs = [manifest.failed if manifest else {} for manifest in manifests]
     failed = {query_id: why for each in of_runs for query_id, why in each.items()}
-    ranked: list[Mapping[str, Ranking]] = (
-        converted
-        if not failed
-        else [{key: of for key, of in run.items() if key not in failed} for run in converted]
-    )
+    ranked: list[Mapping[str, Ranking]] = [
+        run if failed.keys().isdisjoint(run) else {key: of for key, of in run.items() if key not in failed}
+        for run in converted
+    ]
     scores = [evaluate(judgements, run, measures, left_out=failed) for run in ranked]
     for path, of_run, of, own in zip(paths, ranked, scores, of_runs, strict=True):
         _report_gaps(path, of, own)

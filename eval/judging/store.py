@@ -40,7 +40,7 @@ TABLE = "CREATE TABLE records (number INTEGER PRIMARY KEY, kind TEXT NOT NULL, r
 KINDS: Mapping[type[Any], str] = {
     kind: kind.__name__ for kind in (Made, CallRecord, Question, Selection, Ranked, Judged, Assessment)
 }
-WAIT_S = 30.0  # for another process that adds records
+WAIT_S = 30.0  # for another process that adds or reads records
 NEW_FOLDER = "name an empty or a new folder"
 
 
@@ -54,10 +54,10 @@ def create(path: Path, seed: int | None) -> None:
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
-        others = {each.name for each in path.iterdir()}
+        others = {each.name for each in path.iterdir()} - {FILE, f"{FILE}-journal"}
     except OSError as error:
         raise OutputNotWritten(f"{path} cannot be written: {cause_of(error)}") from None
-    if FILE in others:
+    if _exists(path / FILE):
         known = Benchmark(path).made.seed
         if seed not in {None, known}:
             raise InvalidCall(f"the seed of {path} is {known}, not {seed}", remedy=NEW_FOLDER)
@@ -67,28 +67,46 @@ def create(path: Path, seed: int | None) -> None:
         _append(path, Made(seed or 0, now()), schema=TABLE)
 
 
+def _exists(file: Path) -> bool:
+    """Check for a file with content; a `create` that failed leaves an empty one."""
+    return file.is_file() and file.stat().st_size > 0
+
+
+def _file_in(path: Path) -> Path:
+    file = path / FILE
+    if not _exists(file):
+        raise BadBenchmark(
+            f"{path} is not a folder of a benchmark: it contains no {FILE}; "
+            "`shrag benchmark questions` makes one"
+        )
+    return file
+
+
+def _busy(path: Path) -> FileBusy:
+    return FileBusy(f"another process is adding to {path}; wait until it ends")
+
+
 class Benchmark:
     """A benchmark in progress, as its file was when it was opened; records are decoded when they are needed.
 
     Raises:
         BadBenchmark: the folder is none of a benchmark.
         DamagedFile: its file is damaged.
+        FileBusy: another process locks its file.
     """
 
     def __init__(self, path: Path) -> None:
         """Read the records of a folder."""
-        self.path, self._file = path, path / FILE
-        if not self._file.is_file():
-            raise BadBenchmark(
-                f"{path} is not a folder of a benchmark: it contains no {FILE}; "
-                "`shrag benchmark questions` makes one"
-            )
+        self.path, self._file = path, _file_in(path)
         self._records: dict[str, list[str]] = {name: [] for name in KINDS.values()}
+        address = f"{self._file.absolute().as_uri()}?mode=rw"  # undoes the transaction of a killed process
         try:
-            with closing(sqlite3.connect(f"{self._file.absolute().as_uri()}?mode=ro", uri=True)) as database:
+            with closing(sqlite3.connect(address, timeout=WAIT_S, uri=True)) as database:
                 for kind, record in database.execute("SELECT kind, record FROM records ORDER BY number"):
                     self._records[kind].append(record)
         except (sqlite3.Error, KeyError) as error:
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+                raise _busy(path) from None
             raise self._damaged(error) from None
 
     def _damaged(self, error: Exception) -> DamagedFile:
@@ -230,8 +248,8 @@ def adding(path: Path) -> Iterator[Benchmark]:
         BadBenchmark, DamagedFile: as `Benchmark`.
         FileBusy: another process adds to the benchmark.
     """
-    Benchmark(path)
-    with lock_file(path / LOCK, FileBusy(f"another process is adding to {path}; wait until it ends")):
+    _file_in(path)
+    with lock_file(path / LOCK, _busy(path)):
         yield Benchmark(path)
 
 

@@ -27,7 +27,7 @@ GRADES = range(HIGHEST_GRADE + 1)
 class Results:
     """The values of the tables."""
 
-    benchmark: Benchmark  # the benchmark
+    benchmark: Benchmark
     stages: Sequence[Stage]  # from the pool to the last judge
     confirmed: Stage  # papers of the last stage that persons graded 1 or higher
     grades: Mapping[Pair, Assessment]  # the grade of each pair that counts

@@ -187,7 +187,7 @@ class Listing:
             self._check_format(page)
         started = list_.started or earlier_date(page.last("responseDate"), self.now)
         later = replace(
-            list_, token=token, started=started, pages=list_.pages + 1, size=page.size or list_.size
+            list_, token=token, started=started, pages=list_.pages + 1, size=max(page.size, list_.size)
         )
         new = self.mirror.store(page.records, later)
         if token and token == list_.token and not new:  # as DSpace ends some lists
@@ -224,16 +224,22 @@ class Listing:
         self.mirror.save(replace(state, list=None, listed_at=list_.started, complete_at=complete_at))
 
     def _remove_missing(self) -> int:
-        """Mark the known records that a complete list lacks as deleted, unless they are suspiciously many."""
-        missing = self.mirror.count("deleted = 0 AND pass < ?", self._list.first_pass)
+        """Mark the known records that a complete list lacks as deleted.
+
+        They are kept if they are suspiciously many, or if the list is shorter than announced: a page that
+        moved while the list was read skips records.
+        """
+        list_ = self._list
+        missing = self.mirror.count("deleted = 0 AND pass < ?", list_.first_pass)
         known = self.mirror.count("deleted = 0")
-        if not self.options.remove_missing and missing > self.client.settings.most_missing * known:
+        doubtful = list_.listed < list_.size or missing > self.client.settings.most_missing * known
+        if missing and doubtful and not self.options.remove_missing:
             self.report.notes.append(
                 f"its complete list lacks {missing:,} of {counted(known, 'known record')}, which are kept; "
                 "if they are deleted: shrag harvest NAME --full --remove-missing"
             )
             return 0
-        self.mirror.delete_missing(self._list.first_pass)
+        self.mirror.delete_missing(list_.first_pass)
         return missing
 
 

@@ -19,6 +19,7 @@ from typing import Any
 from uuid import uuid4
 
 from base.files.locks import lock_file
+from base.records import adapter
 from indexer.errors import IndexBusy, IndexDamaged, IndexNotWritten
 from indexer.harvesting.client import ListedRecord
 from indexer.harvesting.repository import Repository
@@ -197,9 +198,8 @@ def _stored_state(connection: sqlite3.Connection) -> MirrorState | None:
     stored = connection.execute("SELECT value FROM state WHERE name = 'state'").fetchone()
     if stored is None:
         return None
-    record = json.loads(stored[0])
-    list_, repository = record.pop("list"), Repository(**record.pop("repository"))
-    return MirrorState(repository=repository, list=ListState(**list_) if list_ else None, **record)
+    state: MirrorState = adapter(MirrorState).validate_json(stored[0])  # without fields of earlier versions
+    return state
 
 
 @contextmanager

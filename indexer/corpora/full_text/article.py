@@ -126,16 +126,13 @@ def _with_abstracts(sections: Sequence[Section]) -> list[Section]:
         marked.append(replace(section, lines=chosen, is_abstract=True) if chosen else section)
         if chosen:
             marked.append(Section(lines=[line for line in section.lines if line not in chosen]))
-    if any(section.is_abstract for section in marked):
+    first, *others = marked
+    found = _headless_abstract(first.lines)
+    if not found or any(section.is_abstract for section in marked):
         return marked
-    for number, section in enumerate(marked):
-        if number:
-            break
-        if found := _headless_abstract(section.lines):
-            begin, end = section.lines.index(found[0]), section.lines.index(found[-1]) + 1
-            parts = [replace(section, lines=section.lines[:begin]), Section(lines=found, is_abstract=True)]
-            return [*marked[:number], *parts, Section(lines=section.lines[end:]), *marked[number + 1 :]]
-    return marked
+    begin = first.lines.index(found[0])
+    before, rest = first.lines[:begin], Section(lines=first.lines[begin + len(found) :])
+    return [replace(first, lines=before), Section(lines=found, is_abstract=True), rest, *others]
 
 
 def _abstract_lines(lines: Sequence[Line]) -> list[Line]:
@@ -151,7 +148,7 @@ def _abstract_lines(lines: Sequence[Line]) -> list[Line]:
 
 
 def _headless_abstract(lines: Sequence[Line]) -> list[Line]:
-    """Return the first block of running text on the title page."""
+    """Return the first long block of running text, if it ends with a sentence."""
     for block in _blocks(lines):
         wide = max(line.part.right for line in block) - min(line.part.left for line in block)
         full = sum(line.part.right - line.part.left > 0.6 * wide for line in block)

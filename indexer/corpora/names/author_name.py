@@ -218,6 +218,8 @@ def split_western(name: str) -> AuthorName | None:
     else:
         begin = _begin_of_family(words)
         given, family = words[:begin], words[begin:]
+    if all(word in PARTICLES for word in family):
+        return None
     particles, family = _split_particle(family)
     return AuthorName(" ".join(family), " ".join(given), " ".join(particles), suffix)
 

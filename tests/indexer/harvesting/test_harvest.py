@@ -132,6 +132,24 @@ def test_many_missing_records_are_removed_only_on_request(tmp_path):
     assert published(tmp_path) == expected(served)
 
 
+def test_a_record_that_a_moving_page_skips_is_kept(tmp_path):
+    served = filled(25, deletions="no")
+
+    def shifted(handler):
+        served.delete("oai:t:0")  # of the first page
+        return False
+
+    with repository(served) as path:
+        first_harvest(tmp_path, path)
+        served.faults = {len(served.asked) + 3: shifted}
+        kept = next_harvest(tmp_path, path, complete=True)
+        assert "1 of 25" in kept.listed.notes[0]
+        assert "oai:t:10" in published(tmp_path)
+        next_harvest(tmp_path, path, complete=True)
+
+    assert published(tmp_path) == expected(served)
+
+
 def test_an_index_may_lose_all_records_and_get_them_again(tmp_path):
     served = filled(1)
     decomposed = unicodedata.normalize("NFD", "oai:논문:1")
