@@ -62,7 +62,7 @@ def write_passages(
 
 
 def remove_records(writer: Writer, summary: CorpusSummary, key: str, ids: Iterable[str]) -> int:
-    """Remove records of the base version; return the number of those that it has."""
+    """Remove records of the base version; return the number of removed records."""
     present = writer.stored_records(key, sorted(set(ids)))
     for record_id, passages in present.items():
         writer.remove(key, record_id)

@@ -1,6 +1,6 @@
 """The records of a corpus in a file of the build: read once, before any of them is analysed.
 
-When all records are there, it is known which of them later ones replace. A resumed build reads this file
+When all records are there, the superfluous records are known. A resumed build reads this file
 instead of the corpus. It contains two lines of JSON for each record or dead letter, compressed:
 
     [id, file, line, head, whether it was cut, whether it is incomplete, ids of its further passages]

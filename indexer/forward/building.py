@@ -23,7 +23,7 @@ PART_BYTES = 32_000_000  # of rows; a larger part is written to disk
 
 
 class TermNumbers:
-    """The term numbers of a build, continuing those of its base; new terms are files of a folder."""
+    """The term numbers of a build, after the numbers of its base; new terms are files of a folder."""
 
     def __init__(self, folder: Path, base: Iterable[str] = ()) -> None:
         """Read the terms of an earlier run of the build."""
@@ -48,7 +48,7 @@ class TermNumbers:
 
 
 class RowWriter:
-    """Adds rows to the parts in a folder, which are those of the base version or of an earlier run.
+    """Adds rows to the parts in a folder; the base version or an earlier run wrote them.
 
     Args:
         folder: folder of the parts.

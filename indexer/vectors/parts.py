@@ -31,7 +31,7 @@ PART_BYTES = 32_000_000  # of vectors; more are written to disk
 class VectorParts:
     """The vectors in a folder, memory-mapped; several threads may read them.
 
-    A place is that of a vector among those of all parts.
+    A place is the position of a vector among all parts.
     """
 
     def __init__(self, folder: Path, fingerprint: VectorFingerprint, removed: Column) -> None:
