@@ -151,20 +151,23 @@ class BuildFolder:
             self.remove()
 
     def remove(self) -> None:
-        """Remove the index; foreign files remain.
+        """Remove the index; foreign files remain, and a folder that is a link.
 
-        Its entries are moved out of the way first, the pointer before all others, so that a kill leaves an
-        index without a pointer, or none.
+        The folder is moved away as a whole if it has no foreign files. Otherwise its entries are moved, the
+        pointer first, so that a kill leaves no index or one without a pointer.
         """
-        gone = self.path.with_name(f".deleted-{self.name}-{os.urandom(4).hex()}")
-        gone.mkdir()
-        for entry in map(self.path.joinpath, (*OWN, "writer.lock")):
-            if os.path.lexists(entry):
+        own = [self.path / name for name in (*OWN, "writer.lock") if os.path.lexists(self.path / name)]
+        mark = os.urandom(4).hex()
+        if set(own) == set(self.path.iterdir()) and not self.path.is_symlink():
+            self.path.rename(self.path.with_name(f".deleted-{self.name}-{mark}"))
+        else:
+            gone = self.path / f".deleted-{mark}"
+            gone.mkdir()
+            for entry in own:
                 entry.rename(gone / entry.name)
+            shutil.rmtree(gone, ignore_errors=True)
         for left in self.path.parent.glob(f".deleted-{self.name}-*"):  # also left by a killed deletion
             shutil.rmtree(left, ignore_errors=True)
-        with suppress(OSError):  # it contains foreign files
-            self.path.rmdir()
 
     def is_unfinished(self) -> bool:
         """Check whether there is an interrupted or running build."""

@@ -44,6 +44,17 @@ def test_foreign_files_and_links_outlive_versions_and_the_index(home, publish, t
     assert {path.read_text() for path in (*strays, elsewhere)} == {NOTES}
 
 
+def test_an_index_whose_folder_is_a_link_is_deleted_where_it_is(home, publish, tmp_path):
+    publish()
+    (home / "papers").rename(tmp_path / "disk")
+    (home / "papers").symlink_to(tmp_path / "disk")
+
+    FolderStore(home, "papers").delete()
+
+    assert list((tmp_path / "disk").iterdir()) == []
+    assert index_names(IndexerSettings(home=home)) == []
+
+
 def test_the_files_of_a_killed_deletion_are_removed_by_the_next(home, publish):
     publish()
     (home / "papers").rename(home / ".deleted-papers-1")
