@@ -133,7 +133,7 @@ class BuildFolder:
 
     def _remove_temporary_files(self) -> None:
         """Remove temporary files of a killed process; the caller holds the lock, as all writers do."""
-        for folder in (self.path, self.building):
+        for folder in (self.path, self.building, self.building / FORWARD, self.building / NEW_TERMS):
             for path in folder.glob(".*"):
                 if TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink():
                     with suppress(OSError):
