@@ -66,12 +66,19 @@ def map_numbers(path: Path, dtype: np.dtype[Any]) -> Column:
     return np.asarray(np.memmap(path, dtype, "r"))
 
 
-def link_file(path: Path, target: Path) -> None:
-    """Copy a file by a hard link, or its content where links are not supported."""
-    target.parent.mkdir(parents=True, exist_ok=True)
+def try_link(path: Path, target: Path) -> bool:
+    """Make a hard link; False without the file, or on a file system without links."""
     try:
         os.link(path, target)
     except OSError:
+        return False
+    return True
+
+
+def link_file(path: Path, target: Path) -> None:
+    """Copy a file by a hard link, or its content where links are not supported."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if not try_link(path, target):
         shutil.copy2(path, target)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from base.files.durable import write_durably
 from indexer.analysis.analysed import AnalysedPassage
 from indexer.analysis.packing import TERM_SEPARATOR
-from indexer.files.parts import part_name, parts_in
+from indexer.files.parts import Column, part_name, parts_in
 from indexer.files.schema import StoredPassage
 from indexer.forward.columns import NewPart, Part, join_rows, read_removed, write_removed
 from indexer.forward.lexicon import LexiconBuilder
@@ -71,7 +71,13 @@ class RowWriter:
                 self._next += len(Part(path))
         if committed is not None and self._next != committed:
             raise ValueError(f"only {self._next:,} rows of {committed:,} passages exist")
-        self._part, self.removed = NewPart(), read_removed(folder)  # numbers of removed passages, ascending
+        self._part, self._removed = NewPart(), read_removed(folder)
+        self._removed_now: list[int] = []
+
+    @property
+    def removed(self) -> Column:
+        """The numbers of removed passages, ascending."""
+        return np.union1d(self._removed, np.array(self._removed_now, np.int64))
 
     def add(self, passage: StoredPassage, row: bytes) -> int:
         """Add a row, and return the number of its passage."""
@@ -84,7 +90,7 @@ class RowWriter:
 
     def remove(self, numbers: Sequence[int]) -> None:
         """Mark passages of the base as removed."""
-        self.removed = np.union1d(self.removed, numbers)
+        self._removed_now += numbers
 
     def flush(self) -> None:
         """Write the rows since the last part to disk."""
@@ -96,8 +102,9 @@ class RowWriter:
         """Write everything, and join small parts; in a build from empty all of them."""
         self.flush()
         self._folder.mkdir(exist_ok=True)
-        join_rows(self._folder, self.removed, every=self._is_new)
-        write_removed(self._folder, self.removed)
+        removed = self.removed
+        join_rows(self._folder, removed, every=self._is_new)
+        write_removed(self._folder, removed)
 
 
 def packed_row(passage: StoredPassage, analysed: AnalysedPassage, lexicon: LexiconBuilder) -> bytes:

@@ -31,6 +31,7 @@ from base.files.regular_files import read_regular
 from base.progress import Progress, no_progress
 from base.remedies import describe_error
 from indexer.errors import IndexBusy, IndexDamaged, IndexNotWritten, UnknownIndex
+from indexer.files.parts import try_link
 from indexer.settings import IndexerSettings
 from indexer.versions.manifest import MANIFEST, Manifest
 from indexer.versions.server_store import SERVER_STORE, copy_server_store
@@ -204,7 +205,7 @@ def _copy_version(
     for name, file in manifest.files.items():
         size += file.bytes
         (target / name).parent.mkdir(parents=True, exist_ok=True)
-        linked = bool(same and earlier and _link(earlier / name, target / name))
+        linked = bool(same and earlier and try_link(earlier / name, target / name))
         if not linked:
             copied += file.bytes
             shutil.copyfile(source / name, target / name)
@@ -228,11 +229,3 @@ def _content(path: Path) -> bytes | None:
         return path.read_bytes()
     except OSError:
         return None
-
-
-def _link(path: Path, target: Path) -> bool:
-    try:
-        os.link(path, target)
-    except OSError:  # a file system without links, or an incomplete backup
-        return False
-    return True
