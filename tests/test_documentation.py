@@ -27,15 +27,8 @@ SETTINGS = {each.variable for each in all_settings().values()}
 # The file of settings, a key in examples, and what the tests alone read.
 OTHER_VARIABLES = {"SHRAG_CONFIG", "SHRAG_KEY", "SHRAG_REQUIRE_SERVICES"}
 
-# Of pytest, Docker, the hub's client, vLLM and text-embeddings-inference.
-OF_OTHER_PROGRAMS = {
-    "--ignore",
-    "--build-arg",
-    "--revision",
-    "--hf-overrides",
-    "--reasoning-parser",
-    "--auto-truncate",
-}
+# Of pytest, the hub's client and vLLM.
+OF_OTHER_PROGRAMS = {"--ignore", "--revision", "--reasoning-parser"}
 
 
 def code_of(page):
