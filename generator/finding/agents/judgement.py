@@ -17,7 +17,7 @@ from generator.finding.agents.prompts import abstract_of, title_of
 from generator.finding.agents.relevance_judgement import judged_by_relevance, with_judgements, with_links
 from generator.finding.request import FindResources
 from generator.finding.state import FindingState, Judgement, KnownPaper, hash_of
-from generator.llm import CutAt, Reply
+from generator.llm import Reply
 from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.tracing.progress import all_of
@@ -31,7 +31,7 @@ LOW, STEP = 0.4, 0.1  # scores below LOW are rounded down to a multiple of STEP
 HIGH = 0.7  # scores from HIGH on require that all three criteria are positive
 BELOW_HIGH = 0.69
 
-Reason = Annotated[str, StringConstraints(strip_whitespace=True), CutAt(600)]
+Reason = Annotated[str, StringConstraints(strip_whitespace=True, max_length=600)]
 
 
 class BriefJudgement(BaseModel):
