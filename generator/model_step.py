@@ -71,6 +71,7 @@ class ModelStep(Generic[R, T]):
         output: converts the value to JSON for the trace; by default the reply is the output.
         passages: passages in the prompt, shortened to fit the model's context; None without passages.
         further: text after the prompt, and its version by its key in the trace.
+        fault: returns a note on a fault of a valid reply, for which the model is asked once more.
         listening: opens a listener for the growing text from the listener of the step.
     """
 
@@ -87,6 +88,7 @@ class ModelStep(Generic[R, T]):
     passages: Sequence[StoredPassage] | None = None
     further: str = ""
     further_versions: Mapping[str, int] = field(default_factory=dict)
+    fault: Callable[[R], Note | None] = lambda _: None
     listening: Listening = nullcontext
 
     async def run(self, parent: Step, model: LanguageModel | None, budget: Allowance | None = None) -> T:
@@ -137,8 +139,8 @@ class ModelStep(Generic[R, T]):
                 return error
             step.model_call = made.call_record()
             step.output = self.output(made.value) if self.output else made.reply.value.model_dump()
-            if made.prompt and made.prompt.note:
-                step.notes.append(made.prompt.note)
+            notes = (made.prompt and made.prompt.note, self.fault(made.reply.value))
+            step.notes += [note for note in notes if note]
             return made
 
     async def call(
@@ -164,6 +166,7 @@ class ModelStep(Generic[R, T]):
                     prompt_version=self.prompt.version or None,
                     limit=limit,
                     on_text=listener,
+                    fault=self.fault,
                 )
 
         fitted = None

@@ -14,7 +14,7 @@ from typing import Any
 from base.notes import Note, with_codes
 from generator.answer_events import AnswerEvent
 from generator.answers.answer import CHECK_WORDS, EXTRACTIVE, HEADINGS, abstention, likelihood_line, quoted
-from indexer.corpora.papers import Language, language_of
+from indexer.corpora.papers import Language, language_of_question
 from retriever.reference import reference_line
 
 # Markdown reads these as a tag or a link, a model as a special token (`<|im_start|>`); `p < .05` stays.
@@ -86,7 +86,7 @@ class CitedText:
     def __init__(self, question: str, address: Callable[[Mapping[str, Any]], str]) -> None:
         """Write in the language of the question; `address` returns the address of a hit, or ""."""
         self._question = question
-        self._language: Language = "ko" if language_of(question) == "ko" else "en"
+        self._language: Language = "ko" if language_of_question(question) == "ko" else "en"
         self._words = WORDS[self._language]
         self._address = address
         self._papers: dict[str, Mapping[str, Any]] = {}

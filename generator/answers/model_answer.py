@@ -9,6 +9,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, ValidationError, create_model
 
+from base.notes import Note
 from generator.answers.answer import (
     SECTIONS,
     Answer,
@@ -25,7 +26,7 @@ from generator.llm import Reply
 from generator.llm.reading import fitted_value
 from generator.model_step import ModelStep
 from generator.prompts import load_prompt
-from indexer.corpora.papers import Language, language_of
+from indexer.corpora.papers import Language, language_of, language_of_question
 from indexer.files.schema import StoredPassage
 from retriever.exclusions import Excluded
 from retriever.index import SearchIndex
@@ -118,7 +119,7 @@ def written_answer(
     passages are dropped; a sentence without remaining citations is unsupported. The prompt names the subjects
     of `exclusions`, and sentences that name them are marked.
     """
-    language = language_of(question)
+    language = language_of_question(question)
     schema = form.schema(len(evidence))
     excluded = [each.text for each in exclusions if each.names]
     left_out = load_prompt("exclusions", language) if excluded else None
@@ -147,10 +148,17 @@ def written_answer(
         inputs={"evidence": [passage.passage_id for passage in evidence]},
         output=Answer.as_record,
         passages=evidence,
+        fault=partial(_wrong_language, language),
         further="\n\n".join(further),
         further_versions={"exclusions_prompt_version": left_out.version} if left_out else {},
         listening=partial(each_sentence, closed=closed) if on_sentences else nullcontext,
     )
+
+
+def _wrong_language(language: Language, written: WrittenAnswer) -> Note | None:
+    """Return a note on an answer in another language than the question's."""
+    found = language_of(" ".join(text for text, *_ in _in_order(written)))
+    return Note(f"answer_not_{language}") if {language, found} == {"ko", "en"} else None
 
 
 def with_citations_of_text(text: str, numbers: Iterable[int], passages: int) -> tuple[str, tuple[int, ...]]:

@@ -7,7 +7,7 @@ llama.cpp. Answers of servers that ignore the schema are read tolerantly; an unr
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
 
@@ -164,8 +164,9 @@ class LanguageModel:
         prompt_version: int | None = None,
         limit: Limit | None = None,
         on_text: OnText | None = None,
+        fault: Callable[[T], str | None] = lambda _: None,
     ) -> Reply[T]:
-        """Ask for JSON of `schema`; an invalid answer is sent back once for repair.
+        """Ask for JSON of `schema`; an invalid answer, or one with a fault, is sent back once for repair.
 
         If the context has no room for the answer, only the list of its faults is sent.
 
@@ -194,6 +195,10 @@ class LanguageModel:
 
         try:
             value = await read()
+            if (complaint := fault(value)) and limit.may_ask_again():
+                show("", 0)
+                with suppress(UnreadableAnswer, ModelFailed):  # the first answer is valid
+                    value = await read(repair_messages(calls[0][0].text, complaint))
         except UnreadableAnswer as unreadable:
             first = calls[0][0]
             complaint = self._complaint(first, unreadable)

@@ -23,7 +23,7 @@ from generator.request import AskRequest, Resources
 from generator.tracing.progress import all_of
 from generator.tracing.steps import Step
 from generator.ways.shrag import answer_step
-from indexer.corpora.papers import language_of
+from indexer.corpora.papers import language_of_question
 from retriever.papers.page import Topic, find_topic
 from retriever.query_plan import QUESTION
 from retriever.relevance.passages import relevance
@@ -192,7 +192,7 @@ async def _expand(parent: Step, asked: PassageQuestion, expansion: Expansion) ->
 
     expanding = ModelStep(
         expansion.step,
-        load_prompt(expansion.prompt, language_of(question)),
+        load_prompt(expansion.prompt, language_of_question(question)),
         {"question": question},
         TwoTexts,
         read=read,

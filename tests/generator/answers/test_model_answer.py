@@ -8,6 +8,7 @@ from generator.answers.model_answer import answer_schema, written_answer
 from generator.llm import LanguageModel
 from generator.llm.reading import json_schema
 from generator.prompts import load_prompt
+from indexer.corpora.papers import language_of
 from tests.generator.language_model import Scripted, no_fallback, says, settings
 from tests.generator.sample_index import passage
 
@@ -174,7 +175,6 @@ def test_an_answer_that_is_nearly_right_is_used_without_a_second_call(sample, sa
         ("It helps [^2].", [1], "It helps.", ("B1", "B2")),
         ("It helps【2†source】.", [], "It helps.", ("B2",)),
         ("It helps (2).", [], "It helps.", ("B2",)),
-        ("도움이 된다 [1].", [], "도움이 된다.", ("B1",)),
         ("It helps. [2]", [2], "It helps.", ("B2",)),
         ("It took part in phase (2).", [1], "It took part in phase (2).", ("B1",)),
         ("The interval was [1, 2].", [1], "The interval was [1, 2].", ("B1",)),
@@ -185,6 +185,24 @@ def test_an_answer_that_is_nearly_right_is_used_without_a_second_call(sample, sa
 def test_citations_in_the_text_become_those_of_the_sentence(sample, text, listed, left, citations):
     _, answer, *_ = ask(sample, answer_of({"text": text, "citations": listed}))
     assert [(sentence.text, sentence.citations) for sentence in answer.sentences] == [(left, citations)]
+
+
+KOREAN = answer_of({"text": "에어로겔은 열폭주를 14분 늦췄다.", "citations": [1]}, title="에어로겔")
+
+
+@pytest.mark.parametrize(
+    ("question", "answers", "language"),
+    [
+        ("에어로겔은 열폭주를 늦추는가?", [answer_of(GOOD), KOREAN], "ko"),
+        ("aerogel과 thermal runaway의 관계", [answer_of(GOOD), KOREAN], "ko"),
+        (QUESTION, [KOREAN, answer_of(GOOD)], "en"),
+        (QUESTION, [KOREAN, "nothing"], "ko"),
+    ],
+)
+def test_an_answer_in_the_wrong_language_is_requested_once_more(sample, question, answers, language):
+    script, answer, *_ = ask(sample, *answers, question=question)
+    assert len(script.requests) == 2
+    assert language_of(answer.sentences[0].text) == language
 
 
 @pytest.mark.parametrize("size", [1, 5, 40])
