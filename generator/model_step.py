@@ -72,6 +72,7 @@ class ModelStep(Generic[R, T]):
         passages: passages in the prompt, shortened to fit the model's context; None without passages.
         further: text after the prompt, and its version by its key in the trace.
         fault: returns a note on a fault of a valid reply, for which the model is asked once more.
+        is_one_of_many: the step also runs if the server was too slow for an earlier one of the same parent.
         listening: opens a listener for the growing text from the listener of the step.
     """
 
@@ -89,6 +90,7 @@ class ModelStep(Generic[R, T]):
     further: str = ""
     further_versions: Mapping[str, int] = field(default_factory=dict)
     fault: Callable[[R], Note | None] = lambda _: None
+    is_one_of_many: bool = False
     listening: Listening = nullcontext
 
     async def run(self, parent: Step, model: LanguageModel | None, budget: Allowance | None = None) -> T:
@@ -122,7 +124,7 @@ class ModelStep(Generic[R, T]):
         with parent.step(self.name, **self.inputs) as step:
             step.model_call = {}
             try:
-                if slow:
+                if slow and not self.is_one_of_many:
                     again = ModelTooSlow(str(slow))
                     again.attempts = 0
                     raise again
