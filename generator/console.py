@@ -27,7 +27,7 @@ from generator.checking.check import Hint
 from generator.pipeline import AskResult
 from generator.tracing.steps import Listener, StepEvent
 from generator.tracing.trace import Trace
-from indexer.corpora.papers import Language, language_of
+from indexer.corpora.papers import Language, language_of_question
 from retriever.stages.hits import Hit, unknown_words_note
 
 MARKS = {"supported": "✓", "unsupported": "✗", "not checked": "?", "excluded": "⊘"}
@@ -156,7 +156,7 @@ def saved_lines(trace: Trace) -> Iterator[str]:
     """Yield the lines of a saved trace: question, tree of steps, evidence and answer."""
     record = trace.record
     index, request, answer = record["index"], record["request"], record["answer"]
-    language = language_of(request["question"])
+    language = language_of_question(request["question"])
     yield request["question"]
     yield ""
     yield (

@@ -1,10 +1,11 @@
 """The last question of a conversation as a standalone question.
 
-The language model rewrites it. Without a model, a follow-up such as "How much did yields fall?" after a
-question about rice paddies gets keywords of that question, if the papers found for it contain its words.
+The language model decides whether it depends on earlier ones, and rewrites it. Without a model, a question
+that refers back by a word of a table, such as "Does it lower yields?", gets keywords of the question before.
 """
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate
@@ -17,16 +18,13 @@ from generator.model_step import ModelStep
 from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources, Turn
 from generator.tracing.steps import Step
-from indexer.analysis.word_roles import SUBJECT_ROLES, role_of
-from indexer.corpora.papers import language_of
+from indexer.analysis.word_roles import role_of
+from indexer.corpora.papers import language_of_question
 from retriever.errors import BadQuestion
 from retriever.index import SearchIndex
 from retriever.methods import method_named
 from retriever.request import check_question
-from retriever.search import SearchRequest, search, terms_of
-from retriever.settings import RetrieverSettings
-from retriever.stages.hits import Hit
-from retriever.terms import SearchTerms
+from retriever.search import SearchRequest, terms_of
 
 LONGEST_QUESTION = 2_000  # characters; a longer question is taken as standalone
 # Limits of the earlier turns in the prompt, in characters: in all, and for each question and answer.
@@ -36,9 +34,16 @@ BY_RULES = "keywords of the earlier question"
 NOT_READ = Note("turns_unused")
 UNCLEAR = Note("turns_unclear")
 
-# Without a model: earlier questions that are used, nouns of a follow-up, the share of its words that one
-# passage found for the earlier question contains, these passages, and the keywords that are added.
-MOST_EARLIER, MOST_WORDS, LEAST_HELD, PASSAGES, MOST_ADDED = 3, 3, 0.5, 5, 5
+# Without a model: words that refer to an earlier question, and the number of its keywords that are added.
+ENGLISH = "it its they them their this that these those he she his her him such and but so then".split()
+KOREAN = (
+    "그것 그건 그게 이것 이건 이게 그들 이들 그럼 그러면 그렇다면 그런 이런 그러한 이러한 그때 거기".split()
+)
+REFERENCES = re.compile(
+    rf"\b(?:{'|'.join(ENGLISH)}|(?:what|how) about)\b|(?<!\S)(?:(?:그|이|해당)\s|{'|'.join(KOREAN)})",
+    re.IGNORECASE,
+)
+MOST_ADDED = 5
 
 
 class StandaloneQuestion(BaseModel):
@@ -67,7 +72,7 @@ async def question_step(parent: Step, request: AskRequest, resources: Resources)
 
     standalone: ModelStep[StandaloneQuestion, str] = ModelStep(
         "question",
-        load_prompt("question", language_of(asked)),
+        load_prompt("question", language_of_question(asked)),
         {"turns": shown_turns(request.turns), "question": asked},
         StandaloneQuestion,
         read=lambda reply: reply.value.question if reply.value.depends else asked,
@@ -95,75 +100,42 @@ def shown_turns(turns: Sequence[Turn]) -> list[str]:
 
 
 async def _by_rules(parent: Step, request: AskRequest, resources: Resources) -> str:
-    """Return a follow-up question with the subject of an earlier one; other questions are unchanged."""
+    """Return a question with keywords of the earlier question that it refers to, else unchanged."""
     question, index = request.question, resources.index
-    is_short = len(await index.threads.run(_tokens, question, index, {"noun"})) <= MOST_WORDS
-    if is_short and not method_named(request.method).is_expression:
+    if not method_named(request.method).is_expression:
         with parent.step("question", question=question, turns=len(request.turns)) as step:
-            settings = resources.settings.retriever
-            question = await _with_earlier_subject(request.turns, question, index, settings)
-            step.output = question
+            earlier = [turn.text[: LONGEST_TURNS["user"]] for turn in request.turns if turn.role == "user"]
+            subject = await index.threads.run(_subject, question, earlier, index)
+            added = await _keywords_of(subject, question, resources) if subject else []
+            question = step.output = f"{question} ({', '.join(added)})" if added else question
     if question == request.question:
-        parent.notes.append(UNCLEAR if is_short else NOT_READ)
+        parent.notes.append(UNCLEAR)
     return question
 
 
-def _tokens(question: str, index: SearchIndex, roles: Collection[str]) -> frozenset[str]:
-    """Return the tokens of a question with one of these roles."""
+def _subject(question: str, earlier: Sequence[str], index: SearchIndex) -> str:
+    """Return the newest earlier question that names its own subject; "" if `question` names one, too."""
+    if not _refers_back(question, index):
+        return ""
+    return next((each for each in reversed(earlier) if not _refers_back(each, index)), "")
+
+
+def _refers_back(question: str, index: SearchIndex) -> bool:
+    """Check whether a question has no noun, or one of `REFERENCES` before its first noun."""
     tagged = index.analyzer.tagged_tokens(question)
-    return frozenset(token[0] for token, tag in tagged if role_of(token[0], tag) in roles)
+    nouns = [token[2] for token, tag in tagged if role_of(token[0], tag) == "noun"]
+    sign = REFERENCES.search(question)
+    return not nouns or (sign is not None and sign.start() <= min(nouns))
 
 
-async def _with_earlier_subject(
-    turns: Collection[Turn], question: str, index: SearchIndex, settings: RetrieverSettings
-) -> str:
-    """Add keywords of the previous question to each follow-up question; return the last question."""
-    earlier = [turn.text[: LONGEST_TURNS["user"]] for turn in turns if turn.role == "user"]
-    subject = ""
-    for each in [*filter(_is_question, earlier)][-MOST_EARLIER:]:
-        subject = await _joined(subject, each, index, settings) if subject else each
-    return await _joined(subject, question, index, settings) if subject else question
-
-
-def _is_question(text: str) -> bool:
+async def _keywords_of(subject: str, question: str, resources: Resources) -> list[str]:
+    """Return keywords of `subject`, as it writes them, that `question` lacks; none if it has none."""
     try:
-        check_question(text)
+        terms = await terms_of(resources.index, SearchRequest(subject), resources.settings.retriever)
     except BadQuestion:
-        return False
-    return True
-
-
-async def _joined(subject: str, question: str, index: SearchIndex, settings: RetrieverSettings) -> str:
-    """Return `question` with keywords of `subject` if it is a follow-up of `subject`."""
-    words = await index.threads.run(_tokens, question, index, {"noun"})
-    asked = await index.threads.run(_tokens, subject, index, SUBJECT_ROLES)
-    if len(words) > MOST_WORDS or not asked:
-        return question
-    found = await search(index, SearchRequest(subject, k=PASSAGES), settings)
-    if words:
-        own = await terms_of(index, SearchRequest(question), settings)
-        if not await index.threads.run(_continues, own, words, found.hits, index):
-            return question
-    added = [
-        keyword.text
-        for keyword in found.keywords
-        if not asked.isdisjoint(keyword.tokens)
-        and keyword.text.casefold() in subject.casefold()
-        and keyword.text.casefold() not in question.casefold()
+        return []
+    written = [keyword.text for keyword in terms.keywords] if terms else []
+    there, asked = subject.casefold(), question.casefold()
+    return [text for text in written if text.casefold() in there and text.casefold() not in asked][
+        :MOST_ADDED
     ]
-    return f"{question} ({', '.join(added[:MOST_ADDED])})" if added else question
-
-
-def _continues(
-    terms: SearchTerms | None, words: Collection[str], hits: Collection[Hit], index: SearchIndex
-) -> bool:
-    """Check whether a passage found for the earlier question covers enough of the new question's subject."""
-    subject = terms.views[0] if terms and terms.views else ()
-    asked = [each for each in subject if each.forms[0][0] in words]
-    for hit in hits:
-        analysed = index.analyzer.analyze(f"{hit.passage.title}\n{hit.passage.text}")
-        tokens = {token[0] for token in analysed}
-        held = [any(tokens.issuperset(form) for form in each.forms) for each in asked]
-        if any(held) and sum(held) >= LEAST_HELD * len(held):
-            return True
-    return False

@@ -24,7 +24,7 @@ from generator.strategist import ask_for_strategy, model_strategy, normalised
 from generator.tracing.steps import Step
 from generator.ways import Way
 from generator.ways.shrag import answer_step, search_step
-from indexer.corpora.papers import language_of
+from indexer.corpora.papers import language_of_question
 from retriever.errors import SourceFailed
 from retriever.request import SearchRequest
 from retriever.search import open_search
@@ -134,7 +134,7 @@ async def _hop(
     budget: Allowance,
 ) -> Hop | None:
     """Run one step; None if it repeats an earlier question, or no source answers."""
-    language, facts, model = language_of(question), answered(found), resources.model
+    language, facts, model = language_of_question(question), answered(found), resources.model
 
     with parent.step("hop", number=number, question=question) as step:
         rewriting: ModelStep[Rewritten, str] = ModelStep(
@@ -164,7 +164,7 @@ async def _hop(
         if search.hits:
             answering: ModelStep[SubAnswer, str] = ModelStep(
                 "sub_answer",
-                load_prompt("sub_answer", language_of(asked)),
+                load_prompt("sub_answer", language_of_question(asked)),
                 {"question": asked},
                 SubAnswer,
                 read=lambda reply: reply.value.answer if reply.value.answered else "",

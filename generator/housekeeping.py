@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from textwrap import shorten
 from typing import Annotated, Any
 
-from pydantic import BaseModel, StringConstraints, create_model
+from pydantic import BaseModel, Field, StringConstraints, create_model
 
-from generator.llm import CutAt, LanguageModel
+from generator.llm import LanguageModel
 from generator.model_step import ModelStep, constant
 from generator.prompts import Prompt
 from generator.request import Turn
@@ -103,17 +103,17 @@ def _turns(text: str) -> tuple[Turn, ...]:
 
 
 Stripped = Annotated[str, StringConstraints(strip_whitespace=True)]
-Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), CutAt(100)]
-Tag = Annotated[Stripped, CutAt(50)]
-Query = Annotated[Stripped, CutAt(LONGEST_QUERY)]
+Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+Tag = Annotated[Stripped, Field(max_length=50)]
+Query = Annotated[Stripped, Field(max_length=LONGEST_QUERY)]
 # Value of each key in a reply; the limits match what chat programs show.
 VALUES: dict[str, Any] = {
     "title": Title,
-    "tags": Annotated[list[Tag], CutAt(8)],
-    "follow_ups": Annotated[list[Query], CutAt(5)],
-    "queries": Annotated[list[Query], CutAt(5)],
-    "text": Annotated[Stripped, CutAt(500)],
-    "prompt": Annotated[Stripped, CutAt(1_000)],
+    "tags": Annotated[list[Tag], Field(max_length=8)],
+    "follow_ups": Annotated[list[Query], Field(max_length=5)],
+    "queries": Annotated[list[Query], Field(max_length=5)],
+    "text": Annotated[Stripped, Field(max_length=500)],
+    "prompt": Annotated[Stripped, Field(max_length=1_000)],
 }
 
 

@@ -71,6 +71,8 @@ class ModelStep(Generic[R, T]):
         output: converts the value to JSON for the trace; by default the reply is the output.
         passages: passages in the prompt, shortened to fit the model's context; None without passages.
         further: text after the prompt, and its version by its key in the trace.
+        fault: returns a note on a fault of a valid reply, for which the model is asked once more.
+        is_one_of_many: the step also runs if the server was too slow for an earlier one of the same parent.
         listening: opens a listener for the growing text from the listener of the step.
     """
 
@@ -87,6 +89,8 @@ class ModelStep(Generic[R, T]):
     passages: Sequence[StoredPassage] | None = None
     further: str = ""
     further_versions: Mapping[str, int] = field(default_factory=dict)
+    fault: Callable[[R], Note | None] = lambda _: None
+    is_one_of_many: bool = False
     listening: Listening = nullcontext
 
     async def run(self, parent: Step, model: LanguageModel | None, budget: Allowance | None = None) -> T:
@@ -120,7 +124,7 @@ class ModelStep(Generic[R, T]):
         with parent.step(self.name, **self.inputs) as step:
             step.model_call = {}
             try:
-                if slow:
+                if slow and not self.is_one_of_many:
                     again = ModelTooSlow(str(slow))
                     again.attempts = 0
                     raise again
@@ -137,8 +141,8 @@ class ModelStep(Generic[R, T]):
                 return error
             step.model_call = made.call_record()
             step.output = self.output(made.value) if self.output else made.reply.value.model_dump()
-            if made.prompt and made.prompt.note:
-                step.notes.append(made.prompt.note)
+            notes = (made.prompt and made.prompt.note, self.fault(made.reply.value))
+            step.notes += [note for note in notes if note]
             return made
 
     async def call(
@@ -164,6 +168,7 @@ class ModelStep(Generic[R, T]):
                     prompt_version=self.prompt.version or None,
                     limit=limit,
                     on_text=listener,
+                    fault=self.fault,
                 )
 
         fitted = None

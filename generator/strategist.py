@@ -25,7 +25,7 @@ from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources, Settings
 from generator.tracing.progress import all_of
 from generator.tracing.steps import Step
-from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Language, language_of
+from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Language, language_of_question
 from retriever.conditions import find_conditions
 from retriever.index import OpenIndex, SearchIndex
 from retriever.methods import method_named
@@ -195,7 +195,7 @@ async def model_strategy(
     if model is None or not method_named(request.method).uses_strategy:
         return None
     question, settings = unicodedata.normalize("NFC", request.question).strip(), model.settings
-    language, least, most = language_of(question), settings.keywords_least, settings.keywords_most
+    language, least, most = language_of_question(question), settings.keywords_least, settings.keywords_most
     groups: list[tuple[Language, ...]] = [LANGUAGES]  # the question's language first
     if settings.strategy_calls != "one":
         groups = [(each,) for each in languages_from(language)]

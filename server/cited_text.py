@@ -14,7 +14,7 @@ from typing import Any
 from base.notes import Note, with_codes
 from generator.answer_events import AnswerEvent
 from generator.answers.answer import CHECK_WORDS, EXTRACTIVE, HEADINGS, abstention, likelihood_line, quoted
-from indexer.corpora.papers import Language, language_of
+from indexer.corpora.papers import Language, language_of_question
 from retriever.reference import reference_line
 
 # Markdown reads these as a tag or a link, a model as a special token (`<|im_start|>`); `p < .05` stays.
@@ -83,10 +83,15 @@ def harmless(text: str) -> str:
 class CitedText:
     """Write the text of one answer; each method returns the text that it adds."""
 
-    def __init__(self, question: str, address: Callable[[Mapping[str, Any]], str]) -> None:
-        """Write in the language of the question; `address` returns the address of a hit, or ""."""
-        self._question = question
-        self._language: Language = "ko" if language_of(question) == "ko" else "en"
+    def __init__(
+        self, question: str, address: Callable[[Mapping[str, Any]], str], *, streams: bool = True
+    ) -> None:
+        """Write in the language of the question; `address` returns the address of a hit, or "".
+
+        `streams`: the text is sent as it grows, so that withdrawn sentences stay in it.
+        """
+        self._question, self._streams = question, streams
+        self._language: Language = "ko" if language_of_question(question) == "ko" else "en"
         self._words = WORDS[self._language]
         self._address = address
         self._papers: dict[str, Mapping[str, Any]] = {}
@@ -105,12 +110,13 @@ class CitedText:
         data = event.data
         if event.kind == "evidence":
             self.evidence(data["hits"], data["likelihood"])
-        elif event.kind == "sentence":
+        elif event.kind == "sentence" and self._streams:
             return self.sentence(data)
-        elif event.kind == "restart":
+        elif event.kind == "restart" and self._streams:
             return self.restart(data["message"])
         elif event.kind == "done":
-            return self.end(data["answer"], self._notes(data), data["unknown_words"])
+            written = [] if self._streams else map(self.sentence, data["answer"]["sentences"])
+            return "".join(written) + self.end(data["answer"], self._notes(data), data["unknown_words"])
         return ""
 
     def _notes(self, data: Mapping[str, Any]) -> list[str]:

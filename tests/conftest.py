@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadFileScheduling
 
-pytest_plugins = ["tests.counting", "tests.needs"]
+pytest_plugins = ["tests.needs"]
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

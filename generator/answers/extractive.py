@@ -17,7 +17,7 @@ from generator.answers.answer import EXTRACTIVE, LIST_SIGN, Answer, Sentence, no
 from indexer.analysis.tokens import as_indexed
 from indexer.corpora.chunking import split_sentences
 from indexer.corpora.cleaning import heading_kind
-from indexer.corpora.papers import Language, language_of
+from indexer.corpora.papers import Language, language_of, language_of_question
 from indexer.files.schema import StoredPassage
 from retriever.index import SearchIndex
 from retriever.methods import method_named
@@ -88,7 +88,7 @@ def extractive_answer(
     of the question that they cover. Sentences that name an excluded thing, repeat the question or are
     nearly the same as a better sentence are not quoted.
     """
-    language = language_of(result.question)
+    language = language_of_question(result.question)
     if result.likelihood is not None and result.likelihood < threshold:
         return no_answer(language, EXTRACTIVE)
     chosen = _choose(result, index, terms, most, findings=findings)

@@ -14,7 +14,7 @@ from base.errors import ResourceError
 from base.notes import Note
 from generator.answers.answer import Answer, Sentence, cited_passages
 from generator.checking.check import Check, Hint
-from generator.llm import CutAt, Reply
+from generator.llm import Reply
 from generator.model_step import ModelStep, UnusableReply, constant, no_listener
 from generator.prompts import load_prompt
 from generator.request import Resources
@@ -26,7 +26,7 @@ UNCHECKED = "sentences not checked"  # the fallback
 MOST_CLAIMS = 20  # of one call, the limit of the reply
 
 Verdict = Literal["supported", "unsupported"]
-Why = Annotated[str, StringConstraints(strip_whitespace=True), CutAt(300)]
+Why = Annotated[str, StringConstraints(strip_whitespace=True, max_length=300)]
 
 
 class Judgement(BaseModel):

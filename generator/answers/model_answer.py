@@ -1,6 +1,7 @@
 """Answers written by a language model from the evidence, each sentence checked against its citations."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
@@ -8,6 +9,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, ValidationError, create_model
 
+from base.notes import Note
 from generator.answers.answer import (
     SECTIONS,
     Answer,
@@ -21,9 +23,10 @@ from generator.answers.extractive import MOST_SENTENCES
 from generator.answers.streaming import each_sentence, sections_so_far
 from generator.checking.check import check_sentence
 from generator.llm import Reply
+from generator.llm.reading import fitted_value
 from generator.model_step import ModelStep
 from generator.prompts import load_prompt
-from indexer.corpora.papers import Language, language_of
+from indexer.corpora.papers import Language, language_of, language_of_question
 from indexer.files.schema import StoredPassage
 from retriever.exclusions import Excluded
 from retriever.index import SearchIndex
@@ -36,9 +39,13 @@ Text = Annotated[
 
 Title = Annotated[
     str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=300),
+    StringConstraints(strip_whitespace=True, max_length=300),
     AfterValidator(without_markup),
 ]
+# Citations that a model writes into a sentence: [1], [2, 3], [^4], 【5】, and (6) at its end.
+CITATIONS = re.compile(
+    r"\s*(?:\[\^?(\d{1,3}(?:\s*[,;]\s*\^?\d{1,3})*)\]|【(\d{1,3})(?!\d)[^】]*】|[(（](\d{1,3})[)）](?=[\s.。]*\Z))"
+)
 
 
 class WrittenSentence(BaseModel):
@@ -55,7 +62,7 @@ class WrittenAnswer(BaseModel):
     introduction: Annotated[list[WrittenSentence], Field(max_length=3)]
     body: Annotated[list[WrittenSentence], Field(max_length=10)]
     conclusion: Annotated[list[WrittenSentence], Field(max_length=3)]
-    answered: bool
+    answered: bool = True
 
 
 @lru_cache
@@ -112,7 +119,7 @@ def written_answer(
     passages are dropped; a sentence without remaining citations is unsupported. The prompt names the subjects
     of `exclusions`, and sentences that name them are marked.
     """
-    language = language_of(question)
+    language = language_of_question(question)
     schema = form.schema(len(evidence))
     excluded = [each.text for each in exclusions if each.names]
     left_out = load_prompt("exclusions", language) if excluded else None
@@ -128,7 +135,7 @@ def written_answer(
     def read(reply: Reply[WrittenAnswer]) -> Answer:
         if on_sentences:
             on_sentences(_certain(reply.value, reply.value.answered, check))
-        return checked_answer(reply.value, reply.model, language, check, evidence)
+        return checked_answer(question, reply.value, reply.model, language, check, evidence)
 
     return ModelStep(
         "answer",
@@ -141,10 +148,37 @@ def written_answer(
         inputs={"evidence": [passage.passage_id for passage in evidence]},
         output=Answer.as_record,
         passages=evidence,
+        fault=partial(_wrong_language, language),
         further="\n\n".join(further),
         further_versions={"exclusions_prompt_version": left_out.version} if left_out else {},
         listening=partial(each_sentence, closed=closed) if on_sentences else nullcontext,
     )
+
+
+def _wrong_language(language: Language, written: WrittenAnswer) -> Note | None:
+    """Return a note on an answer in another language than the question's."""
+    found = language_of(" ".join(text for text, *_ in _in_order(written)))
+    return Note(f"answer_not_{language}") if {language, found} == {"ko", "en"} else None
+
+
+def with_citations_of_text(text: str, numbers: Iterable[int], passages: int) -> tuple[str, tuple[int, ...]]:
+    """Return a sentence without citations in its text, and the numbers of all passages that it cites.
+
+    Several numbers in one pair of brackets may be an interval, and a number in parentheses may belong to the
+    text. They are citations only if the model lists the same numbers, or none.
+    """
+    listed = [number for number in numbers if 1 <= number <= passages]
+    found = list(listed)
+
+    def take(citation: re.Match[str]) -> str:
+        inside = {int(number) for number in re.findall(r"\d+", citation[citation.lastindex or 0])}
+        is_certain = len(inside) == 1 and citation[3] is None
+        if not inside <= {*range(1, passages + 1)} or not (is_certain or inside <= {*(listed or inside)}):
+            return citation[0]
+        found.extend(sorted(inside))
+        return ""
+
+    return CITATIONS.sub(take, text).strip() or text, tuple(dict.fromkeys(found))
 
 
 SentenceCheck: TypeAlias = Callable[[str, Section, tuple[int, ...]], Sentence]
@@ -162,7 +196,7 @@ def make_check(
 
     @lru_cache
     def check(text: str, section: Section, numbers: tuple[int, ...]) -> Sentence:
-        numbers = tuple(dict.fromkeys(number for number in numbers if 1 <= number <= len(evidence)))
+        text, numbers = with_citations_of_text(text, numbers, len(evidence))
         citations = tuple(evidence[number - 1].passage_id for number in numbers)
         checked, hints = check_sentence(text, cited_passages(citations, evidence))
         if citations and any(each.mentions(text, index.analyzer) for each in exclusions):
@@ -173,6 +207,7 @@ def make_check(
 
 
 def checked_answer(
+    question: str,
     written: WrittenAnswer,
     written_by: str,
     language: Language,
@@ -181,16 +216,17 @@ def checked_answer(
 ) -> Answer:
     """Make an answer from a model's reply: each sentence is checked against the passages that it cites.
 
-    The title is checked against all passages that are cited; a question is no claim and has no check.
+    The title is checked against all passages that are cited; a question is no claim and has no check. Without
+    a title, the question is the title.
     """
     sentences = tuple(check(*sentence) for sentence in _in_order(written))
     if not written.answered or not sentences:
         return no_answer(language, written_by, [sentence for sentence in sentences if sentence.citations])
-    answer = Answer(written.title, sentences, language, written_by, abstained=False)
+    answer = Answer(written.title or question, sentences, language, written_by, abstained=False)
     cited = cited_passages((each for sentence in sentences for each in sentence.citations), evidence)
-    if not cited or written.title.endswith(("?", "？")):
+    if not cited or answer.title == question or answer.title.endswith(("?", "？")):
         return answer
-    checked, hints = check_sentence(written.title, cited)
+    checked, hints = check_sentence(answer.title, cited)
     return replace(answer, title_check=checked, title_hints=hints)
 
 
@@ -205,9 +241,8 @@ def _begun(
 ) -> tuple[WrittenAnswer, bool | None] | None:
     """Parse an unfinished answer; the second value is its `answered` field, None if not written yet."""
     so_far = sections_so_far(text, sections)
-    missing = {"title": "-", "answered": True} | {section: [] for section in SECTIONS}
     try:
-        written = schema.model_validate(missing | so_far)
+        written = fitted_value({"title": ""} | so_far, schema)
     except ValidationError:
         return None
     return written, written.answered if "answered" in so_far else None

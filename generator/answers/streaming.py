@@ -9,7 +9,7 @@ from pydantic_core import from_json
 
 from generator.answers.answer import SECTIONS, Section
 from generator.llm import Growth, OnText
-from generator.llm.model import without_thoughts
+from generator.llm.reading import without_thoughts
 
 LONGEST_READ = 200_000  # characters of an unfinished answer that are parsed; long answers have a tenth
 PARTS = {"text", "citations"}  # of a complete sentence

@@ -11,7 +11,7 @@ from base.calls import invalid_call
 from generator.budgets import Allowance, Budget
 from generator.finding.calls import FindOptions
 from generator.llm import LanguageModel
-from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Language, language_of
+from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Language, language_of_question
 from retriever.conditions import Conditions
 from retriever.exclusions import Excluded
 from retriever.queries.filters import Filters
@@ -55,7 +55,7 @@ class FindRequest(FindOptions):
     @property
     def language(self) -> Language:
         """The language of the question."""
-        return language_of(self.question)
+        return language_of_question(self.question)
 
     def as_record(self) -> dict[str, Any]:
         """Return the request as JSON, for a trace."""

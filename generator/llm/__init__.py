@@ -3,9 +3,10 @@
 client       HTTP: streaming, retries, time limits, circuit breaker
 recording    recorded calls and their replay
 context      token counts, and passages shortened to fit the context
-model        a language model: requests, tolerant reading of answers, one repair
+reading      schemas, and answers as their values
+model        a language model: requests, recorded calls, one repair
 """
 
-from generator.llm.model import CutAt, Growth, LanguageModel, OnText, Reply
+from generator.llm.model import Growth, LanguageModel, OnText, Reply
 
-__all__ = ["CutAt", "Growth", "LanguageModel", "OnText", "Reply"]
+__all__ = ["Growth", "LanguageModel", "OnText", "Reply"]

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from pydantic import BaseModel, Field, ValidationError
 
 from base.amounts import plain
+from base.logs import get_logger
 from base.net.backoff import TRANSIENT_STATUSES, growing_pauses, retry_after_s
 from base.untrusted import message_in, message_of, one_line, without_key
 from generator.errors import (
@@ -65,6 +66,12 @@ CONTEXT_WORDS = re.compile(
 CONTEXT_SIZE = re.compile(
     r"(?:context (?:length|window|size)(?: is| of)?:? \(?|max_model_len=)(\d{2,8})\b", re.IGNORECASE
 )
+# Parameters that some models refuse, and what is sent in place of each; "": it is left out.
+REPLACED = {"max_tokens": "max_completion_tokens", "temperature": "", "seed": "", "stream_options": ""}
+REPLACED["chat_template_kwargs"] = ""
+UNSUPPORTED = re.compile(
+    r"support|unknown|unrecognized|unexpected|not permitted|only the default", re.IGNORECASE
+)
 # The setting that limits each stage, by the name of its calls; other stages have only `deadline_s`.
 STAGES = {
     **dict.fromkeys(("keywords", "question", "queries", "hypotheses", "housekeeping"), "keywords_s"),
@@ -72,6 +79,8 @@ STAGES = {
     **dict.fromkeys(("understanding", "query-writing", "judgement", "evolver"), "keywords_s"),
     **dict.fromkeys(("answer", "check"), "answer_s"),
 }
+
+log = get_logger("model")
 
 OnGrowth: TypeAlias = Callable[[str, int], None]  # text received so far, number of pieces
 TokenCount = Annotated[int, Field(ge=0, le=2**53)]
@@ -230,6 +239,7 @@ class Client:
         """Store the settings; `transport` replaces the network and `clock` the circuit's time."""
         self.settings = settings
         self.url = f"{settings.base_url}/chat/completions"
+        self.refused: set[str] = set()  # parameters of `REPLACED` that the server has refused
         self.circuit = Circuit(settings.circuit_failures, settings.circuit_open_s, self.url, clock)
         self._transport = transport
         self._client: httpx.AsyncClient  # set by `open`, as `_places`
@@ -257,6 +267,8 @@ class Client:
     ) -> Completion:
         """Send a chat call and retry transient failures; cancelling closes the connection.
 
+        A call with a parameter that the server refuses is sent again without it, and so are all later calls.
+
         Raises:
             ModelFailed: the last failure, or the one after which no time is left.
             Exception: any exception of `on_growth`, unchanged.
@@ -276,6 +288,10 @@ class Client:
                         answer = await self._send(body, limit, on_growth)
             except ModelFailed as failure:
                 failure.attempts = attempts
+                if isinstance(failure, ModelRefusedCall) and failure.parameter and limit.may_ask_again():
+                    self.refused.add(failure.parameter)
+                    log.warning("parameter refused by the model", parameter=failure.parameter)
+                    continue
                 if attempts > self.settings.retries or not _is_transient(failure) or self.circuit.is_open:
                     raise
                 if not limit.may_ask_again():
@@ -309,7 +325,7 @@ class Client:
 
         timer, answer = _Timer(self.settings, stage), Completion(text="", model=self.settings.model or "")
         most = BASE_BYTES + BYTES_A_TOKEN * self.settings.max_tokens
-        content, streamed = json_bytes(body), False
+        content, streamed = json_bytes(self.accepted(body)), False
         try:
             async with (
                 asyncio.timeout_at(timer.limit.at) as timer.timeout,
@@ -335,6 +351,11 @@ class Client:
             why = answer.refusal or "its content filter stopped the answer"
             raise self._refused(f"declined: {why}", "Rephrase the question, or use another model.", OK)
         return answer
+
+    def accepted(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the body of a call without the parameters that the server has refused."""
+        names = {name: REPLACED[name] if name in self.refused else name for name in body}
+        return {names[name]: value for name, value in body.items() if names[name]}
 
     async def _read_stream(
         self, response: "httpx.Response", answer: Completion, timer: "_Timer", on_growth: OnGrowth | None
@@ -469,8 +490,18 @@ class Client:
         refusal = ModelRefusedCall(
             f"{url} answered {status} to a call of {self.settings.model}: {said}. {step}", status=status
         )
+        refusal.parameter = self._refused_parameter(status, content)
         refusal.retry_after_s = retry_after_s(response.headers.get("Retry-After", ""), datetime.now(UTC))
         return refusal
+
+    def _refused_parameter(self, status: int, content: bytes) -> str:
+        """Return the parameter that a refusal names, if calls can do without it and still contain it."""
+        said = message_in(content)
+        if status not in MAY_BE_TOO_LONG or not UNSUPPORTED.search(said):
+            return ""
+        named = {name: found.start() for name in REPLACED if (found := re.search(rf"\b{name}\b", said))}
+        name = min(named, key=lambda name: named[name], default="")  # the remedy may name another one
+        return "" if name in self.refused else name
 
 
 class _Timer:

@@ -283,6 +283,11 @@ def shortened_lengths(passages: Sequence[StoredPassage]) -> list[tuple[int, ...]
 
 
 def passage_texts(passages: Sequence[StoredPassage], lengths: Sequence[int]) -> list[str]:
-    """Return title and text of each passage, cut to these lengths."""
+    """Return title, journal, year and text of each passage, the texts cut to these lengths."""
     pairs = zip(passages, lengths, strict=True)
-    return [f"{passage.title}\n{passage.text[:length]}" for passage, length in pairs]
+    return [f"{_heading(passage)}\n{passage.text[:length]}" for passage, length in pairs]
+
+
+def _heading(passage: StoredPassage) -> str:
+    origin = ", ".join(filter(None, (passage.journal, str(passage.year or ""))))
+    return f"{passage.title} ({origin})" if origin else passage.title

@@ -5,22 +5,19 @@ llama.cpp. Answers of servers that ignore the schema are read tolerantly; an unr
 """
 
 import asyncio
-import json
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
 
-from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
-from pydantic_core import CoreSchema, core_schema
+from pydantic import BaseModel
 
 from base.untrusted import one_line
 from generator.errors import ContextExceeded, ModelAnswerInvalid, ModelFailed, ModelNotConfigured
 from generator.llm.client import Client, Completion, Limit, OnGrowth, limit_of, now
 from generator.llm.context import TokenCounting
+from generator.llm.reading import UnreadableAnswer, json_schema, read_answer
 from generator.llm.recording import Call, Outcome, Recording
 from generator.prompts import load_prompt
 from generator.settings import CacheSettings, LanguageModelSettings
@@ -30,38 +27,11 @@ if TYPE_CHECKING:  # commands without model calls do not import it
 
 T = TypeVar("T", bound=BaseModel)
 
-# Schema keywords that do not constrain the answer; `default` is dropped because all properties are required.
-DROPPED = frozenset({"$defs", "title", "default", "discriminator"})
-# Text of reasoning models before the answer. Some chat templates contain the opening tag, so the reply has
-# only the closing one.
-THOUGHT = re.compile(r"\A.*</think(?:ing)?>|<think(?:ing)?>.*\Z", re.DOTALL | re.IGNORECASE)
-TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])', re.DOTALL)  # outside strings
-BRACES_TRIED = 200
-COMPLAINTS = 5
-DECODER = json.JSONDecoder(strict=False)  # allows line breaks inside strings
 SENT_BACK_CHARACTERS = 20_000  # of an answer sent back for repair
 LEFT_OUT = "(left out)"  # replaces an answer that is too long to be sent back
 TRANSPORT_FIELDS = frozenset({"stream", "stream_options"})  # do not affect the answer
 
 Message: TypeAlias = Mapping[str, str]  # role, content
-
-
-@dataclass(frozen=True, slots=True)
-class CutAt:
-    """Limit of a text or a list; longer values of servers that do not enforce the schema are cut."""
-
-    most: int
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Cut the value on validation."""
-        return core_schema.no_info_after_validator_function(lambda value: value[: self.most], handler(source))
-
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        """Add the limit to the schema for servers that enforce it."""
-        written = handler(schema)
-        return written | {"maxItems" if written["type"] == "array" else "maxLength": self.most}
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +164,9 @@ class LanguageModel:
         prompt_version: int | None = None,
         limit: Limit | None = None,
         on_text: OnText | None = None,
+        fault: Callable[[T], str | None] = lambda _: None,
     ) -> Reply[T]:
-        """Ask for JSON of `schema`; an invalid answer is sent back once for repair.
+        """Ask for JSON of `schema`; an invalid answer, or one with a fault, is sent back once for repair.
 
         If the context has no room for the answer, only the list of its faults is sent.
 
@@ -224,6 +195,10 @@ class LanguageModel:
 
         try:
             value = await read()
+            if (complaint := fault(value)) and limit.may_ask_again():
+                show("", 0)
+                with suppress(UnreadableAnswer, ModelFailed):  # the first answer is valid
+                    value = await read(repair_messages(calls[0][0].text, complaint))
         except UnreadableAnswer as unreadable:
             first = calls[0][0]
             complaint = self._complaint(first, unreadable)
@@ -308,7 +283,7 @@ class LanguageModel:
         return await self._recording.outcome(call, ask, is_readable)
 
     def _invalid(
-        self, calls: Sequence[Completion], unreadable: "UnreadableAnswer", name: str
+        self, calls: Sequence[Completion], unreadable: UnreadableAnswer, name: str
     ) -> ModelAnswerInvalid:
         answer = calls[-1]
         step = (
@@ -324,7 +299,7 @@ class LanguageModel:
             attempts=sum(call.attempts for call in calls),
         )
 
-    def _complaint(self, answer: Completion, unreadable: "UnreadableAnswer") -> str:
+    def _complaint(self, answer: Completion, unreadable: UnreadableAnswer) -> str:
         complaint = str(unreadable) if answer.text.strip() else "the answer is empty"
         if answer.finish_reason == "length":
             complaint += f"; it was cut off at {self.settings.max_tokens} tokens"
@@ -334,9 +309,6 @@ class LanguageModel:
 def _sum(counts: Iterator[int | None]) -> int | None:
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
-
-
-# Requests
 
 
 def chat_request(
@@ -368,119 +340,3 @@ def repair_messages(text: str, complaint: str) -> list[Message]:
     answer = text.strip()[:SENT_BACK_CHARACTERS] or "(empty)"
     prompt = load_prompt("repair", "en").render(complaint=complaint)
     return [{"role": "assistant", "content": answer}, {"role": "user", "content": prompt}]
-
-
-@cache
-def json_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the schema in the strict form that servers enforce: no references, all properties required.
-
-    Limits of lists and strings are kept. Callers share the returned value and must not change it.
-
-    Raises:
-        TypeError: the model contains itself, which needs references.
-    """
-    whole = model.model_json_schema()
-    written: dict[str, Any] = _strict(whole, whole.get("$defs", {}), inside=())
-    return written
-
-
-def _strict(node: Any, definitions: dict[str, Any], inside: tuple[str, ...]) -> Any:
-    if isinstance(node, list):
-        return [_strict(item, definitions, inside) for item in node]
-    if not isinstance(node, dict):
-        return node
-    if "$ref" in node:
-        name = node["$ref"].rpartition("/")[2]
-        if name in inside:
-            raise TypeError(f"{name} contains itself; a schema for a language model must be finite")
-        beside = {key: value for key, value in node.items() if key != "$ref"}
-        return _strict(definitions[name] | beside, definitions, (*inside, name))
-    written = {
-        key: _strict(value, definitions, inside)
-        for key, value in node.items()
-        if key not in DROPPED and key != "properties"
-    }
-    if "properties" in node:  # its keys are names of properties, such as `title`
-        properties = node["properties"].items()
-        written["properties"] = {name: _strict(value, definitions, inside) for name, value in properties}
-        written["required"] = list(written["properties"])
-        written["additionalProperties"] = False
-    return written
-
-
-# Answers
-
-
-class UnreadableAnswer(ValueError):
-    """The text contains no value of the schema; the message lists the faults, for a repair by the model."""
-
-
-def read_answer(text: str, schema: type[T]) -> T:
-    """Parse the last value of `schema` in an answer.
-
-    Reasoning, prose, code fences and commas before a closing bracket are ignored. pydantic converts numbers
-    in strings, and fills missing optional fields.
-
-    Raises:
-        UnreadableAnswer: the answer contains no such value.
-    """
-    found, broken = objects_in(text)
-    complaints = []
-    for candidate in reversed(found):
-        try:
-            return schema.model_validate(candidate)
-        except ValidationError as error:
-            complaints.append(_complaint_of(error))
-    if broken:
-        complaints.append(broken)
-    raise UnreadableAnswer("; ".join(complaints[:COMPLAINTS]) or "there is no JSON object in it")
-
-
-def objects_in(text: str) -> tuple[list[dict[str, Any]], str]:
-    """Return the JSON objects of a text in order, and the fault of the first invalid one."""
-    text = text.strip()
-    if text.startswith("{"):  # the whole text first, since a string in it may contain a thinking tag
-        [*found], broken = _scan(text)
-        if len(found) == 1 and not broken and found[0][1] == len(text):
-            return [found[0][0]], ""
-    text = without_thoughts(text)
-    found, broken = _scan(text)
-    if not found and "{" in text:
-        found, _ = _scan(TRAILING_COMMA.sub(r"\1", text[text.index("{") :]))
-    return [decoded for decoded, _ in found], broken
-
-
-def _scan(text: str) -> tuple[list[tuple[dict[str, Any], int]], str]:
-    """Return the objects of a text with their ends, and the fault of the first invalid one."""
-    found, broken, end = list[tuple[dict[str, Any], int]](), "", 0
-    for _ in range(BRACES_TRIED):
-        if (start := text.find("{", end)) < 0:
-            break
-        try:
-            decoded, end = DECODER.raw_decode(text, start)
-            found.append((decoded, end))
-            continue
-        except json.JSONDecodeError as error:
-            fault = f"not JSON: {error.msg} at character {error.pos - start}"
-            if not text[error.pos :].strip() or error.msg.startswith("Unterminated string"):
-                fault = "the JSON breaks off before its end"
-        except RecursionError:
-            fault = "nested too deeply"
-        except ValueError:  # Python parses at most 4,300 digits
-            fault = "a number in it has too many digits"
-        broken, end = broken or fault, start + 1
-    return found, broken
-
-
-def without_thoughts(text: str) -> str:
-    """Remove the reasoning before the answer, also if it is unfinished."""
-    return THOUGHT.sub("", text)
-
-
-def _complaint_of(error: ValidationError) -> str:
-    faults = error.errors(include_url=False, include_context=False, include_input=False)[:COMPLAINTS]
-    places = [".".join(map(str, fault["loc"])) for fault in faults]
-    return "; ".join(
-        f"{place}: {fault['msg']}" if place else fault["msg"]
-        for place, fault in zip(places, faults, strict=True)
-    )

@@ -16,14 +16,14 @@ from base.notes import Note
 from generator.answers.answer import WayResult
 from generator.answers.extractive import quoted_answer, searched_terms
 from generator.answers.model_answer import AnswerForm, Title, WrittenAnswer, WrittenSentence, answer_schema
-from generator.llm import CutAt, Reply
+from generator.llm import Reply
 from generator.model_step import ModelStep, UnusableReply
 from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources
 from generator.tracing.progress import all_of
 from generator.tracing.steps import Step
 from generator.ways.shrag import answer_step
-from indexer.corpora.papers import language_of
+from indexer.corpora.papers import language_of_question
 from retriever.papers.page import Topic, find_topic
 from retriever.query_plan import QUESTION
 from retriever.relevance.passages import relevance
@@ -40,7 +40,6 @@ RETRIEVED, FUSED = 10, 15  # passages for each of several texts, passages after 
 FIRST_RETRIEVAL = 10  # passages whose best sentences replace hypotheses
 RELEVANT = 0.6  # passages with a higher relevance are kept
 MOST_SENTENCES = 3  # written or quoted
-MOST_READ = 10  # limit for servers that do not enforce the schema
 MEASURES = {"cosine": "cosine", "words": "shared words"}
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
@@ -193,7 +192,7 @@ async def _expand(parent: Step, asked: PassageQuestion, expansion: Expansion) ->
 
     expanding = ModelStep(
         expansion.step,
-        load_prompt(expansion.prompt, language_of(question)),
+        load_prompt(expansion.prompt, language_of_question(question)),
         {"question": question},
         TwoTexts,
         read=read,
@@ -284,18 +283,17 @@ def _filter_relevant(parent: Step, result: SearchResult) -> SearchResult:
 class BriefAnswer(BaseModel):
     """Reply schema: only a body; the reasoning comes first, so that the answer follows from it."""
 
-    reasoning: Annotated[str, CutAt(2_000)] = ""
+    reasoning: Annotated[str, Field(max_length=2_000)] = ""
     title: Title
     body: list[WrittenSentence]
-    answered: bool
+    answered: bool = True
 
 
 @lru_cache
 def brief_schema(passages: int) -> type[WrittenAnswer]:
     """Return the schema of a brief answer from a number of passages."""
     sentences = answer_schema(passages).model_fields["body"].annotation
-    bounds = Field(max_length=MOST_READ, json_schema_extra={"maxItems": MOST_SENTENCES})
-    fields: dict[str, Any] = {"body": (Annotated[sentences, bounds], ...)}
+    fields: dict[str, Any] = {"body": (Annotated[sentences, Field(max_length=MOST_SENTENCES)], ...)}
     written = create_model("BriefAnswer", __base__=BriefAnswer, **fields)
     return cast("type[WrittenAnswer]", written)
 

@@ -7,6 +7,7 @@ statistics and the answer is quoted from the evidence. Other ways use the same s
 from dataclasses import replace
 
 from base.logs import get_logger
+from base.notes import Note
 from generator.answers.answer import (
     EXTRACTIVE,
     Answer,
@@ -24,7 +25,7 @@ from generator.tracing.steps import Step
 from retriever.answerability import THRESHOLD
 from retriever.request import SearchContext
 from retriever.search import Stages, open_search, present, run_stages
-from retriever.stages.hits import SearchResult
+from retriever.stages.hits import Hit, SearchResult
 
 # Share of the best score. On the plain tuning questions it drops no paper that answers the question.
 LEAST_SHARE = 0.3
@@ -77,18 +78,25 @@ async def search_step(
 def without_low_scores(result: SearchResult) -> SearchResult:
     """Return a search result without hits that score less than `LEAST_SHARE` of the best hit.
 
-    It applies only to lexical scores of method `shrag`. A result below the answer threshold keeps its hits,
-    as the nearest papers. `filtered` counts the dropped hits.
+    A result below the answer threshold keeps its hits, as the nearest papers. `filtered` counts the dropped
+    hits.
     """
-    applied, likelihood = result.applied, result.likelihood
-    if likelihood is None or likelihood < THRESHOLD or not applied or applied.vectors or applied.reranker:
+    if result.likelihood is not None and result.likelihood < THRESHOLD:
         return result
-    least = LEAST_SHARE * result.hits[0].score if result.hits else 0.0
-    kept = tuple(hit for hit in result.hits if hit.score >= least)
+    kept = _high_scores(result)
     left_out = len(result.hits) - len(kept)
     if not left_out or not kept:
         return result
     return replace(result, hits=kept, filtered=result.filtered | {"low_scores": left_out})
+
+
+def _high_scores(result: SearchResult) -> tuple[Hit, ...]:
+    """Return the hits with at least `LEAST_SHARE` of the best score; all if scores are not lexical."""
+    applied = result.applied
+    if result.likelihood is None or not result.hits or not applied or applied.vectors or applied.reranker:
+        return result.hits
+    least = LEAST_SHARE * result.hits[0].score
+    return tuple(hit for hit in result.hits if hit.score >= least)
 
 
 async def answer_step(
@@ -129,7 +137,7 @@ async def answer_step(
         return await quotation()
     writing = written_answer(
         result.question,
-        passages,
+        [hit.passage for hit in _high_scores(result)],
         index,
         quotation,
         exclusions=exclusions,
@@ -139,6 +147,8 @@ async def answer_step(
     answer = await writing.run(parent, resources.model)
     if answer.written_by == EXTRACTIVE:
         return answer
+    if not answer.abstained and result.likelihood is not None and result.likelihood < THRESHOLD:
+        parent.notes.append(Note("probably_no_answer", percent=round(100 * result.likelihood)))
     if judges:
         answer = await judged(parent, answer, passages, resources)
     return with_unknown_words(answer, result.unknown_words)

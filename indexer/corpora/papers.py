@@ -74,6 +74,11 @@ def _or(name: str, *aliases: str) -> Any:
     """Make an optional field with aliases; the first one present in a record counts."""
     return Field(default=None, validation_alias=AliasChoices(name, *aliases))
 
+ENGLISH_WORDS = re.compile(
+    r"\b(?:an?|the|of|in|on|to|by|with|is|are|was|were|do|does|did|can|how|what|which|who|why|when|where)\b",
+    re.IGNORECASE,
+)
+
 
 class Origin(NamedTuple):
     """Source of a record: file, line from 1, and its first bytes."""
@@ -145,6 +150,17 @@ def language_of(text: str) -> Language:
     if hangul > KOREAN_SHARE * (hangul + latin):
         return "ko"
     return "en" if latin else "other"
+
+
+def language_of_question(text: str) -> Language:
+    """Detect the language of a question, which may consist of terms of the other one.
+
+    A question with Hangul is Korean unless it has an English function word: `BERT와 GPT의 차이`.
+    """
+    language = language_of(text)
+    if language == "en" and HANGUL.search(unicodedata.normalize("NFC", text)):
+        return "en" if ENGLISH_WORDS.search(text) else "ko"
+    return language
 
 
 def language_named(name: str) -> Language | None:

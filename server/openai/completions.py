@@ -1,6 +1,7 @@
 """Chat completions, whole and streamed: the text of an answer in pieces, then the parts that need all of it.
 
-A streamed completion sends the pieces one by one, a plain one joins them; the text is the same.
+A streamed completion sends the pieces one by one, a plain one joins them. Where the model withdrew sentences,
+the plain one lacks them.
 """
 
 import json
@@ -75,11 +76,16 @@ Piece: TypeAlias = str | End | None  # None: the call is admitted
 
 
 async def pieces_of(
-    request: Request, services: Services, target: tuple[str | None, tuple[str, ...]], asked: Asked
+    request: Request,
+    services: Services,
+    target: tuple[str | None, tuple[str, ...]],
+    asked: Asked,
+    *,
+    streams: bool,
 ) -> AsyncGenerator[Piece, None]:
     """Yield the pieces of an answer; closing the generator ends the work, including the model's.
 
-    `target` is an index, or sources in place of one.
+    `target` is an index, or sources in place of one. Without `streams` the text has the final sentences only.
 
     Raises:
         ServerError: the call is not admitted, or the server stops.
@@ -96,7 +102,7 @@ async def pieces_of(
         check_question(asked.question)
         ask = AskCall(question=asked.question, way=asked.way, hops=asked.hops).request(settings)
         ask, public = replace(ask, turns=asked.turns), public_address(services.server, request)
-        text = CitedText(asked.question, lambda hit: hit_address(hit, of.index, public))
+        text = CitedText(asked.question, lambda hit: hit_address(hit, of.index, public), streams=streams)
         yield None
         arriving = stream_answer(of.opened, ask, settings, model=services.model, listener=end.listen)
         async with aclosing(until(services.stopping, arriving)) as events:

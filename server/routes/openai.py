@@ -58,7 +58,7 @@ async def chat_completions(
     asked = asked_by(call)
     target = await _target_of(services, call.model)
     completion = Completion(normalize("NFC", call.model))
-    pieces = pieces_of(request, services, target, asked)
+    pieces = pieces_of(request, services, target, asked, streams=bool(call.stream))
     if call.stream:
         return EventStream(completion.streamed(pieces, with_usage=call.with_usage))
     return await while_connected(request, services, completion.whole(pieces))

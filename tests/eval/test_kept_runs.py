@@ -95,7 +95,7 @@ def same(out, undisturbed):
 @pytest.mark.nightly
 @pytest.mark.timeout(600)
 def test_a_run_that_is_killed_again_and_again_ends_as_one_that_nothing_disturbed(
-    sample_home, model, undisturbed, tmp_path, tried
+    sample_home, model, undisturbed, tmp_path
 ):
     out, draw, kills = tmp_path / "run", random.Random(14), 4
     for _ in range(kills):
@@ -110,7 +110,6 @@ def test_a_run_that_is_killed_again_and_again_ends_as_one_that_nothing_disturbed
     assert same(out, undisturbed)
     assert not kept_of(out).exists()
     assert len(model.prompts) == len(QUESTIONS) + kills  # of each kill the one that was under way
-    tried("kills", kills)
 
 
 @pytest.mark.timeout(300)

@@ -100,6 +100,20 @@ def test_given_keywords_stand_in_for_the_models_and_queries_can_be_left_out(samp
     assert asked.result.applied.strategist == "person"
 
 
+def test_a_model_that_answers_from_unrelated_papers_is_noted_and_gets_the_nearest_ones_only(sample):
+    said = {"title": "Turandot", "body": [{"text": "Puccini composed it.", "citations": [1]}]}
+    question, keywords = "Who composed the opera Turandot?", ("opera", "dose")
+    script, asked = answered(sample, question, says(said), keywords=keywords)
+    (note,) = [note for note in asked.result.notes if getattr(note, "code", "") == "probably_no_answer"]
+    assert 0 <= note.values["percent"] < 27
+    prompt = script.bodies[0]["messages"][0]["content"]
+    best = [hit for hit in asked.evidence if hit.score >= 0.3 * asked.evidence[0].score]
+    assert prompt.count("<passage number=") == len(best) < len(asked.evidence)
+    first = asked.evidence[0]
+    origin = ", ".join(filter(None, (first.passage.journal, str(first.passage.year or ""))))
+    assert f"{first.passage.title} ({origin})\n" in prompt
+
+
 # With a model that fails
 
 

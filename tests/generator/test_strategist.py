@@ -6,7 +6,7 @@ import unicodedata
 import httpx
 import pytest
 
-from generator.llm.model import json_schema
+from generator.llm.reading import json_schema
 from generator.prompts import load_prompt
 from generator.strategist import FALLBACK, by_language, reply_schema, with_strategy
 from generator.tracing.steps import Step

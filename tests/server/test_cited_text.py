@@ -2,6 +2,7 @@
 
 import pytest
 
+from generator.answer_events import AnswerEvent
 from server.cited_text import CitedText, harmless
 
 HITS = [
@@ -62,6 +63,21 @@ def test_an_answer_begun_anew_says_so_and_repeats_nothing():
     assert text.restart("the model broke off") == "\n\n(the model broke off)"
     assert text.sentence(first) == ""
     assert text.sentence(second) == "\n\nIt costs. [1]"
+
+
+def test_a_text_that_is_not_streamed_has_the_final_sentences_only():
+    text = CitedText("Does it help?", lambda hit: f"/{hit['doc_id']}", streams=False)
+    final = {"notes": [], "note_codes": [], "unknown_words": [], "question": "Does it help?"}
+    written = answer(sentence("It costs.", "P2#1", check="unsupported"))
+    events = [
+        AnswerEvent("evidence", {"hits": HITS, "likelihood": None}),
+        AnswerEvent("sentence", sentence("It helps.", "P1#1")),
+        AnswerEvent("restart", {"reason": "again", "message": "the model broke off"}),
+        AnswerEvent("done", {"answer": written, **final}),
+    ]
+    whole = "".join(map(text.take, events))
+    assert whole.startswith("It costs. [1] (unsupported)\n\n**References**")
+    assert "It helps." not in whole
 
 
 def test_another_check_of_a_sentence_is_told_at_the_end():

@@ -16,7 +16,6 @@ from pydantic import BaseModel, StringConstraints
 from generator.finding.agents.prompts import TITLE_CHARACTERS, abstract_of, title_of
 from generator.finding.request import FindResources
 from generator.finding.state import FindingState, KnownPaper, QueryKind, SearchQuery
-from generator.llm import CutAt
 from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.tracing.progress import all_of
@@ -29,7 +28,7 @@ HEAD, TAIL = 2, 3  # words of the question, and of the paper, in a query without
 OVERLAP = 0.75  # least share of a query's words in another query to suppress it
 ASPECTS: tuple[QueryKind, ...] = ("method", "application", "limitation")
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), CutAt(400)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=400)]
 
 
 class EvolvedQueries(BaseModel):

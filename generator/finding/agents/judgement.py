@@ -14,10 +14,15 @@ from typing import Annotated
 from pydantic import BaseModel, Field, StringConstraints
 
 from generator.finding.agents.prompts import abstract_of, title_of
-from generator.finding.agents.relevance_judgement import judged_by_relevance, with_judgements, with_links
+from generator.finding.agents.relevance_judgement import (
+    is_ruled,
+    judged_by_relevance,
+    with_judgements,
+    with_links,
+)
 from generator.finding.request import FindResources
 from generator.finding.state import FindingState, Judgement, KnownPaper, hash_of
-from generator.llm import CutAt, Reply
+from generator.llm import Reply
 from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.tracing.progress import all_of
@@ -31,7 +36,7 @@ LOW, STEP = 0.4, 0.1  # scores below LOW are rounded down to a multiple of STEP
 HIGH = 0.7  # scores from HIGH on require that all three criteria are positive
 BELOW_HIGH = 0.69
 
-Reason = Annotated[str, StringConstraints(strip_whitespace=True), CutAt(600)]
+Reason = Annotated[str, StringConstraints(strip_whitespace=True, max_length=600)]
 
 
 class BriefJudgement(BaseModel):
@@ -110,10 +115,20 @@ async def judge(state: FindingState, resources: FindResources, step: Step) -> Fi
 
         by_model: dict[str, Judgement] = {}
         failed: Sequence[tuple[str, KnownPaper]] = fresh
-        if resources.model is not None and request.does("judgement"):
+        model, ruled = resources.model, dict[str, KnownPaper]()
+        if model is not None and request.does("judgement"):
             by_model, failed = await _by_model(fresh, resources, judging, publish)
+            judged = [(paper_id, known) for paper_id, known in state.papers.items() if known.judgement]
+            ruled = {paper_id: known for paper_id, known in judged if is_ruled(known)}
+            if by_model or len(ruled) < len(judged):  # scores of a model and of rules do not share a list
+                failed = []
+                by_model |= (await _by_model([*ruled.items()], resources, judging, publish))[0]
+                again = {
+                    paper_id: each for paper_id, each in again.items() if each.by == model.settings.model
+                }
+                state = state.with_papers((each, replace(ruled[each], judgement=None)) for each in ruled)
         made = {**again, **by_model, **await judged_by_relevance(state, failed, resources, judging)}
-        allowance.settle(papers=len(made.keys() - again.keys()))
+        allowance.settle(papers=len(made.keys() - again.keys() - ruled.keys()))
         state = with_links(with_judgements(state, made), request)
         relevant = [each for each in made if state.is_relevant(state.papers[each], request.threshold)]
         judging.output = {
@@ -160,10 +175,11 @@ async def _by_model(
             },
             schema,
             read=read,
-            fallback="judged by relevance without a model",
+            fallback="not judged by the model",
             otherwise=judge_later,
             if_spent=constant(None),
             inputs={"paper": paper_id},
+            is_one_of_many=True,
         )
         async with places:
             judged = await judgement.run(step, resources.model, resources.allowance)

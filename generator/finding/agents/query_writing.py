@@ -12,7 +12,6 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from generator.finding.request import FindResources
 from generator.finding.state import SearchQuery
-from generator.llm import CutAt
 from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.tracing.progress import all_of
@@ -40,20 +39,20 @@ ADVICE: Mapping[str, str] = {
 HEADING = re.compile(r"([^/\[\]]+)(?:/[^\[\]]*)?\[(?:mh|mesh|majr)\b[^\[\]]*\]", re.IGNORECASE)
 WITH_HEADINGS = frozenset({"pubmed"})
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), CutAt(100)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
 
 
 class SourceTerms(BaseModel):
     """The search terms for one kind of source."""
 
     source: str
-    terms: Annotated[list[Text], Field(min_length=1), CutAt(10)]
+    terms: Annotated[list[Text], Field(min_length=1, max_length=10)]
 
 
 class WrittenQueries(BaseModel):
     """The model's search terms for all kinds of source."""
 
-    sources: Annotated[list[SourceTerms], Field(min_length=1), CutAt(10)]
+    sources: Annotated[list[SourceTerms], Field(min_length=1, max_length=10)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,15 +72,17 @@ def with_links(state: FindingState, request: FindRequest) -> FindingState:
     for paper_id, known in state.papers.items():
         judged = known.judgement
         linked = len({by.of for by in known.found_by if by.kind != "query" and by.of in relevant})
-        if judged and _is_by_relevance(judged) and (linked >= LEAST_LINKS or "links" in judged.parts):
+        if judged and is_ruled(known) and (linked >= LEAST_LINKS or "links" in judged.parts):
             by_links = min(MOST_BY_LINKS, 1 - (1 - LINK) ** linked) if linked >= LEAST_LINKS else 0.0
             by_links *= state.expected_f if judged.likely else 1
             changed.append((paper_id, replace(known, judgement=_with_parts(judged, linked, by_links))))
     return state.with_papers(changed) if changed else state
 
 
-def _is_by_relevance(judged: Judgement) -> bool:
-    return judged.by.removesuffix(AND_LINKS) in judged.parts
+def is_ruled(known: KnownPaper) -> bool:
+    """Check whether a paper was judged without a language model."""
+    judged = known.judgement
+    return judged is not None and judged.by.removesuffix(AND_LINKS) in judged.parts
 
 
 def _with_parts(judged: Judgement, linked: int, by_links: float) -> Judgement:

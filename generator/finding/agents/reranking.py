@@ -15,7 +15,6 @@ from base.notes import Note
 from generator.finding.agents.prompts import TITLE_CHARACTERS, title_of
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, KnownPaper
-from generator.llm import CutAt
 from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.tracing.steps import Step
@@ -33,7 +32,7 @@ CITED = {
 }
 
 LONGEST_WHY = 400
-Why = Annotated[str, StringConstraints(strip_whitespace=True), CutAt(LONGEST_WHY)]
+Why = Annotated[str, StringConstraints(strip_whitespace=True, max_length=LONGEST_WHY)]
 
 
 class Reranked(BaseModel):

@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints
 
 from base.notes import Note
 from generator.finding.request import FindResources
 from generator.finding.state import Intent, Understanding, Year
-from generator.llm import CutAt
 from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.tracing.steps import Step
@@ -49,23 +48,23 @@ PERSPECTIVES: dict[Intent, tuple[str, str]] = {
     "other": ("methods, empirical evaluation, applications", "방법, 실증 분석, 응용"),
 }
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), CutAt(400)]
-Reason = Annotated[str, CutAt(600)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=400)]
+Reason = Annotated[str, Field(max_length=600)]
 
 
 class ModelUnderstanding(BaseModel):
     """Reply schema."""
 
     intent: Literal["survey", "recent", "comparison", "specific", "other"]
-    domain: Annotated[str, CutAt(200)]
+    domain: Annotated[str, Field(max_length=200)]
     first_year: Year | None
     last_year: Year | None
     recent: bool
-    sources: Annotated[list[str], CutAt(20)]
+    sources: Annotated[list[str], Field(max_length=20)]
     sources_reason: Reason
     needs_expansion: bool
     expansion_reason: Reason
-    queries: Annotated[list[Text], CutAt(QUERIES)]
+    queries: Annotated[list[Text], Field(max_length=QUERIES)]
 
 
 async def understand(resources: FindResources, step: Step, subject: str) -> Understanding:

@@ -6,8 +6,9 @@ import pytest
 
 from generator.answers.model_answer import answer_schema, written_answer
 from generator.llm import LanguageModel
-from generator.llm.model import json_schema
+from generator.llm.reading import json_schema
 from generator.prompts import load_prompt
+from indexer.corpora.papers import language_of
 from tests.generator.language_model import Scripted, no_fallback, says, settings
 from tests.generator.sample_index import passage
 
@@ -129,6 +130,79 @@ def test_citations_of_a_sentence_and_its_check(sample, changed, citations, check
     assert checks(answer) == [(("B1",), "not checked"), (citations, check)]
     assert [hint.code for hint in answer.sentences[1].hints] == hints
     assert len(script.requests) == 1
+
+
+TEXT = GOOD["text"]
+MANY = [{"text": f"Aerogel delayed runaway {number}.", "citations": [1]} for number in range(13)]
+
+
+@pytest.mark.parametrize(
+    ("said", "texts", "citations"),
+    [
+        ({"title": "Aerogel", "body": [GOOD]}, [TEXT], ("B1",)),
+        ({"body": [GOOD], "answered": True}, [TEXT], ("B1",)),
+        (answer_of(GOOD | {"citations": 1}), [TEXT], ("B1",)),
+        (answer_of(GOOD | {"citations": "2"}), [TEXT], ("B2",)),
+        (answer_of(GOOD | {"citations": ["[2]", "1"]}), [TEXT], ("B2", "B1")),
+        (answer_of(GOOD | {"citations": "[1], [2]"}), [TEXT], ("B1", "B2")),
+        (answer_of(GOOD | {"citations": None}), [TEXT], ()),
+        (answer_of({"text": TEXT}), [TEXT], ()),
+        (answer_of(f"{TEXT[:-1]} [1]."), [TEXT], ("B1",)),
+        (answer_of(*MANY), [each["text"] for each in MANY[:10]], ("B1",)),
+        (answer_of({"text": "x" * 1_500, "citations": [1]}), ["x" * 1_000], ("B1",)),
+        (answer_of(GOOD) | {"introduction": None, "conclusion": ""}, [TEXT], ("B1",)),
+        (answer_of() | {"body": GOOD}, [TEXT], ("B1",)),
+    ],
+    ids=[
+        *("no other sections", "no title", "a number", "a text", "texts", "brackets", "null", "no citations"),
+        *("a sentence as text", "thirteen sentences", "a long sentence", "empty sections", "one sentence"),
+    ],
+)
+def test_an_answer_that_is_nearly_right_is_used_without_a_second_call(sample, said, texts, citations):
+    script, answer, *_ = ask(sample, said)
+    assert [sentence.text for sentence in answer.sentences] == texts
+    assert answer.sentences[0].citations == citations
+    assert answer.title in {"Aerogel delays it", "Aerogel", QUESTION}
+    assert len(script.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "listed", "left", "citations"),
+    [
+        ("It helps [1].", [], "It helps.", ("B1",)),
+        ("It helps [1][2].", [], "It helps.", ("B1", "B2")),
+        ("It helps [1, 2].", [], "It helps.", ("B1", "B2")),
+        ("It helps [^2].", [1], "It helps.", ("B1", "B2")),
+        ("It helps【2†source】.", [], "It helps.", ("B2",)),
+        ("It helps (2).", [], "It helps.", ("B2",)),
+        ("It helps. [2]", [2], "It helps.", ("B2",)),
+        ("It took part in phase (2).", [1], "It took part in phase (2).", ("B1",)),
+        ("The interval was [1, 2].", [1], "The interval was [1, 2].", ("B1",)),
+        ("Scores lie in [0, 1].", [2], "Scores lie in [0, 1].", ("B2",)),
+        ("It names [7] and [18F]FDG (2021).", [1], "It names [7] and [18F]FDG (2021).", ("B1",)),
+    ],
+)
+def test_citations_in_the_text_become_those_of_the_sentence(sample, text, listed, left, citations):
+    _, answer, *_ = ask(sample, answer_of({"text": text, "citations": listed}))
+    assert [(sentence.text, sentence.citations) for sentence in answer.sentences] == [(left, citations)]
+
+
+KOREAN = answer_of({"text": "에어로겔은 열폭주를 14분 늦췄다.", "citations": [1]}, title="에어로겔")
+
+
+@pytest.mark.parametrize(
+    ("question", "answers", "language"),
+    [
+        ("에어로겔은 열폭주를 늦추는가?", [answer_of(GOOD), KOREAN], "ko"),
+        ("aerogel과 thermal runaway의 관계", [answer_of(GOOD), KOREAN], "ko"),
+        (QUESTION, [KOREAN, answer_of(GOOD)], "en"),
+        (QUESTION, [KOREAN, "nothing"], "ko"),
+    ],
+)
+def test_an_answer_in_the_wrong_language_is_requested_once_more(sample, question, answers, language):
+    script, answer, *_ = ask(sample, *answers, question=question)
+    assert len(script.requests) == 2
+    assert language_of(answer.sentences[0].text) == language
 
 
 @pytest.mark.parametrize("size", [1, 5, 40])

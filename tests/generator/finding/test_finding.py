@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from base.errors import InvalidCall
+from base.notes import Note
 from generator.budgets import Budget
 from generator.finding.agents.judgement import ComplexJudgement, complex_score
 from generator.finding.finding import find_in_sources, open_index_as_source
@@ -19,7 +20,7 @@ from retriever.errors import SourceFailed
 from retriever.queries.boolean import Range
 from retriever.queries.filters import Filters
 from retriever.sources.kinds.index import IndexSource
-from tests.generator.finding_model import FindingModel
+from tests.generator.finding_model import FindingModel, judgement, value_of
 from tests.generator.language_model import says
 from tests.generator.language_model import settings as model_settings
 from tests.generator.sample_index import ENGLISH, NAME, settings_of, shrag
@@ -104,7 +105,25 @@ def test_a_judge_that_answers_garbage_is_replaced_and_the_notes_say_so(sample_ho
     found = find(sample_home, FindRequest(ENGLISH), model=FindingModel({"judgement": lambda _: answer}))
     assert RUNAWAY in ids(found)
     assert all(known.judgement.by.startswith("words") for known in found.state.papers.values())
-    assert any("judged by relevance without a model" in note for note in found.notes)
+    assert any("not judged by the model" in note for note in found.notes)
+
+
+def test_scores_of_a_model_and_of_rules_do_not_share_a_list(sample_home):
+    """Papers on which a model fails are not judged; a resumed search judges them."""
+    request = FindRequest(ENGLISH, papers=100)
+
+    def fails_on_some(prompt):
+        return "garbage" if len(value_of("title", prompt)) % 3 == 0 else judgement(prompt)
+
+    found = find(sample_home, request, model=FindingModel({"judgement": fails_on_some}))
+    assert {ranked.known.judgement.by for ranked in found.papers} == {"tiny-writer"}
+    assert any(known.judgement is None for known in found.state.papers.values())
+    assert "not_judged_yet" in {note.code for note in found.notes if isinstance(note, Note)}
+    again = find(sample_home, request, model=FindingModel(), state=found.state)
+    assert {known.judgement.by for known in again.state.papers.values()} == {"tiny-writer"}
+    by_rules = find(sample_home, FindRequest(ENGLISH, papers=100, layers=0, without={"understanding"})).state
+    mixed = find(sample_home, request.changed(rounds=2), model=FindingModel(), state=by_rules)
+    assert len({known.judgement.by.partition(" ")[0] for known in mixed.state.papers.values()}) == 1
 
 
 @pytest.mark.parametrize(

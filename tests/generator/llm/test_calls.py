@@ -2,12 +2,16 @@
 
 import json
 
+import httpx
+import pytest
+
+from generator.errors import ModelRefusedCall
 from generator.llm.model import chat_request
 from tests.generator.language_model import (
     says,
     settings,
 )
-from tests.generator.river import MESSAGES, RIVER, River, ask
+from tests.generator.river import MESSAGES, RIVER, River, ask, fail
 
 
 def test_a_request_is_a_value():
@@ -53,6 +57,47 @@ def test_a_good_answer_takes_one_request():
     assert reply.text == '{"name": "낙동강", "length": 510}'
     assert [str(request.url) for request in script.requests] == ["http://model.test/v1/chat/completions"]
     assert "Authorization" not in script.requests[0].headers
+
+
+def refuses(message):
+    return httpx.Response(400, json={"error": {"message": message, "type": "invalid_request_error"}})
+
+
+def test_a_parameter_that_a_model_does_not_support_is_left_out_or_replaced():
+    """The messages are those of models that reason."""
+    script, reply = ask(
+        refuses(
+            "Unsupported parameter: 'max_tokens' is not supported with this model. "
+            "Use 'max_completion_tokens' instead."
+        ),
+        refuses(
+            "Unsupported value: 'temperature' does not support 0 with this model. "
+            "Only the default (1) value is supported."
+        ),
+        says(RIVER),
+        retries=0,
+    )
+    assert reply.attempts == 3
+    first, _, last = script.bodies
+    left_out = {"max_tokens", "temperature"}
+    assert last == {name: value for name, value in first.items() if name not in left_out} | {
+        "max_completion_tokens": first["max_tokens"]
+    }
+
+
+@pytest.mark.parametrize(
+    "message", ["temperature must be at most 1", "response_format is not supported", "no such model"]
+)
+def test_another_refusal_is_final(message):
+    script, error = fail(ModelRefusedCall, refuses(message))
+    assert len(script.requests) == 1
+    assert message in str(error)
+
+
+def test_a_parameter_that_is_refused_again_ends_the_call():
+    refusal = refuses("Unsupported parameter: 'seed'")
+    script, _ = fail(ModelRefusedCall, refusal, refusal)
+    assert [("seed" in body) for body in script.bodies] == [True, False]
 
 
 def test_a_reply_tells_all_but_its_value_to_a_trace():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from generator.llm.model import UnreadableAnswer, json_schema, read_answer
+from generator.llm.reading import UnreadableAnswer, json_schema, read_answer
 from tests.generator.language_model import (
     says,
 )

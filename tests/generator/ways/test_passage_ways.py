@@ -170,13 +170,11 @@ def test_the_prompt_holds_the_passages_the_topic_and_the_question(sample):
 GOOD = QUERIES["texts"]
 BAD = {
     "one": {"texts": GOOD[:1]},
-    "ten": {"texts": [f"query {number}" for number in range(10)]},
     "the question again": {"texts": [ENGLISH.upper().rstrip("?"), GOOD[0]]},
     "twice the same": {"texts": [GOOD[0], f" {GOOD[0]}."]},
     "empty": {"texts": ["", " "]},
     "no list": {"texts": "query"},
     "no JSON": "I suggest to search for aerogel.",
-    "100 kB": {"texts": ["aerogel " * 12_500, GOOD[0]]},
     "refused": httpx.Response(400, json={"error": {"message": "no"}}),
 }
 

@@ -1,0 +1,200 @@
+"""Answers of a language model as values: the schema that a server gets, and the reading of its reply.
+
+Many servers do not enforce a schema. A reply that does not match it is fitted to it where its meaning is
+clear: a missing list is empty, a single value is a list of one, `"[2]"` is the number 2, a long text is cut.
+A reply that still does not match is sent back to the model once (`LanguageModel.complete_json`).
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+T = TypeVar("T", bound=BaseModel)
+
+# Schema keywords that do not constrain the answer; `default` is dropped because all properties are required.
+DROPPED = frozenset({"$defs", "title", "default", "discriminator"})
+EMPTY: Mapping[str, Any] = {"array": [], "string": ""}  # of a property that is missing
+# Text of reasoning models before the answer. Some chat templates contain the opening tag, so the reply has
+# only the closing one.
+THOUGHT = re.compile(r"\A.*</think(?:ing)?>|<think(?:ing)?>.*\Z", re.DOTALL | re.IGNORECASE)
+TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])', re.DOTALL)  # outside strings
+NUMBER = re.compile(r"\d{1,9}")
+BRACES_TRIED = 200
+COMPLAINTS = 5
+DECODER = json.JSONDecoder(strict=False)  # allows line breaks inside strings
+
+
+@cache
+def json_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the schema in the strict form that servers enforce: no references, all properties required.
+
+    Limits of lists and strings are kept. Callers share the returned value and must not change it.
+
+    Raises:
+        TypeError: the model contains itself, which needs references.
+    """
+    whole = model.model_json_schema()
+    written: dict[str, Any] = _strict(whole, whole.get("$defs", {}), inside=())
+    return written
+
+
+def _strict(node: Any, definitions: dict[str, Any], inside: tuple[str, ...]) -> Any:
+    if isinstance(node, list):
+        return [_strict(item, definitions, inside) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        name = node["$ref"].rpartition("/")[2]
+        if name in inside:
+            raise TypeError(f"{name} contains itself; a schema for a language model must be finite")
+        beside = {key: value for key, value in node.items() if key != "$ref"}
+        return _strict(definitions[name] | beside, definitions, (*inside, name))
+    written = {
+        key: _strict(value, definitions, inside)
+        for key, value in node.items()
+        if key not in DROPPED and key != "properties"
+    }
+    if "properties" in node:  # its keys are names of properties, such as `title`
+        properties = node["properties"].items()
+        written["properties"] = {name: _strict(value, definitions, inside) for name, value in properties}
+        written["required"] = list(written["properties"])
+        written["additionalProperties"] = False
+    return written
+
+
+class UnreadableAnswer(ValueError):
+    """The text contains no value of the schema; the message lists the faults, for a repair by the model."""
+
+
+def read_answer(text: str, schema: type[T]) -> T:
+    """Parse the last value of `schema` in an answer.
+
+    Reasoning, prose, code fences and commas before a closing bracket are ignored. An object that matches the
+    schema is preferred to one that has to be fitted to it.
+
+    Raises:
+        UnreadableAnswer: the answer contains no such value.
+    """
+    found, broken = objects_in(text)
+    complaints = []
+    for candidate in reversed(found):
+        try:
+            return schema.model_validate(candidate)
+        except ValidationError as error:
+            complaints.append(_complaint_of(error))
+    for candidate in reversed(found):
+        try:
+            return fitted_value(candidate, schema)
+        except ValidationError:
+            continue
+    if broken:
+        complaints.append(broken)
+    raise UnreadableAnswer("; ".join(complaints[:COMPLAINTS]) or "there is no JSON object in it")
+
+
+def fitted_value(decoded: Mapping[str, Any], schema: type[T]) -> T:
+    """Return an object as a value of `schema`, fitted to it if needed; raises ValidationError."""
+    try:
+        return schema.model_validate(decoded)
+    except ValidationError:
+        if decoded.keys().isdisjoint(schema.model_fields):  # an object of something else
+            raise
+        return schema.model_validate(_fitted(decoded, json_schema(schema)))
+
+
+def _fitted(value: Any, schema: Mapping[str, Any]) -> Any:
+    """Return a decoded value in the form of a schema, or unchanged where its meaning is not clear."""
+    if "anyOf" in schema:  # a value or null
+        forms = [form for form in schema["anyOf"] if form.get("type") != "null"]
+        return value if value is None else _fitted(value, forms[0])
+    match schema.get("type"), value:
+        case "object", str():  # the text of a sentence in place of the sentence
+            parts = schema.get("properties", {}).items()
+            name = next((name for name, part in parts if part.get("type") == "string"), None)
+            return _fitted({name: value}, schema) if name else value
+        case "object", dict():
+            return {**value, **_fitted_properties(value, schema.get("properties", {}))}
+        case "array", _:
+            items = value if isinstance(value, list) else [] if value is None else [value]
+            if schema["items"].get("type") == "integer":
+                items = [number for item in items for number in _numbers(item)]
+            fitted = [_fitted(item, schema["items"]) for item in items if item not in (None, "", {})]
+            return fitted[: schema.get("maxItems")]
+        case "integer", str():
+            return next(iter(_numbers(value)), value)
+        case "string", str():
+            known = {str(each).casefold(): each for each in schema.get("enum", ())}
+            return known.get(value.strip().casefold(), value[: schema.get("maxLength")])
+        case "string", int() | float():
+            return str(value)
+    return value
+
+
+def _fitted_properties(value: Mapping[str, Any], properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the properties that are known and, where that is allowed, the missing ones as empty."""
+    fitted = {}
+    for name, schema in properties.items():
+        if value.get(name) is not None:
+            fitted[name] = _fitted(value[name], schema)
+        elif schema.get("type") in EMPTY and not schema.get("minLength") and not schema.get("minItems"):
+            fitted[name] = EMPTY[schema["type"]]
+    return fitted
+
+
+def _numbers(value: Any) -> list[Any]:
+    """Return the whole numbers in a text such as `[1], [3]`; another value stays."""
+    return [int(number) for number in NUMBER.findall(value)] if isinstance(value, str) else [value]
+
+
+def objects_in(text: str) -> tuple[list[dict[str, Any]], str]:
+    """Return the JSON objects of a text in order, and the fault of the first invalid one."""
+    text = text.strip()
+    if text.startswith("{"):  # the whole text first, since a string in it may contain a thinking tag
+        [*found], broken = _scan(text)
+        if len(found) == 1 and not broken and found[0][1] == len(text):
+            return [found[0][0]], ""
+    text = without_thoughts(text)
+    found, broken = _scan(text)
+    if not found and "{" in text:
+        found, _ = _scan(TRAILING_COMMA.sub(r"\1", text[text.index("{") :]))
+    return [decoded for decoded, _ in found], broken
+
+
+def _scan(text: str) -> tuple[list[tuple[dict[str, Any], int]], str]:
+    """Return the objects of a text with their ends, and the fault of the first invalid one."""
+    found, broken, end = list[tuple[dict[str, Any], int]](), "", 0
+    for _ in range(BRACES_TRIED):
+        if (start := text.find("{", end)) < 0:
+            break
+        try:
+            decoded, end = DECODER.raw_decode(text, start)
+            found.append((decoded, end))
+            continue
+        except json.JSONDecodeError as error:
+            fault = f"not JSON: {error.msg} at character {error.pos - start}"
+            if not text[error.pos :].strip() or error.msg.startswith("Unterminated string"):
+                fault = "the JSON breaks off before its end"
+        except RecursionError:
+            fault = "nested too deeply"
+        except ValueError:  # Python parses at most 4,300 digits
+            fault = "a number in it has too many digits"
+        broken, end = broken or fault, start + 1
+    return found, broken
+
+
+def without_thoughts(text: str) -> str:
+    """Remove the reasoning before the answer, also if it is unfinished."""
+    return THOUGHT.sub("", text)
+
+
+def _complaint_of(error: ValidationError) -> str:
+    faults = error.errors(include_url=False, include_context=False, include_input=False)[:COMPLAINTS]
+    places = [".".join(map(str, fault["loc"])) for fault in faults]
+    return "; ".join(
+        f"{place}: {fault['msg']}" if place else fault["msg"]
+        for place, fault in zip(places, faults, strict=True)
+    )
