@@ -5,10 +5,8 @@ import unicodedata
 
 import pytest
 
-from indexer.citation_graph.gathering import Gathered
-from indexer.citation_graph.graph import CitationCounts, CitationGraph
-from indexer.citation_graph.references import labels
-from indexer.citation_graph.writing import write_citations
+from indexer.citation_graph.gathering import Gathered, labels
+from indexer.citation_graph.graph import CitationCounts, CitationGraph, write_citations
 from indexer.corpora.papers import Paper
 from indexer.errors import IndexClosed, IndexDamaged
 from indexer.files.stored import stored_passages
@@ -37,7 +35,7 @@ def graph_of(tmp_path):
         for record in records:
             add(gathered, record)
         counts = write_citations(tmp_path / f"{len(opened)}.sqlite", gathered)
-        opened.append(CitationGraph.open(tmp_path / f"{len(opened)}.sqlite"))
+        opened.append(CitationGraph(tmp_path / f"{len(opened)}.sqlite"))
         return opened[-1], counts
 
     yield graph_of
@@ -217,7 +215,7 @@ def test_an_article_of_several_records_is_one_paper(graph_of, tmp_path):
     for name in ("B", "C"):
         add(gathered, {"id": f"{name}#0", "text": "Words."}, "passage")
     write_citations(tmp_path / "graph", gathered)
-    graph = CitationGraph.open(tmp_path / "graph")
+    graph = CitationGraph(tmp_path / "graph")
 
     assert graph.references(["A"]) == {"A": ["B", "C"]}
     assert graph.cited_by(["B", "C"]) == {"B": ["A"], "C": ["A"]}
@@ -230,6 +228,6 @@ def test_a_broken_graph_is_damage(tmp_path):
     path = tmp_path / "graph"
     path.write_bytes(b"no database at all" * 100)
     with pytest.raises(IndexDamaged, match="citation graph"):
-        CitationGraph.open(path)
+        CitationGraph(path)
     with pytest.raises(FileNotFoundError):
-        CitationGraph.open(tmp_path / "none")
+        CitationGraph(tmp_path / "none")
