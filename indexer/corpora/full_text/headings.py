@@ -4,7 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from base.patterns import lazy_regex
 from indexer.corpora.cleaning import is_reference_heading, kind_by_words
@@ -156,9 +156,10 @@ def _candidates(lines: Sequence[Line], usual: float) -> list[_Candidate]:
 
 def _main_sequence(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     """Return the numbered headings of main parts: the heaviest sequence 1, 2, 3 … of one kind and style."""
-    groups: dict[tuple[str, object], list[_Candidate]] = defaultdict(list)
+    groups: dict[tuple[str, Any], list[_Candidate]] = defaultdict(list)
     for candidate in candidates:
-        for style in (candidate.style[:2], candidate.style[1], None) if candidate.value else ():
+        styles: tuple[Any, ...] = candidate.style[:2], candidate.style[1], None
+        for style in styles if candidate.value else ():
             groups[candidate.kind, style].append(candidate)
     best: dict[str, tuple[float, list[_Candidate]]] = {}
     for (kind, style), members in groups.items():

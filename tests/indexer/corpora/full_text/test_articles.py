@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from indexer.corpora.full_text.joining import Usage, join_lines, readable, usage_of
-from indexer.corpora.full_text.layout import Column, Line
+from indexer.corpora.full_text.layout import Line
 from indexer.corpora.full_text.pages import Fragment, Page
 from indexer.corpora.full_text.title_page import names_in, year_of
 from tests.indexer.corpora.full_text.page_lines import (
@@ -220,7 +220,7 @@ def test_headings_are_one_sequence_in_one_style_and_not_captions_or_formulas(par
 def test_lines_of_a_table_of_contents_and_running_headers_are_no_headings():
     contents = ["1. Introduction ........ 2", "2. Flooded fields ........ 3"]
     pages = [
-        set_page(("A Story of Water", {"size": 12}), "Annals of Fields", part, *paragraph(12))
+        set_page(("A Story of Water", {"size": 12}), "Annals of Fields", part, *paragraph(12), top=60)
         for part in (INTRODUCTION, METHODS)
     ]
     record = record_of(set_page(TITLE, heading("Contents"), *contents), *pages)
@@ -309,7 +309,7 @@ def test_a_summary_at_the_end_is_a_part_of_the_text_or_the_second_abstract():
 
 def set_lines(*texts, spaced=False):
     parts = [Fragment(text, 0, 100, 0, 10, spaced=spaced) for text in texts]
-    return [Line(part, part.text, None, Column(0, 100, 12), 0) for part in parts]
+    return [Line(part, part.text, None, left=0, right=100, pitch=12, page=0) for part in parts]
 
 
 @pytest.mark.parametrize(

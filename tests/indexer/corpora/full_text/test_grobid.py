@@ -8,9 +8,8 @@ import pytest
 
 from indexer.building.plan import IngestRequest
 from indexer.corpora.full_text import grobid
-from indexer.corpora.full_text.grobid import FAILURES_IN_A_ROW, GrobidServer
+from indexer.corpora.full_text.grobid import FAILURES_IN_A_ROW, GrobidServer, record_of_tei
 from indexer.corpora.full_text.parsing import ParserPool
-from indexer.corpora.full_text.tei import record_of_tei
 from indexer.ingest import build_index
 from indexer.settings import IndexerSettings
 from tests.http_server import Handler, serving
@@ -115,7 +114,7 @@ def test_what_is_no_tei_or_brings_a_document_type_is_refused(content):
 def test_a_pdf_is_sent_whole_and_the_fields_of_the_answer_win():
     handler = answering()
     with serving(handler) as url:
-        record = GrobidServer(url, 5).completed(PDF, OWN)
+        record = GrobidServer(url, 5).completed(PDF, OWN, threading.Event())
 
     [(path, body)] = handler.sent
     assert path == "/api/processFulltextDocument"
@@ -135,7 +134,7 @@ def test_a_pdf_is_sent_whole_and_the_fields_of_the_answer_win():
 def test_a_server_that_fails_leaves_the_own_record_with_a_note(content, status, reason, monkeypatch):
     monkeypatch.setattr(grobid, "ANSWER_BYTES", 100_000)
     with serving(answering(content, status)) as url:
-        record = GrobidServer(url, 5).completed(PDF, OWN)
+        record = GrobidServer(url, 5).completed(PDF, OWN, threading.Event())
 
     assert record.pop("note").startswith("read without GROBID: ")
     assert record == OWN
@@ -150,7 +149,7 @@ def test_a_server_that_does_not_answer_in_time_is_left():
 
     with serving(Silent) as url:
         try:
-            record = GrobidServer(url, 0.2).completed(PDF, OWN)
+            record = GrobidServer(url, 0.2).completed(PDF, OWN, threading.Event())
         finally:
             stopped.set()
 
@@ -162,7 +161,7 @@ def test_a_server_that_fails_again_and_again_is_not_asked_any_more():
     handler = answering(b"", 500)
     with serving(handler) as url:
         server = GrobidServer(url, 5)
-        notes = [server.completed(PDF, OWN)["note"] for _ in range(FAILURES_IN_A_ROW + 2)]
+        notes = [server.completed(PDF, OWN, threading.Event())["note"] for _ in range(FAILURES_IN_A_ROW + 2)]
 
     assert len(handler.sent) == FAILURES_IN_A_ROW
     assert "3 times" in notes[-1]
@@ -178,7 +177,7 @@ def test_a_busy_server_is_asked_again(monkeypatch):
 
     monkeypatch.setattr(Busy, "sent", [])
     with serving(Busy) as url:
-        record = GrobidServer(url, 5).completed(PDF, OWN)
+        record = GrobidServer(url, 5).completed(PDF, OWN, threading.Event())
 
     assert record == OWN | RECORD | {"read_by": "GROBID"}
     assert len(Busy.sent) == FAILURES_IN_A_ROW + 2
@@ -203,7 +202,7 @@ def test_the_setting_names_the_server_and_indexing_asks_it(tmp_path, monkeypatch
 def test_a_korean_paper_is_not_sent():
     handler = answering()
     with serving(handler) as url:
-        record = GrobidServer(url, 5).completed(PDF, {"title": "논의 물 관리와 메탄"})
+        record = GrobidServer(url, 5).completed(PDF, {"title": "논의 물 관리와 메탄"}, threading.Event())
 
     assert handler.sent == []
     assert record == {"title": "논의 물 관리와 메탄"}
