@@ -1,10 +1,10 @@
 """GROBID, an optional server that extracts the fields of a paper from its PDF.
 
 The fields in GROBID's response replace those of the built-in reader. If GROBID fails, the record of the
-built-in reader is kept with a note. Korean papers are not sent: GROBID's models were not trained on them. The
-request, the status 503 of a busy server and the elements of the response (TEI) are documented in
-https://grobid.readthedocs.io/en/latest/Grobid-service/. As the response is untrusted, document types and entities are rejected, and the numbers of names,
-keywords, sections and references are limited.
+built-in reader is kept with a note. Korean papers are not sent: GROBID's models were not trained on them.
+https://grobid.readthedocs.io/en/latest/Grobid-service/ documents the request, the status 503 of a busy
+server, and the elements of the response (TEI). As the response is untrusted, document types and entities are
+rejected, and the numbers of names, keywords, sections and references are limited.
 """
 
 import asyncio

@@ -13,7 +13,7 @@ from indexer.corpora.full_text.joining import Usage, join_lines, letters_of, rea
 from indexer.corpora.full_text.layout import LARGER, Line, is_outer, lines_of, rows_of
 from indexer.corpora.full_text.pages import RAISED, Fragment, Page
 from indexer.corpora.full_text.references import doi_in
-from indexer.corpora.names.author_name import PARTICLES, is_organization, split_korean
+from indexer.corpora.names import PARTICLES, is_organization, split_korean
 from indexer.corpora.papers import language_of
 
 TITLE_LETTERS = 5
