@@ -144,6 +144,7 @@ def _words(textpage: Any, box: Sequence[float], *, front: bool) -> Iterator[_Wor
     if front:
         places = list(_split_at_raised(textpage, places))
     matrix, corners = pdfium.FS_MATRIX(), pdfium.FS_RECTF()
+    level: tuple[float, float] | None = None  # words of one font on one baseline have boxes of one height
     for (start, end), (following, _) in zip(places, [*places[1:], (count, count)], strict=False):
         points = []
         for index in (start, end - 1):
@@ -152,19 +153,14 @@ def _words(textpage: Any, box: Sequence[float], *, front: bool) -> Iterator[_Wor
         (left, bottom), (right, top) = points[0], points[-1]
         if not (box[0] <= (left + right) / 2 <= box[2] and box[1] <= (bottom + top) / 2 <= box[3]):
             continue
-        pdfium.FPDFText_GetMatrix(textpage, start, matrix)
-        turn = round(math.atan2(matrix.b, matrix.a) / (math.pi / 2)) % 4
+        if level != (level := (bottom, points[1][1])):
+            pdfium.FPDFText_GetMatrix(textpage, start, matrix)
+            turn = round(math.atan2(matrix.b, matrix.a) / (math.pi / 2)) % 4
+            size = pdfium.FPDFText_GetFontSize(textpage, start) * math.hypot(matrix.c, matrix.d)
+            origin = _origin(textpage, start)
         sides = [_upright(point, turn, box)[0] for point in points]
-        yield _Word(
-            start,
-            text[start:end],
-            min(sides),
-            max(sides),
-            _upright(_origin(textpage, start), turn, box)[1],
-            pdfium.FPDFText_GetFontSize(textpage, start) * math.hypot(matrix.c, matrix.d),
-            turn,
-            text[end:following],
-        )
+        baseline = _upright(origin, turn, box)[1]
+        yield _Word(start, text[start:end], min(sides), max(sides), baseline, size, turn, text[end:following])
 
 
 def _origin(textpage: Any, index: int) -> tuple[float, float]:
