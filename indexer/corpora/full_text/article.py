@@ -14,7 +14,6 @@ from indexer.corpora.full_text.headings import (
     is_abstract_heading,
     is_front_heading,
     is_keyword_heading,
-    is_known,
     number_of,
     together,
 )
@@ -99,9 +98,9 @@ def _sections_of(lines: Sequence[Line], usual: float, usage: Usage) -> list[Sect
         if found := INLINE_HEADING.fullmatch(line.text):
             part = replace(line.part, text=found["text"])
             sections.append(Section(together(found["name"]), 1, [replace(line, part=part, text=part.text)]))
-        elif (heading := headings.get(index)) and not (
-            # A repeated title below the heading of an abstract.
-            is_abstract_heading(sections[-1].heading) and not sections[-1].lines and not is_known(line.text)
+        elif (heading := headings.get(index)) and (
+            # Not a repeated title below the heading of an abstract.
+            sections[-1].lines or not is_abstract_heading(sections[-1].heading)
         ):
             last = heading.last
             sections.append(Section(together(join_lines(lines[index : last + 1], usage)), heading.level))
@@ -143,10 +142,7 @@ def _abstract_lines(lines: Sequence[Line]) -> list[Line]:
 def _headless_abstract(lines: Sequence[Line]) -> list[Line]:
     """Return the first long block of running text, if it ends with a sentence."""
     for block in _blocks(lines):
-        wide = max(line.part.right for line in block) - min(line.part.left for line in block)
-        full = sum(line.part.right - line.part.left > 0.6 * wide for line in block)
-        long = len(block) > 1 and 2 * full >= len(block) and _letters(block) >= HEADLESS_LETTERS
-        if long and not ABSTRACT_END.match(block[0].text):
+        if _letters(block) >= HEADLESS_LETTERS and not ABSTRACT_END.match(block[0].text):
             return block if SENTENCE_END.search(re.sub(r"\s*\d*$", "", block[-1].text)) else []
     return []
 
@@ -259,14 +255,10 @@ def _entries_of(lines: Sequence[Line]) -> list[Sequence[Line]]:
 
 
 def _list_end(lines: Sequence[Line]) -> int:
-    """Return the number of lines of a list below its heading; addresses or tables may follow it."""
+    """Return the number of lines of a list below its heading; addresses may follow it."""
     begins = [begins_entry(line.text) for line in lines]
     for number in range(3, len(lines)):
-        line = lines[number]
-        over = sum(begins[number:]) <= max(1, (len(lines) - number) / 10)  # few entries follow
-        other = all(
-            not _is_same_size(after, lines[0]) or after.part.broken for after in lines[number : number + 2]
-        )
-        if over and (AFTER_LIST.match(line.text) or (other and (line.gap > 2 * WIDE or line.above is None))):
+        few = sum(begins[number:]) <= max(1, (len(lines) - number) / 10)  # entries that follow
+        if few and AFTER_LIST.match(lines[number].text):
             return number
     return len(lines)

@@ -229,17 +229,16 @@ def _level(candidate: _Candidate, styles: set[Style], main: set[int], line: Line
 
 
 def _last_line(lines: Sequence[Line], first: int, levels: Container[int]) -> int:
-    """Return the last line of the heading that starts at line `first`: full or centred lines of one style."""
+    """Return the last line of the heading that starts at line `first`: lines of one style."""
     last = first
     for index in range(first + 1, min(first + MOST_LINES, len(lines))):
         line, above = lines[index], lines[index - 1]
-        part, other, text = line.part, above.part, together(line.text)
-        hanging = line.is_short and part.size < part.left - other.left < 4 * part.size
         after = lines[index + 1] if index + 1 < len(lines) else None
-        ends = index in levels or after is None or after.above is not part or after.gap > line.gap * 1.1
-        same = line.above is other and _style_of(line)[:2] == _style_of(above)[:2] and line.gap < 2 * APART
+        ends = index in levels or after is None or after.above is not line.part or after.gap > line.gap * 1.1
+        same = line.above is above.part and _style_of(line)[:2] == _style_of(above)[:2]
+        text = together(line.text)
         whole = is_known(together(above.text)) or is_known(text) or number_of(text)[0]
-        if not same or not ends or whole or not (hanging or not above.is_short):
+        if not same or line.gap >= 2 * APART or not ends or whole:
             break
         last = index
     return last
