@@ -11,11 +11,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 from base.sample import SAMPLE_PAPERS
 
-FONT = "HYSMyeongJo-Medium"  # available in every PDF reader
+NANUM = Path("/usr/share/fonts/truetype/nanum/NanumGothic.ttf")
+KOREAN_FONT = "HYSMyeongJo-Medium"  # available in every PDF reader
 WIDTH, HEIGHT, MARGIN, GUTTER = 595.0, 842.0, 62.0, 20.0
 TITLE_SIZE, HEADING_SIZE, TEXT_SIZE, SMALL_SIZE = 16.0, 11.5, 9.5, 8.0
 LEADING = 1.35
@@ -53,6 +55,7 @@ class _Setter:
     """Sets lines from top to bottom of a column, then in the next one."""
 
     canvas: Any
+    font: str
     columns: int
     parts_korean: bool
     word_by_word: bool
@@ -110,16 +113,16 @@ class _Setter:
     def _length(self, text: str, size: float) -> float:
         from reportlab.pdfbase.pdfmetrics import stringWidth
 
-        return float(stringWidth(text, FONT, size))
+        return float(stringWidth(text, self.font, size))
 
     def end_page(self) -> None:
         """Draw the page, its running header and its number."""
         lines = sorted(self.drawn, key=lambda line: (-line[0], line[1])) if self.across else self.drawn
         for baseline, left, text, size in lines:
-            self.canvas.setFont(FONT, size)
+            self.canvas.setFont(self.font, size)
             self.canvas.drawString(left, baseline, text)
         self.drawn.clear()
-        self.canvas.setFont(FONT, SMALL_SIZE)
+        self.canvas.setFont(self.font, SMALL_SIZE)
         if self.page > 1:
             self.canvas.drawString(MARGIN, HEIGHT - 36, self.header[self.page % 2])
         number = f"- {self.page} -" if self.columns > 1 else str(self.page)
@@ -131,8 +134,11 @@ def generated_pdfs(count: int, seed: int = 7) -> Iterator[Typeset]:
     """Yield `count` papers with alternating languages, columns and reference styles."""
     from reportlab.pdfbase.cidfonts import UnicodeCIDFont
     from reportlab.pdfbase.pdfmetrics import registerFont
+    from reportlab.pdfbase.ttfonts import TTFont
 
-    registerFont(UnicodeCIDFont(FONT))
+    registerFont(UnicodeCIDFont(KOREAN_FONT))
+    if NANUM.exists():  # a font with outlines, which is embedded
+        registerFont(TTFont(NANUM.stem, NANUM))
     records = [json.loads(line) for line in SAMPLE_PAPERS.read_text(encoding="utf-8").splitlines()]
     for number in range(count):
         yield _typeset(records, number, random.Random(f"{seed}-{number}"))  # noqa: S311 - the same each time
@@ -152,6 +158,7 @@ def _typeset(records: Sequence[dict[str, Any]], number: int, chance: random.Rand
     canvas = Canvas(buffer, pagesize=(WIDTH, HEIGHT), invariant=1)
     setter = _Setter(
         canvas,
+        KOREAN_FONT if number // 8 % 2 or not NANUM.exists() else NANUM.stem,
         columns,
         parts_korean=number % 3 != 0,
         word_by_word=number % 5 == 0,

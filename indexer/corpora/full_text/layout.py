@@ -2,6 +2,7 @@
 
 import math
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -191,11 +192,14 @@ def _halves(rows: Sequence[Row], gutter: float) -> tuple[list[Row], list[Row]]:
 def _gutter(rows: Sequence[Row]) -> float | None:
     """Return the gutter between columns: the middle of the places with most lines on both sides."""
     left, right = min(row[0].left for row in rows), max(row[-1].right for row in rows)
-    spans = [[(part.left, part.right) for part in row] for row in rows]
+    places = [left + (0.14 + 0.72 * step / (PLACES - 1)) * (right - left) for step in range(PLACES)]
+    crossed = [
+        {n for part in row for n in range(bisect_right(places, part.left), bisect_left(places, part.right))}
+        for row in rows
+    ]
     best, chosen = 1, list[float]()
-    for step in range(PLACES):
-        place = left + (0.14 + 0.72 * step / (PLACES - 1)) * (right - left)
-        crossing = [any(begin < place < end for begin, end in row) for row in spans]
+    for number, place in enumerate(places):
+        crossing = [number in numbers for numbers in crossed]
         if crossing.count(False) < max(FEWEST, best):
             continue
         runs = groupby(zip(crossing, rows, strict=True), itemgetter(0))

@@ -9,7 +9,7 @@ import math
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from ctypes import c_double, c_int, create_string_buffer
 from dataclasses import dataclass
@@ -157,18 +157,19 @@ def _words(textpage: Any, box: Sequence[float], *, front: bool) -> Iterator[_Wor
             pdfium.FPDFText_GetMatrix(textpage, start, matrix)
             turn = round(math.atan2(matrix.b, matrix.a) / (math.pi / 2)) % 4
             size = pdfium.FPDFText_GetFontSize(textpage, start) * math.hypot(matrix.c, matrix.d)
-            origin = _origin(textpage, start)
+            origin = next(_origins(textpage, [start]))
         sides = [_upright(point, turn, box)[0] for point in points]
         baseline = _upright(origin, turn, box)[1]
         yield _Word(start, text[start:end], min(sides), max(sides), baseline, size, turn, text[end:following])
 
 
-def _origin(textpage: Any, index: int) -> tuple[float, float]:
-    import pypdfium2.raw as pdfium
+def _origins(textpage: Any, indices: Iterable[int]) -> Iterator[tuple[float, float]]:
+    from pypdfium2.raw import FPDFText_GetCharOrigin
 
     x, y = c_double(), c_double()
-    pdfium.FPDFText_GetCharOrigin(textpage, index, x, y)
-    return x.value, y.value
+    for index in indices:
+        FPDFText_GetCharOrigin(textpage, index, x, y)
+        yield x.value, y.value
 
 
 def _upright(point: tuple[float, float], turn: int, box: Sequence[float]) -> tuple[float, float]:
@@ -180,7 +181,7 @@ def _upright(point: tuple[float, float], turn: int, box: Sequence[float]) -> tup
 def _split_at_raised(textpage: Any, places: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Split words where characters are raised or lowered: marks behind names."""
     for start, end in places:
-        heights = [_origin(textpage, index)[1] for index in range(start, end)]
+        heights = [height for _, height in _origins(textpage, range(start, end))]
         steps = [abs(after - height) > 1 for height, after in pairwise(heights)]
         inner = [at for at, step in enumerate(steps, start + 1) if step]
         # Every character of sideways text is at another height.
