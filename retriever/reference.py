@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 
 from base.letters import HANGUL
 from base.terminal.output import STEERING
-from indexer.corpora.names.author_name import split_name
+from indexer.corpora.names import split_name
 from indexer.corpora.normal_forms import DOI, DOI_PREFIX
 from indexer.corpora.own_exports import CSL_ID
 
@@ -64,7 +64,7 @@ def csl_item(record: Record) -> Item:
 
 def _name(author: str) -> Name:
     name = split_name(author)
-    if name.is_whole:
+    if not name.given:
         return {"literal": name.family}
     parts = {
         "family": name.family,

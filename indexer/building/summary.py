@@ -15,7 +15,7 @@ import numpy as np
 from base.progress import Progress
 from indexer.analysis import Decompound, UserDictionary, make_analyzer
 from indexer.citation_graph.gathering import Gathered, record_key
-from indexer.citation_graph.writing import write_citations
+from indexer.citation_graph.graph import write_citations
 from indexer.files.damage import map_damage_errors
 from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import TokenCounts, write_lexicon

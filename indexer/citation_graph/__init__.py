@@ -1,5 +1,4 @@
-"""The citation graph of an index, collected during a build and stored as a file of the version.
+"""Citations among the papers of a corpus.
 
-`references.py` parses a record's references, `gathering.py` collects the data for matching, `matching.py`
-finds the cited papers, `writing.py` writes the graph, `graph.py` reads it.
+`gathering` collects the records as columns, `matching` finds the cited papers, `graph` writes and reads them.
 """

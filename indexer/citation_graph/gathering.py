@@ -1,68 +1,37 @@
-"""Data of a corpus for matching references: hashes, years and names, in columns.
+"""References in the records of a corpus, as columns for matching.
+
+A record has references as ids in `references`, and as a bibliography in `reference_list`. An entry of it is
+an object {"text", "title", "year", "doi", "authors"}; all keys are optional. A value of another type counts
+as a reference without data.
 
 A paper takes about 80 bytes plus its id, a reference 8. Hashes are the same in each process, so that the
 columns are kept with a version, and an update adds and removes records; a collision is practically impossible
 below 10⁹ papers.
 """
 
+import re
 from array import array
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from indexer.citation_graph.references import entries, reference_ids
 from indexer.corpora.normal_forms import SHORTEST_TITLE, normal_title, whole_doi
 from indexer.files.parts import Column
 from indexer.files.schema import StoredPassage
 from indexer.files.sums import hash_of_text
 
-LONGEST_TITLE = 1_000  # compared characters
-MOST_AUTHORS, LONGEST_NAMES = 30, 2_000  # characters of all names
+YEAR = re.compile("[12][0-9]{3}")
+LONGEST_LABEL, LONGEST_TITLE, LONGEST_NAMES = 300, 1_000, 2_000  # characters
+MOST_AUTHORS = 30
 AUTHOR_SEPARATOR = "\x1f"
-DOI_MARK = "10."  # texts without it are skipped quickly
 NONE = 0  # the hash of a missing value
-
-
-class Texts:
-    """Many short texts in one block of memory, by number."""
-
-    def __init__(self) -> None:
-        self._bytes, self._ends = bytearray(), array("q", [0])
-
-    def append(self, text: str) -> None:
-        """Add a text."""
-        self._bytes += text.encode()
-        self._ends.append(len(self._bytes))
-
-    def encoded(self, number: int) -> bytes:
-        """Return a text in UTF-8."""
-        return bytes(self._bytes[self._ends[number] : self._ends[number + 1]])
-
-    def __getitem__(self, number: int) -> str:
-        return self.encoded(number).decode()
-
-    def __len__(self) -> int:
-        return len(self._ends) - 1
-
-    def __iter__(self) -> Iterator[str]:
-        return map(self.__getitem__, range(len(self)))
-
-    def packed(self) -> tuple[Column, Column]:
-        """Return the bytes of all texts, and the size of each."""
-        return np.frombuffer(bytes(self._bytes), np.uint8), np.diff(np.array(self._ends))
-
-    def extend(self, data: Column, sizes: Column, kept: Column) -> None:
-        """Add the texts of `packed` that are kept (a mask)."""
-        start = len(self._bytes)
-        self._bytes += data[np.repeat(kept, sizes)].tobytes()
-        self._ends.extend((np.cumsum(sizes[kept]) + start).tolist())
-
 
 # The columns by table: typecode, or "" for texts. A column in POINTERS contains places in another table.
 TABLES: Mapping[str, Mapping[str, str]] = {
     "records": {
-        "keys": "q",
-        "hashes": "q",
+        "keys": "q",  # hash of the passage_id with the record
+        "hashes": "q",  # hash of the doc_id
         "years": "h",
         "doc_ids": "",
         "authors": "",
@@ -82,101 +51,139 @@ POINTERS = {
 }
 
 
+class Entry(NamedTuple):
+    """An entry of a bibliography; missing values are "", 0 or empty."""
+
+    text: str
+    title: str
+    year: int
+    doi: str
+    authors: list[str]
+
+
+def reference_ids(record: Mapping[str, Any]) -> list[str]:
+    """Return the references given as ids, in order; DOIs may be among them."""
+    return record.get("references") or []
+
+
+def entries(record: Mapping[str, Any]) -> list[Entry]:
+    """Return the references given as bibliography entries, in order."""
+    listed = record.get("reference_list")
+    return [_entry(entry) for entry in listed] if isinstance(listed, list) else []
+
+
+def labels(record: Mapping[str, Any]) -> list[str]:
+    """Return a label of each reference, ids first: its id, otherwise its title, text or DOI."""
+    named = (entry.title or entry.text or entry.doi for entry in entries(record))
+    return [*reference_ids(record), *(" ".join(label.split())[:LONGEST_LABEL] for label in named)]
+
+
+def _entry(entry: Any) -> Entry:
+    given = entry if isinstance(entry, dict) else {"text": entry}
+    text, title, doi = (
+        value.strip() if isinstance(value := given.get(key), str) else "" for key in ("text", "title", "doi")
+    )
+    year, authors = YEAR.search(str(given.get("year"))), given.get("authors")
+    named = authors if isinstance(authors, list) else [authors]
+    return Entry(
+        text, title, int(year[0]) if year else 0, doi, [name for name in named if isinstance(name, str)]
+    )
+
+
+class Texts:
+    """Many short texts in one block of memory, by number."""
+
+    def __init__(self) -> None:
+        self._bytes, self._ends = bytearray(), array("q", [0])
+
+    def append(self, text: str) -> None:
+        """Add a text."""
+        self._bytes += text.encode()
+        self._ends.append(len(self._bytes))
+
+    def __getitem__(self, number: int) -> str:
+        return self._bytes[self._ends[number] : self._ends[number + 1]].decode()
+
+    def packed(self) -> tuple[Column, Column]:
+        """Return the bytes of all texts, and the size of each."""
+        return np.frombuffer(bytes(self._bytes), np.uint8), np.diff(np.array(self._ends))
+
+    def extend(self, data: Column, sizes: Column, kept: Column) -> None:
+        """Add the texts of `packed` that are kept (a mask)."""
+        start = len(self._bytes)
+        self._bytes += data[np.repeat(kept, sizes)].tobytes()
+        self._ends.extend((np.cumsum(sizes[kept]) + start).tolist())
+
+
 class Gathered:
     """The records of a corpus and all of their references as columns (`TABLES`)."""
 
-    keys: "array[int]"  # hash of the passage_id with the record
-    hashes: "array[int]"  # hash of the doc_id
-    years: "array[int]"
-    doc_ids: Texts
-    authors: Texts
-    reference_counts: "array[int]"
-    doi_keys: "array[int]"
-    doi_owners: "array[int]"
-    titles: "array[int]"
-    title_owners: "array[int]"
-    reference_ids: "array[int]"
-    cited_dois: "array[int]"
-    cited_doi_places: "array[int]"
-    cited_titles: "array[int]"
-    cited_title_places: "array[int]"
-    cited_years: "array[int]"
-    cited_authors: Texts
-
     def __init__(self) -> None:
         """Create empty columns."""
-        for columns in TABLES.values():
-            for name, code in columns.items():
-                setattr(self, name, array(code) if code else Texts())
+        columns = [column for table in TABLES.values() for column in table.items()]
+        self.numbers = {name: array(code) for name, code in columns if code}
+        self.texts = {name: Texts() for name, code in columns if not code}
+
+    def column(self, name: str) -> Column:
+        """Return a column of numbers as 64-bit integers."""
+        return np.array(self.numbers[name], np.int64)
 
     def packed(self) -> dict[str, Column]:
         """Return the columns as arrays."""
-        arrays: dict[str, Column] = {}
-        for columns in TABLES.values():
-            for name, code in columns.items():
-                column = getattr(self, name)
-                if code:
-                    arrays[name] = np.array(column, code)
-                else:
-                    arrays[name], arrays[f"{name} sizes"] = column.packed()
+        arrays = {name: np.array(numbers, numbers.typecode) for name, numbers in self.numbers.items()}
+        for name, texts in self.texts.items():
+            arrays[name], arrays[f"{name} sizes"] = texts.packed()
         return arrays
 
     def extend(self, arrays: Mapping[str, Column], removed: Collection[int] = ()) -> None:
         """Add the records of `packed`, without those of some keys."""
         kept = {"records": ~np.isin(arrays["keys"], list(removed))}
         kept["references"] = np.repeat(kept["records"], arrays["reference_counts"])
-        before = {"records": len(self.keys), "references": len(self.reference_ids)}
+        before = {"records": len(self.numbers["keys"]), "references": len(self.numbers["reference_ids"])}
         places = {table: before[table] + np.cumsum(mask) - 1 for table, mask in kept.items()}
-        for table, (pointer, target) in POINTERS.items():
-            kept[table] = kept[target][arrays[pointer]]
         for table, columns in TABLES.items():
-            pointer, target = POINTERS.get(table, ("", ""))
+            pointer, target = POINTERS.get(table, ("", table))
+            mask = kept[target][arrays[pointer]] if pointer else kept[table]
             for name, code in columns.items():
                 if not code:
-                    getattr(self, name).extend(arrays[name], arrays[f"{name} sizes"], kept[table])
+                    self.texts[name].extend(arrays[name], arrays[f"{name} sizes"], mask)
                     continue
-                column = arrays[name][kept[table]]
+                column = arrays[name][mask]
                 column = places[target][column] if name == pointer else column
-                getattr(self, name).frombytes(column.astype(code).tobytes())
+                self.numbers[name].frombytes(column.astype(code).tobytes())
 
     def add(self, passage: StoredPassage) -> None:
         """Add the record stored with a passage, if any."""
         if (record := passage.paper) is None:
             return
-        owner = len(self.hashes)
-        self.doc_ids.append(passage.doc_id)
-        self.hashes.append(hash_of_text(passage.doc_id))
-        self.keys.append(record_key(passage))
-        self.years.append(passage.year or 0)
-        self.authors.append(_names(record.get("authors") or ()))
+        owner, ids, listed = len(self.numbers["keys"]), reference_ids(record), entries(record)
+        self._append(
+            keys=record_key(passage),
+            hashes=hash_of_text(passage.doc_id),
+            years=passage.year or 0,
+            reference_counts=len(ids) + len(listed),
+        )
+        self.texts["doc_ids"].append(passage.doc_id)
+        self.texts["authors"].append(_names(record.get("authors") or ()))
         for title in (passage.title, passage.title2):
             if hashed := _title_hash(title):
-                self.titles.append(hashed)
-                self.title_owners.append(owner)
+                self._append(titles=hashed, title_owners=owner)
         for text in (record.get("doi") or "", passage.doc_id):
-            if DOI_MARK in text and (doi := whole_doi(text)):
-                self.doi_keys.append(hash_of_text(doi))
-                self.doi_owners.append(owner)
-        ids, listed = reference_ids(record), entries(record)
-        first = len(self.reference_ids)
-        for place in [place for place, reference in enumerate(ids) if DOI_MARK in reference]:
-            self._add_cited_doi(first + place, ids[place])
-        self.reference_ids.extend(map(hash_of_text, ids))
-        for place, entry in enumerate(listed, len(self.reference_ids)):
-            if entry.doi:
-                self._add_cited_doi(place, entry.doi)
+            if hashed := _doi_hash(text):
+                self._append(doi_keys=hashed, doi_owners=owner)
+        first = len(self.numbers["reference_ids"])
+        self.numbers["reference_ids"].extend([*map(hash_of_text, ids), *[NONE] * len(listed)])
+        for place, text in enumerate([*ids, *(entry.doi for entry in listed)], first):
+            if hashed := _doi_hash(text):
+                self._append(cited_dois=hashed, cited_doi_places=place)
+        for place, entry in enumerate(listed, first + len(ids)):
             if hashed := _title_hash(entry.title):
-                self.cited_titles.append(hashed)
-                self.cited_title_places.append(place)
-                self.cited_years.append(entry.year)
-                self.cited_authors.append(_names(entry.authors))
-        self.reference_ids.extend([NONE] * len(listed))
-        self.reference_counts.append(len(ids) + len(listed))
+                self._append(cited_titles=hashed, cited_title_places=place, cited_years=entry.year)
+                self.texts["cited_authors"].append(_names(entry.authors))
 
-    def _add_cited_doi(self, place: int, text: str) -> None:
-        if DOI_MARK in text and (doi := whole_doi(text)):
-            self.cited_dois.append(hash_of_text(doi))
-            self.cited_doi_places.append(place)
+    def _append(self, **values: int) -> None:
+        for name, value in values.items():
+            self.numbers[name].append(value)
 
 
 def record_key(passage: StoredPassage) -> int:
@@ -184,8 +191,12 @@ def record_key(passage: StoredPassage) -> int:
     return hash_of_text(passage.passage_id)
 
 
+def _doi_hash(text: str) -> int:
+    return hash_of_text(doi) if "10." in text and (doi := whole_doi(text)) else NONE
+
+
 def _title_hash(title: str) -> int:
-    normal = normal_title(title[:LONGEST_TITLE]) if title else ""
+    normal = normal_title(title[:LONGEST_TITLE])
     return hash_of_text(normal) if len(normal) >= SHORTEST_TITLE else NONE
 
 

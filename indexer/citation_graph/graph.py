@@ -1,27 +1,38 @@
-"""Reading of a citation graph; `writing.py` documents the file."""
+"""The file of a citation graph (SQLite): papers that cite or are cited, and the papers of each DOI.
 
-import sys
-from array import array
+Papers are numbered in the order of their ids, so the file does not depend on the order of the records.
+`links` contains the number of the cited paper, or a code of `matching.py`, for each reference of the record
+in order; `cited_by` contains the numbers of the citing papers. Both are sequences of little-endian 32-bit
+integers. `dois` contains the papers of each DOI, by the DOI's key.
+"""
+
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
+
+import numpy as np
 
 from base.windows import windows
+from indexer.citation_graph.gathering import Gathered
+from indexer.citation_graph.matching import AMBIGUOUS, DUPLICATE, ITSELF, Numbers, match_references
 from indexer.files.damage import map_damage_errors
-from indexer.files.sqlite_files import SQLiteFile
+from indexer.files.sqlite_files import SQLiteFile, writing_sqlite
 from indexer.files.sums import hash_of_text
 
+SCHEMA = """
+    CREATE TABLE papers (number INTEGER PRIMARY KEY, doc_id TEXT, links BLOB, cited_by BLOB);
+    CREATE TABLE dois (key INTEGER, doc_id TEXT, PRIMARY KEY (key, doc_id)) WITHOUT ROWID;
+"""
+BY_ID = "CREATE UNIQUE INDEX by_id ON papers (doc_id)"
+OUTCOMES = {"duplicates": DUPLICATE, "itself": ITSELF, "ambiguous": AMBIGUOUS}
 VALUES_PER_QUERY = 10_000  # values per statement; SQLite's limit is 32,766
-NUMBER_BYTES = 4
-LINKS = "SELECT doc_id, links FROM papers WHERE doc_id IN ({})"
-CITED_BY = "SELECT doc_id, substr(cited_by, 1, ?) FROM papers WHERE doc_id IN ({})"
-COUNTED = "SELECT doc_id, links, length(cited_by) FROM papers WHERE doc_id IN ({})"
+NUMBER = np.dtype("<i4")
+LINKS = "SELECT doc_id, links, cited_by FROM papers WHERE doc_id IN ({})"
 BY_DOI = "SELECT doc_id FROM dois WHERE key = ? ORDER BY doc_id"
 NAMES = "SELECT number, doc_id FROM papers WHERE number IN ({})"
-ALL = 1 << 28  # more than any paper has; its size in bytes fits 32 bits
-# Codes instead of a paper's number: no paper, a paper cited before by the same record, itself, several.
-UNMATCHED, DUPLICATE, ITSELF, AMBIGUOUS = -1, -2, -3, -4
+ALL = 1 << 28  # more than any paper has
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,59 +44,94 @@ class CitationCounts:
     cited_by: int = 0
 
 
+def write_citations(path: Path, gathered: Gathered) -> dict[str, int]:
+    """Match all references, write or replace the graph, and return its counts.
+
+    The counts are those of references, of papers with references, and of each outcome.
+
+    Raises:
+        IndexNotWritten: disk full, no permission.
+    """
+    citing, cited = match_references(gathered)
+    names = gathered.texts["doc_ids"]
+    dois = zip(gathered.numbers["doi_keys"], gathered.numbers["doi_owners"], strict=True)
+    with writing_sqlite(path, "citation graph", SCHEMA) as connection:
+        connection.executemany("INSERT INTO papers VALUES (?, ?, ?, ?)", _rows(gathered, citing, cited))
+        connection.execute(BY_ID)
+        rows = sorted({(key, names[owner]) for key, owner in dois})
+        connection.executemany("INSERT INTO dois VALUES (?, ?)", rows)
+    return {
+        "references": len(cited),
+        "citing": len(np.unique(citing)),
+        "matched": int(np.count_nonzero(cited >= 0)),
+        **{name: int(np.count_nonzero(cited == code)) for name, code in OUTCOMES.items()},
+    }
+
+
+def _rows(gathered: Gathered, citing: Numbers, cited: Numbers) -> Iterator[tuple[int, str, bytes, bytes]]:
+    is_edge = cited >= 0
+    papers = np.union1d(citing, cited[is_edge]).tolist()
+    named = sorted((gathered.texts["doc_ids"][paper], paper) for paper in papers)
+    numbers = np.zeros(len(gathered.numbers["hashes"]), np.int64)
+    numbers[[paper for _, paper in named]] = np.arange(len(named))
+    links = np.where(is_edge, numbers[np.maximum(cited, 0)], cited)
+    by_citing = _packed(numbers[citing], links, len(named), np.argsort(numbers[citing], kind="stable"))
+    edges = numbers[citing[is_edge]], links[is_edge]
+    by_cited = _packed(edges[1], edges[0], len(named), np.lexsort(edges))
+    return zip(range(len(named)), (name for name, _ in named), by_citing, by_cited, strict=True)
+
+
+def _packed(owners: Numbers, values: Numbers, count: int, order: Numbers) -> Iterator[bytes]:
+    """Yield the packed values of each of `count` owners; `order` sorts both columns by owner."""
+    ends = np.searchsorted(owners[order], np.arange(count + 1)).tolist()
+    whole = values[order].astype(NUMBER)
+    return (whole[begin:end].tobytes() for begin, end in pairwise(ends))
+
+
 class CitationGraph:
     """The citations among the papers of a version, for many papers per call; close it after use.
 
     Unknown papers, and papers without citations, have no links.
     """
 
-    def __init__(self, file: SQLiteFile) -> None:
-        self._file = file
-
-    @classmethod
-    def open(cls, path: Path) -> Self:
+    def __init__(self, path: Path) -> None:
         """Open the file at `path`.
 
         Raises:
             FileNotFoundError: the file does not exist.
             IndexDamaged: the file is not a citation graph.
         """
-        return cls(SQLiteFile(path, "citation graph", table="papers"))
+        self._file = SQLiteFile(path, "citation graph", table="papers")
 
     def references(self, doc_ids: Collection[str], limit: int = ALL) -> dict[str, list[str]]:
         """Return at most `limit` papers of the index cited by each paper, in the order of its references."""
         with map_damage_errors(self._file.path):
-            found = {
-                doc_id: [number for number in _numbers(links) if number >= 0][:limit]
-                for doc_id, links in self._rows(LINKS, doc_ids)
-            }
-            return self._named(doc_ids, found)
+            found = {name: [link for link in links if link >= 0] for name, links, _ in self._links(doc_ids)}
+            return self._named(doc_ids, found, limit)
 
     def cited_by(self, doc_ids: Collection[str], limit: int = ALL) -> dict[str, list[str]]:
         """Return at most `limit` papers citing each paper, by id."""
         with map_damage_errors(self._file.path):
-            rows = self._rows(CITED_BY, doc_ids, limit * NUMBER_BYTES)
-            return self._named(doc_ids, {doc_id: _numbers(cited_by) for doc_id, cited_by in rows})
+            return self._named(doc_ids, {name: citing for name, _, citing in self._links(doc_ids)}, limit)
 
     def counts(self, doc_ids: Iterable[str]) -> dict[str, CitationCounts]:
         """Return the counts of each paper."""
+        counts = {doc_id: CitationCounts() for doc_id in doc_ids}
         with map_damage_errors(self._file.path):
-            counts = {doc_id: CitationCounts() for doc_id in doc_ids}
-            for doc_id, links, cited_by in self._rows(COUNTED, counts):
-                numbers = _numbers(links)
-                cites = sum(number >= 0 for number in numbers)
-                counts[doc_id] = CitationCounts(len(numbers), cites, cited_by // NUMBER_BYTES)
-            return counts
+            for name, links, citing in self._links(counts):
+                cites = sum(link >= 0 for link in links)
+                counts[name] = CitationCounts(len(links), cites, len(citing))
+        return counts
 
     def outcomes(self, doc_id: str) -> list[str | int]:
-        """Return the outcome of each reference of a paper, in the order of `references.labels`.
+        """Return the outcome of each reference of a paper, in the order of `labels`.
 
         An outcome is the doc_id of the cited paper, or the code of the reason why there is none.
         """
         with map_damage_errors(self._file.path):
-            numbers = [number for _, links in self._rows(LINKS, [doc_id]) for number in _numbers(links)]
-            names = self._names({number for number in numbers if number >= 0})
-            return [names[number] if number >= 0 else number for number in numbers]
+            links = [link for _, links, _ in self._links([doc_id]) for link in links]
+            names = dict(self._rows(NAMES, links))
+            return [names[link] if link >= 0 else link for link in links]
 
     def papers_of_doi(self, doi: str) -> list[str]:
         """Return the papers whose record or id has a DOI, by id.
@@ -99,22 +145,16 @@ class CitationGraph:
         """Close the file; later calls raise IndexClosed."""
         self._file.close()
 
-    def _named(self, doc_ids: Collection[str], found: dict[str, Any]) -> dict[str, list[str]]:
-        names = self._names({number for numbers in found.values() for number in numbers})
-        return {doc_id: [names[number] for number in found.get(doc_id, ())] for doc_id in doc_ids}
+    def _links(self, doc_ids: Iterable[str]) -> Iterator[tuple[str, list[int], list[int]]]:
+        for doc_id, *packed in self._rows(LINKS, doc_ids):
+            links, cited_by = (np.frombuffer(numbers, NUMBER).tolist() for numbers in packed)
+            yield doc_id, links, cited_by
 
-    def _names(self, numbers: set[int]) -> dict[int, str]:
-        return dict(self._rows(NAMES, sorted(numbers)))
+    def _named(self, doc_ids: Iterable[str], found: dict[str, list[int]], limit: int) -> dict[str, list[str]]:
+        found = {doc_id: found.get(doc_id, [])[:limit] for doc_id in doc_ids}
+        names = dict(self._rows(NAMES, (number for numbers in found.values() for number in numbers)))
+        return {doc_id: [names[number] for number in numbers] for doc_id, numbers in found.items()}
 
-    def _rows(self, statement: str, values: Iterable[str | int], *before: int) -> Iterator[tuple[Any, ...]]:
+    def _rows(self, statement: str, values: Iterable[str | int]) -> Iterator[tuple[Any, ...]]:
         for some in windows(dict.fromkeys(values), VALUES_PER_QUERY):
-            marks = ", ".join("?" * len(some))
-            yield from self._file.select(statement.format(marks), *before, *some)
-
-
-def _numbers(packed: bytes | None) -> "array[int]":
-    numbers = array("i")
-    numbers.frombytes(packed or b"")  # substr of an empty value is NULL
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers
+            yield from self._file.select(statement.format(", ".join("?" * len(some))), *some)

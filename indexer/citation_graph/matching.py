@@ -6,8 +6,6 @@ matched.
 """
 
 import re
-from collections.abc import Sequence, Set
-from dataclasses import dataclass
 from functools import lru_cache
 from unicodedata import normalize
 
@@ -15,138 +13,88 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.citation_graph.gathering import AUTHOR_SEPARATOR, NONE, Gathered
-from indexer.citation_graph.graph import AMBIGUOUS, DUPLICATE, ITSELF, UNMATCHED
-from indexer.corpora.normal_forms import ASCII_LOWERCASE, ASCII_NO_LETTERS, NOT_A_LETTER
+from indexer.corpora.normal_forms import NOT_A_LETTER
 
 Numbers = NDArray[np.int64]
-OUTCOMES = {"duplicates": DUPLICATE, "itself": ITSELF, "ambiguous": AMBIGUOUS}
-YEARS_APART = 1
-MOST_ALIKE = 50  # compared papers of one title
+# Codes instead of a paper's number: no paper, a paper cited before by the same record, itself, several.
+UNMATCHED, DUPLICATE, ITSELF, AMBIGUOUS = -1, -2, -3, -4
 PAPER_BITS = 31  # of a paper's number
+MOST_ALIKE = 50  # compared papers of one title
 NAME_WORD = re.compile(r"[^\W_]{2,}")
-ASCII_WORDS = bytes(ord(" ") if code in ASCII_NO_LETTERS else code for code in ASCII_LOWERCASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Matched:
-    """The citing paper of each reference, in record order, and the cited paper or the reason for none.
+def match_references(gathered: Gathered) -> tuple[Numbers, Numbers]:
+    """Return the citing paper of each reference, in record order, and the cited paper or the code for none.
 
-    Papers are numbered by their first record.
+    Papers are numbered by their first record: an article has several records if its passages are records.
     """
-
-    citing: Numbers
-    cited: Numbers
-
-    def counts(self) -> dict[str, int]:
-        """Return the number of references, of papers with references, and of each outcome."""
-        outcomes = {name: int(np.count_nonzero(self.cited == code)) for name, code in OUTCOMES.items()}
-        return {
-            "references": len(self.cited),
-            "citing": int(np.count_nonzero(np.bincount(self.citing))),
-            "matched": int(np.count_nonzero(self.cited >= 0)),
-            **outcomes,
-        }
-
-
-def match_references(gathered: Gathered) -> Matched:
-    """Match all references."""
-    hashes, first, inverse = np.unique(_column(gathered.hashes), return_index=True, return_inverse=True)
-    paper_of = first[inverse]  # an article has several records if its passages are records
-    citing = np.repeat(paper_of, _column(gathered.reference_counts))
+    column = gathered.column
+    _, first, inverse = np.unique(column("hashes"), return_index=True, return_inverse=True)
+    paper_of = first[inverse]
+    citing = np.repeat(paper_of, column("reference_counts"))
     cited = np.full(len(citing), UNMATCHED)
-    if len(citing):
-        wanted = _column(gathered.reference_ids)
-        places = np.minimum(np.searchsorted(hashes, wanted), len(hashes) - 1)
-        found = (hashes[places] == wanted) & (wanted != NONE)
-        cited[found] = first[places[found]]
-        _match_by_doi(gathered, paper_of, cited)
-        _match_by_title(gathered, paper_of, cited)
-        cited[cited == citing] = ITSELF
-        cited[_repeated(citing, cited)] = DUPLICATE
-    return Matched(citing, cited)
+    _match(cited, np.arange(len(cited)), column("reference_ids"), column("hashes"), paper_of)
+    dois = column("doi_keys"), paper_of[column("doi_owners")]
+    _match(cited, column("cited_doi_places"), column("cited_dois"), *dois)
+    _match_by_title(gathered, paper_of, cited)
+    cited[cited == citing] = ITSELF
+    places = np.flatnonzero(cited >= 0)
+    _, kept = np.unique(citing[places] << PAPER_BITS | cited[places], return_index=True)
+    cited[np.delete(places, kept)] = DUPLICATE
+    return citing, cited
 
 
-def _match_by_doi(gathered: Gathered, paper_of: Numbers, cited: Numbers) -> None:
-    dois, owners = _pairs(gathered.doi_keys, paper_of[_column(gathered.doi_owners)])
-    places, wanted = _column(gathered.cited_doi_places), _column(gathered.cited_dois)
-    unmatched = cited[places] == UNMATCHED
-    places, wanted = places[unmatched], wanted[unmatched]
-    begin, end = np.searchsorted(dois, wanted), np.searchsorted(dois, wanted, side="right")
-    one = end - begin == 1
+def _match(cited: Numbers, places: Numbers, wanted: Numbers, keys: Numbers, owners: Numbers) -> None:
+    """Match the references at some places to the owner of the wanted key."""
+    owners, begin, end = _owners(wanted, keys, owners)
+    found = (cited[places] == UNMATCHED) & (wanted != NONE)
+    one, several = found & (end - begin == 1), found & (end - begin > 1)
     cited[places[one]] = owners[begin[one]]
-    cited[places[end - begin > 1]] = AMBIGUOUS
+    cited[places[several]] = AMBIGUOUS
+
+
+def _owners(wanted: Numbers, keys: Numbers, owners: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """Return the owners sorted by key, and for each wanted key the range of its owners, each once."""
+    order = np.lexsort((owners, keys))
+    keys, owners = keys[order], owners[order]
+    new = np.ones(len(keys), bool)
+    new[1:] = (keys[1:] != keys[:-1]) | (owners[1:] != owners[:-1])
+    keys = keys[new]
+    return owners[new], np.searchsorted(keys, wanted), np.searchsorted(keys, wanted, side="right")
 
 
 def _match_by_title(gathered: Gathered, paper_of: Numbers, cited: Numbers) -> None:
-    titles, owners = _pairs(gathered.titles, paper_of[_column(gathered.title_owners)])
-    places, wanted = _column(gathered.cited_title_places), _column(gathered.cited_titles)
-    begin, end = np.searchsorted(titles, wanted), np.searchsorted(titles, wanted, side="right")
+    places, titles = gathered.column("cited_title_places"), gathered.column("titles")
+    owners, begin, end = _owners(
+        gathered.column("cited_titles"), titles, paper_of[gathered.column("title_owners")]
+    )
     candidates = np.flatnonzero((cited[places] == UNMATCHED) & (end > begin))
-    columns = np.stack((candidates, places[candidates], begin[candidates], end[candidates]), axis=1)
-    papers = owners.tolist()
-    for number, place, first, last in columns.tolist():
-        if last - first > MOST_ALIKE:
-            cited[place] = AMBIGUOUS
-            continue
-        year, authors = gathered.cited_years[number], gathered.cited_authors.encoded(number)
-        fitting = [
-            owner
-            for owner in papers[first:last]
-            if _fits(year, authors, gathered.years[owner], gathered.authors.encoded(owner))
-        ]
+    for number in candidates.tolist():
+        papers = owners[begin[number] : end[number]].tolist()
+        few = len(papers) <= MOST_ALIKE
+        fitting = [paper for paper in papers if _fits(gathered, number, paper)] if few else papers
         if fitting:
-            cited[place] = fitting[0] if len(fitting) == 1 else AMBIGUOUS
+            cited[places[number]] = fitting[0] if len(fitting) == 1 else AMBIGUOUS
 
 
-def _fits(year: int, authors: bytes, paper_year: int, paper_authors: bytes) -> bool:
-    """Check whether a reference may be a paper with the same title."""
-    years_told, authors_told = bool(year and paper_year), bool(authors and paper_authors)
-    if years_told and abs(year - paper_year) > YEARS_APART:
+def _fits(gathered: Gathered, number: int, paper: int) -> bool:
+    """Check whether a reference, by its number among those with a title, may be a paper of the same title."""
+    year, paper_year = gathered.numbers["cited_years"][number], gathered.numbers["years"][paper]
+    authors, paper_authors = gathered.texts["cited_authors"][number], gathered.texts["authors"][paper]
+    has_years = bool(year and paper_year)
+    if has_years and abs(year - paper_year) > 1:
         return False
-    return _share_an_author(authors, paper_authors) if authors_told else years_told
-
-
-def _share_an_author(authors: bytes, others: bytes) -> bool:
-    common = _name_words(authors) & _name_words(others)
-    return any(len(word) > 1 for word in common)  # initials are not distinctive
-
-
-def _name_words(authors: bytes) -> Set[bytes]:
-    """Return the words of names in UTF-8; 김 철수 is also returned as 김철수."""
-    if authors.isascii():
-        return set(authors.translate(ASCII_WORDS).split())
-    return _words_of_any_script(authors)
+    if authors and paper_authors:
+        return not _name_words(authors).isdisjoint(_name_words(paper_authors))
+    return has_years
 
 
 @lru_cache(maxsize=10_000)
-def _words_of_any_script(authors: bytes) -> frozenset[bytes]:
-    text = normalize("NFKC", authors.decode()).casefold()
+def _name_words(authors: str) -> frozenset[str]:
+    """Return the words of names without initials; 김 철수 is also returned as 김철수."""
+    text = normalize("NFKC", authors).casefold()
     words = NAME_WORD.findall(text)
     if not text.isascii():
         wholes = (NOT_A_LETTER.sub("", name) for name in text.split(AUTHOR_SEPARATOR))
         words += [whole for whole in wholes if len(whole) > 1]
-    return frozenset(word.encode() for word in words)
-
-
-def _repeated(citing: Numbers, cited: Numbers) -> Numbers:
-    """Return the places of repeated references of a paper to the same paper."""
-    places = np.flatnonzero(cited >= 0)
-    _, first = np.unique(citing[places] << PAPER_BITS | cited[places], return_index=True)
-    is_first = np.zeros(len(places), dtype=bool)
-    is_first[first] = True
-    repeated: Numbers = places[~is_first]
-    return repeated
-
-
-def _pairs(keys: Sequence[int], owners: Numbers) -> tuple[Numbers, Numbers]:
-    """Return the distinct pairs (key, owner), sorted."""
-    column = _column(keys)
-    order = np.lexsort((owners, column))
-    column, owners = column[order], owners[order]
-    new = np.ones(len(column), dtype=bool)
-    new[1:] = (column[1:] != column[:-1]) | (owners[1:] != owners[:-1])
-    return column[new], owners[new]
-
-
-def _column(values: Sequence[int]) -> Numbers:
-    return np.asarray(values, dtype=np.int64)
+    return frozenset(words)

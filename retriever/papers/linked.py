@@ -12,8 +12,9 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from base.records import IF_KNOWN, Recordable
-from indexer.citation_graph.graph import ALL, DUPLICATE, ITSELF, CitationCounts
-from indexer.citation_graph.references import labels
+from indexer.citation_graph.gathering import labels
+from indexer.citation_graph.graph import ALL, CitationCounts
+from indexer.citation_graph.matching import DUPLICATE, ITSELF
 from indexer.corpora.normal_forms import whole_doi
 from indexer.files.schema import StoredPassage
 from retriever.index import SearchIndex

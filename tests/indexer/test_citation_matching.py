@@ -5,10 +5,8 @@ import unicodedata
 
 import pytest
 
-from indexer.citation_graph.gathering import Gathered
-from indexer.citation_graph.graph import CitationCounts, CitationGraph
-from indexer.citation_graph.references import labels
-from indexer.citation_graph.writing import write_citations
+from indexer.citation_graph.gathering import Gathered, labels
+from indexer.citation_graph.graph import CitationCounts, CitationGraph, write_citations
 from indexer.corpora.papers import Paper
 from indexer.errors import IndexClosed, IndexDamaged
 from indexer.files.stored import stored_passages
@@ -37,7 +35,7 @@ def graph_of(tmp_path):
         for record in records:
             add(gathered, record)
         counts = write_citations(tmp_path / f"{len(opened)}.sqlite", gathered)
-        opened.append(CitationGraph.open(tmp_path / f"{len(opened)}.sqlite"))
+        opened.append(CitationGraph(tmp_path / f"{len(opened)}.sqlite"))
         return opened[-1], counts
 
     yield graph_of
@@ -53,31 +51,18 @@ def named(graph_of, *entries, others=(), references=()):
 
 
 def test_papers_are_linked_in_both_directions(graph_of):
-    graph, counts = graph_of(
-        {"id": "A", "references": ["B", "elsewhere", "C"]},
-        {"id": "B", "references": ["C"]},
-        {"id": "C"},
-        {"id": "ALONE"},
-    )
+    papers = {"A": ["B", "elsewhere", "C"], "B": ["C"], "C": [], "ALONE": []}
+    graph, counts = graph_of(*({"id": name, "references": cited} for name, cited in papers.items()))
 
     asked = ["C", "A", "ALONE", "none"]
     assert graph.references(asked) == {"C": [], "A": ["B", "C"], "ALONE": [], "none": []}
     assert graph.cited_by(asked) == {"C": ["A", "B"], "A": [], "ALONE": [], "none": []}
     assert graph.references(["A"], limit=1) == {"A": ["B"]}
     assert graph.cited_by(["C"], limit=1) == {"C": ["A"]}
-    assert graph.counts(["A", "C", "none"]) == {
-        "A": CitationCounts(references=3, cites=2, cited_by=0),
-        "C": CitationCounts(references=0, cites=0, cited_by=2),
-        "none": CitationCounts(),
-    }
-    assert counts == {
-        "references": 4,
-        "citing": 2,
-        "matched": 3,
-        "duplicates": 0,
-        "itself": 0,
-        "ambiguous": 0,
-    }
+    expected = {"A": CitationCounts(3, 2, 0), "C": CitationCounts(0, 0, 2), "none": CitationCounts()}
+    assert graph.counts(list(expected)) == expected
+    none = {"duplicates": 0, "itself": 0, "ambiguous": 0}
+    assert counts == {"references": 4, "citing": 2, "matched": 3} | none
 
 
 def test_a_paper_that_names_itself_or_another_twice_is_counted_and_not_linked(graph_of):
@@ -96,11 +81,6 @@ def test_a_paper_that_names_itself_or_another_twice_is_counted_and_not_linked(gr
 def test_a_reference_is_matched_by_its_doi(graph_of, doi):
     assert named(graph_of, {"doi": doi, "title": "Another title altogether"}) == ["OLD"]
     assert doi != doi.strip() or named(graph_of, references=[doi]) == ["OLD"]
-
-
-def test_a_paper_whose_id_is_a_doi_is_found_by_the_doi(graph_of):
-    paper = {"id": "10.5555/own", "title": "Named by its DOI"}
-    assert named(graph_of, {"doi": "https://doi.org/10.5555/OWN"}, others=[paper]) == ["10.5555/own"]
 
 
 @pytest.mark.parametrize(
@@ -126,12 +106,10 @@ def test_a_reference_is_matched_by_title_with_year_and_authors(graph_of, entry, 
 
 def test_what_may_be_several_papers_is_matched_to_none(graph_of):
     twin = OLD | {"id": "TWIN", "year": 1991}
-    record = {
-        "id": "NEW",
-        "references": ["10.5555/sea.1", "OLD"],
-        "reference_list": [{"title": OLD["title"], "year": 1990}, {"title": OLD["title"], "year": 1989}],
-    }
-    graph, counts = graph_of(OLD, twin, record)
+    entries = [{"title": OLD["title"], "year": 1990}, {"title": OLD["title"], "year": 1989}]
+    graph, counts = graph_of(
+        OLD, twin, {"id": "NEW", "references": ["10.5555/sea.1", "OLD"], "reference_list": entries}
+    )
 
     assert graph.references(["NEW"])["NEW"] == ["OLD"]  # by its id, and then by the year of the last
     assert (counts["ambiguous"], counts["duplicates"]) == (2, 1)
@@ -156,30 +134,25 @@ def test_a_bibliography_of_any_shape_is_read(graph_of, entries):
     assert len(labels({"reference_list": entries})) == counts["references"]
 
 
-def test_ten_thousand_references_of_one_title_end_in_time(graph_of):
-    authors = [f"Author Number{number}" for number in range(40)]
-    alike = [
-        {"id": f"P{number}", "title": "Foreword to the volume", "year": 2000, "authors": authors}
-        for number in range(2_000)
-    ]
-    entries = [{"title": "Foreword to the volume", "year": 2000, "authors": authors}] * 10_000
-    ids = [f"P{number % 2_000}" for number in range(10_000)]
-    graph, counts = graph_of(*alike, {"id": "NEW", "references": ids, "reference_list": entries})
+def test_thousands_of_references_of_one_title_end_in_time(graph_of):
+    known = {"title": "Foreword to the volume", "year": 2000, "authors": ["Ada Kim", "Bo Lee"] * 20}
+    ids = [f"P{number % 500}" for number in range(5_000)]
+    papers = [known | {"id": name} for name in ids[:500]]
+    graph, counts = graph_of(*papers, {"id": "NEW", "references": ids, "reference_list": [known] * 5_000})
 
-    assert (counts["matched"], counts["duplicates"], counts["ambiguous"]) == (2_000, 8_000, 10_000)
-    assert graph.references(["NEW"])["NEW"] == ids[:2_000]
-    assert len(graph.cited_by([f"P{number}" for number in range(2_000)])) == 2_000
+    assert (counts["matched"], counts["duplicates"], counts["ambiguous"]) == (500, 4_500, 5_000)
+    assert graph.references(["NEW"])["NEW"] == ids[:500]
 
 
 def test_a_graph_depends_on_the_records_and_not_on_their_order(tmp_path):
     records = [
-        {
+        OLD
+        | {
             "id": f"논문-{number}",
             "title": f"Paper number {number}",
-            "year": 2000,
             "doi": f"10.5555/{number}",
             "references": [f"논문-{number // 2}", f"10.5555/{number // 3}", "absent"],
-            "reference_list": [{"title": f"paper NUMBER {number // 5}", "year": 2001}],
+            "reference_list": [{"title": f"paper NUMBER {number // 5}", "year": 1991}],
         }
         for number in range(300)
     ]
@@ -217,7 +190,7 @@ def test_an_article_of_several_records_is_one_paper(graph_of, tmp_path):
     for name in ("B", "C"):
         add(gathered, {"id": f"{name}#0", "text": "Words."}, "passage")
     write_citations(tmp_path / "graph", gathered)
-    graph = CitationGraph.open(tmp_path / "graph")
+    graph = CitationGraph(tmp_path / "graph")
 
     assert graph.references(["A"]) == {"A": ["B", "C"]}
     assert graph.cited_by(["B", "C"]) == {"B": ["A"], "C": ["A"]}
@@ -230,6 +203,6 @@ def test_a_broken_graph_is_damage(tmp_path):
     path = tmp_path / "graph"
     path.write_bytes(b"no database at all" * 100)
     with pytest.raises(IndexDamaged, match="citation graph"):
-        CitationGraph.open(path)
+        CitationGraph(path)
     with pytest.raises(FileNotFoundError):
-        CitationGraph.open(tmp_path / "none")
+        CitationGraph(tmp_path / "none")

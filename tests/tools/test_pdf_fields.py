@@ -7,7 +7,7 @@ import pytest
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers import read_corpus
 from tests.conftest import BY_NIGHT
-from tools.pdf_fields import begins, f1, main_headings, names, scores
+from tools.pdf_fields import begins, main_headings, names, scores
 
 GOLD = {
     "file": "a.pdf",
@@ -57,14 +57,11 @@ def test_an_abstract_may_begin_a_few_letters_early_or_late_and_not_a_sentence():
     )
 
 
-def test_numbers_of_headings_are_left_out_and_those_of_every_paper():
+def test_headings_are_compared_without_numbers_and_names_without_accents_and_second_scripts():
     headings = "Ⅱ. 논과 물|제 3 장 결론|2.1 Fields|Appendix A. Tools|참 고 문 헌|ABSTRACT|Vision".split("|")
+
     assert main_headings(headings) == ["논과물", "결론", "fields", "tools", "vision"]
-
-
-def test_names_are_compared_without_accents_and_second_scripts():
     assert names(["José Pérez", "홍 길동 (Gil-Dong Hong)"]) == ["joseperez", "홍길동"]
-    assert f1(["a", "b"], ["b", "c"]) == 0.5
 
 
 def test_the_fields_of_real_papers_are_found_in_both_languages(shared_data):

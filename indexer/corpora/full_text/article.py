@@ -14,7 +14,6 @@ from indexer.corpora.full_text.headings import (
     is_abstract_heading,
     is_front_heading,
     is_keyword_heading,
-    is_known,
     number_of,
     together,
 )
@@ -34,26 +33,20 @@ INDENTED = 0.6  # in line heights
 SAME_SIZE = 0.12  # sizes of lines after OCR vary slightly
 RUNNING_LETTERS = 120  # of a block of running text
 HEADLESS_LETTERS = 240  # of an abstract without a heading
-OPENING = re.compile(
-    r"introduction|background|motivation|overview|서론|머리말|들어가(?:며|는말)|(?:연구의?|이론적)?배경",
-    re.IGNORECASE,
-)
+OPENING = re.compile(r"introduction|background|motivation|서론|머리말|들어가며|연구배경", re.IGNORECASE)
 INLINE_HEADING = re.compile(
     rf"[\[<【〔(]?\s*(?P<name>{ABSTRACT_WORDS}|{KEYWORD_WORDS})\s*(?:[-–—:：.]+"
     rf"|[\]>】〕)]\s*[-–—:：.]*)\s*(?P<text>\S.*)",
     re.IGNORECASE,
 )
 ABSTRACT_END = re.compile(
-    rf"\W*(?:{KEYWORD_WORDS})(?:\W|$)|categories and subject|general terms|c\.?r\.? categor|paper type"
-    rf"|ccs concepts|acm (?:ref|class)"
-    r"|jel (?:class|code)|(?:\d{4} )?(?:ams|math\w*) subject|msc\s?\d{4}|(?:manuscript )?received\b"
-    r"|article history|©|copyright"
-    r"|permission to|\W*corresponding author|학\s*번|student (?:number|id)|.*\bdoi\.org/",
+    rf"\W*(?:{KEYWORD_WORDS})(?:\W|$)|categories and subject|general terms|ccs concepts|acm (?:ref|class)"
+    r"|jel (?:class|code)|(?:manuscript )?received\b|article history|©|copyright|permission to"
+    r"|\W*corresponding author|.*\bdoi\.org/",
     re.IGNORECASE,
 )
 AFTER_LIST = re.compile(
-    r"e-?mail(?: address)?(?:es)?\s*:|(?:author )?(?:affiliations?|biograph(?:y|ies)|information)\s*:?$"
-    r"|(?:manuscript )?received\b"
+    r"e-?mail\s*:|(?:author )?(?:affiliations?|biograph(?:y|ies))\s*:?$|(?:manuscript )?received\b"
     r"|저자\s*소개|corresponding author|department of\b(?!.*(?:19|20)\d\d)",
     re.IGNORECASE,
 )
@@ -83,9 +76,8 @@ def article_of(pages: Sequence[Page], metadata: Mapping[str, str]) -> dict[str, 
     fields, title = front_matter(pages, first, usual, usage, metadata)
     taken = {(line.part.text, line.part.top) for line in title}
     lines = [line for line in lines if line.page > first or (line.part.text, line.part.top) not in taken]
-    language = language_of(fields["title"])
     sections = _with_abstracts(_sections_of(lines, usual, usage))
-    record = fields | _texts(sections, usage, language)
+    record = fields | _texts(sections, usage, language_of(fields["title"]))
     return {key: value for key, value in record.items() if value}
 
 
@@ -103,13 +95,12 @@ def _sections_of(lines: Sequence[Line], usual: float, usage: Usage) -> list[Sect
     for index, line in enumerate(lines):
         if index <= last:
             continue
-        found = INLINE_HEADING.fullmatch(line.text)
-        if found:
-            line.part.text = found["text"]
-            sections.append(Section(together(found["name"]), 1, [replace(line, text=found["text"])]))
-        elif (heading := headings.get(index)) and not (
-            # A repeated title below the heading of an abstract.
-            is_abstract_heading(sections[-1].heading) and not sections[-1].lines and not is_known(line.text)
+        if found := INLINE_HEADING.fullmatch(line.text):
+            part = replace(line.part, text=found["text"])
+            sections.append(Section(together(found["name"]), 1, [replace(line, part=part, text=part.text)]))
+        elif (heading := headings.get(index)) and (
+            # Not a repeated title below the heading of an abstract.
+            sections[-1].lines or not is_abstract_heading(sections[-1].heading)
         ):
             last = heading.last
             sections.append(Section(together(join_lines(lines[index : last + 1], usage)), heading.level))
@@ -120,19 +111,21 @@ def _sections_of(lines: Sequence[Line], usual: float, usage: Usage) -> list[Sect
 
 def _with_abstracts(sections: Sequence[Section]) -> list[Section]:
     """Mark the abstracts; lines around an abstract become sections without a heading."""
+    abstracts = [
+        _abstract_lines(part.lines) if is_abstract_heading(part.heading) else [] for part in sections
+    ]
+    if not any(abstracts):
+        abstracts[0] = _headless_abstract(sections[0].lines)
     marked: list[Section] = []
-    for section in sections:
-        chosen = _abstract_lines(section.lines) if is_abstract_heading(section.heading) else []
-        marked.append(replace(section, lines=chosen, is_abstract=True) if chosen else section)
-        if chosen:
-            marked.append(Section(lines=[line for line in section.lines if line not in chosen]))
-    first, *others = marked
-    found = _headless_abstract(first.lines)
-    if not found or any(section.is_abstract for section in marked):
-        return marked
-    begin = first.lines.index(found[0])
-    before, rest = first.lines[:begin], Section(lines=first.lines[begin + len(found) :])
-    return [replace(first, lines=before), Section(lines=found, is_abstract=True), rest, *others]
+    for section, lines in zip(sections, abstracts, strict=True):
+        if not lines:
+            marked.append(section)
+            continue
+        begin = section.lines.index(lines[0])
+        before, after = section.lines[:begin], section.lines[begin + len(lines) :]
+        marked += [Section(lines=before)] if before else []
+        marked += [replace(section, lines=lines, is_abstract=True), Section(lines=after)]
+    return marked
 
 
 def _abstract_lines(lines: Sequence[Line]) -> list[Line]:
@@ -143,21 +136,13 @@ def _abstract_lines(lines: Sequence[Line]) -> list[Line]:
         return []  # a table of contents
     blocks = _blocks(lines)
     running = (n for n, block in enumerate(blocks) if len(block) > 1 and _letters(block) >= RUNNING_LETTERS)
-    blocks = blocks[next(running, 0) :]
-    return [line for block in blocks for line in block]
+    return [line for block in blocks[next(running, 0) :] for line in block]
 
 
 def _headless_abstract(lines: Sequence[Line]) -> list[Line]:
     """Return the first long block of running text, if it ends with a sentence."""
     for block in _blocks(lines):
-        wide = max(line.part.right for line in block) - min(line.part.left for line in block)
-        full = sum(line.part.right - line.part.left > 0.6 * wide for line in block)
-        if (
-            len(block) > 1
-            and 2 * full >= len(block)
-            and _letters(block) >= HEADLESS_LETTERS
-            and not ABSTRACT_END.match(block[0].text)
-        ):
+        if _letters(block) >= HEADLESS_LETTERS and not ABSTRACT_END.match(block[0].text):
             return block if SENTENCE_END.search(re.sub(r"\s*\d*$", "", block[-1].text)) else []
     return []
 
@@ -165,13 +150,11 @@ def _headless_abstract(lines: Sequence[Line]) -> list[Line]:
 def _blocks(lines: Sequence[Line]) -> list[list[Line]]:
     """Split lines into blocks at gaps and changes of size."""
     blocks: list[list[Line]] = []
-    last = None
     for line in lines:
-        far = last is not None and line.above is last.part and line.gap > FAR
-        if last is None or far or not _is_same_size(line, last):
+        last = blocks[-1][-1] if blocks else None
+        if last is None or (line.above is last.part and line.gap > FAR) or not _is_same_size(line, last):
             blocks.append([])
         blocks[-1].append(line)
-        last = line
     return blocks
 
 
@@ -196,23 +179,25 @@ def _texts(sections: Sequence[Section], usage: Usage, language: str) -> dict[str
     fields = {"abstract": "", "abstract2": ""}
     first = _first_of_text(sections)
     for number, section in enumerate(sections):
+        lines = section.lines
         if number in numbers:  # if no heading follows it, its section extends to the end of the paper
             texts = abstracts[number]
             end = len(texts) if sum(map(len, texts)) <= ABSTRACT_CHARACTERS else 1
             fields["abstract2" if numbers.index(number) else "abstract"] = " ".join(texts[:end])
             body += texts[end:]
         elif number >= first and is_reference_heading(section.heading):
-            end = _list_end(section.lines)
-            entries = [join_lines(entry, usage) for entry in _entries_of(section.lines[:end])]
+            end = _list_end(lines)
+            entries = [join_lines(entry, usage) for entry in _entries_of(lines[:end])]
             references += entries
-            body += [section.heading, *entries, *_paragraphs(section.lines[end:], usage)]
-        elif number >= first and is_keyword_heading(section.heading):
-            block = next(iter(_blocks(section.lines)), [])
-            keywords += keywords_in(join_lines(block, usage))
-            body += _paragraphs(section.lines[len(block) :], usage)
+            body += [section.heading, *entries, *_paragraphs(lines[end:], usage)]
         elif number >= first:
-            body += [f"{'#' * (section.level + 1)} {section.heading}"] if section.heading else []
-            body += _paragraphs(section.lines, usage)
+            if is_keyword_heading(section.heading) and lines:
+                block, *_ = _blocks(lines)
+                keywords += keywords_in(join_lines(block, usage))
+                lines = lines[len(block) :]
+            elif section.heading:
+                body.append(f"{'#' * (section.level + 1)} {section.heading}")
+            body += _paragraphs(lines, usage)
     headings = [part for part in sections if part.heading and not is_front_heading(part.heading)]
     return fields | {
         "sections": [{"title": section.heading, "level": section.level} for section in headings],
@@ -226,19 +211,12 @@ def _first_of_text(sections: Sequence[Section]) -> int:
     """Return the index of the first abstract or opening part, 0 without one or after a main part."""
     for number, section in enumerate(sections):
         _, value, name = number_of(section.heading)
-        if section.is_abstract or (
-            _is_main_part(section) and (value == 1 or OPENING.fullmatch("".join(name.split())))
-        ):
+        if section.is_abstract:
             return number
-        if _is_main_part(section):
-            break
+        is_main = section.level == 1 and not is_front_heading(section.heading)
+        if is_main and (value or kind_by_words(name) in ("kept", "to the end")):
+            return number if value == 1 or OPENING.fullmatch("".join(name.split())) else 0
     return 0
-
-
-def _is_main_part(section: Section) -> bool:
-    kind, _, name = number_of(section.heading)
-    known = kind or kind_by_words(name) in ("kept", "to the end") or OPENING.fullmatch("".join(name.split()))
-    return bool(section.level == 1 and known and not is_front_heading(section.heading))
 
 
 def _paragraphs(lines: Sequence[Line], usage: Usage) -> list[str]:
@@ -277,14 +255,10 @@ def _entries_of(lines: Sequence[Line]) -> list[Sequence[Line]]:
 
 
 def _list_end(lines: Sequence[Line]) -> int:
-    """Return the number of lines of a list below its heading; addresses or tables may follow it."""
+    """Return the number of lines of a list below its heading; addresses may follow it."""
     begins = [begins_entry(line.text) for line in lines]
     for number in range(3, len(lines)):
-        line = lines[number]
-        over = sum(begins[number:]) <= max(1, (len(lines) - number) / 10)  # few entries follow
-        other = all(
-            not _is_same_size(after, lines[0]) or after.part.broken for after in lines[number : number + 2]
-        )
-        if over and (AFTER_LIST.match(line.text) or (other and (line.gap > 2 * WIDE or line.above is None))):
+        few = sum(begins[number:]) <= max(1, (len(lines) - number) / 10)  # entries that follow
+        if few and AFTER_LIST.match(lines[number].text):
             return number
     return len(lines)

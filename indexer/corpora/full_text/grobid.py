@@ -1,23 +1,38 @@
-"""Client of GROBID, an optional server that extracts the fields of a paper from its PDF.
+"""GROBID, an optional server that extracts the fields of a paper from its PDF.
 
 The fields in GROBID's response replace those of the built-in reader. If GROBID fails, the record of the
-built-in reader is kept with a note. Korean papers are not sent: GROBID's models were not trained on them. The
-request and the status 503 of a busy server are documented in
-https://grobid.readthedocs.io/en/latest/Grobid-service/.
+built-in reader is kept with a note. Korean papers are not sent: GROBID's models were not trained on them.
+https://grobid.readthedocs.io/en/latest/Grobid-service/ documents the request, the status 503 of a busy
+server, and the elements of the response (TEI). As the response is untrusted, document types and entities are
+rejected, and the numbers of names, keywords, sections and references are limited.
 """
 
 import asyncio
+import re
 import threading
-from collections.abc import Coroutine, Mapping
-from typing import Any, TypeVar
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+from xml.etree.ElementTree import Element, ParseError
 
 import httpx
+from defusedxml.common import DefusedXmlException
+from defusedxml.ElementTree import fromstring
 
 from base.logs import get_logger
 from base.net.backoff import growing_pauses
 from base.net.http_client import exchange, open_client
 from base.untrusted import one_line
-from indexer.corpora.full_text.tei import record_of_tei
+from indexer.corpora.full_text.article import MOST_KEYWORDS
+from indexer.corpora.full_text.joining import readable
+from indexer.corpora.full_text.references import (
+    MOST_AUTHORS,
+    MOST_REFERENCES,
+    REFERENCE_CHARACTERS,
+    doi_in,
+    parse_reference,
+)
+from indexer.corpora.full_text.title_page import ARXIV
 from indexer.corpora.papers import language_of
 
 SENT_BYTES = 64 << 20
@@ -27,8 +42,12 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 10.0  # pauses before a busy server is tri
 STOP_S = 0.1  # polling interval for cancellation
 FORM = {"consolidateHeader": "0", "consolidateCitations": "0", "includeRawCitations": "1"}
 READ_BY = "GROBID"
-
-Result = TypeVar("Result")
+TEI = {"t": "http://www.tei-c.org/ns/1.0"}
+MOST_NAMES = 1_000
+MOST_SECTIONS = 10_000
+# Block elements, separated from surrounding text; other elements are within words.
+BLOCKS = {f"{{{TEI['t']}}}{name}" for name in "div head p s lb list item note figure".split()}
+YEAR = re.compile(r"(?:1[89]|20)\d\d")
 
 log = get_logger("full_text")
 
@@ -38,14 +57,10 @@ class GrobidServer:
 
     def __init__(self, url: str, seconds: float) -> None:
         """Create a client with the server's address and the time limit per document in seconds."""
-        self._url = url
-        self._seconds = seconds
+        self._url, self._seconds = url, seconds
         self._failures = 0
-        self._lock = threading.Lock()
 
-    def completed(
-        self, data: bytes, record: Mapping[str, Any], stopped: threading.Event | None = None
-    ) -> dict[str, Any]:
+    def completed(self, data: bytes, record: Mapping[str, Any], stopped: threading.Event) -> dict[str, Any]:
         """Return the record of a PDF with GROBID's fields, or the original with a note of the reason.
 
         When `stopped` is set, the request is cancelled and the record is returned unchanged.
@@ -57,48 +72,128 @@ class GrobidServer:
         if len(data) > SENT_BYTES:
             return {**record, "note": f"{READ_BY} was not used: more than {SENT_BYTES >> 20} MB"}
         try:
-            found = asyncio.run(_until_stopped(self._ask(data), stopped or threading.Event()))
+            found = asyncio.run(self._until_stopped(data, stopped))
         except asyncio.CancelledError:
             return dict(record)
         except (httpx.HTTPError, ValueError) as error:
-            with self._lock:
-                self._failures += 1
+            self._failures += 1
             reason = one_line(str(error) or type(error).__name__)
             log.warning("GROBID failed", reason=reason)
             return {**record, "note": f"read without {READ_BY}: {reason}"}
         self._failures = 0
         return {**record, **found, "read_by": READ_BY}
 
+    async def _until_stopped(self, data: bytes, stopped: threading.Event) -> dict[str, Any]:
+        """Return GROBID's fields. Raises CancelledError when another thread sets `stopped`."""
+        task = asyncio.create_task(self._ask(data))
+        while not task.done():
+            await asyncio.wait([task], timeout=STOP_S)
+            if stopped.is_set():
+                task.cancel()
+        return await task
+
     async def _ask(self, data: bytes) -> dict[str, Any]:
-        file = {"input": ("paper.pdf", data, "application/pdf")}
-        async with open_client(self._url, None) as client:
-            form = client.build_request("POST", self._url, data=FORM, files=file)
-            client.headers.update({"Content-Type": form.headers["Content-Type"], "Accept": "application/xml"})
-            response = await self._send(client, await form.aread())
-        if response.status_code != httpx.codes.OK:
-            raise ValueError(f"HTTP status {response.status_code}")
-        return record_of_tei(response.content)
-
-    async def _send(self, client: httpx.AsyncClient, form: bytes) -> httpx.Response:
-        """Send a request; retry while the server is busy, within the time limit of a document."""
+        """Send a PDF, again while the server is busy, within the time limit of a document."""
+        url, file = (
+            f"{self._url}/api/processFulltextDocument",
+            {"input": ("paper.pdf", data, "application/pdf")},
+        )
         waited = 0.0
-        for pause in growing_pauses(FIRST_PAUSE_S, LONGEST_PAUSE_S):
-            url = f"{self._url}/api/processFulltextDocument"
-            response = await exchange(
-                client, "POST", url, form, seconds=self._seconds, most_bytes=ANSWER_BYTES
-            )
-            waited += pause
-            if response.status_code != httpx.codes.SERVICE_UNAVAILABLE or waited > self._seconds:
-                return response
-            await asyncio.sleep(pause)
-        raise AssertionError("unreachable: pauses are endless")
+        async with open_client(self._url, None) as client:
+            form = client.build_request("POST", url, data=FORM, files=file)
+            client.headers.update({"Content-Type": form.headers["Content-Type"], "Accept": "application/xml"})
+            content = await form.aread()
+            for pause in growing_pauses(FIRST_PAUSE_S, LONGEST_PAUSE_S):
+                answer = await exchange(
+                    client, "POST", url, content, seconds=self._seconds, most_bytes=ANSWER_BYTES
+                )
+                waited += pause
+                if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE or waited > self._seconds:
+                    break
+                await asyncio.sleep(pause)
+        if answer.status_code != httpx.codes.OK:
+            raise ValueError(f"HTTP status {answer.status_code}")
+        return record_of_tei(answer.content)
 
 
-async def _until_stopped(request: Coroutine[Any, Any, Result], stopped: threading.Event) -> Result:
-    """Return the result of a request. Raises CancelledError when another thread sets `stopped`."""
-    task = asyncio.create_task(request)
-    while not task.done():
-        await asyncio.wait([task], timeout=STOP_S)
-        if stopped.is_set():
-            task.cancel()
-    return await task
+def record_of_tei(content: bytes) -> dict[str, Any]:
+    """Return a record without an id; missing fields are omitted. Raises ValueError."""
+    try:
+        root = fromstring(content, forbid_dtd=True)
+    except (ParseError, DefusedXmlException, LookupError) as error:
+        raise ValueError(f"its response is not TEI ({type(error).__name__})") from None
+    header = root.find("t:teiHeader", TEI)
+    if header is None:
+        raise ValueError("its response is not TEI (without a header)")
+    for element in root.iter():
+        if element.tag in BLOCKS:
+            element.text, element.tail = f" {element.text or ''}", f" {element.tail or ''}"
+    source = "t:fileDesc/t:sourceDesc/t:biblStruct//"
+    number = ARXIV.match("arXiv:" + _text(header, f"{source}t:idno[@type='arXiv']").removeprefix("arXiv:"))
+    abstract = header.find(".//t:abstract", TEI)
+    sections, body = _body(root)
+    record = {
+        "title": _text(header, ".//t:titleStmt/t:title"),
+        "authors": _names(header, f"{source}t:author/t:persName", MOST_NAMES),
+        "year": _year(header, ".//t:publicationStmt/t:date") or _year(header, f"{source}t:imprint/t:date"),
+        "doi": doi_in(_text(header, f"{source}t:idno[@type='DOI']")),
+        "arxiv": number["id"] if number else "",
+        "keywords": _texts(header, ".//t:keywords//t:term", MOST_KEYWORDS),
+        "abstract": " ".join(_texts(abstract, ".//t:p", None)) or _text(abstract, "."),
+        "sections": sections,
+        "body": body,
+        "reference_list": list(_references(root)),
+    }
+    return {key: value for key, value in record.items() if value}
+
+
+def _texts(element: Element | None, path: str, most: int | None) -> list[str]:
+    """Return the texts of the first elements of a path that have any."""
+    found = element.iterfind(path, TEI) if element is not None else ()
+    return list(islice(filter(None, (readable("".join(each.itertext())) for each in found)), most))
+
+
+def _text(element: Element | None, path: str) -> str:
+    return next(iter(_texts(element, path, 1)), "")
+
+
+def _names(element: Element, path: str, most: int) -> list[str]:
+    people = (" ".join(_texts(person, "*", None)) for person in element.iterfind(path, TEI))
+    return list(islice(filter(None, people), most))
+
+
+def _year(element: Element, path: str) -> int | None:
+    date = element.find(path, TEI)
+    found = YEAR.search(date.get("when", "") or _text(date, ".")) if date is not None else None
+    return int(found[0]) if found else None
+
+
+def _body(root: Element) -> tuple[list[dict[str, Any]], str]:
+    """Return the headings with their levels, and the text with headings on separate lines."""
+    sections: list[dict[str, Any]] = []
+    parts: list[str] = []
+    paths = "t:text/t:body/t:div", "t:text/t:back//t:div/t:div"
+    divisions = [division for path in paths for division in root.iterfind(path, TEI)]
+    for division in divisions[:MOST_SECTIONS]:
+        head = division.find("t:head", TEI)
+        if head is not None and (name := _text(head, ".")):
+            number = head.get("n", "").strip()
+            level = 1 + number.strip(".").count(".")
+            sections.append({"title": f"{number} {name}".strip(), "level": level})
+            parts.append(f"{'#' * (level + 1)} {sections[-1]['title']}")
+        parts += _texts(division, "t:p", None)
+    return sections, "\n\n".join(parts)
+
+
+def _references(root: Element) -> Iterator[dict[str, Any]]:
+    for entry in islice(root.iterfind(".//t:listBibl/t:biblStruct", TEI), MOST_REFERENCES):
+        named: dict[str, Any] = {
+            "title": _text(entry, "t:analytic/t:title") or _text(entry, "t:monogr/t:title"),
+            "year": _year(entry, ".//t:imprint/t:date"),
+            "doi": doi_in(_text(entry, ".//t:idno[@type='DOI']")),
+            "authors": _names(entry, ".//t:author/t:persName", MOST_AUTHORS),
+        }
+        made = ", ".join(named["authors"]), str(named["year"] or ""), named["title"]
+        if text := _text(entry, "t:note[@type='raw_reference']") or ". ".join(filter(None, made)):
+            known = {key: value for key, value in named.items() if value}
+            yield parse_reference(text[:REFERENCE_CHARACTERS]) | known

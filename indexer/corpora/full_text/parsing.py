@@ -2,8 +2,8 @@
 
     python -m indexer.corpora.full_text.parsing CPU_SECONDS MEMORY_BYTES
 
-A PDF may be malicious or endless. Messages in both directions consist of a length in eight bytes and the
-content. Results are JSON, which is safe to parse.
+A PDF may be malicious or endless. A process reads the length of a PDF in eight bytes and its content, and
+writes a line of JSON, which is safe to parse.
 """
 
 import json
@@ -20,10 +20,11 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO, Any, Self, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 Item = TypeVar("Item")
 Answer: TypeAlias = dict[str, Any]  # {"record": …} or {"problem": …}
+Process: TypeAlias = "subprocess.Popen[bytes]"
 # The PDF, its record, and an event that is set when the result is no longer needed.
 Complete: TypeAlias = Callable[[bytes, Mapping[str, Any], threading.Event], dict[str, Any]]
 
@@ -54,12 +55,10 @@ class ParserPool:
         self, workers: int, limits: Limits = DEFAULT_LIMITS, complete: Complete | None = None
     ) -> None:
         """Create a pool of at most `workers` processes; `complete` replaces a record, in a thread."""
-        self._complete = complete
-        self._workers = workers
-        self._limits = limits
+        self._complete, self._workers, self._limits = complete, workers, limits
         self._threads = ThreadPoolExecutor(workers, "pdf")
-        self._idle: queue.LifoQueue[subprocess.Popen[bytes]] = queue.LifoQueue()
-        self._running: set[subprocess.Popen[bytes]] = set()
+        self._idle: queue.SimpleQueue[Process] = queue.SimpleQueue()
+        self._running: set[Process] = set()
         self._lock = threading.Lock()
         self._closed = threading.Event()
 
@@ -109,7 +108,7 @@ class ParserPool:
         return answer
 
 
-def _start(limits: Limits) -> "subprocess.Popen[bytes]":
+def _start(limits: Limits) -> Process:
     environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     return subprocess.Popen(  # noqa: S603 - this interpreter, this module
         [*COMMAND, str(limits.cpu_seconds), str(limits.memory_bytes)],
@@ -121,45 +120,31 @@ def _start(limits: Limits) -> "subprocess.Popen[bytes]":
     )
 
 
-def _ask(process: "subprocess.Popen[bytes]", data: bytes, limits: Limits) -> Answer:
+def _ask(process: Process, data: bytes, limits: Limits) -> Answer:
     """Return the answer of a process, or the reason why it ended."""
+    assert process.stdin and process.stdout  # noqa: S101, PT018 - pipes
     timer = threading.Timer(WALL_SECONDS * limits.cpu_seconds, process.kill)
     timer.start()
-    answer = None
     try:
         with suppress(OSError, ValueError):  # it ended, or was killed
-            if process.stdin and process.stdout:
-                _write(process.stdin, data)
-                answer = _read(process.stdout)
+            process.stdin.write(LENGTH.pack(len(data)) + data)
+            process.stdin.flush()
+            return dict(json.loads(process.stdout.readline()))
     finally:
         timer.cancel()
-    if answer is not None:
-        return dict(json.loads(answer))
     process.kill()
-    code = process.wait()
     memory = f"more than {limits.memory_bytes >> 20:,} MB of memory, or the PDF library failed"
     reasons = {
         -signal.SIGXCPU: f"more than {limits.cpu_seconds} seconds of CPU time",
         -signal.SIGKILL: "too long, or more memory than available",
     }
-    return {"problem": f"parsing takes {reasons.get(code, memory)}"}
+    return {"problem": f"parsing takes {reasons.get(process.wait(), memory)}"}
 
 
-def _close(process: "subprocess.Popen[bytes]") -> None:
+def _close(process: Process) -> None:
     process.kill()
     with suppress(OSError):  # unread output
         process.communicate()
-
-
-def _read(stream: IO[bytes]) -> bytes | None:
-    head = stream.read(LENGTH.size)
-    body = stream.read(*LENGTH.unpack(head)) if len(head) == LENGTH.size else b""
-    return body if head and LENGTH.pack(len(body)) == head else None
-
-
-def _write(stream: IO[bytes], body: bytes) -> None:
-    stream.write(LENGTH.pack(len(body)) + body)
-    stream.flush()
 
 
 def parse(data: bytes) -> Answer:
@@ -183,10 +168,12 @@ def main(cpu_seconds: int, memory_bytes: int) -> None:
     _limit(resource.RLIMIT_AS, memory_bytes)
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # output of libraries is not a result
-    while (data := _read(sys.stdin.buffer)) is not None:
+    while head := sys.stdin.buffer.read(LENGTH.size):
+        data = sys.stdin.buffer.read(*LENGTH.unpack(head))
         used = resource.getrusage(resource.RUSAGE_SELF)
         _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + cpu_seconds)
-        _write(answers, json.dumps(parse(data), ensure_ascii=False).encode("utf-8", "replace"))
+        answers.write(json.dumps(parse(data), ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+        answers.flush()
 
 
 def _limit(which: int, limit: int) -> None:

@@ -33,10 +33,7 @@ YEAR_ALONE = lazy_regex(rf"(?<![\d–—./-])({YEAR})[a-z]?(?![\d–—/-]|\.\d)
 LEADING_YEAR = lazy_regex(rf"[\s.,(]*{YEAR}[a-z]?[)\s.,]+")
 # A title in quotes, without a continuation after them.
 QUOTED = tuple(
-    lazy_regex(
-        rf"{begin}(?P<title>[^{begin}{end}]{{4,}}?),?{end}\s*(?:[,.;:(『《]|$|(?<=[,.?!]{end})"
-        rf"|(?<=[,.?!]{end}\s))"
-    )
+    lazy_regex(rf"{begin}(?P<title>[^{begin}{end}]{{4,}}?),?{end}\s*(?:[,.;:(『《]|$|(?<=[,.?!]{end})\s?)")
     for begin, end in ("“”", '""', "「」", "『』", "‘’", "〈〉", "《》", "<>")
 )
 # Possessive repetitions: backtracking in one long word of capitals would not end.
@@ -71,8 +68,7 @@ VENUE = lazy_regex(r"\d\s*[(:;,]|^In\b|Proceedings|Journal")
 # A line that may start an entry: Kim, J.; J. Kim; van der Berg, K.; 홍길동, / 홍길동(2020)
 AUTHOR = lazy_regex(
     r"(?:(?:van|von|de|der|den|la|le|di)\s+)*[A-Z][\w'’-]+,?\s+(?:[A-Z]\.?[\s,&(]|[A-Z]\.-?[A-Z]"
-    r"|[A-Z][\w'’-]+[.,&(\s])"
-    r"|(?:[A-Z]\.[\s-]?){1,3}\s?[A-Z][\w'’-]+"
+    r"|[A-Z][\w'’-]+[.,&(\s])|(?:[A-Z]\.[\s-]?){1,3}\s?[A-Z][\w'’-]+"
     r"|[가-힣]{2,4}\s?(?:[,·ㆍ(.]|외\b|and\b)|[가-힣]{3,15}\s?\(\s?(?:19|20)\d\d"
 )
 
@@ -94,8 +90,7 @@ def entries_in(lines: Iterable[str]) -> list[str]:
     for line in lines:
         if line.strip():
             indented = line[0].isspace() and not BULLET.match(line)
-            text = line.strip()[:REFERENCE_CHARACTERS]
-            seen.append(EntryLine(text, indented=indented, apart=blank))
+            seen.append(EntryLine(line.strip()[:REFERENCE_CHARACTERS], indented=indented, apart=blank))
         blank = not line.strip()
     joined = (" ".join(line.text for line in seen[begin:end]) for begin, end in entry_spans(seen))
     return [entry[found.end() :] if (found := BULLET.match(entry)) else entry for entry in joined]
@@ -115,14 +110,12 @@ def begins_entry(text: str) -> bool:
 def _beginnings(lines: Sequence[EntryLine]) -> list[bool]:
     """Return for each line of a list whether it starts an entry: by labels, gaps, indentation or authors."""
     numbered = _numbered(lines)
-    named = [NAMED_LABEL.match(line.text) is not None for line in lines]
-    bulleted = [BULLET.match(line.text) is not None for line in lines]
     if sum(numbered) > 1 or numbered[:1] == [True]:
         return numbered
-    if sum(named) > max(1, len(lines) / 10):
-        return named
-    if sum(bulleted) > 1:
-        return bulleted
+    for label, fewest in ((NAMED_LABEL, len(lines) / 10), (BULLET, 1)):
+        labelled = [label.match(line.text) is not None for line in lines]
+        if sum(labelled) > max(1, fewest):
+            return labelled
     authors = [AUTHOR.match(line.text) is not None for line in lines]
     if sum(line.apart for line in lines) > max(1, len(lines) / 8):
         return [line.apart or (line.first and author) for line, author in zip(lines, authors, strict=True)]
@@ -161,9 +154,7 @@ def parse_reference(text: str) -> dict[str, Any]:
     """Return {"text", "title", "year", "doi", "authors"} of a reference; only `text` is always present."""
     label = LABEL.match(text) or NAMED_LABEL.match(text)
     plain = text[label.end() :].lstrip() if label else text
-    doi = doi_in(plain)
-    if not doi and (arxiv := ARXIV.search(plain)):
-        doi = ARXIV_DOI + arxiv[1]
+    doi = doi_in(plain) or (ARXIV_DOI + arxiv[1] if (arxiv := ARXIV.search(plain)) else "")
     words = ADDRESS.sub("", plain)
     year = YEAR_IN_BRACKETS.search(words)
     years = [year[1]] if year else YEAR_ALONE.findall(words)

@@ -13,7 +13,7 @@ from indexer.corpora.full_text.joining import Usage, join_lines, letters_of, rea
 from indexer.corpora.full_text.layout import LARGER, Line, is_outer, lines_of, rows_of
 from indexer.corpora.full_text.pages import RAISED, Fragment, Page
 from indexer.corpora.full_text.references import doi_in
-from indexer.corpora.names.author_name import PARTICLES, is_organization, split_korean
+from indexer.corpora.names import PARTICLES, is_organization, split_korean
 from indexer.corpora.papers import language_of
 
 TITLE_LETTERS = 5
@@ -22,71 +22,52 @@ SAME_SIZE = 0.06
 MOST_COVERS = 4  # pages before the title page
 MOST_AUTHORS = 100
 MOST_WORDS = 5  # of a name
-FULL_NAME = 3  # syllables of most Korean names; shorter ones may be words
 TEXT_CHARACTERS = 60  # minimal characters of a line of running text
 LINE_CHARACTERS = 200  # maximal characters of a line with a date
-CENTURY = 50  # '08 is 2008, '75 is 1975
 # Two of these phrases identify a cover page of a library or publisher.
 COVER = lazy_regex(
     r"저작자표시|이용허락규약|저작권법에 따른|creativecommons\.org/licenses|jstor is a not-for-profit"
-    r"|stable url:"
-    r"|terms & conditions of (?:use|access)|author profiles|open access archive"
-    r"|citation for published version",
+    r"|stable url:|terms & conditions of (?:use|access)|open access archive|citation for published version",
     re.IGNORECASE,
 )
 NO_TITLE = lazy_regex(
-    r".*학\s*위\s*(?:청\s*구\s*)?논\s*문|졸\s*업\s*논\s*문|.*학회\s*논문지.*|\d+호?|technical report.*"
-    r"|open access"
-    r"|.*['’]s? thesis|.*\bthesis for\b.*|(?:original |review |research )?(?:article"
-    r"|paper)s?(?: open(?: access)?)?"
-    r"|.{0,20}\b(?:journal|proceedings|transactions|annals) (?:of|on) .*|.*\b(?:vol\.|no\.\s*\d|doi\b"
-    r"|issn\b).*",
+    r".*(?:학위|졸업)\s*논문|.*학회\s*논문지.*|open access|(?:original |review |research )?(?:article|paper)"
+    r"|.*\bthesis\b(?: for .*)?|.{0,20}\b(?:journal|proceedings|transactions|annals) (?:of|on) .*"
+    r"|.*\b(?:vol\.|no\.\s*\d|doi\b|issn\b).*",
     re.IGNORECASE,
 )
 SEPARATOR = lazy_regex(
     r"\s*(?:[,;·ㆍ•|&，、*†‡∗§¶\x00]|(?<![\w-])and(?![\w-])|(?<=\s)및(?=\s))\s*", re.IGNORECASE
 )
-LABEL = lazy_regex(
-    r"(?:by|authors?|저\s*자|글쓴이|성\s*명|이름|written by|발표자?)\s*[:：]?\s+", re.IGNORECASE
-)
+LABEL = lazy_regex(r"(?:by|authors?|저\s*자|성\s*명|이름)\s*[:：]?\s+", re.IGNORECASE)
 NOTE = lazy_regex(rf"\([^()]*\)|\[[^\[\]]*\]|{RAISED}[^{RAISED}]*{RAISED}")
-DEGREE = lazy_regex(
-    r"(?:ph\.? ?d|m\.? ?[ds]c?|b\.? ?sc|[js]r|i{2,3}|(?:\w+ )?member|fellow|ieee|acm)\.?", re.IGNORECASE
-)
-TRANSCRIBED = lazy_regex(r"([가-힣]{2,6})\s*\(([^()]+)\)")
+TRANSCRIBED = lazy_regex(r"([가-힣]{2,6})\s*\([A-Z][^()]*\)")
 NAME_WORD = lazy_regex(r"[^\W\d_a-z가-힣][\w'’˘´`¨ˇ-]*\.?")
-# Whole words of other capitalised rows: Masterson and Press are names. Organizations have their own list.
+# Words of other capitalised rows. Organizations have their own list.
 NO_NAME = lazy_regex(
-    r"\b(?:(?:universi|institut|depart|laborator|facult)\w*|research|sciences?|engineering|technology"
-    r"|computer|physics"
-    r"|mathematics|statistics|economics|article|paper|abstract|introduction|keywords|received|thesis"
-    r"|editor|member|student"
-    r"|professor|supervisor|copyright|access|version|review|report|learning|intelligence|analysis|security"
-    r"|computing"
+    r"\b(?:(?:universi|institut|depart|laborator|facult)\w*|research|sciences?|engineering|technology|computer"
+    r"|physics|mathematics|statistics|economics|article|paper|abstract|introduction|keywords|received|thesis"
+    r"|member|student|professor|copyright|access|version|review|report|learning|intelligence|analysis|security"
     r"|united|kingdom|korea|china|japan|usa|germany|canada|india)\b|^an?\s",
     re.IGNORECASE,
 )
 NO_KOREAN_NAME = lazy_regex(
-    r".*(?:교수|전공|논문|학위|석사|박사|학사|과정|저자|제출|심사|[서결본]론|요약|초록|목차|참고|소개|이용"
-    r"|개발|설계)"
-    r"|서울|한국|정보|전자|전기|경제|경영"
+    r".*(?:교수|전공|논문|학위|석사|박사|과정|저자|제출|요약|초록|목차)|서울|한국|정보|전자"
 )
 EDGES = " .,:*†‡∗§¶#+_~^-–—✉⋆★☆○°"
 YEAR = r"(?:1[89]|20)\d\d"
 MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|spring|summer|autumn|fall|winter)[a-z]*\.?"
 # Lines that date a publication, the surest first.
 DATED = (
-    lazy_regex(r"졸업\s*논문|학위\s*논문|에\s*제출|source\s*:", re.IGNORECASE),
+    lazy_regex(r"(?:졸업|학위)\s*논문|에\s*제출|source\s*:", re.IGNORECASE),
     lazy_regex(rf"(?:published|online|게재).{{0,40}}?(?P<year>{YEAR})", re.IGNORECASE),
     lazy_regex(
-        r"\bvol(?:ume|\.)?\s*\d|\bno\.\s*\d|\bissue\b|\bpp?\.\s*\d|proceedings|conference|symposium"
-        r"|workshop|journal|©|\(c\)"
-        r"|transactions|copyright|\(\d{4}\)\s*\d+\s*:|학술\s*(?:대회|발표)|논문[집지]|\d+\s*권"
-        r"|preprint submitted|communications of",
+        r"\b(?:vol(?:ume|\.)?|no\.|pp?\.)\s*\d|proceedings|conference|symposium|workshop|journal|©|\(c\)|copyright"
+        r"|transactions|학술\s*(?:대회|발표)|논문[집지]|\d+\s*권|preprint submitted",
         re.IGNORECASE,
     ),
     lazy_regex(
-        rf"^(?:.{{0,40}}[,:]\s*)?(?:[\d\s]*{MONTH}[\d\s–-]*(?:st|nd|rd|th)?\s*,?\s*{YEAR}\.?(?:\s*[•,;].*)?"
+        rf"(?:.{{0,40}}[,:]\s*)?(?:[\d\s]*{MONTH}[\d\s–-]*,?\s*{YEAR}\.?(?:\s*[•,;].*)?"
         rf"|{YEAR}\s*년도?[\s\d월일]*|{YEAR}(?:\s*[.-]\s*\d{{1,2}}){{0,2}}\.?)$",
         re.IGNORECASE,
     ),
@@ -96,13 +77,10 @@ NO_YEAR = lazy_regex(
     r"10\.\d{4,}/\S+|https?://\S+|(?:\bpp?\.\s*|(?<=[\d)])\s*:\s*)\d+(?:\s*[-–—]\s*\d+)?", re.IGNORECASE
 )
 HISTORY = lazy_regex(
-    r"received|accepted|revised|(?<!preprint )submitted|접수|심사|수정|투고|downloaded|accessed",
-    re.IGNORECASE,
+    r"received|accepted|revised|(?<!preprint )submitted|접수|심사|수정|투고|accessed", re.IGNORECASE
 )
-COPYRIGHT = lazy_regex(
-    r"copyright|©|published|permission|[A-Z]{3,}\s*['’]\d\d|proceedings|\bvol", re.IGNORECASE
-)
-ARXIV = lazy_regex(r"arXiv:\s*(?P<id>\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE)
+NOTICE = lazy_regex(r"copyright|©|published|permission|proceedings|\bvol", re.IGNORECASE)
+ARXIV = lazy_regex(r"arXiv:\s*(?P<id>\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})", re.IGNORECASE)
 ARXIV_DATE = lazy_regex(rf"\[[\w.-]+\]\s*\d{{1,2}}\s+[A-Z][a-z]{{2}}\s+({YEAR})")
 
 
@@ -123,46 +101,39 @@ def front_matter(
     lines = lines_of(page.fragments)
     head = _title_lines(lines, usual, letters_of(readable(metadata.get("Title", ""))))
     below = max((line.part.bottom for line in head), default=0.0)
-    end = min(
-        (line.part.top for line in lines if line.part.top > below and _begins_text(line)), default=page.height
-    )
+    starts = (line.part.top for line in lines if line.part.top > below and _begins_text(line))
+    end = min(starts, default=page.height)
     languages = [language_of(line.text) for line in head]
-    same = [n for n, language in enumerate(languages, 1) if language in (languages[0], "other")]
-    last = max(same, default=0)  # a line before may be in another script
+    # Words in another script may be on a line of their own within the title.
+    last = max((n for n, each in enumerate(languages, 1) if each in (languages[0], "other")), default=0)
+    title = _once(join_lines(head[:last], usage))
     second = head[last:] or [
         line
         for line in lines
-        if head and below <= line.part.top and line.part.bottom < end and line.size > LARGER * usual
-        if {language_of(line.text), languages[0]} == {"ko", "en"}
-        and _may_be_title(line)
-        and not names_in(line.text)
+        if head and below <= line.part.top < end and line.size > LARGER * usual
+        if {language_of(line.text), languages[0]} == {"ko", "en"} and not names_in(line.text)
     ]
-    title = _once(join_lines(head[:last], usage))
-    names = [part for part in page.fragments if head and below - 1 < (part.top + part.bottom) / 2 < end]
-    above_list = list(takewhile(lambda line: not is_reference_heading(together(line.text)), lines))
-    top = [line.text for cover in pages[:number] for line in lines_of(cover.fragments)]
-    top += [line.text for line in lines if line.part.bottom < end]
-    near = pages[number : number + 2]
     margins = [
         line.text
-        for page in near
-        for line in lines_of([part for part in page.fragments if is_outer(part, page)])
+        for near in pages[number : number + 2]
+        for line in lines_of([part for part in near.fragments if is_outer(part, near)])
+    ]
+    covers = [line for cover in pages[:number] for line in lines_of(cover.fragments)]
+    top = [line.text for line in (*covers, *(line for line in lines if line.part.bottom < end))]
+    texts = [
+        line.text for line in takewhile(lambda line: not is_reference_heading(together(line.text)), lines)
     ]
     stamps = " ".join(first.turned for first in pages[: number + 1])
-    doi_lines = [
-        *top,
-        *(line.text for line in above_list if re.search(r"doi\b", line.text, re.IGNORECASE)),
-        *margins,
-    ]
-    arxiv = ARXIV.search(stamps) or next(filter(None, (ARXIV.match(text) for text in [*top, *margins])), None)
-    notes = [line.text for line in above_list if COPYRIGHT.search(line.text)]
+    dois = (*top, *(text for text in texts if "doi" in text.casefold()), *margins, stamps)
+    arxiv = ARXIV.search(stamps) or next(filter(None, map(ARXIV.match, (*top, *margins))), None)
+    names = [part for part in page.fragments if head and below - 1 < (part.top + part.bottom) / 2 < end]
     return {
         "title": title,
         "title2": _once(join_lines(second[:TITLE_LINES], usage)),
-        "authors": authors_of(names, language_of(title)),
-        "doi": next((found for text in [*doi_lines, stamps] if (found := doi_in(text))), ""),
+        "authors": _authors(names, language_of(title)),
+        "doi": next(filter(None, map(doi_in, dois)), ""),
         "arxiv": arxiv["id"] if arxiv else "",
-        "year": year_of([*top, *margins, *notes], stamps),
+        "year": year_of([*top, *margins, *filter(NOTICE.search, texts)], stamps),
     }, [*head, *second[:TITLE_LINES]]
 
 
@@ -183,45 +154,34 @@ def _title_lines(lines: Sequence[Line], usual: float, expected: str) -> list[Lin
     large = [line for line in lines if line.size > LARGER * usual and _may_be_title(line)]
     if large:
         begin = lines.index(max(large, key=lambda line: line.size))
-    else:  # all text has one size (OCR)
-        half = max((line.part.bottom for line in lines), default=0.0) / 2
-        named = next(
-            (n for n, line in enumerate(lines) if line.part.top < half and names_in(line.part.text)), 0
-        )
-        begin = max(named - 1, 0)
-        while begin > 0 and named - begin < TITLE_LINES and _is_continued(lines[begin - 1], lines[begin]):
-            begin -= 1
-        large = list(lines[begin:named])
-        return large if sum(map(str.isalpha, "".join(line.text for line in large))) >= TITLE_LETTERS else []
-    title = [lines[begin]]
-    for line in lines[begin + 1 : begin + TITLE_LINES]:
-        if not _is_continued(title[-1], line):
-            break
-        title.append(line)
-    return title
+        following = lines[begin + 1 : begin + TITLE_LINES]
+        return [lines[begin], *takewhile(lambda line: _is_like(line, lines[begin]), following)]
+    # All text has one size (OCR).
+    named = next((number for number, line in enumerate(lines) if names_in(line.text)), 0)
+    above = lines[max(named - TITLE_LINES, 0) : named][::-1]
+    title = list(takewhile(lambda line: _is_like(line, above[0]), above))[::-1]
+    return title if any(map(_may_be_title, title)) else []
 
 
-def _is_continued(last: Line, line: Line) -> bool:
-    same = abs(line.part.size - last.part.size) <= SAME_SIZE * last.part.size
+def _is_like(line: Line, other: Line) -> bool:
+    same = abs(line.part.size - other.part.size) <= SAME_SIZE * other.part.size
     return same and not is_known(together(line.text))
 
 
 def _may_be_title(line: Line) -> bool:
-    text = together(line.text)
-    letters = sum(map(str.isalpha, text))
-    return "@" not in text and letters >= TITLE_LETTERS and not NO_TITLE.fullmatch(text)
+    return sum(map(str.isalpha, line.text)) >= TITLE_LETTERS and not NO_TITLE.fullmatch(together(line.text))
 
 
 def _once(title: str) -> str:
     """Remove the repetition of a title that is drawn twice, one over the other."""
     middle = len(title) // 2
     for place in (middle, middle + 1):
-        if len(title) > 2 * TITLE_LETTERS and letters_of(title[:place]) == letters_of(title[place:]):
+        if letters_of(title) and letters_of(title[:place]) == letters_of(title[place:]):
             return title[:place].strip()
     return title.strip(" *†‡∗")
 
 
-def authors_of(fragments: Sequence[Fragment], language: str) -> list[str]:
+def _authors(fragments: Sequence[Fragment], language: str) -> list[str]:
     """Return the author names in fragments below a title, in its language if there are any."""
     rows = [(names, alone) for names, alone in map(_names_of_row, rows_of(fragments)) if names]
     for korean in (language == "ko", language != "ko"):
@@ -236,12 +196,12 @@ def _names_of_row(row: Sequence[Fragment]) -> tuple[list[str], bool]:
     cells, right = [""], row[0].left
     size = max(part.size for part in row)
     for part in row:
-        gap = part.left - right
+        gap, right = part.left - right, part.right
         text = f"{RAISED}{part.text}{RAISED}" if part.size < 0.85 * size else part.text
-        cells[-1:] = (
-            [cells[-1], text] if gap > 1.5 * size else [f"{cells[-1]}{' ' * (gap > size / 10)}{text}"]
-        )
-        right = part.right
+        if gap > 1.5 * size:
+            cells.append(text)
+        else:
+            cells[-1] += " " * (gap > size / 10) + text
     if cells[0].startswith(RAISED):
         return [], False  # an institution behind its mark
     found = [_split_names(cell) for cell in cells]
@@ -258,32 +218,27 @@ def _split_names(text: str) -> tuple[list[str], bool]:
     """Return the names in a text, and whether it has nothing else."""
     text = text.strip()[:1000]
     text = text[label.end() :] if (label := LABEL.match(text)) else text
-    foreign = {name for name, latin in TRANSCRIBED.findall(text) if _is_latin_name(latin)}
+    foreign = TRANSCRIBED.findall(text)
     names: list[str] = []
     for part in SEPARATOR.split(NOTE.sub("\x00", text)):
         name = together(readable(part).lstrip(EDGES).rstrip(EDGES + "0123456789"))
         name = re.sub(r"^([가-힣]) ([가-힣]{2})$", r"\1\2", name)
-        words = name.split()
-        if len(name) <= 1 or not any(map(str.isalpha, name)) or DEGREE.fullmatch(name):
+        if len(name) <= 1 or re.fullmatch(r"ph\.? ?d|m\.? ?[ds]c?|ieee|acm|[js]r", name, re.IGNORECASE):
             continue
-        if all(map(_is_korean_name, words)):
-            names += words
+        if all(map(_is_korean_name, name.split())):
+            names += name.split()
         elif name in foreign or _is_latin_name(name):
             names.append(name)
         else:
             return (names if is_organization(name) or NO_NAME.search(name) else []), False
-    likely = (
-        len(names) > 1
-        or NOTE.search(text)
-        or re.search(r"[*†‡∗\d]", text)
-        or any(len(name) >= FULL_NAME for name in names)
-    )
+    # One short word may be another word.
+    likely = len(names) > 1 or re.search(rf"[(*†‡∗\d{RAISED}]", text) or any(len(name) > 2 for name in names)  # noqa: PLR2004
     return (names if likely else []), True
 
 
 def _is_korean_name(name: str) -> bool:
     split = split_korean(name)
-    plausible = split is not None and (len(name) <= FULL_NAME or len(split.family) > 1)
+    plausible = split is not None and len(name) <= 2 + len(split.family)
     return plausible and not is_organization(name) and not NO_KOREAN_NAME.match(name)
 
 
@@ -292,9 +247,7 @@ def _is_latin_name(name: str) -> bool:
     if not 1 < len(words) <= MOST_WORDS or NO_NAME.search(name) or is_organization(name):
         return False
     full = sum(len(word.strip(".")) > 1 for word in words)
-    return full >= (1 if "." in name else 2) and all(
-        word in PARTICLES or NAME_WORD.fullmatch(word) for word in words
-    )
+    return full >= 2 - ("." in name) and all(word in PARTICLES or NAME_WORD.fullmatch(word) for word in words)
 
 
 def year_of(texts: Iterable[str], stamps: str) -> int | None:
@@ -303,21 +256,17 @@ def year_of(texts: Iterable[str], stamps: str) -> int | None:
     `texts` are lines of the first pages, those of the head first. Years later than the next one are ignored.
     """
     latest = datetime.now(UTC).year + 1
-    lines = [
-        NO_YEAR.sub("", " ".join(text.split()))
-        for text in texts
-        if len(text) <= LINE_CHARACTERS and not ARXIV.search(text)
-    ]
+    lines = [NO_YEAR.sub("", " ".join(text.split())) for text in texts if len(text) <= LINE_CHARACTERS]
     for kind in DATED:
         for text in lines:
-            if not (found := kind.search(text)) or (HISTORY.search(text) and kind is not DATED[1]):
+            found = kind.match(text) if kind is DATED[3] else kind.search(text)
+            if not found or ARXIV.search(text) or (HISTORY.search(text) and kind is not DATED[1]):
                 continue
-            if short := found.groupdict().get("short"):
-                return (2000 if int(short) < CENTURY else 1900) + int(short)
-            years = re.findall(
-                rf"(?<![\d.,/-]){YEAR}(?![\d/-]|[.,]\d)", found.groupdict().get("year") or text
-            )
-            if years := [year for year in map(int, years) if year <= latest]:
+            groups = found.groupdict()
+            if short := groups.get("short"):
+                return int(short) + (2000 if short < "50" else 1900)
+            dates = re.findall(rf"(?<![\d.,/-]){YEAR}(?![\d/-]|[.,]\d)", groups.get("year") or text)
+            if years := [year for year in map(int, dates) if year <= latest]:
                 return years[-1]
     stamp = ARXIV_DATE.search(stamps)
     return int(stamp[1]) if stamp else None

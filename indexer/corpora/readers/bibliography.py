@@ -14,8 +14,7 @@ from itertools import compress
 from operator import not_
 from typing import Any
 
-from indexer.corpora.names.author_name import is_family_name
-from indexer.corpora.names.lists import names_in
+from indexer.corpora.names import is_family_name, names_in
 from indexer.corpora.normal_forms import DOI_PREFIX, whole_doi
 from indexer.corpora.papers import (
     FIRST_YEAR,

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from base.errors import InvalidCall
-from indexer.corpora.names.lists import names_in
+from indexer.corpora.names import names_in
 from indexer.corpora.own_exports import CSV_COLUMNS, CSV_FURTHER, CSV_SEPARATOR, FORMULA
 from indexer.corpora.papers import Paper, language_named
 from indexer.corpora.readers.bibliography import count_in, parts_of, person_named, year_within

@@ -54,3 +54,8 @@ def heading(text: str, **how: Any) -> Set:
 def headings(record: dict[str, Any], level: int = 1) -> list[str]:
     """The headings of a level in a record."""
     return [section["title"] for section in record.get("sections", []) if section["level"] == level]
+
+
+def table(text: str) -> list[tuple[str, ...]]:
+    """The cells of the rows of a table with bars."""
+    return [tuple(map(str.strip, row.split("|"))) for row in text.strip().splitlines()]

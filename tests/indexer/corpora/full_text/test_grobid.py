@@ -8,9 +8,8 @@ import pytest
 
 from indexer.building.plan import IngestRequest
 from indexer.corpora.full_text import grobid
-from indexer.corpora.full_text.grobid import FAILURES_IN_A_ROW, GrobidServer
+from indexer.corpora.full_text.grobid import FAILURES_IN_A_ROW, GrobidServer, record_of_tei
 from indexer.corpora.full_text.parsing import ParserPool
-from indexer.corpora.full_text.tei import record_of_tei
 from indexer.ingest import build_index
 from indexer.settings import IndexerSettings
 from tests.http_server import Handler, serving
@@ -76,22 +75,41 @@ RECORD = {
 class Grobid(Handler):
     """Answers with the TEI, and remembers what was sent."""
 
-    status, content, sent = 200, TEI, list[tuple[str, bytes]]()
+    statuses, content, sent = (200,), TEI, list[tuple[str, bytes]]()
 
     def post(self) -> None:
         self.sent.append((self.path, self.rfile.read(int(self.headers["Content-Length"]))))
-        self.send_response(self.status)
+        self.send_response(self.statuses[min(len(self.sent), len(self.statuses)) - 1])
         self.send_header("Content-Type", "application/xml")
         self.end_headers()
         self.wfile.write(self.content)
 
 
-def answering(content: bytes = TEI, status: int = 200) -> type[Grobid]:
-    return type("Answering", (Grobid,), {"content": content, "status": status, "sent": []})
+class Silent(Handler):
+    """Answers when `stopped` is set."""
+
+    asked, stopped = threading.Event(), threading.Event()
+
+    def post(self) -> None:
+        self.asked.set()
+        self.stopped.wait(60)
 
 
-def test_the_elements_of_an_answer_become_the_keys_of_a_paper():
-    assert record_of_tei(TEI) == RECORD
+def answering(content: bytes = TEI, *statuses: int) -> type[Grobid]:
+    return type("Answering", (Grobid,), {"content": content, "statuses": statuses or (200,), "sent": []})
+
+
+def completed(url, record=OWN, seconds=5.0):
+    return GrobidServer(url, seconds).completed(PDF, record, threading.Event())
+
+
+@pytest.fixture
+def silent():
+    Silent.asked.clear()
+    Silent.stopped.clear()
+    with serving(Silent) as url:
+        yield url
+        Silent.stopped.set()
 
 
 @pytest.mark.parametrize(
@@ -112,13 +130,14 @@ def test_what_is_no_tei_or_brings_a_document_type_is_refused(content):
         record_of_tei(content)
 
 
-def test_a_pdf_is_sent_whole_and_the_fields_of_the_answer_win():
-    handler = answering()
+def test_a_pdf_is_sent_whole_again_to_a_busy_server_and_the_fields_of_the_answer_win(monkeypatch):
+    monkeypatch.setattr(grobid, "FIRST_PAUSE_S", 0.01)
+    handler = answering(TEI, 503, 503, 200)
     with serving(handler) as url:
-        record = GrobidServer(url, 5).completed(PDF, OWN)
+        record = completed(url)
 
-    [(path, body)] = handler.sent
-    assert path == "/api/processFulltextDocument"
+    [*_, (path, body)] = handler.sent
+    assert (len(handler.sent), path) == (3, "/api/processFulltextDocument")
     assert PDF in body
     assert b'name="includeRawCitations"\r\n\r\n1' in body
     assert record == OWN | RECORD | {"read_by": "GROBID"}
@@ -126,62 +145,31 @@ def test_a_pdf_is_sent_whole_and_the_fields_of_the_answer_win():
 
 @pytest.mark.parametrize(
     ("content", "status", "reason"),
-    [
-        (b"", 500, "HTTP status 500"),
-        (b"<p>not TEI", 200, "not TEI"),
-        (b"x" * 200_000, 200, "100,000 bytes"),
-    ],
+    [(b"", 500, "HTTP status 500"), (b"<p>not TEI", 200, "not TEI"), (b"x" * 200_000, 200, "100,000 bytes")],
 )
 def test_a_server_that_fails_leaves_the_own_record_with_a_note(content, status, reason, monkeypatch):
     monkeypatch.setattr(grobid, "ANSWER_BYTES", 100_000)
     with serving(answering(content, status)) as url:
-        record = GrobidServer(url, 5).completed(PDF, OWN)
+        record = completed(url)
 
-    assert record.pop("note").startswith("read without GROBID: ")
+    note = record.pop("note")
+    assert note.startswith("read without GROBID: ")
+    assert reason in note
     assert record == OWN
 
 
-def test_a_server_that_does_not_answer_in_time_is_left():
-    stopped = threading.Event()
-
-    class Silent(Handler):
-        def post(self) -> None:
-            stopped.wait(60)
-
-    with serving(Silent) as url:
-        try:
-            record = GrobidServer(url, 0.2).completed(PDF, OWN)
-        finally:
-            stopped.set()
-
-    assert record.pop("note").endswith(" 0.2 s")
-    assert record == OWN
+def test_a_server_that_does_not_answer_in_time_is_left(silent):
+    assert completed(silent, seconds=0.2)["note"].endswith(" 0.2 s")
 
 
 def test_a_server_that_fails_again_and_again_is_not_asked_any_more():
     handler = answering(b"", 500)
     with serving(handler) as url:
         server = GrobidServer(url, 5)
-        notes = [server.completed(PDF, OWN)["note"] for _ in range(FAILURES_IN_A_ROW + 2)]
+        notes = [server.completed(PDF, OWN, threading.Event())["note"] for _ in range(FAILURES_IN_A_ROW + 2)]
 
     assert len(handler.sent) == FAILURES_IN_A_ROW
     assert "3 times" in notes[-1]
-
-
-def test_a_busy_server_is_asked_again(monkeypatch):
-    monkeypatch.setattr(grobid, "FIRST_PAUSE_S", 0.01)
-
-    class Busy(Grobid):
-        def post(self) -> None:
-            self.status = 503 if len(self.sent) < FAILURES_IN_A_ROW + 1 else 200
-            super().post()
-
-    monkeypatch.setattr(Busy, "sent", [])
-    with serving(Busy) as url:
-        record = GrobidServer(url, 5).completed(PDF, OWN)
-
-    assert record == OWN | RECORD | {"read_by": "GROBID"}
-    assert len(Busy.sent) == FAILURES_IN_A_ROW + 2
 
 
 def test_the_setting_names_the_server_and_indexing_asks_it(tmp_path, monkeypatch):
@@ -195,39 +183,22 @@ def test_the_setting_names_the_server_and_indexing_asks_it(tmp_path, monkeypatch
         settings = IndexerSettings(home=tmp_path / "home", workers=1)
         report = build_index(IngestRequest("p", [str(folder)]), settings)
 
-    assert settings.grobid_url == url
     assert len(handler.sent) == 1
     assert [letter.file for letter in report.dead_letters] == [str(folder / "b.pdf")]
 
 
 def test_a_korean_paper_is_not_sent():
-    handler = answering()
-    with serving(handler) as url:
-        record = GrobidServer(url, 5).completed(PDF, {"title": "논의 물 관리와 메탄"})
+    record = {"title": "논의 물 관리와 메탄"}
 
-    assert handler.sent == []
-    assert record == {"title": "논의 물 관리와 메탄"}
+    assert completed("http://127.0.0.1:1", record) == record
 
 
-def test_closing_the_pool_cancels_the_request():
-    asked, stopped = threading.Event(), threading.Event()
-
-    class Silent(Handler):
-        def post(self) -> None:
-            asked.set()
-            stopped.wait(60)
-
-    with serving(Silent) as url:
-        try:
-            with (
-                ParserPool(1, complete=GrobidServer(url, 60).completed) as pool,
-                ThreadPoolExecutor(1) as reader,
-            ):
-                reader.submit(next, pool.parse_in_order([("a.pdf", PDF)]))
-                assert asked.wait(30)
-                begun = time.monotonic()
-                pool.__exit__(None, None, None)
-        finally:
-            stopped.set()
+def test_closing_the_pool_cancels_the_request(silent):
+    pool = ParserPool(1, complete=GrobidServer(silent, 60).completed)
+    with pool, ThreadPoolExecutor(1) as reader:
+        reader.submit(next, pool.parse_in_order([("a.pdf", PDF)]))
+        assert Silent.asked.wait(30)
+        begun = time.monotonic()
+        pool.__exit__(None, None, None)
 
     assert time.monotonic() - begun < 10

@@ -9,6 +9,7 @@ from tests.indexer.corpora.full_text.page_lines import (
     paragraph,
     record_of,
     set_page,
+    table,
     title,
 )
 
@@ -39,14 +40,11 @@ Korean, society | 한국농업학회(2015). 논의 물 관리. 서울: 논. | | 
 """  # noqa: E501
 
 
-@pytest.mark.parametrize("row", STYLES.strip().splitlines(), ids=lambda row: row.split(" | ")[0])
-def test_authors_title_and_year_are_found_in_the_common_styles(row):
-    _, text, authors, name, year = [part.strip() for part in row.split("|")]
-    expected = {"text": text, "title": name, "year": int(year)} | (
-        {"authors": authors.split("; ")} if authors else {}
-    )
+@pytest.mark.parametrize(("style", "text", "authors", "name", "year"), table(STYLES))
+def test_authors_title_and_year_are_found_in_the_common_styles(style, text, authors, name, year):
+    named = {"authors": authors.split("; ")} if authors else {}
 
-    assert parse_reference(text) == expected
+    assert parse_reference(text) == {"text": text, "title": name, "year": int(year)} | named
 
 
 @pytest.mark.parametrize(
@@ -67,31 +65,21 @@ def test_a_preprint_has_its_registered_doi_and_missing_fields_are_omitted():
     assert parse_references(["—", "12.", ""]) == []
 
 
-@pytest.mark.parametrize(
-    ("lines", "count"),
-    [
-        (["[1] Kim, A. One.", "More of one, 1999.", "[2] Lee, B. Two."], 2),
-        (["1. Kim A. One.", "2001. Not an entry.", "2. Lee B. Two.", "3. Cho C."], 3),
-        (["- Kim, A. (2001). One - a.", "- Lee, B. (2002). Two."], 2),
-        (["Kim, A. (2001). One.", "", "Lee, B. (2002).", "Two.", "", "홍길동 (2003). 셋."], 3),
-        (["Kim, A. (2001). One.", "    More of one.", "Lee, B. (2002). Two.", "    More."], 2),
-        (
-            [
-                "Kim, A. (2001). One. Soil, 3.",
-                "Lee, B. (2002). Two of",
-                "them. Soil, 4.",
-                "홍길동(2003). 셋.",
-            ],
-            3,
-        ),
-        (["A. " * 20_000], 1),
-    ],
-    ids=["labels", "numbers", "bullets", "blocks", "hanging", "authors", "slow"],
-)
-def test_entries_begin_at_labels_blank_lines_indentations_or_authors(lines, count):
-    entries = entries_in(lines)
+LISTS = """
+labels | [1] Kim, A. One./More of one, 1999./[2] Lee, B. Two. | 2
+numbers | 1. Kim A. One./2001. Not an entry./2. Lee B. Two./3. Cho C. | 3
+bullets | - Kim, A. (2001). One - a./- Lee, B. (2002). Two. | 2
+blocks | Kim, A. (2001). One.//Lee, B. (2002)./Two.//홍길동 (2003). 셋. | 3
+hanging | Kim, A. (2001). One./    More of one./Lee, B. (2002). Two./    More. | 2
+authors | Kim, A. (2001). One. Soil, 3./Lee, B. (2002). Two of/them. Soil, 4./홍길동(2003). 셋. | 3
+"""
 
-    assert len(entries) == count
+
+@pytest.mark.parametrize(("kind", "lines", "count"), table(LISTS))
+def test_entries_begin_at_labels_blank_lines_indentations_or_authors(kind, lines, count):
+    entries = entries_in(lines.split("/"))
+
+    assert len(entries) == int(count)
     assert not any(entry.startswith("- ") for entry in entries)
 
 
@@ -100,6 +88,7 @@ def test_entries_begin_at_labels_blank_lines_indentations_or_authors(lines, coun
 )
 def test_a_reference_made_to_be_slow_is_parsed_in_time(text):
     assert parse_reference(text)["text"] == text
+    assert len(entries_in([text])) == 1
 
 
 TEXT = (title("Methane and water"), heading("1. Introduction"), *paragraph())

@@ -95,7 +95,7 @@ def test_a_paper_of_the_folder_is_found_among_the_references_of_another(tmp_path
     manifest = build_index(IngestRequest("p", [str(folder)]), settings).manifest
 
     with open_store(settings, "p") as store:
-        graph = CitationGraph.open(store.companion_path(manifest, CITATIONS))
+        graph = CitationGraph(store.companion_path(manifest, CITATIONS))
     with closing(graph):
         assert graph.references(["new"]) == {"new": ["old"]}
 

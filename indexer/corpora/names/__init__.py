@@ -1,1 +1,0 @@
-"""Names of authors, split into family name, given name, particle and suffix."""
