@@ -26,8 +26,7 @@ from indexer.ingest import writable_store
 from indexer.settings import IndexerSettings
 from indexer.vectors.parts import VectorParts
 from indexer.vectors.spool import VectorSpool, text_to_encode, vector_key
-from indexer.versions.fingerprint import lexical_fingerprint
-from indexer.versions.manifest import HARVESTS, Manifest
+from indexer.versions.manifest import HARVESTS, Manifest, lexical_fingerprint
 from indexer.versions.store import IndexStore
 
 VECTORS_AT_ONCE = 4_096

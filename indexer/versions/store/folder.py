@@ -24,39 +24,31 @@ import fcntl
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from errno import ENOENT
 from itertools import chain
 from pathlib import Path
-from stat import S_ISREG
 from typing import TYPE_CHECKING
 from zlib import crc32
 
 from base.errors import Remedy
 from base.files.durable import SHORTAGES, cause_of, sync, write_durably
+from base.files.regular_files import open_regular
 from base.progress import Progress, no_progress
 from indexer.analysis import Decompound, UserDictionary
 from indexer.errors import IndexDamaged, IndexMismatch, VersionGone
 from indexer.files.damage import map_damage_errors, map_write_errors
 from indexer.files.parts import link_files
 from indexer.files.schema import StoredPassage
-from indexer.files.stored import open_searcher, read_stored
-from indexer.files.sums import (
-    READ_ON_OPENING,
-    FileSum,
-    added_files,
-    differing_files,
-    sum_files,
-    sums_by_inode,
-)
+from indexer.files.stored import open_searcher, read_numbered
+from indexer.files.sums import READ_ON_OPENING, FileSum, added_files, differing_files, sum_files
 from indexer.settings import EngineName, IndexerSettings
 from indexer.versions.manifest import MANIFEST, Manifest
 from indexer.versions.store import Address, IndexStore, Pointer
 from indexer.versions.store.build_folder import (
     CHANGING_FILES,
-    DICTIONARY,
     FORWARD,
     LEXICON,
     NAME,
@@ -71,7 +63,7 @@ from indexer.versions.store.build_folder import (
     versions_in,
 )
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # searching without vectors needs neither
     from indexer.vectors.parts import VectorParts
     from indexer.versions.writers import Writer
 
@@ -88,17 +80,17 @@ class FolderStore(IndexStore):
     def __init__(self, home: Path, name: str, *, writer_memory_mb: int = 256) -> None:
         """Create a store without accessing the folder; InvalidCall for an invalid name."""
         self.name = name
-        self.local = BuildFolder.of(home, name)
+        self.local = BuildFolder(home, name)
         self.place = f"in {home}"
         self._pointer = self.local.path / POINTER
         self._writer_memory_mb = writer_memory_mb
 
-    def current(self) -> int | None:
-        """Return the number of the current version, None before the first.
+    def all_names(self) -> list[str]:
+        """Return the names of the indexes in the home folder."""
+        return _names_in(self.local.path.parent)
 
-        Raises:
-            IndexDamaged: there are versions, but the pointer names none of them.
-        """
+    def current(self) -> int | None:
+        """Return the number of the current version; IndexDamaged if the pointer names no version."""
         while True:
             text = self._pointer_text()
             version = _version_in(text)
@@ -116,12 +108,14 @@ class FolderStore(IndexStore):
     def _pointer_text(self) -> bytes | None:
         """Return the first bytes of the pointer, b"" if it is not a file, None if it is missing."""
         try:
-            if not S_ISREG(self._pointer.lstat().st_mode):
+            if self._pointer.is_symlink():
                 return b""
-            with self._pointer.open("rb") as file:
+            with open_regular(self._pointer) as file:
                 return file.read(LONGEST_POINTER)
-        except FileNotFoundError:
-            return None
+        except OSError as error:
+            if error.errno in SHORTAGES:
+                raise
+            return None if error.errno == ENOENT else b""
 
     def pointer(self) -> Pointer | None:
         """Return the identity of the current version, to detect changes; None without one."""
@@ -131,6 +125,26 @@ class FolderStore(IndexStore):
             return None
         version = self.current()
         return None if version is None else Pointer(version, f"{about.st_ino} {about.st_mtime_ns}")
+
+    def versions(self) -> list[int]:
+        """List the published versions in order."""
+        current = _version_in(self._pointer_text())
+        return [v for v in self._numbered() if v == current or not (self.version_path(v) / PLAN).exists()]
+
+    def _numbered(self) -> list[int]:
+        return sorted(int(name) for name in versions_in(self.local.versions) if name.isdecimal())
+
+    def next_version(self) -> int:
+        """Return the number after the highest published one."""
+        return max([_version_in(self._pointer_text()) or 0, *self._numbered()]) + 1
+
+    def version_path(self, version: int) -> Path:
+        """Return the folder of a version."""
+        return self.local.version_path(version)
+
+    def manifest_of(self, version: int) -> Manifest:
+        """Read the manifest of any version."""
+        return Manifest.read(self.version_path(version), self.name, version)
 
     @contextmanager
     def holding(self, version: int) -> Iterator[None]:
@@ -143,34 +157,6 @@ class FolderStore(IndexStore):
             except OSError:  # a file system without locks
                 pass
             yield
-
-    def versions(self) -> list[int]:
-        """List the published versions in order."""
-        current = _version_in(self._pointer_text())
-        return [
-            version
-            for version in self._numbered()
-            if version == current or not (self.version_path(version) / PLAN).exists()
-        ]
-
-    def _numbered(self) -> list[int]:
-        return sorted(int(name) for name in versions_in(self.local.versions) if name.isdecimal())
-
-    def next_version(self) -> int:
-        """Return the number after the highest published one."""
-        return max([0, _version_in(self._pointer_text()) or 0, *self._numbered()]) + 1
-
-    def version_path(self, version: int) -> Path:
-        """Return the folder of a version."""
-        return self.local.version_path(version)
-
-    def all_names(self) -> list[str]:
-        """Return the names of the indexes in the home folder."""
-        return _names_in(self.local.path.parent)
-
-    def manifest_of(self, version: int) -> Manifest:
-        """Read the manifest of any version."""
-        return Manifest.read(self.version_path(version), self.name, version)
 
     def address(self, manifest: Manifest) -> Address:
         """Return the folder of a version's index."""
@@ -187,7 +173,8 @@ class FolderStore(IndexStore):
         try:
             with map_damage_errors(what, self.name), self.holding(manifest.version):
                 self.check_files(manifest, every_byte=True)
-                yield from read_stored(open_searcher(Path(self.address(manifest).index)))
+                for _, passage in read_numbered(open_searcher(Path(self.address(manifest).index))):
+                    yield passage
         except (IndexDamaged, OSError) as error:
             if not self.version_path(manifest.version).is_dir():
                 raise VersionGone(
@@ -195,22 +182,14 @@ class FolderStore(IndexStore):
                 ) from error
             if isinstance(error, IndexDamaged) or error.errno in SHORTAGES:
                 raise
-            raise IndexDamaged(
-                f"{what} cannot be read ({error})",
-                remedy=(Remedy.REBUILD, Remedy.ROLL_BACK),
-                index=self.name,
-            ) from error
+            raise self._damaged(manifest.version, f"cannot be read ({error})") from error
 
     def companion_path(self, manifest: Manifest, name: str) -> Path:
         """Return the path of a companion file of a version."""
         return self.version_path(manifest.version) / name
 
     def vectors(self, manifest: Manifest) -> "VectorParts | None":
-        """Open the vectors of a version; None if it has none.
-
-        Raises:
-            IndexDamaged: files are damaged.
-        """
+        """Open the vectors of a version, None if it has none; IndexDamaged for damaged files."""
         if (fingerprint := manifest.vector_fingerprint) is None:
             return None
         from indexer.forward.columns import read_removed
@@ -226,10 +205,8 @@ class FolderStore(IndexStore):
         """Compare a version's files with its manifest: all sizes, and checksums of small or named files."""
         folder, most_bytes = self.version_path(manifest.version), None if every_byte else READ_ON_OPENING
         named = {name: manifest.files[name] for name in names if name in manifest.files}
-        for difference in chain(
-            differing_files(folder, manifest.files, most_bytes=most_bytes), differing_files(folder, named)
-        ):
-            raise self._differs(manifest.version, difference)
+        small = differing_files(folder, manifest.files, most_bytes=most_bytes)
+        self._raise_first(manifest.version, chain(small, differing_files(folder, named)))
 
     def verify_files(self, version: int, progress: Progress = no_progress) -> list[str]:
         """Compare every byte of a version with its manifest; return one line per difference."""
@@ -281,9 +258,7 @@ class FolderStore(IndexStore):
     ) -> None:
         """Start a new build: from the passages of a version, or empty."""
         del analyzer, decompound  # the engine receives tokens
-        self.local.start()
-        if dictionary:
-            (self.local.building / DICTIONARY).write_text(dictionary.text(), encoding="utf-8")
+        self.local.start(dictionary)
         if base:
             for folder in (TANTIVY, FORWARD, VECTORS):
                 source = self.version_path(base.version) / folder
@@ -293,11 +268,8 @@ class FolderStore(IndexStore):
         """Open the build for writing."""
         from indexer.versions.writers.tantivy import TantivyWriter
 
-        return TantivyWriter(
-            self.local.building,
-            memory_mb=self._writer_memory_mb,
-            lexicon=self.companion_path(base, LEXICON) if base else None,
-        )
+        lexicon = self.companion_path(base, LEXICON) if base else None
+        return TantivyWriter(self.local.building, memory_mb=self._writer_memory_mb, lexicon=lexicon)
 
     def publish(self, manifest: Manifest, *, keep: int) -> Manifest:
         """Publish the finished build as the current version, and prune all but the last `keep` versions."""
@@ -305,9 +277,7 @@ class FolderStore(IndexStore):
         self.local.versions.mkdir(exist_ok=True)
         self.local.move_dead_letters(manifest.version)
         before = self.current() or 0
-        known = self._known_sums(before)
-        published = replace(manifest, files=sum_files(building, NOT_PUBLISHED, known))
-        self._check_rewritten(published)
+        published = replace(manifest, files=self._sum_files(before))
         published.write(building)
         for path in [*building.rglob("*"), building]:
             sync(path)
@@ -322,33 +292,35 @@ class FolderStore(IndexStore):
             self._prune(version)
         return published
 
-    def _known_sums(self, version: int) -> dict[tuple[int, int], FileSum]:
-        """Return the checksums of files shared with a version by hard links, which are not read again."""
+    def _sum_files(self, current: int) -> dict[str, FileSum]:
+        """Return the checksums of the build's files; those shared with the current version are not read.
+
+        The files of the base that an update has joined or merged are compared, as new checksums hide damage.
+        """
         try:
-            return sums_by_inode(self.version_path(version), self.manifest_of(version).files)
+            known = self.manifest_of(current).files
         except (IndexDamaged, IndexMismatch):
-            return {}
+            known = {}
+        building = self.local.building
+        files = sum_files(building, NOT_PUBLISHED, shared=(self.version_path(current), known))
+        if (base := (self.local.read_plan() or {}).get("base")) is not None:
+            folders = (TANTIVY, FORWARD, VECTORS)
+            were = self.manifest_of(base).files
+            rewritten = {
+                name: found
+                for name, found in were.items()
+                if name.startswith(folders) and files.get(name) != found
+            }
+            self._raise_first(base, differing_files(self.version_path(base), rewritten))
+        return files
 
-    def _check_rewritten(self, published: Manifest) -> None:
-        """Compare the files of the base that an update has joined or merged, as new checksums hide damage."""
-        version = (self.local.read_plan() or {}).get("base")
-        if version is None:
-            return
-        base = self.manifest_of(version)
-        rewritten = {
-            name: found
-            for name, found in base.files.items()
-            if name.startswith((TANTIVY, FORWARD, VECTORS)) and published.files.get(name) != found
-        }
-        for difference in differing_files(self.version_path(version), rewritten):
-            raise self._differs(version, difference)
+    def _raise_first(self, version: int, differences: Iterable[str]) -> None:
+        for difference in differences:
+            raise self._damaged(version, difference)
 
-    def _differs(self, version: int, difference: str) -> IndexDamaged:
-        return IndexDamaged(
-            f"index {self.name!r}, version {version}: {difference}",
-            remedy=(Remedy.REBUILD, Remedy.ROLL_BACK),
-            index=self.name,
-        )
+    def _damaged(self, version: int, how: str) -> IndexDamaged:
+        what = f"index {self.name!r}, version {version}: {how}"
+        return IndexDamaged(what, remedy=(Remedy.REBUILD, Remedy.ROLL_BACK), index=self.name)
 
     def _prune(self, version: int) -> None:
         """Remove a version atomically; while a reader has it open, only hide it."""
@@ -371,7 +343,8 @@ class FolderStore(IndexStore):
     def delete(self) -> None:
         """Remove the index with all of its versions, or an unfinished first build."""
         if not self.local.is_begun():
-            self._require_versions()
+            with suppress(IndexDamaged):
+                self.require_current()
         with self.held(), map_write_errors(self.name):
             self.local.remove()
 

@@ -1,4 +1,4 @@
-"""Writer for a cluster: bulk requests in background threads, with the client's helper.
+"""Writer for a cluster: bulk requests in a background thread, with the client's helper.
 
 The helper repeats documents with the status 429, 502, 503 or 504, and the client repeats whole requests, both
 with growing pauses up to `patience_s`. Documents are not duplicated: their id is that of the passage.
@@ -21,7 +21,6 @@ from indexer.encoders import Stored, VectorFingerprint
 from indexer.errors import EngineRefused
 from indexer.files.schema import StoredPassage
 from indexer.forward.building import TermNumbers, packed_row
-from indexer.forward.lexicon import Lexicon
 from indexer.settings import ElasticsearchSettings
 from indexer.versions.cluster.connection import FIRST_PAUSE_S, LONGEST_PAUSE_S, NOT_FOUND, TRANSIENT, cause_in
 from indexer.versions.cluster.documents import (
@@ -31,8 +30,8 @@ from indexer.versions.cluster.documents import (
     hits_of,
     passages_of_index,
     to_document,
+    vector_field,
 )
-from indexer.versions.cluster.mapping import vector_field
 from indexer.versions.store.build_folder import COMMITTED, NEW_TERMS
 
 MAX_TERMS = 10_000  # of a query
@@ -40,7 +39,6 @@ SETTLING_S = 3.0  # pause between merges that drop deleted passages
 MERGE_S = 24 * 3600.0
 VECTOR = "vector"
 WITH: dict[str, Any] = {"exists": {"field": VECTOR}}
-WITHOUT: dict[str, Any] = {"bool": {"must_not": [WITH]}}
 
 
 class ElasticsearchWriter:
@@ -63,7 +61,7 @@ class ElasticsearchWriter:
         self.replaced = 0
         self._client, self._settings, self._index, self._base = client, settings, index, base
         self._note = building / COMMITTED
-        self._terms = TermNumbers(building / NEW_TERMS, Lexicon.open(lexicon) if lexicon else ())
+        self._terms = TermNumbers(building / NEW_TERMS, lexicon)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="bulk")
         self._sending: Future[int] | None = None
         self._newest = -1  # sequence of the last added passage
@@ -83,9 +81,9 @@ class ElasticsearchWriter:
         self._thread.shutdown()
 
     def add(self, passage: StoredPassage, analysed: AnalysedPassage, sequence: int) -> bytes:
-        """Add a passage, and return its row; `sequence` is its record's place in the corpus."""
+        """Add a passage, and return its row."""
         self._newest = sequence
-        row = packed_row(passage, analysed, self._terms.lexicon)
+        row = packed_row(passage, analysed, self._terms)
         document = to_document(passage, analysed.tokens, row, sequence)
         self._actions.append(self._action(passage.passage_id, _source=document))
         self._grow(5 * (len(passage.title) + len(passage.text)) + 300)
@@ -150,7 +148,6 @@ class ElasticsearchWriter:
         return {hit["fields"][field][0] for hit in self._in_base(field, values)}
 
     def _in_base(self, field: str, values: Iterable[str]) -> Iterator[dict[str, Any]]:
-        """Yield the hits of the base with a value in an exact field, with this value."""
         for some in windows(values, MAX_TERMS):
             query = {"terms": {field: some}}
             yield from hits_of(self._client, str(self._base), query, source=False, docvalue_fields=[field])
@@ -158,8 +155,7 @@ class ElasticsearchWriter:
     def stored_records(self, field: str, values: Sequence[str]) -> dict[str, list[StoredPassage]]:
         """Return the passages of records of the base by their values in an exact field, in order."""
         records: dict[str, list[StoredPassage]] = {}
-        query = {"terms": {field: list(values)}}
-        for passage in passages_of_index(self._client, str(self._base), query):
+        for passage in passages_of_index(self._client, str(self._base), {"terms": {field: list(values)}}):
             records.setdefault(str(getattr(passage, field)), []).append(passage)
         return records
 
@@ -169,12 +165,9 @@ class ElasticsearchWriter:
             return int(json.loads(self._note.read_text(encoding="utf-8"))["sequence"])
         if self._base is None:
             return -1
-        highest = {"highest": {"max": {"field": "sequence"}}}
-        found = self._client.search(
-            index=self._base, size=0, aggs=highest, allow_partial_search_results=False
-        )
-        value = found["aggregations"]["highest"]["value"]
-        return -1 if value is None else int(value)
+        newest: dict[str, Any] = {"sort": [{"sequence": "desc"}], "allow_partial_search_results": False}
+        found = self._client.search(index=self._base, size=1, source=False, **newest)["hits"]["hits"]
+        return int(found[0]["sort"][0]) if found else -1
 
     def commit(self) -> None:
         """Wait for the acknowledgement of all added passages, and store the progress."""
@@ -221,7 +214,7 @@ class ElasticsearchWriter:
         kind = self._settings.vector_index
         field = vector_field(fingerprint.dimensions, index=kind, storage=fingerprint.storage)
         self._client.indices.put_mapping(index=self._index, properties={VECTOR: field})
-        found = passages_of_index(self._client, self._index, WITHOUT)
+        found = passages_of_index(self._client, self._index, {"bool": {"must_not": [WITH]}})
         return ((passage.passage_id, passage) for passage in found)
 
     def put_vectors(self, keys: Sequence[str], vectors: Stored) -> None:

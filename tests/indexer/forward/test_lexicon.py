@@ -16,7 +16,6 @@ from indexer.forward.lexicon import (
     LexiconBuilder,
     TokenCounts,
     lexicon_bytes,
-    write_lexicon,
 )
 from indexer.forward.rows import RowTokens, pack_row
 
@@ -145,7 +144,7 @@ def test_more_lookups_than_are_remembered_find_the_same():
 
 def test_a_lexicon_is_read_from_its_file(tmp_path):
     path = tmp_path / "lexicon.bin"
-    write_lexicon(path, TERMS, counted(row(2)))
+    path.write_bytes(lexicon_bytes(TERMS, counted(row(2))))
 
     lexicon = Lexicon.open(path)
 
