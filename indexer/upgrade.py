@@ -100,9 +100,8 @@ def upgrade_index(
         if base.fingerprint == current:
             return base, False
         if base.fingerprint.get("chunking") != current["chunking"]:
-            raise IndexMismatch(
-                f"index {name!r} was cut into passages in another way", remedy=Remedy.REBUILD, index=name
-            )
+            what = f"index {name!r} was cut into passages in another way"
+            raise IndexMismatch(what, remedy=Remedy.REBUILD, index=name)
         store.check_files(base, every_byte=True)
         kept = base.vector_fingerprint
         encoder = open_encoder(settings.encoder) if kept else None

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from indexer.versions.server_store import SERVER_STORE
+from indexer.backups import SERVER_STORE
 from tests.generator.sample_index import (
     ENGLISH,
     ENGLISH_OF_KOREAN,

@@ -10,10 +10,9 @@ from contextlib import closing
 import pytest
 
 from base.errors import InvalidCall
+from indexer.backups import SERVER_STORE, back_up, list_backups
 from indexer.errors import IndexBusy, IndexNotWritten, UnknownIndex
 from indexer.settings import IndexerSettings
-from indexer.versions.folder_backups import back_up, list_backups
-from indexer.versions.server_store import SERVER_STORE
 from indexer.versions.store.folder import FolderStore
 from retriever.index import open_index
 from tests.generator.sample_index import shrag
