@@ -15,6 +15,7 @@ from indexer.analysis import Decompound, UserDictionary
 from indexer.corpora.papers import Unit
 from indexer.encoders import VectorFingerprint
 from indexer.errors import IndexDamaged, IndexMismatch
+from indexer.files.damage import reason_of
 from indexer.files.schema import SCHEMA_VERSIONS
 from indexer.files.sums import SUM, FileSum, sum_of
 from indexer.settings import EngineName
@@ -97,7 +98,7 @@ class Manifest:
                 _checker(VectorFingerprint).validate_json(json.dumps(manifest.vectors["fingerprint"]))
                 _ = manifest.vector_count
         except (ValueError, TypeError, LookupError, RecursionError) as error:
-            raise _damaged(place, _reason(error), index) from error
+            raise _damaged(place, reason_of(error), index) from error
         if not is_written:
             raise _damaged(place, "it is damaged", index)
         if version not in {None, manifest.version}:
@@ -136,16 +137,6 @@ def _checker(kind: type) -> Any:
     from pydantic import ConfigDict, TypeAdapter, with_config
 
     return TypeAdapter(with_config(ConfigDict(strict=True, extra="forbid"))(kind))
-
-
-def _reason(error: Exception) -> str:
-    """Describe the first error in one line."""
-    from pydantic import ValidationError
-
-    if isinstance(error, ValidationError):
-        first = error.errors(include_url=False, include_input=False)[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    return str(error)
 
 
 def _damaged(place: str, reason: object, index: str) -> IndexDamaged:

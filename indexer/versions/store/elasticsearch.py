@@ -9,6 +9,8 @@ takes over the claim of a killed one, because it has the lock of that folder. Ot
 process is removed by hand; the error says how.
 """
 
+# ruff: noqa: D102 - the protocol describes the methods
+
 import hashlib
 import os
 import shutil
@@ -95,7 +97,6 @@ class ElasticsearchStore(IndexStore):
         self._files = f"{prefix}.files"
 
     def __exit__(self, *_: object) -> None:
-        """Close the connection."""
         self._client.close()
 
     def _indexes(self) -> dict[int, Index]:
@@ -105,7 +106,6 @@ class ElasticsearchStore(IndexStore):
         return {version: index for version, index in numbered.items() if version is not None}
 
     def current(self) -> int | None:
-        """Return the number of the current version; IndexDamaged if there are versions, but no alias."""
         pointer = self.pointer()
         if pointer is None and self.versions():
             raise self.lost_pointer(f"the alias {self._alias} is missing in the cluster")
@@ -117,23 +117,18 @@ class ElasticsearchStore(IndexStore):
         return Pointer(max(named), named[max(named)].uuid) if named else None
 
     def versions(self) -> list[int]:
-        """List the published versions in order."""
         return sorted(v for v, index in self._indexes().items() if self._published in index.aliases)
 
     def next_version(self) -> int:
-        """Return the number after the highest published one."""
         return max(self.versions(), default=0) + 1
 
     def all_names(self) -> list[str]:
-        """Return the names of the indexes in the cluster."""
         return _names_in(self._client, self._settings.prefix)
 
     def manifest_of(self, version: int) -> Manifest:
-        """Read the manifest of any version."""
         return Manifest.from_record(self._index(version).meta.get("manifest"), self.name, version)
 
     def address(self, manifest: Manifest) -> Address:
-        """Return the index of a version and its shards."""
         return Address(self._index_of(manifest.version), self._index(manifest.version).shards)
 
     def _index(self, version: int) -> Index:
@@ -145,7 +140,6 @@ class ElasticsearchStore(IndexStore):
         return documents.index_of(self._settings.prefix, self.name, version)
 
     def stored_passages(self, manifest: Manifest) -> Iterator[StoredPassage]:
-        """Yield every passage of a version in corpus order; VersionGone if it was removed."""
         return documents.passages_of_index(self._client, self._index_of(manifest.version))
 
     def companion_path(self, manifest: Manifest, name: str) -> Path:
@@ -274,7 +268,6 @@ class ElasticsearchStore(IndexStore):
         self.current()
 
     def can_resume(self) -> bool:
-        """Check whether the unfinished build of this machine exists."""
         building = self._indexes().get(self.next_version())
         return building is not None and building.meta.get("built_by") == self._holder
 
@@ -308,7 +301,6 @@ class ElasticsearchStore(IndexStore):
             self._client.options(ignore_status=NOT_FOUND).indices.delete(index=self._index_of(version))
 
     def writer(self, base: Manifest | None) -> Writer:
-        """Open the build for writing."""
         return ElasticsearchWriter(
             self._client,
             self._settings,
@@ -319,7 +311,6 @@ class ElasticsearchStore(IndexStore):
         )
 
     def publish(self, manifest: Manifest, *, keep: int) -> Manifest:
-        """Publish the finished build as the current version, and prune all but the last `keep` versions."""
         index, building, indices = self._index_of(manifest.version), self.local.building, self._client.indices
         written = [path for name in FILES if (path := building / name).exists()]
         published = replace(manifest, files={path.name: sum_file(path) for path in written})
@@ -347,7 +338,6 @@ class ElasticsearchStore(IndexStore):
         return published
 
     def point_to(self, version: int) -> None:
-        """Make a version the current one, atomically."""
         ours = [self._index_of(other) for other in self._indexes()]
         before = {"indices": ours, "alias": self._alias, "must_exist": False}
         after = {"index": self._index_of(version), "aliases": [self._alias, self._published]}
@@ -370,12 +360,10 @@ class ElasticsearchStore(IndexStore):
         bulk(self._client, deletions, raise_on_error=False)
 
     def discard_building(self) -> None:
-        """Remove the unfinished build, and the folder if the index was never published."""
         self._delete_unfinished(self.next_version())
         self.local.discard(with_index=not self.versions() and not self._shares_folder())
 
     def delete(self) -> None:
-        """Remove the index with all of its versions, or an unfinished first build."""
         if not self.local.is_begun() and not self._indexes():
             self.require_current()
         with self.held(), map_write_errors(self.name):

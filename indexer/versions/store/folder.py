@@ -20,6 +20,8 @@ An update adds files for what has changed, and shares all others with its base b
 foreign.
 """
 
+# ruff: noqa: D102 - the protocol describes the methods
+
 import fcntl
 import os
 import re
@@ -86,11 +88,9 @@ class FolderStore(IndexStore):
         self._writer_memory_mb = writer_memory_mb
 
     def all_names(self) -> list[str]:
-        """Return the names of the indexes in the home folder."""
         return _names_in(self.local.path.parent)
 
     def current(self) -> int | None:
-        """Return the number of the current version; IndexDamaged if the pointer names no version."""
         while True:
             text = self._pointer_text()
             version = _version_in(text)
@@ -118,7 +118,6 @@ class FolderStore(IndexStore):
             return None if error.errno == ENOENT else b""
 
     def pointer(self) -> Pointer | None:
-        """Return the identity of the current version, to detect changes; None without one."""
         try:
             about = self._pointer.lstat()
         except FileNotFoundError:
@@ -127,7 +126,6 @@ class FolderStore(IndexStore):
         return None if version is None else Pointer(version, f"{about.st_ino} {about.st_mtime_ns}")
 
     def versions(self) -> list[int]:
-        """List the published versions in order."""
         current = _version_in(self._pointer_text())
         return [v for v in self._numbered() if v == current or not (self.version_path(v) / PLAN).exists()]
 
@@ -135,15 +133,12 @@ class FolderStore(IndexStore):
         return sorted(int(name) for name in versions_in(self.local.versions) if name.isdecimal())
 
     def next_version(self) -> int:
-        """Return the number after the highest published one."""
         return max([_version_in(self._pointer_text()) or 0, *self._numbered()]) + 1
 
     def version_path(self, version: int) -> Path:
-        """Return the folder of a version."""
         return self.local.version_path(version)
 
     def manifest_of(self, version: int) -> Manifest:
-        """Read the manifest of any version."""
         return Manifest.read(self.version_path(version), self.name, version)
 
     @contextmanager
@@ -159,16 +154,9 @@ class FolderStore(IndexStore):
             yield
 
     def address(self, manifest: Manifest) -> Address:
-        """Return the folder of a version's index."""
         return Address(str(self.version_path(manifest.version) / TANTIVY))
 
     def stored_passages(self, manifest: Manifest) -> Iterator[StoredPassage]:
-        """Yield every passage of a version in corpus order.
-
-        Raises:
-            VersionGone: the version was pruned.
-            IndexDamaged: a file is damaged.
-        """
         what = f"index {self.name!r}, version {manifest.version}"
         try:
             with map_damage_errors(what, self.name), self.holding(manifest.version):
@@ -185,11 +173,9 @@ class FolderStore(IndexStore):
             raise self._damaged(manifest.version, f"cannot be read ({error})") from error
 
     def companion_path(self, manifest: Manifest, name: str) -> Path:
-        """Return the path of a companion file of a version."""
         return self.version_path(manifest.version) / name
 
     def vectors(self, manifest: Manifest) -> "VectorParts | None":
-        """Open the vectors of a version, None if it has none; IndexDamaged for damaged files."""
         if (fingerprint := manifest.vector_fingerprint) is None:
             return None
         from indexer.forward.columns import read_removed
@@ -202,14 +188,12 @@ class FolderStore(IndexStore):
     def check_files(
         self, manifest: Manifest, *, every_byte: bool = False, names: Collection[str] = ()
     ) -> None:
-        """Compare a version's files with its manifest: all sizes, and checksums of small or named files."""
         folder, most_bytes = self.version_path(manifest.version), None if every_byte else READ_ON_OPENING
         named = {name: manifest.files[name] for name in names if name in manifest.files}
         small = differing_files(folder, manifest.files, most_bytes=most_bytes)
         self._raise_first(manifest.version, chain(small, differing_files(folder, named)))
 
     def verify_files(self, version: int, progress: Progress = no_progress) -> list[str]:
-        """Compare every byte of a version with its manifest; return one line per difference."""
         folder = self.version_path(version)
         try:
             manifest = self.manifest_of(version)
@@ -225,7 +209,6 @@ class FolderStore(IndexStore):
         return sorted(found)
 
     def held(self) -> AbstractContextManager[None]:
-        """Lock the index for writing."""
         return self.local.lock()
 
     def recover(self) -> None:
@@ -246,7 +229,6 @@ class FolderStore(IndexStore):
                 _remove_unless_read(path)
 
     def can_resume(self) -> bool:
-        """Check whether an unfinished build is present."""
         return self.local.building.is_dir()
 
     def start_building(
@@ -256,7 +238,6 @@ class FolderStore(IndexStore):
         decompound: Decompound,
         dictionary: UserDictionary | None = None,
     ) -> None:
-        """Start a new build: from the passages of a version, or empty."""
         del analyzer, decompound  # the engine receives tokens
         self.local.start(dictionary)
         if base:
@@ -265,14 +246,12 @@ class FolderStore(IndexStore):
                 link_files(source, self.local.building / folder, CHANGING_FILES)
 
     def writer(self, base: Manifest | None) -> "Writer":
-        """Open the build for writing."""
         from indexer.versions.writers.tantivy import TantivyWriter
 
         lexicon = self.companion_path(base, LEXICON) if base else None
         return TantivyWriter(self.local.building, memory_mb=self._writer_memory_mb, lexicon=lexicon)
 
     def publish(self, manifest: Manifest, *, keep: int) -> Manifest:
-        """Publish the finished build as the current version, and prune all but the last `keep` versions."""
         building, target = self.local.building, self.version_path(manifest.version)
         self.local.versions.mkdir(exist_ok=True)
         self.local.move_dead_letters(manifest.version)
@@ -331,17 +310,14 @@ class FolderStore(IndexStore):
         self.local.dead_letter_path(version).unlink(missing_ok=True)
 
     def discard_building(self) -> None:
-        """Remove the unfinished build, and the folder if the index was never published."""
         self.local.discard(with_index=self.current() is None)
 
     def point_to(self, version: int) -> None:
-        """Make a version the current one."""
         if self._pointer.is_dir() and not self._pointer.is_symlink():  # damage: a file cannot replace it
             self._pointer.rename(self._pointer.with_name(f".{POINTER}.{os.urandom(4).hex()}"))
         write_durably(self._pointer, _pointer_to(str(version)))
 
     def delete(self) -> None:
-        """Remove the index with all of its versions, or an unfinished first build."""
         if not self.local.is_begun():
             with suppress(IndexDamaged):
                 self.require_current()

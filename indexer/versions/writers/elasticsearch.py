@@ -4,6 +4,8 @@ The helper repeats documents with the status 429, 502, 503 or 504, and the clien
 with growing pauses up to `patience_s`. Documents are not duplicated: their id is that of the passage.
 """
 
+# ruff: noqa: D102 - `tantivy.py` describes the methods
+
 import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,6 +35,7 @@ from indexer.versions.cluster.documents import (
     vector_field,
 )
 from indexer.versions.store.build_folder import COMMITTED, NEW_TERMS
+from indexer.versions.writers import VectorKey
 
 MAX_TERMS = 10_000  # of a query
 SETTLING_S = 3.0  # pause between merges that drop deleted passages
@@ -42,7 +45,7 @@ WITH: dict[str, Any] = {"exists": {"field": VECTOR}}
 
 
 class ElasticsearchWriter:
-    """A version in a cluster being written; see `indexer.versions.writers.Writer`."""
+    """A version in a cluster being written; see `indexer.versions.writers.tantivy`."""
 
     def __init__(
         self,
@@ -73,7 +76,6 @@ class ElasticsearchWriter:
         self._size = 0  # bytes, approximate
 
     def __enter__(self) -> Self:
-        """Return the writer."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -81,7 +83,6 @@ class ElasticsearchWriter:
         self._thread.shutdown()
 
     def add(self, passage: StoredPassage, analysed: AnalysedPassage, sequence: int) -> bytes:
-        """Add a passage, and return its row."""
         self._newest = sequence
         row = packed_row(passage, analysed, self._terms)
         document = to_document(passage, analysed.tokens, row, sequence)
@@ -90,7 +91,6 @@ class ElasticsearchWriter:
         return row
 
     def remove(self, field: str, value: str) -> None:
-        """Delete a record of the base, before its passages are added."""
         self._gone.setdefault(field, []).append(value)
         self._grow(len(value))
 
@@ -144,7 +144,6 @@ class ElasticsearchWriter:
                 )
 
     def held(self, field: str, values: Iterable[str]) -> set[str]:
-        """Return the values that are in an exact field of the base."""
         return {hit["fields"][field][0] for hit in self._in_base(field, values)}
 
     def _in_base(self, field: str, values: Iterable[str]) -> Iterator[dict[str, Any]]:
@@ -153,14 +152,12 @@ class ElasticsearchWriter:
             yield from hits_of(self._client, str(self._base), query, source=False, docvalue_fields=[field])
 
     def stored_records(self, field: str, values: Sequence[str]) -> dict[str, list[StoredPassage]]:
-        """Return the passages of records of the base by their values in an exact field, in order."""
         records: dict[str, list[StoredPassage]] = {}
         for passage in passages_of_index(self._client, str(self._base), {"terms": {field: list(values)}}):
             records.setdefault(str(getattr(passage, field)), []).append(passage)
         return records
 
     def last_written(self) -> int:
-        """Return the highest committed sequence; −1 in an empty index."""
         if self._note.exists():
             return int(json.loads(self._note.read_text(encoding="utf-8"))["sequence"])
         if self._base is None:
@@ -197,18 +194,16 @@ class ElasticsearchWriter:
             time.sleep(SETTLING_S)
 
     def stored(self) -> Iterator[StoredPassage]:
-        """Yield every committed passage in corpus order."""
         committed = {"range": {"sequence": {"lte": self.last_written()}}}
         return passages_of_index(self._client, self._index, committed)
 
     @property
     def terms(self) -> list[str]:
-        """The terms of the version's lexicon, in the order of their numbers."""
         return self._terms.terms
 
     def start_vectors(
         self, fingerprint: VectorFingerprint, *, keep: bool
-    ) -> Iterator[tuple[str, StoredPassage]]:
+    ) -> Iterator[tuple[VectorKey, StoredPassage]]:
         """Yield the id of each passage without a vector, and the passage; a cluster keeps all vectors."""
         del keep
         kind = self._settings.vector_index
@@ -217,17 +212,14 @@ class ElasticsearchWriter:
         found = passages_of_index(self._client, self._index, {"bool": {"must_not": [WITH]}})
         return ((passage.passage_id, passage) for passage in found)
 
-    def put_vectors(self, keys: Sequence[str], vectors: Stored) -> None:
-        """Send the vectors of passages."""
+    def put_vectors(self, keys: Sequence[VectorKey], vectors: Stored) -> None:
         for some in windows(zip(keys, vectors.tolist(), strict=True), PAGE):
             self._bulk([self._action(name, _op_type="update", doc={VECTOR: vector}) for name, vector in some])
 
     def finish_vectors(self) -> int:
-        """Return the number of passages with a vector."""
         self._client.indices.refresh(index=self._index)
         return count(self._client, self._index, WITH)
 
     @property
     def passage_count(self) -> int:
-        """The number of committed passages."""
         return count(self._client, self._index)

@@ -27,6 +27,7 @@ from indexer.forward.building import RowWriter, TermNumbers, packed_row
 from indexer.forward.columns import ForwardColumns
 from indexer.vectors.parts import VectorParts, VectorWriter
 from indexer.versions.store.build_folder import CHANGING_FILES, FORWARD, NEW_TERMS, TANTIVY, VECTORS
+from indexer.versions.writers import VectorKey
 
 # Less free space counts as a full disk, as the space of a failed write is released before the check.
 LITTLE_SPACE = 64_000_000
@@ -34,7 +35,11 @@ PROBE_BYTES = 4_000_000
 
 
 class TantivyWriter:
-    """An index being written; a context manager that closes its files."""
+    """A version being written; a context manager that closes its files.
+
+    Added passages are durable after the next `commit`. Passages come in corpus order, with the passages of
+    one record together. `replaced` counts the records of the base version deleted by `remove`.
+    """
 
     def __init__(self, building: Path, *, memory_mb: int, lexicon: Path | None = None) -> None:
         """Open or create the index in a building folder.
@@ -75,7 +80,7 @@ class TantivyWriter:
         return self._writer
 
     def add(self, passage: StoredPassage, analysed: AnalysedPassage, sequence: int) -> bytes:
-        """Add a passage, and return its row."""
+        """Add a passage of the record at a place in the corpus; return its row of the forward index."""
         tokens, row = analysed.tokens, packed_row(passage, analysed, self._terms)
         document = tantivy.Document()
         for field, packed in (("text", tokens.text), ("title", tokens.title)):
@@ -101,7 +106,10 @@ class TantivyWriter:
         return row
 
     def remove(self, field: str, value: str) -> None:
-        """Delete a record of the base."""
+        """Delete a record of the base version, before the passages that replace it are added.
+
+        Its passages have the value in an exact field, doc_id or passage_id.
+        """
         if removed := with_value(self._base, field, value):
             self.replaced += 1
             self._rows.remove(passage_numbers(self._base, removed))
@@ -168,8 +176,8 @@ class TantivyWriter:
 
     def start_vectors(
         self, fingerprint: VectorFingerprint, *, keep: bool
-    ) -> Iterator[tuple[int, StoredPassage]]:
-        """Yield the number of each passage without a vector, and the passage."""
+    ) -> Iterator[tuple[VectorKey, StoredPassage]]:
+        """Yield the committed passages without a vector; `keep` says whether vectors of the base are kept."""
         if not keep:
             shutil.rmtree(self._vectors_folder, ignore_errors=True)
         self._vectors_folder.mkdir(exist_ok=True)
@@ -177,7 +185,7 @@ class TantivyWriter:
         held = VectorParts(self._vectors_folder, fingerprint, self._rows.removed)
         return read_numbered(self._searcher(), lambda numbers: held.places(numbers) < 0)
 
-    def put_vectors(self, keys: Sequence[int], vectors: Stored) -> None:
+    def put_vectors(self, keys: Sequence[VectorKey], vectors: Stored) -> None:
         """Write the vectors of the passages with some numbers."""
         self._vectors.put(keys, vectors)
 

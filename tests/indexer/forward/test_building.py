@@ -6,7 +6,6 @@ import pytest
 from indexer.analysis import DECOMPOUND_MODES, make_analyzer
 from indexer.analysis.analysed import AnalysedPassage
 from indexer.analysis.packing import GAP
-from indexer.files.parts import parts_in
 from indexer.files.schema import StoredPassage
 from indexer.forward import building
 from indexer.forward.building import RowWriter, TermNumbers, packed_row
@@ -57,15 +56,8 @@ def test_passages_and_new_terms_are_numbered_in_the_order_of_the_corpus(tmp_path
     assert bodies(tmp_path, terms.terms) == [["graph", "theori"], ["theori", "walk"]]
 
 
-def test_a_part_is_written_once_its_rows_are_large(tmp_path, monkeypatch):
-    monkeypatch.setattr(building, "PART_BYTES", 100)
-
-    add(tmp_path, *(f"word{number}" for number in range(10)))
-
-    assert len(parts_in(tmp_path / "forward")) > 1
-
-
-def test_a_resumed_build_continues_after_the_engines_commit(tmp_path):
+def test_a_resumed_build_continues_after_the_engines_commit(tmp_path, monkeypatch):
+    monkeypatch.setattr(building, "PART_BYTES", 60)  # a part for each two passages
     texts = ["graph", "walk of graphs", "theory", "a walk in theory"]
     add(tmp_path / "whole", *texts)
     add(tmp_path / "resumed", *texts[:2])

@@ -57,15 +57,10 @@ def test_rows_are_read_at_any_numbers_in_any_order(tmp_path, sizes):
 
     assert [rows.body_of(at)[:-GAPS].tolist() for at in range(4)] == [[4, 5, 60_000], [1, 2], [], [1, 2]]
     assert len(columns.rows(np.zeros(0, np.int64))) == 0
+    for unknown in (-1, 4):
+        with pytest.raises(ValueError, match="no row"):
+            columns.packed(unknown)
     assert contents(tmp_path) == PASSAGES
-
-
-@pytest.mark.parametrize("asked", [-1, 4])
-def test_an_unknown_number_is_an_error(tmp_path, asked):
-    columns = ForwardColumns(write(tmp_path, 4))
-
-    with pytest.raises(ValueError, match="no row"):
-        columns.packed(asked)
 
 
 @pytest.mark.parametrize(
