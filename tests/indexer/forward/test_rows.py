@@ -38,18 +38,14 @@ def words(numbers):
 
 
 def test_a_row_has_the_language_the_year_and_the_kind_of_its_passage():
-    others = [("ko", None, "x", 0), ("other", 9999, " \n", LONGEST_NAME), ("en", 1, "", LONGEST_NAME + 1)]
-    rows = PassageRows.of(
-        [
-            packed(
-                [1] * 9,
-                title=[1] * 9,
-                title_name=named,
-                passage=replace(PASSAGE, lang=lang, year=year, text=text),
-            )
-            for lang, year, text, named in others
-        ]
-    )
+    passages = [
+        replace(PASSAGE, lang="ko", year=None),
+        replace(PASSAGE, lang="other", year=9999, text=" \n"),
+        replace(PASSAGE, lang="en", year=1, text=""),
+    ]
+    named = [0, LONGEST_NAME, LONGEST_NAME + 1]
+    given_rows = zip(passages, named, strict=True)
+    rows = PassageRows.of([packed([1] * 9, passage=one, title_name=size) for one, size in given_rows])
     assert [LANGUAGES[language] for language in rows.language.tolist()] == ["ko", "other", "en"]
     assert (rows.year.tolist(), rows.has_text.tolist()) == ([0, 9999, 1], [True, False, False])
     assert rows.title_name.tolist() == [0, LONGEST_NAME, 0]
