@@ -29,8 +29,8 @@ from base.terminal.output import echo, echo_json, json_text
 from base.terminal.parameters import PathParameter
 from eval.statistics import Agreement, agreement
 from generator.reader_judgements import JudgedSentence, ReaderJudgement, last_judgements
+from indexer.backups import SERVER_STORE, open_server_store
 from indexer.options import json_option
-from indexer.versions.server_store import SERVER_STORE, open_server_store
 
 TOPICS, QRELS, CITATIONS = "topics.jsonl", "qrels.txt", "citations.jsonl"
 POSITIVE = {"helpful", "supported"}

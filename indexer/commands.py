@@ -97,11 +97,11 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     corpus is added to the index, replacing records with the same id.
     """
     from base.terminal.progress_bar import progress_bar
+    from indexer.console import report_record, show_report
     from indexer.corpora.readers import parse_columns
     from indexer.harvest import harvest
     from indexer.harvesting.listing import HarvestOptions
     from indexer.ingest import IngestRequest, build_index
-    from indexer.report_output import report_record, show_report
 
     settings = IndexerSettings()
     if bool(paths) == vectors_only:
@@ -150,7 +150,7 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
 
 
 def _show_harvest(name: str, report: "HarvestReport", *, as_json: bool) -> None:
-    from indexer.report_output import harvest_record, show_harvest
+    from indexer.console import harvest_record, show_harvest
 
     if as_json:
         echo_json(harvest_record(name, report))

@@ -103,7 +103,7 @@ def harvest(
         ResourceError: the version cannot be published; the harvested records are kept.
     """
     options = options or HarvestOptions()
-    folder, failure = BuildFolder(request.name, create_folder(request.name, settings)).harvest, None
+    folder, failure = create_folder(request.name, settings).harvest, None
     with (
         harvest_lock(folder, request.name),
         _mirror(folder, repository, request.name, settings) as mirror,
@@ -211,7 +211,7 @@ def harvested_repositories(settings: IndexerSettings, name: str) -> Sequence[Rep
     Raises:
         InvalidCall: it harvests none, or was never published.
     """
-    folder = BuildFolder.of(settings.home, name).harvest
+    folder = BuildFolder(settings.home, name).harvest
     found = [state.repository for state in states_in(folder)]
     if not found:
         remedy = f"name one first (shrag index {EXAMPLE} --name {name})"

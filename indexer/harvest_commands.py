@@ -29,9 +29,9 @@ def harvest(name: str | None, full: bool, remove_missing: bool, partial: bool, a
     are indexed, deleted ones are removed. Without changes nothing is published.
     """
     from base.terminal.progress_bar import progress_bar
+    from indexer.console import harvest_record, show_harvest
     from indexer.harvest import harvested_indexes, harvested_repositories, update
     from indexer.harvesting.listing import HarvestOptions
-    from indexer.report_output import harvest_record, show_harvest
 
     if remove_missing and not full:
         raise click.UsageError("--remove-missing needs --full")

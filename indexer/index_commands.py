@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,8 @@ from base.remedies import describe_error
 from base.terminal.columns import table
 from base.terminal.output import echo, echo_json, echo_lines, escaped_json
 from base.terminal.parameters import PathParameter
-from indexer.backup_commands import backup, backups
+from base.terminal.progress_bar import progress_bar
+from indexer.backups import backup_command, backups_command
 from indexer.console import (
     as_record,
     describe_citations,
@@ -34,6 +36,7 @@ from indexer.options import (
     raise_last,
 )
 from indexer.settings import IndexerSettings, named_paths
+from indexer.versions.store.engines import index_names, open_store
 
 if TYPE_CHECKING:
     from base.progress import Progress
@@ -41,8 +44,8 @@ if TYPE_CHECKING:
     from indexer.versions.manifest import Manifest
     from indexer.versions.store import IndexStore
 
-
 LISTED = ("name", "version", "engine", "papers", "passages", "published", "counts", "analyzer")
+COLUMNS = ("name", "version", "engine", "papers", "passages", "analyzer", "published")
 
 
 @click.group()
@@ -50,12 +53,22 @@ def indexes() -> None:
     """List, show, verify, delete, roll back and prune indexes."""
 
 
+for command in (backup_command, backups_command):
+    indexes.add_command(command)
+
+
+def _show(as_json: bool, record: dict[str, Any], line: str) -> None:
+    """Print the result of a command as JSON or as a line."""
+    if as_json:
+        echo_json(record)
+    else:
+        echo(line)
+
+
 @indexes.command("list")
 @json_option
 def list_command(as_json: bool) -> None:
     """List the indexes."""
-    from indexer.versions.store.engines import index_names, open_store
-
     settings = IndexerSettings()
     records: list[dict[str, Any]] = []
     for name in index_names(settings):
@@ -71,19 +84,17 @@ def list_command(as_json: bool) -> None:
             echo(described, err=True)
     if as_json:
         echo_json({"indexes": records})
-        return
-    if not records:
+    elif records:
+        echo_lines(table([COLUMNS, *map(_row, records)]))
+    else:
         echo("no indexes yet; make one with: shrag index PATH --name NAME")
-        return
-    rows = [("name", "version", "engine", "papers", "passages", "analyzer", "published")]
-    for record in records:
-        if "error" in record:
-            rows.append((record["name"], record["error"].partition(":")[0], *[""] * 5))
-            continue
-        sizes = f"{record['papers']:,}", f"{record['passages']:,}"
-        names = record["name"], str(record["version"]), record["engine"]
-        rows.append((*names, *sizes, record["analyzer"], record["published"]))
-    echo_lines(table(rows))
+
+
+def _row(record: dict[str, Any]) -> tuple[str, ...]:
+    if "error" in record:
+        return (record["name"], record["error"].partition(":")[0], *[""] * (len(COLUMNS) - 2))
+    counts = {name: f"{record[name]:,}" for name in ("papers", "passages")}
+    return tuple(counts.get(name) or str(record[name]) for name in COLUMNS)
 
 
 @indexes.command()
@@ -95,34 +106,26 @@ def show(name: str | None, as_json: bool) -> None:
     NAME is optional if there is only one index.
     """
     from indexer.harvesting.mirror import states_in
-    from indexer.versions.store.engines import open_store
 
     settings = IndexerSettings()
     with open_store(settings, chosen_index(name, settings)) as store:
         manifest = store.manifest()
-        dead_letters = store.local.dead_letter_path(manifest.version)
+        fields = ("glossary", "citations", "unit", "vectors", "source", "fingerprint")
         record = as_record(manifest) | {
             "analyzer": manifest.analyzer,
             "decompound": manifest.decompound,
             "dictionary": terms_of(store.dictionary(manifest)),
-            "glossary": manifest.glossary,
-            "citations": manifest.citations,
-            "unit": manifest.unit,
-            "vectors": manifest.vectors,
-            "source": manifest.source,
-            "fingerprint": manifest.fingerprint,
+            **{field: getattr(manifest, field) for field in fields},
             "versions": store.versions(),
             "unfinished": store.local.is_unfinished(),
             "folder": str(store.local.path),
         }
         harvests = states_in(store.local.harvest)
+        dead_letters = store.local.dead_letter_path(manifest.version)
     if harvests:
         record["harvests"] = [state.as_record() for state in harvests]
     if dead_letters.exists():
         record["dead_letter_file"] = str(dead_letters)
-    if as_json:
-        echo_json(record)
-        return
     rows = {
         "index": f"{manifest.name}, version {manifest.version}, published {manifest.published}",
         "holds": f"{size_of(manifest)}; a record is a {manifest.unit}",
@@ -141,9 +144,10 @@ def show(name: str | None, as_json: bool) -> None:
         "fingerprint": ", ".join(f"{key} {value}" for key, value in manifest.fingerprint.items()),
         "folder": record["folder"],
     }
-    for key, value in rows.items():
-        if value:
-            echo(f"{key:12}  {value}")
+    if as_json:
+        echo_json(record)
+    else:
+        echo_lines(f"{key:12}  {value}" for key, value in rows.items() if value)
 
 
 @indexes.command()
@@ -152,26 +156,16 @@ def show(name: str | None, as_json: bool) -> None:
 @json_option
 def delete(name: str, yes: bool, as_json: bool) -> None:
     """Delete an index with all of its versions."""
-    from indexer.versions.store.engines import open_store
-
     with open_store(IndexerSettings(), name) as store:
-        content = _content_of(store)
+        try:
+            is_begun = store.current() is None and store.local.is_begun()
+            content = "an unfinished build" if is_begun else counted(store.manifest().passages, "passage")
+        except (IndexDamaged, IndexMismatch):  # it can still be deleted
+            content = "unreadable"
         if not yes:
             click.confirm(f"delete index {name!r} ({content})?", abort=True, err=True)
         store.delete()
-    if as_json:
-        echo_json({"name": name, "deleted": True})
-        return
-    echo(f"index {name!r} is deleted")
-
-
-def _content_of(store: "IndexStore") -> str:
-    try:
-        if store.current() is None and store.local.is_begun():
-            return "an unfinished build"
-        return counted(store.manifest().passages, "passage")
-    except (IndexDamaged, IndexMismatch):  # it can still be deleted
-        return "unreadable"
+    _show(as_json, {"name": name, "deleted": True}, f"index {name!r} is deleted")
 
 
 @indexes.command()
@@ -183,14 +177,10 @@ def rollback(name: str, version: int | None, as_json: bool) -> None:
 
     With VERSION, it also repairs an index without a record of its current version.
     """
-    from indexer.versions.store.engines import open_store
-
     with open_store(IndexerSettings(), name) as store:
         version = store.rollback(version)
-    if as_json:
-        echo_json({"name": name, "version": version})
-        return
-    echo(f"index {name!r}: version {version} is the current version again")
+    line = f"index {name!r}: version {version} is the current version again"
+    _show(as_json, {"name": name, "version": version}, line)
 
 
 @indexes.command()
@@ -201,15 +191,13 @@ def upgrade(name: str, as_json: bool) -> None:
 
     The corpus is not needed. If NAME is up to date, nothing is published.
     """
-    from base.terminal.progress_bar import progress_bar
     from indexer.upgrade import upgrade_index
 
     with progress_bar() as progress, interruptible():
         manifest, is_new = upgrade_index(name, IndexerSettings(), progress)
-    if as_json:
-        echo_json({"name": name, "version": manifest.version, "is_published": is_new})
-        return
-    echo(f"index {name!r}: version {manifest.version} {'is published' if is_new else 'is up to date'}")
+    record = {"name": name, "version": manifest.version, "is_published": is_new}
+    state = "is published" if is_new else "is up to date"
+    _show(as_json, record, f"index {name!r}: version {manifest.version} {state}")
 
 
 @indexes.command()
@@ -222,9 +210,6 @@ def verify(name: str | None, every: bool, as_json: bool) -> None:
     NAME is optional if there is only one index. In a cluster, whose servers check their own files, passages
     are counted, and glossary and citations are verified.
     """
-    from base.terminal.progress_bar import progress_bar
-    from indexer.versions.store.engines import index_names
-
     settings = IndexerSettings()
     if every and name:
         raise click.UsageError("NAME and --all exclude each other")
@@ -232,27 +217,28 @@ def verify(name: str | None, every: bool, as_json: bool) -> None:
     records, damaged = [], []
     for each in names:
         with progress_bar() as progress:
-            found, lost = _verified(settings, each, progress)
+            found, lost = _verify(settings, each, progress)
         versions = [{"version": version, "differs": lines} for version, lines in found.items()]
         records.append({"name": each, "versions": versions, "pointer": lost.what if lost else None})
         for version, lines in {} if as_json else found.items():
             echo(f"index {each!r}, version {version}: {'damaged' if lines else 'intact'}")
             echo_lines(f"  {line}" for line in lines)
-        if lost or any(found.values()):
-            damaged.append(lost or _damage_of(each, found))
+        wrong = [str(version) for version, lines in found.items() if lines]
+        if lost:
+            damaged.append(lost)
+        elif wrong:
+            of = f"{counted(len(wrong), 'version')} of {len(found)} damaged ({', '.join(wrong)})"
+            remedies = (Remedy.POINT_TO, Remedy.REBUILD)
+            damaged.append(IndexDamaged(f"index {each!r}: {of}", remedy=remedies, index=each))
     if as_json:
         echo_json({"indexes": records} if every else records[0])
     raise_last(damaged)
 
 
-def _verified(
+def _verify(
     settings: IndexerSettings, name: str, progress: "Progress"
 ) -> tuple[dict[int, list[str]], IndexDamaged | None]:
     """Return the differences of each version of an index, and the error of its pointer."""
-    from contextlib import ExitStack, suppress
-
-    from indexer.versions.store.engines import open_store
-
     lost = None
     with open_store(settings, name) as store:
         try:
@@ -269,26 +255,12 @@ def _verified(
     return {version: lines for version, lines in compared.items() if version in there}, lost
 
 
-def _damage_of(name: str, found: dict[int, list[str]]) -> IndexDamaged:
-    damaged = [version for version, lines in found.items() if lines]
-    return IndexDamaged(
-        f"index {name!r}: {counted(len(damaged), 'version')} of {len(found)} damaged "
-        f"({', '.join(map(str, damaged))})",
-        remedy=(Remedy.POINT_TO, Remedy.REBUILD),
-        index=name,
-    )
-
-
 @indexes.command()
 @name_argument
 @click.option("--out", type=PathParameter(dir_okay=False), help="Output file. Default: standard output.")
 def export(name: str, out: Path | None) -> None:
     """Write the passages of NAME as JSON lines, in corpus order."""
-    from contextlib import ExitStack
-
     from base.files.output_files import check_output, output_file
-    from base.terminal.progress_bar import progress_bar
-    from indexer.versions.store.engines import open_store
 
     settings = IndexerSettings()
     if out:
@@ -321,19 +293,12 @@ def _current_passages(store: "IndexStore") -> "tuple[Manifest, Iterator[StoredPa
 @json_option
 def remove(name: str, ids: tuple[str, ...], as_json: bool) -> None:
     """Publish a version of NAME without the records with these ids."""
-    from base.terminal.progress_bar import progress_bar
     from indexer.ingest import remove_records
 
     with progress_bar() as progress, interruptible():
         manifest, absent = remove_records(name, ids, IndexerSettings(), progress)
-    if as_json:
-        echo_json(as_record(manifest) | {"absent": absent})
-        return
     removed, left = counted(manifest.counts["removed"], "record"), counted(manifest.passages, "passage")
-    echo(f"index {name!r}, version {manifest.version}: {removed} removed, {left} left")
-    if absent:
+    line = f"index {name!r}, version {manifest.version}: {removed} removed, {left} left"
+    _show(as_json, as_record(manifest) | {"absent": absent}, line)
+    if absent and not as_json:
         echo(f"not in the index: {', '.join(absent)}", err=True)
-
-
-for command in (backup, backups):
-    indexes.add_command(command)

@@ -241,10 +241,10 @@ def remove_records(
     return manifest, [record_id for record_id in asked if record_id not in present]
 
 
-def create_folder(name: str, settings: IndexerSettings) -> Path:
+def create_folder(name: str, settings: IndexerSettings) -> BuildFolder:
     """Return the folder of an index on this machine; create it, with its permissions, if it is missing."""
-    folder = BuildFolder.of(settings.home, name).path
-    if not folder.exists():
+    folder = BuildFolder(settings.home, name)
+    if not folder.path.exists():
         with writable_store(settings, name):
             pass
     return folder

@@ -26,8 +26,7 @@ from indexer.ingest import writable_store
 from indexer.settings import IndexerSettings
 from indexer.vectors.parts import VectorParts
 from indexer.vectors.spool import VectorSpool, text_to_encode, vector_key
-from indexer.versions.fingerprint import lexical_fingerprint
-from indexer.versions.manifest import HARVESTS, Manifest
+from indexer.versions.manifest import HARVESTS, Manifest, lexical_fingerprint
 from indexer.versions.store import IndexStore
 
 VECTORS_AT_ONCE = 4_096
@@ -101,9 +100,8 @@ def upgrade_index(
         if base.fingerprint == current:
             return base, False
         if base.fingerprint.get("chunking") != current["chunking"]:
-            raise IndexMismatch(
-                f"index {name!r} was cut into passages in another way", remedy=Remedy.REBUILD, index=name
-            )
+            what = f"index {name!r} was cut into passages in another way"
+            raise IndexMismatch(what, remedy=Remedy.REBUILD, index=name)
         store.check_files(base, every_byte=True)
         kept = base.vector_fingerprint
         encoder = open_encoder(settings.encoder) if kept else None

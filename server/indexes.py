@@ -286,7 +286,7 @@ class OpenIndexes:
     def _require(self, name: str) -> None:
         """Raise UnknownIndex if the caller may not use the index, else record it in the visit."""
         if not may_see(normalize("NFC", name)):
-            BuildFolder.of(self._settings.home, name)
+            BuildFolder(self._settings.home, name)
             raise UnknownIndex(
                 Note("no_such_index", index=name),
                 remedy=Remedy.CREATE,

@@ -21,7 +21,7 @@ from typing import Any
 
 from base.files.durable import cause_of, create_durably, disk_of
 from base.logs import get_logger
-from indexer.versions.server_store import SERVER_STORE
+from indexer.backups import SERVER_STORE
 from server.errors import StoreUnusable
 
 FILE = SERVER_STORE

@@ -32,7 +32,7 @@ settings.load_profile("shrag")
 # fixture `own_server`: each process would start servers of its own. Tests that make models go with those of
 # vLLM, which make theirs too: to load torch takes ten seconds of a core and half a GB.
 SERVICE, VLLM, OWN_SERVER = "service/", "service/vllm", "service/elasticsearch/own_server"
-WITH_OWN_SERVER = {f"service/elasticsearch/test_{name}.py" for name in ("faults", "server")}
+WITH_OWN_SERVER = {"service/elasticsearch/test_faults.py"}
 WITH_MODELS = {
     *(f"indexer/encoders/test_{name}.py" for name in ("cross_encoder", "local")),
     "generator/answers/test_judging.py",

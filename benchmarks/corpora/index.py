@@ -19,8 +19,7 @@ from indexer.files.schema import StoredPassage
 from indexer.glossary.mined import Mentions
 from indexer.glossary.storage import write_glossary
 from indexer.settings import EngineName, IndexerSettings
-from indexer.versions.fingerprint import lexical_fingerprint
-from indexer.versions.manifest import Manifest
+from indexer.versions.manifest import Manifest, lexical_fingerprint
 from indexer.versions.store.build_folder import GLOSSARY
 from indexer.versions.store.engines import open_store
 from indexer.versions.store.folder import FolderStore

@@ -132,7 +132,8 @@ def _open(opened: ExitStack, store: IndexStore, plan: BuildPlan) -> tuple[Writer
     """Open the build for writing; return it with its summary so far, and the number of its next record."""
     base = store.companion_path(plan.base, SUMMARY) if plan.base else None
     with map_damage_errors(store.local.building, store.name):
-        writer = opened.enter_context(store.writer(plan.base))
+        writer = store.writer(plan.base)
+        opened.enter_context(writer)
         last = writer.last_written()
         summary = CorpusSummary(plan.request.analyzer, plan.request.decompound, plan.dictionary, base)
         if last >= 0 and plan.base is None:

@@ -10,8 +10,13 @@ from indexer.building.source_files import SkippedFiles, state_of
 from indexer.corpora.record_source import RecordSource
 from indexer.glossary.given import Entry, GivenPairs
 from indexer.glossary.storage import Glossary
-from indexer.versions.fingerprint import Fingerprint, lexical_fingerprint
-from indexer.versions.manifest import Manifest, check_analysis, harvests_in
+from indexer.versions.manifest import (
+    Fingerprint,
+    Manifest,
+    check_analysis,
+    harvests_in,
+    lexical_fingerprint,
+)
 from indexer.versions.store import IndexStore
 from indexer.versions.store.build_folder import DERIVED_FROM, GLOSSARY
 

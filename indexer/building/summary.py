@@ -18,7 +18,7 @@ from indexer.citation_graph.gathering import Gathered, record_key
 from indexer.citation_graph.graph import write_citations
 from indexer.files.damage import map_damage_errors
 from indexer.files.schema import StoredPassage
-from indexer.forward.lexicon import TokenCounts, write_lexicon
+from indexer.forward.lexicon import TokenCounts, lexicon_bytes
 from indexer.glossary.given import GivenPairs, packed_pairs
 from indexer.glossary.mined import Evidence, Mentions, find_mentions, texts_of
 from indexer.glossary.pairs import Pair
@@ -91,7 +91,7 @@ class CorpusSummary:
             self._base = {}
         references.extend(self._added.packed())
         counts = write_citations(folder / CITATIONS, references)
-        write_lexicon(folder / LEXICON, terms, self._tokens)
+        (folder / LEXICON).write_bytes(lexicon_bytes(terms, self._tokens))
         frequency, named = self._tokens.columns(len(terms))
         arrays = references.packed() | {
             "frequency": frequency.astype(np.int32),

@@ -12,7 +12,6 @@ from indexer.errors import IndexDamaged, IndexNotWritten
 # describe themselves, and may mean a pruned version. Except for panics, bugs in our own code raise the same
 # errors.
 DAMAGE_ERRORS = (ValueError, LookupError, TypeError, ArithmeticError, RecursionError, SystemError)
-DAMAGE_REMEDIES = (Remedy.VERIFY, Remedy.ROLL_BACK, Remedy.REBUILD)
 
 
 @contextmanager
@@ -29,22 +28,22 @@ def map_damage_errors(
     except RemediableError:
         raise
     except BaseException as error:
-        if not isinstance(error, DAMAGE_ERRORS) and not is_panic(error):
+        # A panic of a Rust library is not a subclass of Exception.
+        is_panic = type(error).__module__ == "pyo3_runtime"
+        if not is_panic and not isinstance(error, DAMAGE_ERRORS):
             raise
-        if check and not is_panic(error):
+        if check and not is_panic:
             check()
             raise
         raise IndexDamaged(
-            f"{what} cannot be read ({_reason(error)})", remedy=DAMAGE_REMEDIES, index=index
+            f"{what} cannot be read ({reason_of(error)})",
+            remedy=(Remedy.VERIFY, Remedy.ROLL_BACK, Remedy.REBUILD),
+            index=index,
         ) from error
 
 
-def is_panic(error: BaseException) -> bool:
-    """Check whether a Rust library panicked; such errors are not subclasses of Exception."""
-    return type(error).__module__ == "pyo3_runtime"
-
-
-def _reason(error: BaseException) -> str:
+def reason_of(error: BaseException) -> str:
+    """Describe an error of a library in one short line."""
     return " ".join(f"{error}".split())[:200] or type(error).__name__
 
 

@@ -75,10 +75,10 @@ def try_link(path: Path, target: Path) -> bool:
     return True
 
 
-def link_file(path: Path, target: Path) -> None:
-    """Copy a file by a hard link, or its content where links are not supported."""
+def link_file(path: Path, target: Path, *, by_content: bool = False) -> None:
+    """Copy a file by a hard link, or its content if asked or where links are not supported."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    if not try_link(path, target):
+    if by_content or not try_link(path, target):
         shutil.copy2(path, target)
 
 
@@ -86,9 +86,4 @@ def link_files(source: Path, target: Path, copied: Sequence[str] = ()) -> None:
     """Copy the files below a folder as `link_file` does; files with some names are copied by content."""
     for path in sorted(source.rglob("*")):
         if path.is_file() and path.suffix != ".lock":
-            place = target / path.relative_to(source)
-            if path.name in copied:
-                place.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(path, place)
-            else:
-                link_file(path, place)
+            link_file(path, target / path.relative_to(source), by_content=path.name in copied)

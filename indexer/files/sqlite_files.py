@@ -1,10 +1,7 @@
-"""SQLite files: immutable files of a version, written atomically, and files that grow.
-
-An open file is used from several threads.
-"""
+"""SQLite files of a version: written atomically, immutable, and read from several threads."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -36,18 +33,16 @@ def writing_sqlite(path: Path, what: str, schema: str) -> Iterator[sqlite3.Conne
             connection.close()
         passing.replace(path)
     except (sqlite3.Error, OSError) as error:
-        raise IndexNotWritten(
-            f"the {what} {path} was not written ({error})",
-            remedy="fix the cause and repeat the command",
-        ) from error
+        what = f"the {what} {path} was not written ({error})"
+        raise IndexNotWritten(what, remedy="fix the cause and repeat the command") from error
     finally:
         passing.unlink(missing_ok=True)
 
 
 class SQLiteFile:
-    """A file opened for reading, or for adding rows too; one connection shared by threads."""
+    """A file opened for reading; one connection shared by threads."""
 
-    def __init__(self, path: Path, what: str, table: str, *, writable: bool = False) -> None:
+    def __init__(self, path: Path, what: str, table: str) -> None:
         """Open a file that contains the table.
 
         Raises:
@@ -55,11 +50,11 @@ class SQLiteFile:
             IndexDamaged: the file is damaged.
         """
         self.path, self._what, self._lock = path, what, Lock()
-        address = f"{path.resolve().as_uri()}?{'mode=rw' if writable else 'mode=ro&immutable=1'}"
+        path.stat()
+        address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
         try:
             self._connection = sqlite3.connect(address, uri=True, check_same_thread=False)
         except sqlite3.Error as error:
-            path.stat()  # raises FileNotFoundError
             raise self._damaged(error) from error
         try:
             self.select(f"SELECT * FROM {table} LIMIT 1")  # noqa: S608 - a constant name
@@ -73,16 +68,10 @@ class SQLiteFile:
             with self._lock:
                 return self._connection.execute(statement, values).fetchall()
         except sqlite3.ProgrammingError as error:  # the only possible cause with constant statements
-            raise IndexClosed(
-                f"the {self._what} {self.path} is closed", remedy="open the index again"
-            ) from error
+            what = f"the {self._what} {self.path} is closed"
+            raise IndexClosed(what, remedy="open the index again") from error
         except sqlite3.DatabaseError as error:
             raise self._damaged(error) from error
-
-    def add(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Execute a statement for each row, and commit; sqlite3.OperationalError if the disk is full."""
-        with self._lock, self._connection:
-            self._connection.executemany(statement, rows)
 
     def close(self) -> None:
         """Close the file; later calls raise IndexClosed."""
@@ -90,7 +79,5 @@ class SQLiteFile:
             self._connection.close()
 
     def _damaged(self, error: sqlite3.Error) -> IndexDamaged:
-        return IndexDamaged(
-            f"the {self._what} {self.path} cannot be read ({error})",
-            remedy=(Remedy.REBUILD, Remedy.ROLL_BACK),
-        )
+        what = f"the {self._what} {self.path} cannot be read ({error})"
+        return IndexDamaged(what, remedy=(Remedy.REBUILD, Remedy.ROLL_BACK))

@@ -94,11 +94,6 @@ def open_searcher(folder: Path) -> tantivy.Searcher:
         return tantivy.Index.open(view).searcher()
 
 
-def read_stored(searcher: tantivy.Searcher) -> Iterator[StoredPassage]:
-    """Yield all stored passages in corpus order, in batches."""
-    return (passage for _, passage in read_numbered(searcher))
-
-
 def read_numbered(
     searcher: tantivy.Searcher, wanted: Callable[[Column], Column] = np.ones_like
 ) -> Iterator[tuple[int, StoredPassage]]:
@@ -117,7 +112,7 @@ def read_numbered(
         numbers = np.array(passage_numbers(searcher, [address for _, address in found]), np.int64)
         chosen = [(*found[place], int(numbers[place])) for place in np.flatnonzero(wanted(numbers))]
         for _, record in groupby(chosen, key=itemgetter(0)):
-            passages = [(number, read_passage(searcher, address)) for _, address, number in record]
+            passages = [(number, passage_of(searcher.doc(address))[0]) for _, address, number in record]
             yield from sorted(passages, key=lambda one: place_in_paper(one[1]))
 
 
@@ -188,11 +183,6 @@ def _packed(record: bytes) -> bytes:
 
 def _check_of(record: bytes, layout: bytes) -> bytes:
     return crc32(layout, crc32(record)).to_bytes(CHECK_BYTES)
-
-
-def read_passage(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> StoredPassage:
-    """Read the stored passage at an address, without its tokens."""
-    return passage_of(searcher.doc(address))[0]
 
 
 def passage_of(document: tantivy.Document) -> tuple[StoredPassage, list[str]]:

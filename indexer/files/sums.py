@@ -11,7 +11,6 @@ from typing import Any
 from base.files.durable import SHORTAGES, TEMPORARY, cause_of
 from base.progress import Progress, no_progress
 
-Inode = tuple[int, int]
 # Bytes of the smallest files that are verified at each opening, which takes a hundredth of a second.
 READ_ON_OPENING = 8_000_000
 HASH_BYTES = 8
@@ -27,18 +26,16 @@ class FileSum:
 
 
 def sum_files(
-    folder: Path, left_out: Collection[str] = (), known: Mapping[Inode, FileSum] | None = None
+    folder: Path, left_out: Collection[str] = (), shared: tuple[Path, Mapping[str, FileSum]] | None = None
 ) -> dict[str, FileSum]:
     """Return the size and checksum of each file below `folder` by its relative path.
 
-    A file with a `known` inode, a hard link to an unchanged file, is not read.
+    `shared`: another folder with the checksums of its files. Hard links to them are not read.
     """
-    known = known or {}
-    sums = {}
-    for name in _names(folder, left_out):
-        found = known.get(_inode(folder / name))
-        sums[name] = found or sum_file(folder / name)
-    return sums
+    other, sums = shared or (folder, {})
+    known = {_inode(other / name): found for name, found in sums.items() if (other / name).exists()}
+    names = _names(folder, left_out)
+    return {name: known.get(_inode(folder / name)) or sum_file(folder / name) for name in names}
 
 
 def sum_file(path: Path) -> FileSum:
@@ -46,11 +43,6 @@ def sum_file(path: Path) -> FileSum:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256")
     return FileSum(path.stat().st_size, digest.hexdigest())
-
-
-def sums_by_inode(folder: Path, sums: Mapping[str, FileSum]) -> dict[Inode, FileSum]:
-    """Return the checksums of the files below `folder` by inode, for hard links."""
-    return {_inode(folder / name): found for name, found in sums.items() if (folder / name).exists()}
 
 
 def differing_files(
@@ -107,6 +99,23 @@ def added_files(folder: Path, sums: Mapping[str, FileSum], left_out: Collection[
     return [f"{name} was not written by the build" for name in _names(folder, left_out) if name not in sums]
 
 
+def _names(folder: Path, left_out: Collection[str]) -> Iterator[str]:
+    """Yield the relative paths of the files below a folder, without locks and temporary files.
+
+    `left_out` are files and folders at the top.
+    """
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        passing = path.suffix == ".lock" or TEMPORARY.fullmatch(path.name)
+        if path.is_file() and not passing and name.partition("/")[0] not in left_out:
+            yield name
+
+
+def _inode(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_dev, status.st_ino
+
+
 def hash_of_text(text: str) -> int:
     """Return a signed 64-bit hash that is the same in each process."""
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES).digest()
@@ -134,20 +143,3 @@ def unsealed(text: str | bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return record
-
-
-def _names(folder: Path, left_out: Collection[str]) -> Iterator[str]:
-    """Yield the relative paths of the files below a folder, except `left_out` files and folders.
-
-    Locks and temporary files are skipped.
-    """
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder).as_posix()
-        passing = path.suffix == ".lock" or TEMPORARY.fullmatch(path.name)
-        if path.is_file() and not passing and name.partition("/")[0] not in left_out:
-            yield name
-
-
-def _inode(path: Path) -> Inode:
-    status = path.stat()
-    return status.st_dev, status.st_ino

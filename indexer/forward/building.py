@@ -5,59 +5,79 @@ and the term numbers of all committed passages.
 """
 
 import shutil
-from collections.abc import Iterable, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from base.files.durable import write_durably
 from indexer.analysis.analysed import AnalysedPassage
 from indexer.analysis.packing import TERM_SEPARATOR
-from indexer.files.parts import Column, part_name, parts_in
+from indexer.files.parts import (
+    Column,
+    first_small_part,
+    kept_runs,
+    map_numbers,
+    part_name,
+    parts_in,
+    write_part,
+)
 from indexer.files.schema import StoredPassage
-from indexer.forward.columns import NewPart, Part, join_rows, read_removed, write_removed
-from indexer.forward.lexicon import LexiconBuilder
+from indexer.forward.columns import (
+    COLUMNS,
+    DOC_LENGTHS,
+    ID_LENGTHS,
+    IDS,
+    LENGTH,
+    NUMBER,
+    REMOVED,
+    ROW_LENGTH,
+    ROW_LENGTHS,
+    ROWS,
+    WORD,
+    Part,
+    empty_rows,
+    read_removed,
+)
+from indexer.forward.lexicon import Lexicon, LexiconBuilder
 from indexer.forward.rows import RowTokens, pack_row
 
 PART_BYTES = 32_000_000  # of rows; a larger part is written to disk
+LENGTHS = {ROWS: ROW_LENGTHS, IDS: ID_LENGTHS}  # the columns with the sizes of their pieces
 
 
-class TermNumbers:
+class TermNumbers(LexiconBuilder):
     """The term numbers of a build, after the numbers of its base; new terms are files of a folder."""
 
-    def __init__(self, folder: Path, base: Iterable[str] = ()) -> None:
-        """Read the terms of an earlier run of the build."""
+    def __init__(self, folder: Path, base: Path | None = None) -> None:
+        """Read the lexicon of the base version, and the terms of an earlier run of the build."""
+        super().__init__(Lexicon.open(base) if base else ())
         self._folder = folder
-        self.lexicon = LexiconBuilder(base)
         for path in sorted(folder.glob("[0-9]*")):
-            self.lexicon.numbers(path.read_text(encoding="utf-8").split(TERM_SEPARATOR)[1:])
-        self._written = len(self.lexicon)
+            self.numbers(path.read_text(encoding="utf-8").split(TERM_SEPARATOR)[1:])
+        self._written = len(self)
 
     def flush(self) -> None:
         """Write the terms since the last call to disk."""
-        if new := self.lexicon.terms_from(self._written + 1):
+        if new := self.terms_from(self._written + 1):
             self._folder.mkdir(parents=True, exist_ok=True)
             text = "".join(TERM_SEPARATOR + term for term in new)
             write_durably(self._folder / part_name(self._written), text)
-            self._written = len(self.lexicon)
-
-    @property
-    def terms(self) -> list[str]:
-        """The terms in the order of their numbers."""
-        return self.lexicon.terms_from(1)
+            self._written = len(self)
 
 
 class RowWriter:
-    """Adds rows to the parts in a folder; the base version or an earlier run wrote them.
-
-    Args:
-        folder: folder of the parts.
-        committed: number of passages committed by the engine in a build from empty; later parts are dropped.
-            None in an update, which continues the numbers of its base.
-    """
+    """Adds rows to the parts in a folder; the base version or an earlier run wrote them."""
 
     def __init__(self, folder: Path, committed: int | None = None) -> None:
         """Find the next number.
+
+        `committed` is the number of passages committed by the engine in a build from empty; later parts are
+        dropped. It is None in an update, which continues the numbers of its base.
 
         Raises:
             ValueError: the parts do not match the committed passages.
@@ -71,8 +91,13 @@ class RowWriter:
                 self._next += len(Part(path))
         if committed is not None and self._next != committed:
             raise ValueError(f"only {self._next:,} rows of {committed:,} passages exist")
-        self._part, self._removed = NewPart(), read_removed(folder)
-        self._removed_now: list[int] = []
+        self._removed, self._removed_now = read_removed(folder), list[int]()
+        self._start_part()
+
+    def _start_part(self) -> None:
+        self._rows: list[bytes] = []
+        self._ids: list[bytes] = []
+        self._doc_lengths, self._size = array("H"), 0  # bytes of rows
 
     @property
     def removed(self) -> Column:
@@ -81,52 +106,76 @@ class RowWriter:
 
     def add(self, passage: StoredPassage, row: bytes) -> int:
         """Add a row, and return the number of its passage."""
-        number = self._next
+        self._rows.append(row)
+        self._ids.append(passage.passage_id.encode())
+        self._doc_lengths.append(len(passage.doc_id.encode()))
+        self._size += len(row)
         self._next += 1
-        self._part.add(passage.passage_id, passage.doc_id, row)
-        if self._part.size > PART_BYTES:
+        if self._size > PART_BYTES:
             self.flush()
-        return number
+        return self._next - 1
 
     def remove(self, numbers: Sequence[int]) -> None:
         """Mark passages of the base as removed."""
         self._removed_now += numbers
 
     def flush(self) -> None:
-        """Write the rows since the last part to disk."""
-        if len(self._part):
-            self._part.write(self._folder / part_name(self._next - len(self._part)))
-            self._part = NewPart()
+        """Write the rows since the last part into a new one."""
+        if self._rows:
+            row_lengths = np.array([len(row) // WORD.itemsize for row in self._rows], ROW_LENGTH)
+            files: dict[str, Iterable[Any]] = {
+                ROWS: self._rows,
+                ROW_LENGTHS: [row_lengths],
+                IDS: self._ids,
+                ID_LENGTHS: [np.array([len(passage_id) for passage_id in self._ids], LENGTH)],
+                DOC_LENGTHS: [np.array(self._doc_lengths, LENGTH)],
+            }
+            write_part(self._folder / part_name(self._next - len(self._rows)), files)
+            self._start_part()
 
     def finish(self) -> None:
         """Write everything, and join small parts; in a build from empty all of them."""
         self.flush()
         self._folder.mkdir(exist_ok=True)
         removed = self.removed
-        join_rows(self._folder, removed, every=self._is_new)
-        write_removed(self._folder, removed)
+        _join_parts(self._folder, removed, every=self._is_new)
+        left = np.setdiff1d(removed, empty_rows(self._folder)).astype(NUMBER)
+        write_durably(self._folder / REMOVED, left.tobytes())
+
+
+def _join_parts(folder: Path, removed: Column, *, every: bool) -> None:
+    """Join the small parts in a folder, or every part, with empty rows for removed passages."""
+    paths = parts_in(folder)
+    sizes = [(path / ID_LENGTHS).stat().st_size // LENGTH.itemsize for path in paths]
+    place = 0 if every else first_small_part(sizes)
+    if len(joined := paths[place:]) < 2:  # noqa: PLR2004
+        return
+    edges = np.cumsum([int(joined[0].name), *sizes[place:]])
+    masks = [~np.isin(np.arange(start, end), removed) for start, end in pairwise(edges)]
+    write_part(joined[0], {name: _kept(joined, masks, name) for name in COLUMNS})
+    for path in joined[1:]:
+        shutil.rmtree(path)
+
+
+def _kept(paths: Sequence[Path], masks: Sequence[NDArray[np.bool_]], name: str) -> Iterator[Column]:
+    """Yield a column of several parts; a passage that is not kept has length 0."""
+    for path, mask in zip(paths, masks, strict=True):
+        column = map_numbers(path / name, COLUMNS[name])
+        if name not in LENGTHS:
+            yield np.where(mask, column, 0).astype(COLUMNS[name])
+            continue
+        ends = np.cumsum(map_numbers(path / LENGTHS[name], COLUMNS[LENGTHS[name]]), dtype=np.int64)
+        for first, stop in kept_runs(mask):
+            yield column[int(ends[first - 1]) if first else 0 : int(ends[stop - 1])]
 
 
 def packed_row(passage: StoredPassage, analysed: AnalysedPassage, lexicon: LexiconBuilder) -> bytes:
     """Pack the row of a passage, numbering its new terms in the lexicon."""
     tokens = analysed.tokens
     title = lexicon.numbers(tokens.title.words())
-    bracket = _bracket_at_end(passage.title)
-    return pack_row(
-        passage,
-        RowTokens(
-            body=lexicon.numbers(tokens.text.words()),
-            other_title=lexicon.numbers(tokens.title2.words()),
-            title=title,
-            names=analysed.names,
-            title_name=sum(end <= bracket for *_, end in tokens.title.tokens())
-            if bracket
-            else sum(number > 0 for number in title),
-        ),
-    )
-
-
-def _bracket_at_end(title: str) -> int:
-    """Return the start of a bracket at the end of a title, as in "Mercury (planet)"; 0 without one."""
-    title = title.rstrip()
-    return max(0, title.rfind("(")) if title.endswith(")") else 0
+    named = sum(number > 0 for number in title)
+    whole = passage.title.rstrip()
+    if whole.endswith(")") and (bracket := whole.rfind("(")) > 0:  # as in "Mercury (planet)"
+        named = sum(end <= bracket for *_, end in tokens.title.tokens())
+    body, other = lexicon.numbers(tokens.text.words()), lexicon.numbers(tokens.title2.words())
+    return pack_row(passage, RowTokens(body, other, title, analysed.names, named))

@@ -14,7 +14,9 @@ of the previous version. The file is memory-mapped:
 
 import mmap
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
@@ -28,7 +30,7 @@ from indexer.forward.rows import LONGEST_NAME, PassageRows
 HEADER = np.dtype("<i8")
 COLUMNS = 4  # order, frequency, lengths, named
 WHOLE = 200  # a share of 1 in the file
-REMEMBERED = 50_000  # terms in each cache: by term, and by number
+REMEMBERED = 50_000  # terms whose numbers are cached
 LARGEST_CHARACTER = "\U0010ffff"
 ROWS_AT_ONCE = 1_000  # rows whose tokens are counted in one call
 
@@ -74,7 +76,6 @@ class Lexicon:
         if self._ends[size] != length:
             raise ValueError("a lexicon is damaged")
         self._numbers: dict[str, int] = {GAP: 0}
-        self._texts: dict[int, str] = {0: GAP}
 
     def __len__(self) -> int:
         return len(self._order)
@@ -100,19 +101,13 @@ class Lexicon:
 
     def terms(self, numbers: Iterable[int]) -> list[str]:
         """Return the terms of numbers, GAP for 0; IndexDamaged for an unknown number."""
-        if len(self._texts) > REMEMBERED:
-            self._texts = {0: GAP}
-        wanted, known = list(numbers), self._texts
-        missing = {number for number in wanted if number not in known}
-        if missing:
-            with map_damage_errors(self._what):
-                known |= {number: self._text(number) for number in missing}
-        return [known[number] for number in wanted]
+        with map_damage_errors(self._what):
+            return list(map(self._text, numbers))
 
     def _text(self, number: int) -> str:
         if number > len(self):
             raise ValueError(f"a lexicon of {len(self):,} terms has no number {number:,}")
-        return str(self._bytes(number), "utf-8")
+        return str(self._bytes(number), "utf-8") if number else GAP
 
     def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
         """Return the document frequencies of terms."""
@@ -136,8 +131,7 @@ class Lexicon:
 
     def __iter__(self) -> Iterator[str]:
         """Yield the terms in order of their numbers."""
-        with map_damage_errors(self._what):
-            yield from map(self._text, range(1, len(self) + 1))
+        yield from self.terms(range(1, len(self) + 1))
 
     def _place(self, encoded: bytes) -> int:
         return bisect_left(self._order, encoded, key=self._bytes)
@@ -155,7 +149,7 @@ class LexiconBuilder:
 
     def __init__(self, terms: Iterable[str] = ()) -> None:
         """Number the given terms first, in their order."""
-        self._numbers = _Numbers({GAP: 0})
+        self._numbers: dict[str, int] = defaultdict(count(1).__next__, {GAP: 0})
         self.numbers(terms)
 
     def __len__(self) -> int:
@@ -169,11 +163,10 @@ class LexiconBuilder:
         """Return the terms from a number on, in order."""
         return list(self._numbers)[number:]
 
-
-class _Numbers(dict[str, int]):
-    def __missing__(self, term: str) -> int:
-        number = self[term] = len(self)
-        return number
+    @property
+    def terms(self) -> list[str]:
+        """The terms in the order of their numbers."""
+        return self.terms_from(1)
 
 
 class TokenCounts:
@@ -202,12 +195,9 @@ class TokenCounts:
         """Return the document frequencies and the counts in names, by number from 0 to `size`."""
         self._count(1)
         self._count(-1)
-        found = []
-        for counts in (self._frequency, self._named):
-            column = np.zeros(size + 1, np.int64)
-            column[: len(counts)] = counts
-            column[0] = 0
-            found.append(column)
+        found = np.zeros((2, size + 1), np.int64)
+        for column, counts in zip(found, (self._frequency, self._named), strict=True):
+            column[1 : len(counts)] = counts[1:]
         return found[0], found[1]
 
     def _count(self, sign: int) -> None:
@@ -217,22 +207,15 @@ class TokenCounts:
         self.passages += sign * len(rows)
         self.tokens += sign * int(rows.length.sum())
         self._rows[sign] = []
-        in_text = rows.in_text
+        in_text, within = rows.in_text, np.arange(LONGEST_NAME)
+        inside = within < rows.name_length[:, None]  # the tokens of each name
+        in_names = rows.body[(rows.name_place[:, None] + within)[inside]]
+        of_names = np.repeat(rows.name_row, rows.name_length)
         self._frequency = _added(self._frequency, rows.body_row[in_text], rows.body[in_text], sign)
-        self._named = _added(self._named, *_of_names(rows), sign)
+        self._named = _added(self._named, of_names, in_names, sign)
 
 
-def _of_names(rows: PassageRows) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return the passage and the number of each token of a name."""
-    within = np.arange(LONGEST_NAME)
-    inside = within < rows.name_length[:, None]
-    places = (rows.name_place[:, None] + within)[inside]
-    return np.repeat(rows.name_row, rows.name_length), rows.body[places]
-
-
-def _added(
-    counts: NDArray[np.int64], rows: NDArray[np.int64], numbers: NDArray[np.int32], sign: int
-) -> NDArray[np.int64]:
+def _added(counts: Counts, rows: Counts, numbers: NDArray[np.int32], sign: int) -> Counts:
     """Add the distinct pairs of passage and number to counts by number, or subtract them."""
     if not len(numbers):
         return counts
@@ -241,11 +224,6 @@ def _added(
     new = sign * np.bincount(distinct, minlength=len(counts))
     new[: len(counts)] += counts
     return new
-
-
-def write_lexicon(path: Path, terms: Sequence[str], counts: TokenCounts) -> None:
-    """Write a lexicon of terms in the order of their numbers."""
-    path.write_bytes(lexicon_bytes(terms, counts))
 
 
 def lexicon_bytes(terms: Sequence[str], counts: TokenCounts) -> bytes:

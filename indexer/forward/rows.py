@@ -12,9 +12,9 @@ Numbers below 49,152 take one word. Higher ones take two: the bits 0b11 and the 
 15 bits.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -41,6 +41,8 @@ LANGUAGES: tuple[Language, ...] = ("other", "ko", "en")
 # The header's flags.
 LANGUAGE_BITS, HAS_TEXT, TITLE_IN_BODY, TITLE_NAME_AT = 0b11, 0b100, 0b1000, 4
 
+DAMAGED = "a row of a passage is damaged"
+T = TypeVar("T", bound=np.generic)
 Words = NDArray[np.uint16]
 Numbers = NDArray[np.int32]
 Places = NDArray[np.int64]
@@ -62,17 +64,22 @@ def pack_row(passage: StoredPassage, tokens: RowTokens) -> bytes:
     if tokens.other_title:
         body += [*tokens.other_title, *[0] * GAPS]
     in_body = body[: len(tokens.title)] == [*tokens.title]
-    title, names = _encoded([] if in_body else tokens.title), _named(tokens.names)
+    encoded, title = _encoded(body), _encoded([] if in_body else tokens.title)
+    names = [
+        (first << LENGTH_BITS) | (min(length, LONGEST_NAME) - 1)
+        for first, length in tokens.names
+        if first <= LAST_PLACE
+    ]
     flags = LANGUAGES.index(passage.lang) | (HAS_TEXT if passage.text.strip() else 0)
     flags |= TITLE_IN_BODY if in_body else 0
     flags |= tokens.title_name << TITLE_NAME_AT if tokens.title_name <= LONGEST_NAME else 0
     title_size = len(tokens.title) if in_body else len(title)
     title_sum = crc32(passage.title.encode()) if passage.title else 0
     header = [flags, passage.year or 0, len(names)]
-    encoded = _encoded(body)
     for value in (len(encoded), title_size, len(tokens.other_title), title_sum):
         header += [value & WORD_MASK, value >> WORD_BITS]
-    return np.concatenate([np.array(header, np.uint16), encoded, title, names]).tobytes()
+    pieces = [np.array(header, np.uint16), encoded, title, np.array(names, np.uint16)]
+    return np.concatenate(pieces).tobytes()
 
 
 def _encoded(numbers: Sequence[int]) -> Words:
@@ -89,15 +96,31 @@ def _encoded(numbers: Sequence[int]) -> Words:
     return words
 
 
-def _named(names: Sequence[Name]) -> Words:
-    return np.array(
-        [
-            (first << LENGTH_BITS) | (min(length, LONGEST_NAME) - 1)
-            for first, length in names
-            if first <= LAST_PLACE
-        ],
-        np.uint16,
-    )
+class _Header(NamedTuple):
+    """The headers of rows, checked against the rows' sizes."""
+
+    flags: Places
+    year: Places
+    names: Places  # number of words
+    body: Places  # number of words
+    title: Places  # number of words, 0 if the title is in the body
+    title_size: Places
+    other_title: Places
+    same_title: Places
+    in_body: NDArray[np.bool_]
+
+    @classmethod
+    def read(cls, words: Words, starts: Places, ends: Places) -> Self:
+        if (ends - starts < HEADER).any() or (ends > len(words)).any():
+            raise ValueError(DAMAGED)
+        header = words[starts[:, None] + np.arange(HEADER)].astype(np.int64)
+        flags, year, names = header.T[:3]
+        body, title_size, other_title, same_title = (header[:, 3::2] | (header[:, 4::2] << WORD_BITS)).T
+        in_body = (flags & TITLE_IN_BODY) > 0
+        title = np.where(in_body, 0, title_size)
+        if (starts + HEADER + body + title + names != ends).any():
+            raise ValueError(DAMAGED)
+        return cls(flags, year, names, body, title, title_size, other_title, same_title, in_body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,62 +164,53 @@ class PassageRows:
         """Unpack rows; ValueError if one is damaged."""
         sizes = np.array([len(row) for row in rows], np.int64)
         if (sizes % 2).any():
-            raise ValueError("a row of a passage is damaged")
+            raise ValueError(DAMAGED)
         ends = np.cumsum(sizes // 2)
         return cls.of_words(np.frombuffer(b"".join(rows), np.uint16), ends - sizes // 2, ends)
 
     @classmethod
     def of_words(cls, words: Words, starts: Places, ends: Places) -> Self:
         """Unpack the rows in `words` from each start to its end; ValueError as `of`."""
-        if len(starts) == 0:
-            return cls(*_nothing())
-        if int((ends - starts).min()) < HEADER or int(ends.max()) > len(words):
-            raise ValueError("a row of a passage is damaged")
-        header = words[starts[:, None] + np.arange(HEADER)].astype(np.int64)
-        flags, year, named = header.T[:3]
-        body_words, title_size, other_title, same_title = (header[:, 3::2] | (header[:, 4::2] << WORD_BITS)).T
-        in_body = (flags & TITLE_IN_BODY) > 0
-        at = starts + HEADER
-        title_words = np.where(in_body, 0, title_size)
-        if (at + body_words + title_words + named != ends).any():
-            raise ValueError("a row of a passage is damaged")
-        body, counts = _decoded(words, at, body_words)
-        row = np.arange(len(starts))
-        body_row = np.repeat(row, counts)
+        header, at, row = _Header.read(words, starts, ends), starts + HEADER, np.arange(len(starts))
+        body, counts = _decoded(words, at, header.body)
         body_start = np.cumsum(counts) - counts
-        name_words = _gathered(words, ends - named, named).astype(np.int64)
+        name_words = _gathered(words, ends - header.names, header.names).astype(np.int64)
         first, length = name_words >> LENGTH_BITS, (name_words & (LONGEST_NAME - 1)) + 1
-        name_row = np.repeat(row, named)
-        language = flags & LANGUAGE_BITS
+        name_row = np.repeat(row, header.names)
+        language, other_title = header.flags & LANGUAGE_BITS, header.other_title
         if (
             (counts < GAPS + np.where(other_title > 0, other_title + GAPS, 0)).any()
-            or (in_body & (title_size > counts)).any()
+            or (header.in_body & (header.title_size > counts)).any()
             or (first + length > counts[name_row]).any()
-            or int(language.max()) >= len(LANGUAGES)
+            or (language >= len(LANGUAGES)).any()
         ):
-            raise ValueError("a row of a passage is damaged")
-        title, title_counts = _decoded(words, at + body_words, title_words)
-        if in_body.any():
-            title, title_counts = _merged(title, title_counts, body, body_start, in_body, title_size)
+            raise ValueError(DAMAGED)
+        title, title_counts = _decoded(words, at + header.body, header.title)
+        if header.in_body.any():  # take these titles from the bodies
+            title_start = np.where(
+                header.in_body, body_start, len(body) + np.cumsum(title_counts) - title_counts
+            )
+            title_counts = np.where(header.in_body, header.title_size, title_counts)
+            title = _gathered(np.concatenate([body, title]), title_start, title_counts)
         titled = title > 0
         title_row = np.repeat(row, title_counts)[titled]
         return cls(
             body=body,
-            body_row=body_row,
+            body_row=np.repeat(row, counts),
             body_start=body_start,
             title=title[titled],
             title_row=title_row,
             name_place=body_start[name_row] + first,
             name_length=length,
             name_row=name_row,
-            length=np.add.reduceat(body > 0, body_start, dtype=np.int64),
+            length=np.add.reduceat(body > 0, body_start, dtype=np.int64) if len(row) else counts,
             title_length=np.bincount(title_row, minlength=len(row)),
             other_title=other_title,
             language=language,
-            year=year,
-            has_text=(flags & HAS_TEXT) > 0,
-            same_title=same_title,
-            title_name=flags >> TITLE_NAME_AT,
+            year=header.year,
+            has_text=(header.flags & HAS_TEXT) > 0,
+            same_title=header.same_title,
+            title_name=header.flags >> TITLE_NAME_AT,
         )
 
     def __len__(self) -> int:
@@ -204,23 +218,15 @@ class PassageRows:
 
     def joined(self, other: Self) -> Self:
         """Return these rows, followed by others."""
-        rows, places = len(self), len(self.body)
-        offsets = {
-            "body_row": rows,
-            "title_row": rows,
-            "name_row": rows,
-            "body_start": places,
-            "name_place": places,
-        }
-        names = [field.name for field in fields(self)]
-        return type(self)(
-            *(
-                np.concatenate([getattr(self, name), getattr(other, name) + offsets[name]])
-                if name in offsets
-                else np.concatenate([getattr(self, name), getattr(other, name)])
-                for name in names
+        shifts = dict.fromkeys(("body_row", "title_row", "name_row"), len(self))
+        shifts |= dict.fromkeys(("body_start", "name_place"), len(self.body))
+        columns = []
+        for name in (field.name for field in fields(self)):
+            more = getattr(other, name)
+            columns.append(
+                np.concatenate([getattr(self, name), more + shifts[name] if name in shifts else more])
             )
-        )
+        return type(self)(*columns)
 
     @property
     def in_text(self) -> NDArray[np.bool_]:
@@ -236,15 +242,11 @@ class PassageRows:
         return self.body[self.body_start[row] : end]
 
 
-def _nothing() -> tuple[Any, ...]:
-    none, numbers = np.zeros(0, np.int64), np.zeros(0, np.int32)
-    return numbers, none, none, numbers, *[none] * 9, np.zeros(0, np.bool_), none, none
-
-
-def _gathered(words: Words, starts: Places, sizes: Places) -> Words:
-    """Return the slices of words, concatenated."""
+def _gathered(values: NDArray[T], starts: Places, sizes: Places) -> NDArray[T]:
+    """Return slices of an array, concatenated."""
     ends = (starts + sizes).tolist()
-    return np.concatenate([words[start:end] for start, end in zip(starts.tolist(), ends, strict=True)])
+    slices = (values[start:end] for start, end in zip(starts.tolist(), ends, strict=True))
+    return np.concatenate([values[:0], *slices])
 
 
 def _decoded(words: Words, starts: Places, sizes: Places) -> tuple[Numbers, Places]:
@@ -255,7 +257,7 @@ def _decoded(words: Words, starts: Places, sizes: Places) -> tuple[Numbers, Plac
     if not long.size:
         return numbers, sizes
     if long[-1] + 1 >= len(found):
-        raise ValueError("a row of a passage is damaged")
+        raise ValueError(DAMAGED)
     numbers[long] = ((numbers[long] - TWO_WORDS) << LOW_BITS) | numbers[long + 1]
     kept = np.ones(len(numbers), np.bool_)
     kept[long + 1] = False
@@ -264,33 +266,8 @@ def _decoded(words: Words, starts: Places, sizes: Places) -> tuple[Numbers, Plac
     )
 
 
-def _merged(
-    numbers: Numbers,
-    counts: Places,
-    others: Numbers,
-    starts: Places,
-    from_others: NDArray[np.bool_],
-    sizes: Places,
-) -> tuple[Numbers, Places]:
-    """Return the slices of `numbers`, some of them replaced by slices of `others`, and the new counts.
-
-    Args:
-        numbers: slices of `counts`, concatenated.
-        counts: size of each slice.
-        others: array with the replacements.
-        starts, sizes: position of each slice in `others`.
-        from_others: whether a slice is taken from `others`.
-    """
-    at = np.where(from_others, starts, np.cumsum(counts) - counts).tolist()
-    counts = np.where(from_others, sizes, counts)
-    pieces = zip(at, counts.tolist(), from_others.tolist(), strict=True)
-    return np.concatenate(
-        [(others if other else numbers)[start : start + size] for start, size, other in pieces]
-    ), counts
-
-
 def tokens_of_row(
-    row: bytes, layout: Sequence[str], terms: Callable[[Sequence[int]], list[str]]
+    row: bytes, layout: Sequence[str], terms: Callable[[Iterable[int]], list[str]]
 ) -> PassageTokens:
     """Return the tokens that a row was packed from.
 
@@ -299,32 +276,16 @@ def tokens_of_row(
         layout: `PassageTokens.layout` of its tokens.
         terms: returns the terms of numbers, GAP for 0.
     """
-    body, title, other = _numbers_of_row(row)
+    words, start = np.frombuffer(row, np.uint16), np.zeros(1, np.int64)
+    header = _Header.read(words, start, start + len(words))
+    body, title = (
+        _decoded(words, start + HEADER + before, size)[0].tolist()
+        for before, size in ((0, header.body), (header.body, header.title))
+    )
+    title, other = body[: header.title_size[0]] if header.in_body[0] else title, int(header.other_title[0])
     text_end = len(body) - GAPS - (other + GAPS if other else 0)
     parts = body[:text_end], title, body[text_end + GAPS :][:other]
     lines = []
     for numbers, positions in zip(parts, [*layout[::2], "", "", ""], strict=False):
         lines.append((TERM_SEPARATOR if positions else " ").join(terms(numbers)))
     return PassageTokens.of_layout(lines, layout)
-
-
-def _numbers_of_row(row: bytes) -> tuple[list[int], list[int], int]:
-    """Return the numbers of body and title by position, 0 for a gap, and the size of the other title."""
-    words = np.frombuffer(row, np.uint16).tolist()
-    flags, _, named, *sizes = words[: HEADER - 2]
-    body_words, title_size, other = (
-        low | (high << WORD_BITS) for low, high in zip(sizes[::2], sizes[1::2], strict=True)
-    )
-    title_words = 0 if flags & TITLE_IN_BODY else title_size
-    if len(words) != HEADER + body_words + title_words + named:
-        raise ValueError("a row of a passage is damaged")
-    body = _numbers(words[HEADER : HEADER + body_words])
-    title = _numbers(words[HEADER + body_words :][:title_words]) if title_words else body[:title_size]
-    return body, title if title_size else [], other
-
-
-def _numbers(words: list[int]) -> list[int]:
-    if not words or max(words) < TWO_WORDS:
-        return words
-    rest = iter(words)
-    return [word if word < TWO_WORDS else ((word - TWO_WORDS) << LOW_BITS) | next(rest, 0) for word in rest]

@@ -42,14 +42,13 @@ class VectorParts:
             ValueError: their sizes do not match.
         """
         self._dtype, self._dimensions = DTYPES[fingerprint.storage], fingerprint.dimensions
-        parts = [
-            (map_numbers(path / NUMBERS, NUMBER), _matrix(path, fingerprint)) for path in parts_in(folder)
-        ]
-        if any(len(numbers) != len(matrix) for numbers, matrix in parts):
+        paths = parts_in(folder)
+        self._matrices = [_matrix(path, fingerprint) for path in paths]
+        numbers = [map_numbers(path / NUMBERS, NUMBER) for path in paths]
+        if [*map(len, numbers)] != [*map(len, self._matrices)]:
             raise ValueError(f"{folder.name} is damaged")
-        self._matrices = [matrix for _, matrix in parts]
         self._starts = np.cumsum([0, *map(len, self._matrices)])
-        self.numbers: Column = np.concatenate([np.zeros(0, NUMBER), *(numbers for numbers, _ in parts)])
+        self.numbers: Column = np.concatenate([np.zeros(0, NUMBER), *numbers])
         self.is_removed: Column = np.isin(self.numbers, removed)
         self._order = np.argsort(self.numbers, kind="stable")
         self._ordered = self.numbers[self._order]
@@ -69,10 +68,9 @@ class VectorParts:
     def vectors(self, places: Column) -> Stored:
         """Return the vectors at some places, in the storage type."""
         found = np.empty((len(places), self._dimensions), self._dtype)
-        part_of = np.searchsorted(self._starts, places, side="right") - 1
-        for part, matrix in enumerate(self._matrices):
-            mine = part_of == part
-            found[mine] = matrix[places[mine] - self._starts[part]]
+        for start, matrix in zip(self._starts, self._matrices, strict=False):
+            mine = (places >= start) & (places < start + len(matrix))
+            found[mine] = matrix[places[mine] - start]
         return found
 
     def blocks(self, size: int) -> Iterator[Stored]:

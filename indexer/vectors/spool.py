@@ -111,30 +111,25 @@ def encode_missing(
     done = 0
     progress("encoding", 0, total)
     texts = ((key, passage, text_to_encode(passage)) for key, passage in passages)
-    for found in windows((item for item in texts if item[2]), WINDOW):
-        window = list(found)
-        hashes = [vector_key(text) for _, _, text in window]
-        if encoder is None:
-            window = [item for item, hashed in zip(window, hashes, strict=True) if spool.has(hashed)]
-            hashes = [hashed for hashed in hashes if spool.has(hashed)]
-        elif missing := sorted(
-            {hashed: place for place, hashed in enumerate(hashes) if not spool.has(hashed)}.values()
-        ):
+    for window in windows((item for item in texts if item[2]), WINDOW):
+        hashes = [vector_key(text) for *_, text in window]
+        missing = {hashed: place for place, hashed in enumerate(hashes) if not spool.has(hashed)}
+        if encoder and missing:
+            new = sorted(missing.values())
             before = done
             try:
                 vectors = encoder.encode_passages(
-                    [window[place][2] for place in missing],
+                    [window[place][2] for place in new],
                     lambda count, before=before: progress("encoding", before + count, total),  # type: ignore[misc]
                 )
             except EncoderUnusable as error:
-                first, last = (window[missing[place]][1].passage_id for place in (0, -1))
+                first, last = (window[new[place]][1].passage_id for place in (0, -1))
                 raise EncoderUnusable(
-                    f"{error} (while {len(missing):,} passages from {first!r} to {last!r} were encoded). "
+                    f"{error} (while {len(new):,} passages from {first!r} to {last!r} were encoded). "
                     "The vectors encoded before are kept: fix the cause and repeat the command"
                 ) from error
-            stored = to_storage(vectors, encoder.fingerprint.storage)
-            spool.append([hashes[place] for place in missing], stored)
-        if window:
-            put([key for key, *_ in window], spool.read(hashes))
+            spool.append([hashes[place] for place in new], to_storage(vectors, encoder.fingerprint.storage))
+        if known := [place for place, hashed in enumerate(hashes) if spool.has(hashed)]:
+            put([window[place][0] for place in known], spool.read([hashes[place] for place in known]))
         done += len(window)
         progress("encoding", done, total)

@@ -1,22 +1,29 @@
-"""The manifest of a published version, and the check against the current analysis."""
+"""The manifest of a published version, and its fingerprint, which refuses an index of another analysis."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
+from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Any, Self
 
 from base.errors import Remedy
 from base.files.durable import write_durably
+from base.files.regular_files import read_regular
 from indexer.analysis import Decompound, UserDictionary
 from indexer.corpora.papers import Unit
 from indexer.encoders import VectorFingerprint
 from indexer.errors import IndexDamaged, IndexMismatch
+from indexer.files.damage import reason_of
+from indexer.files.schema import SCHEMA_VERSIONS
 from indexer.files.sums import SUM, FileSum, sum_of
 from indexer.settings import EngineName
-from indexer.versions.fingerprint import Fingerprint, differences, lexical_fingerprint
 
+# The number of the tokens: it changes when any analyzer makes other tokens of a text.
+ANALYSIS_VERSION = 2
+CHUNKING_VERSION = 1
+Fingerprint = dict[str, str]
 MANIFEST = "manifest.json"
 FORMAT = 9  # of a manifest and its files
 HARVESTS = "harvests"  # in `source`: mirror and generation of each harvested repository
@@ -91,7 +98,7 @@ class Manifest:
                 _checker(VectorFingerprint).validate_json(json.dumps(manifest.vectors["fingerprint"]))
                 _ = manifest.vector_count
         except (ValueError, TypeError, LookupError, RecursionError) as error:
-            raise _damaged(place, _reason(error), index) from error
+            raise _damaged(place, reason_of(error), index) from error
         if not is_written:
             raise _damaged(place, "it is damaged", index)
         if version not in {None, manifest.version}:
@@ -111,19 +118,11 @@ class Manifest:
     @classmethod
     def read(cls, folder: Path, index: str = "", version: int | None = None) -> Self:
         """Read `manifest.json` in `folder`; raises as `from_record`."""
-        path = folder / MANIFEST
         try:
-            record = json.loads(_first_bytes(path))
+            record = json.loads(read_regular(folder / MANIFEST, MOST_BYTES))
         except (OSError, ValueError, RecursionError) as error:
             raise _damaged(str(folder), error, index) from error
         return cls.from_record(record, index, version)
-
-
-def _first_bytes(path: Path) -> bytes:
-    if path.exists() and not path.is_file():
-        raise ValueError("it is not a file")
-    with path.open("rb") as file:
-        return file.read(MOST_BYTES)
 
 
 def harvests_in(base: Manifest | None, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -140,16 +139,6 @@ def _checker(kind: type) -> Any:
     return TypeAdapter(with_config(ConfigDict(strict=True, extra="forbid"))(kind))
 
 
-def _reason(error: Exception) -> str:
-    """Describe the first error in one line."""
-    from pydantic import ValidationError
-
-    if isinstance(error, ValidationError):
-        first = error.errors(include_url=False, include_input=False)[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    return str(error)
-
-
 def _damaged(place: str, reason: object, index: str) -> IndexDamaged:
     return IndexDamaged(
         f"the manifest of {place} cannot be read ({reason})",
@@ -158,10 +147,38 @@ def _damaged(place: str, reason: object, index: str) -> IndexDamaged:
     )
 
 
+def lexical_fingerprint(
+    analyzer: str,
+    decompound: Decompound,
+    engine: EngineName = "tantivy",
+    dictionary: UserDictionary | None = None,
+) -> Fingerprint:
+    """Return the dependencies of an index's tokens and fields, by name.
+
+    A patch version of tantivy changes no file of an index; the minor version may.
+    """
+    return {
+        "schema": str(SCHEMA_VERSIONS[engine]),
+        "chunking": str(CHUNKING_VERSION),
+        "analysis": str(ANALYSIS_VERSION),
+        "analyzer": analyzer,
+        "decompound": decompound,
+        **({"dictionary": dictionary.hash} if dictionary else {}),
+        **({"tantivy": ".".join(installed("tantivy").split(".")[:2])} if engine == "tantivy" else {}),
+        "python-mecab-ko-dic": installed("python-mecab-ko-dic"),
+    }
+
+
 def check_analysis(manifest: Manifest, dictionary: UserDictionary | None) -> None:
     """Raise IndexMismatch if a version was built with another analysis, schema or library version."""
+    stored = manifest.fingerprint
     current = lexical_fingerprint(manifest.analyzer, manifest.decompound, manifest.engine, dictionary)
-    if changed := differences(manifest.fingerprint, current):
+    changed = [
+        f"{name}: {stored.get(name, 'none')}, now {current.get(name, 'none')}"
+        for name in sorted(stored.keys() | current.keys())
+        if stored.get(name) != current.get(name)
+    ]
+    if changed:
         raise IndexMismatch(
             f"index {manifest.name!r} was built with other settings or versions ({'; '.join(changed)})",
             remedy=(Remedy.UPGRADE, Remedy.REBUILD),

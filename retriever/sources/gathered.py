@@ -25,8 +25,7 @@ from indexer.glossary.storage import SCHEMA as GLOSSARY_SCHEMA
 from indexer.glossary.storage import Glossary, write_glossary
 from indexer.settings import IndexerSettings
 from indexer.vectors.spool import text_to_encode, vector_key
-from indexer.versions.fingerprint import lexical_fingerprint
-from indexer.versions.manifest import Manifest
+from indexer.versions.manifest import Manifest, lexical_fingerprint
 from indexer.versions.store import Pointer
 from retriever.errors import SourceFailed
 from retriever.index import SearchIndex

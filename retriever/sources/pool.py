@@ -62,7 +62,7 @@ class Pool:
             rows.append(packed_row(passage, analysed, lexicon))
         for row in rows:
             counts.add(row)
-        known = Lexicon(lexicon_bytes(lexicon.terms_from(1), counts))
+        known = Lexicon(lexicon_bytes(lexicon.terms, counts))
         read = numbered_rows(tuple(passage.passage_id for passage in passages), PassageRows.of(rows), known)
         return replace(self, passages=tuple(passages), rows=tuple(rows), read=read)
 

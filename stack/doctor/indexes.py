@@ -6,9 +6,9 @@ from pathlib import Path
 
 from base.amounts import counted
 from base.errors import ResourceError
+from indexer.backups import list_backups
 from indexer.errors import EngineRefused
 from indexer.settings import ElasticsearchSettings, EncoderSettings
-from indexer.versions.folder_backups import list_backups
 from indexer.versions.manifest import Manifest
 from indexer.versions.store import LOCAL_ENGINES
 from indexer.versions.store.engines import index_names, open_store

@@ -12,7 +12,7 @@ from base.net.unencrypted_secrets import hosts_in_the_clear
 from base.settings.file import read_settings_file
 from base.untrusted import one_line, read_json
 from generator.pipeline import run
-from indexer.versions.server_store import SERVER_STORE, open_server_store
+from indexer.backups import SERVER_STORE, open_server_store
 from stack.doctor.findings import Examined, Finding, failed
 from stack.settings_listing import settings_in_force
 

@@ -15,7 +15,7 @@ import pytest
 import tantivy
 
 from indexer.files.schema import tantivy_schema
-from indexer.files.stored import read_stored
+from indexer.files.stored import read_numbered
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
 from indexer.versions.manifest import Manifest
@@ -106,7 +106,7 @@ def stored_records(home, name="papers"):
     folder = FolderStore(home, name)
     path = folder.version_path(folder.require_current()) / TANTIVY
     searcher = tantivy.Index(tantivy_schema(), str(path)).searcher()
-    return [passage.to_json() for passage in read_stored(searcher)]
+    return [passage.to_json() for _, passage in read_numbered(searcher)]
 
 
 def forward_files(home, name="papers"):

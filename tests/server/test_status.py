@@ -17,7 +17,7 @@ def home(tmp_path):
     home = tmp_path / "home"
     build(home, write_jsonl(tmp_path / "papers.jsonl", map(paper, range(30))), name=NAME)
     shutil.copytree(home / NAME / "versions" / "000001", home / "new" / "building")
-    BuildFolder.of(home, "new").write_plan({})
+    BuildFolder(home, "new").write_plan({})
     return home
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from indexer.versions.folder_backups import FolderBackup
+from indexer.backups import FolderBackup
 from server.access.keys import Keys, make_key
 from server.store import Store
 from tests.generator.sample_index import shrag

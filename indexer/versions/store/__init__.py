@@ -64,12 +64,24 @@ class IndexStore(Protocol):
         """Close connections."""
         return
 
+    def all_names(self) -> list[str]:
+        """Return the names of the published indexes at this location, including damaged ones, in order."""
+
     def current(self) -> int | None:
         """Return the number of the current version, None before the first.
 
         Raises:
             IndexDamaged: there are versions, but no record of the current one.
         """
+
+    def pointer(self) -> Pointer | None:
+        """Return the identity of the current version, to detect changes; None without one."""
+
+    def versions(self) -> list[int]:
+        """List the published versions in order, even without a record of the current one."""
+
+    def next_version(self) -> int:
+        """Return the number after the highest published one."""
 
     def lost_pointer(self, reason: str) -> IndexDamaged:
         """Return the error for an index without a record of its current version; nothing is removed."""
@@ -81,43 +93,16 @@ class IndexStore(Protocol):
             index=self.name,
         )
 
-    def pointer(self) -> Pointer | None:
-        """Return the identity of the current version, to detect changes; None without one."""
-
-    def holding(self, version: int) -> AbstractContextManager[object]:
-        """Keep a version from being pruned while it is read, at most until the process ends.
-
-        The version is reliably held if `pointer` is unchanged afterwards. A cluster holds no versions.
-
-        Raises:
-            FileNotFoundError: the version was pruned.
-        """
-        return nullcontext(version)
-
     def require_current(self) -> int:
-        """Return the number of the current version; UnknownIndex before the first."""
-        version = self.current()
-        if version is None:
-            raise self.unknown()
-        return version
-
-    def unknown(self) -> UnknownIndex:
-        """Return the error for an unknown index, with the names of existing ones."""
+        """Return the number of the current version; UnknownIndex, with existing names, before the first."""
+        if (version := self.current()) is not None:
+            return version
         there: list[str] = []
         with suppress(ResourceError, OSError):
             there = self.all_names()
-        return UnknownIndex(
+        raise UnknownIndex(
             f"no index {self.name!r} {self.place}", remedy=Remedy.CREATE, index=self.name, there=there
         )
-
-    def all_names(self) -> list[str]:
-        """Return the names of the published indexes at this location, including damaged ones, in order."""
-
-    def versions(self) -> list[int]:
-        """List the published versions in order, even without a record of the current one."""
-
-    def next_version(self) -> int:
-        """Return the number after the highest published one."""
 
     def manifest(self) -> Manifest:
         """Read the manifest of the current version.
@@ -140,6 +125,16 @@ class IndexStore(Protocol):
     def manifest_of(self, version: int) -> Manifest:
         """Read the manifest of any version; raises as `manifest`."""
 
+    def holding(self, version: int) -> AbstractContextManager[object]:
+        """Keep a version from being pruned while it is read, at most until the process ends.
+
+        The version is reliably held if `pointer` is unchanged afterwards. A cluster holds no versions.
+
+        Raises:
+            FileNotFoundError: the version was pruned.
+        """
+        return nullcontext(version)
+
     def address(self, manifest: Manifest) -> Address:
         """Return the location of a version."""
 
@@ -152,29 +147,25 @@ class IndexStore(Protocol):
         """
 
     def companion_path(self, manifest: Manifest, name: str) -> Path:
-        """Return the path of a companion file of a version (`build_folder.COMPANIONS`).
-
-        Raises:
-            FileNotFoundError: the file is missing.
-        """
+        """Return the path of a companion file (`build_folder.COMPANIONS`); FileNotFoundError without it."""
 
     def dictionary(self, manifest: Manifest) -> UserDictionary | None:
         """Return the user dictionary of a version; IndexDamaged if it is unreadable or has another hash."""
         if not manifest.dictionary:
             return None
+        reason = "the index was built with another one"
         try:
             path = self.companion_path(manifest, DICTIONARY)
             dictionary = parse_user_dictionary(path.read_bytes(), str(path))
-            reason = "the index was built with another one"
+            if dictionary.hash == manifest.dictionary:
+                return dictionary
         except (InvalidCall, OSError) as error:
-            dictionary, reason = None, str(error)
-        if dictionary is None or dictionary.hash != manifest.dictionary:
-            raise IndexDamaged(
-                f"the dictionary of index {self.name!r}, version {manifest.version} cannot be used: {reason}",
-                remedy=Remedy.REBUILD_WITH_DICTIONARY,
-                index=self.name,
-            )
-        return dictionary
+            reason = str(error)
+        raise IndexDamaged(
+            f"the dictionary of index {self.name!r}, version {manifest.version} cannot be used: {reason}",
+            remedy=Remedy.REBUILD_WITH_DICTIONARY,
+            index=self.name,
+        )
 
     def vectors(self, manifest: Manifest) -> "VectorParts | None":
         """Open the vectors of a version; None if it has none, or if the engine stores them."""
@@ -242,6 +233,9 @@ class IndexStore(Protocol):
     def discard_building(self) -> None:
         """Remove the unfinished build, and the index if it was never published."""
 
+    def point_to(self, version: int) -> None:
+        """Make a version the current one."""
+
     def rollback(self, version: int | None = None) -> int:
         """Make a version current, by default the previous one; return its number.
 
@@ -251,38 +245,26 @@ class IndexStore(Protocol):
             InvalidCall: the version does not exist.
             IndexDamaged: that version is unreadable too.
         """
-        self._require_versions()
+        with suppress(IndexDamaged):
+            self.require_current()
         with self.held(), map_write_errors(self.name):
             with suppress(IndexDamaged):
                 self.recover()
-            target = self._rollback_target() if version is None else version
-            if target not in self.versions():
-                raise InvalidCall(
-                    f"index {self.name!r} has no version {target}, only "
-                    f"{', '.join(map(str, self.versions()))}",
-                    index=self.name,
-                )
+            there = self.versions()
+            if version is None:
+                current = self.require_current()
+                earlier = [number for number in there if number < current]
+                if not earlier:
+                    what = f"index {self.name!r} has no version before {current} to roll back to"
+                    raise InvalidCall(what, index=self.name)
+                version = earlier[-1]
+            if version not in there:
+                what = f"index {self.name!r} has no version {version}, only {', '.join(map(str, there))}"
+                raise InvalidCall(what, index=self.name)
             with suppress(IndexMismatch):  # another format cannot be checked
-                self.check_files(self.manifest_of(target))
-            self.point_to(target)
-        return target
-
-    def _rollback_target(self) -> int:
-        current = self.require_current()
-        earlier = [version for version in self.versions() if version < current]
-        if not earlier:
-            raise InvalidCall(
-                f"index {self.name!r} has no version before {current} to roll back to", index=self.name
-            )
-        return earlier[-1]
-
-    def _require_versions(self) -> None:
-        """Raise UnknownIndex if there is no version, intact or damaged."""
-        with suppress(IndexDamaged):
-            self.require_current()
-
-    def point_to(self, version: int) -> None:
-        """Make a version the current one."""
+                self.check_files(self.manifest_of(version))
+            self.point_to(version)
+        return version
 
     def delete(self) -> None:
         """Remove the index with all of its versions, or an unfinished first build."""

@@ -25,13 +25,13 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from base.errors import InvalidCall
 from base.files.durable import TEMPORARY, sync, write_durably
 from base.files.locks import lock_file
+from indexer.analysis import UserDictionary
 from indexer.errors import IndexBusy
 from indexer.files.damage import map_write_errors
 from indexer.files.sums import sealed, unsealed
@@ -63,47 +63,23 @@ NAME = re.compile(r"[A-Za-z0-9가-힣][A-Za-z0-9가-힣._-]{0,63}")
 VERSION = re.compile(r"\.?[0-9]{6,}")  # with a dot: to be removed when no reader has it open
 
 
-@dataclass(frozen=True, slots=True)
 class BuildFolder:
     """The folder of an index on the machine that builds it."""
 
-    name: str
-    path: Path
-
-    @classmethod
-    def of(cls, home: Path, name: str) -> Self:
-        """Return the folder without accessing it; InvalidCall for an invalid name."""
+    def __init__(self, home: Path, name: str) -> None:
+        """Name the paths without accessing them; InvalidCall for an invalid name."""
         if not NAME.fullmatch(name):
             raise InvalidCall(
                 f"{name!r} is not a valid index name: letters, digits, '.', '_' and '-', at most 64, "
                 "the first a letter or digit"
             )
-        return cls(name, home / name)
-
-    @property
-    def building(self) -> Path:
-        """The folder of the version being built."""
-        return self.path / "building"
-
-    @property
-    def encoded(self) -> Path:
-        """The folder of the vectors encoded for the version being built."""
-        return self.path / "encoded"
-
-    @property
-    def sources(self) -> Path:
-        """The file with the files that the current version was made of."""
-        return self.path / "sources.bin"
-
-    @property
-    def versions(self) -> Path:
-        """The folder of the published versions."""
-        return self.path / "versions"
-
-    @property
-    def harvest(self) -> Path:
-        """The folder of harvested records."""
-        return self.path / "harvest"
+        self.name = name
+        self.path = home / name
+        self.building = self.path / "building"  # the version being built
+        self.encoded = self.path / "encoded"  # the vectors encoded for it
+        self.versions = self.path / "versions"
+        self.sources = self.path / "sources.bin"
+        self.harvest = self.path / "harvest"
 
     def version_path(self, version: int) -> Path:
         """Return the folder of a version."""
@@ -139,10 +115,12 @@ class BuildFolder:
                     with suppress(OSError):
                         path.unlink()
 
-    def start(self) -> None:
-        """Create an empty building folder."""
+    def start(self, dictionary: UserDictionary | None = None) -> None:
+        """Create an empty building folder, with the dictionary of the analysis."""
         shutil.rmtree(self.building, ignore_errors=True)
         self.building.mkdir()
+        if dictionary:
+            (self.building / DICTIONARY).write_text(dictionary.text(), encoding="utf-8")
 
     def discard(self, *, with_index: bool) -> None:
         """Remove the unfinished build, and the whole folder if it contains nothing else."""
@@ -180,8 +158,9 @@ class BuildFolder:
     def passages_committed(self) -> int | None:
         """Return the number of passages committed by the build in this folder; None if unknown."""
         try:
-            found = json.loads((self.building / TANTIVY_META).read_bytes())["segments"]
-            return sum(int(part["max_doc"]) - _deleted(part["deletes"]) for part in found)
+            segments = json.loads((self.building / TANTIVY_META).read_bytes())["segments"]
+            deleted = sum(int((part["deletes"] or {}).get("num_deleted_docs", 0)) for part in segments)
+            return sum(int(part["max_doc"]) for part in segments) - deleted
         except (OSError, ValueError, LookupError, TypeError):
             return None
 
@@ -209,10 +188,6 @@ class BuildFolder:
     def forget_encoded(self) -> None:
         """Remove the vectors encoded for a version that is published now."""
         shutil.rmtree(self.encoded, ignore_errors=True)
-
-
-def _deleted(deletes: dict[str, int] | None) -> int:
-    return deletes["num_deleted_docs"] if deletes else 0
 
 
 def versions_in(folder: Path) -> dict[str, Path]:

@@ -20,43 +20,37 @@ An update adds files for what has changed, and shares all others with its base b
 foreign.
 """
 
+# ruff: noqa: D102 - the protocol describes the methods
+
 import fcntl
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from errno import ENOENT
 from itertools import chain
 from pathlib import Path
-from stat import S_ISREG
 from typing import TYPE_CHECKING
 from zlib import crc32
 
 from base.errors import Remedy
 from base.files.durable import SHORTAGES, cause_of, sync, write_durably
+from base.files.regular_files import open_regular
 from base.progress import Progress, no_progress
 from indexer.analysis import Decompound, UserDictionary
 from indexer.errors import IndexDamaged, IndexMismatch, VersionGone
 from indexer.files.damage import map_damage_errors, map_write_errors
 from indexer.files.parts import link_files
 from indexer.files.schema import StoredPassage
-from indexer.files.stored import open_searcher, read_stored
-from indexer.files.sums import (
-    READ_ON_OPENING,
-    FileSum,
-    added_files,
-    differing_files,
-    sum_files,
-    sums_by_inode,
-)
+from indexer.files.stored import open_searcher, read_numbered
+from indexer.files.sums import READ_ON_OPENING, FileSum, added_files, differing_files, sum_files
 from indexer.settings import EngineName, IndexerSettings
 from indexer.versions.manifest import MANIFEST, Manifest
 from indexer.versions.store import Address, IndexStore, Pointer
 from indexer.versions.store.build_folder import (
     CHANGING_FILES,
-    DICTIONARY,
     FORWARD,
     LEXICON,
     NAME,
@@ -71,7 +65,7 @@ from indexer.versions.store.build_folder import (
     versions_in,
 )
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # searching without vectors needs neither
     from indexer.vectors.parts import VectorParts
     from indexer.versions.writers import Writer
 
@@ -88,17 +82,15 @@ class FolderStore(IndexStore):
     def __init__(self, home: Path, name: str, *, writer_memory_mb: int = 256) -> None:
         """Create a store without accessing the folder; InvalidCall for an invalid name."""
         self.name = name
-        self.local = BuildFolder.of(home, name)
+        self.local = BuildFolder(home, name)
         self.place = f"in {home}"
         self._pointer = self.local.path / POINTER
         self._writer_memory_mb = writer_memory_mb
 
-    def current(self) -> int | None:
-        """Return the number of the current version, None before the first.
+    def all_names(self) -> list[str]:
+        return _names_in(self.local.path.parent)
 
-        Raises:
-            IndexDamaged: there are versions, but the pointer names none of them.
-        """
+    def current(self) -> int | None:
         while True:
             text = self._pointer_text()
             version = _version_in(text)
@@ -116,21 +108,38 @@ class FolderStore(IndexStore):
     def _pointer_text(self) -> bytes | None:
         """Return the first bytes of the pointer, b"" if it is not a file, None if it is missing."""
         try:
-            if not S_ISREG(self._pointer.lstat().st_mode):
+            if self._pointer.is_symlink():
                 return b""
-            with self._pointer.open("rb") as file:
+            with open_regular(self._pointer) as file:
                 return file.read(LONGEST_POINTER)
-        except FileNotFoundError:
-            return None
+        except OSError as error:
+            if error.errno in SHORTAGES:
+                raise
+            return None if error.errno == ENOENT else b""
 
     def pointer(self) -> Pointer | None:
-        """Return the identity of the current version, to detect changes; None without one."""
         try:
             about = self._pointer.lstat()
         except FileNotFoundError:
             return None
         version = self.current()
         return None if version is None else Pointer(version, f"{about.st_ino} {about.st_mtime_ns}")
+
+    def versions(self) -> list[int]:
+        current = _version_in(self._pointer_text())
+        return [v for v in self._numbered() if v == current or not (self.version_path(v) / PLAN).exists()]
+
+    def _numbered(self) -> list[int]:
+        return sorted(int(name) for name in versions_in(self.local.versions) if name.isdecimal())
+
+    def next_version(self) -> int:
+        return max([_version_in(self._pointer_text()) or 0, *self._numbered()]) + 1
+
+    def version_path(self, version: int) -> Path:
+        return self.local.version_path(version)
+
+    def manifest_of(self, version: int) -> Manifest:
+        return Manifest.read(self.version_path(version), self.name, version)
 
     @contextmanager
     def holding(self, version: int) -> Iterator[None]:
@@ -144,50 +153,16 @@ class FolderStore(IndexStore):
                 pass
             yield
 
-    def versions(self) -> list[int]:
-        """List the published versions in order."""
-        current = _version_in(self._pointer_text())
-        return [
-            version
-            for version in self._numbered()
-            if version == current or not (self.version_path(version) / PLAN).exists()
-        ]
-
-    def _numbered(self) -> list[int]:
-        return sorted(int(name) for name in versions_in(self.local.versions) if name.isdecimal())
-
-    def next_version(self) -> int:
-        """Return the number after the highest published one."""
-        return max([0, _version_in(self._pointer_text()) or 0, *self._numbered()]) + 1
-
-    def version_path(self, version: int) -> Path:
-        """Return the folder of a version."""
-        return self.local.version_path(version)
-
-    def all_names(self) -> list[str]:
-        """Return the names of the indexes in the home folder."""
-        return _names_in(self.local.path.parent)
-
-    def manifest_of(self, version: int) -> Manifest:
-        """Read the manifest of any version."""
-        return Manifest.read(self.version_path(version), self.name, version)
-
     def address(self, manifest: Manifest) -> Address:
-        """Return the folder of a version's index."""
         return Address(str(self.version_path(manifest.version) / TANTIVY))
 
     def stored_passages(self, manifest: Manifest) -> Iterator[StoredPassage]:
-        """Yield every passage of a version in corpus order.
-
-        Raises:
-            VersionGone: the version was pruned.
-            IndexDamaged: a file is damaged.
-        """
         what = f"index {self.name!r}, version {manifest.version}"
         try:
             with map_damage_errors(what, self.name), self.holding(manifest.version):
                 self.check_files(manifest, every_byte=True)
-                yield from read_stored(open_searcher(Path(self.address(manifest).index)))
+                for _, passage in read_numbered(open_searcher(Path(self.address(manifest).index))):
+                    yield passage
         except (IndexDamaged, OSError) as error:
             if not self.version_path(manifest.version).is_dir():
                 raise VersionGone(
@@ -195,22 +170,12 @@ class FolderStore(IndexStore):
                 ) from error
             if isinstance(error, IndexDamaged) or error.errno in SHORTAGES:
                 raise
-            raise IndexDamaged(
-                f"{what} cannot be read ({error})",
-                remedy=(Remedy.REBUILD, Remedy.ROLL_BACK),
-                index=self.name,
-            ) from error
+            raise self._damaged(manifest.version, f"cannot be read ({error})") from error
 
     def companion_path(self, manifest: Manifest, name: str) -> Path:
-        """Return the path of a companion file of a version."""
         return self.version_path(manifest.version) / name
 
     def vectors(self, manifest: Manifest) -> "VectorParts | None":
-        """Open the vectors of a version; None if it has none.
-
-        Raises:
-            IndexDamaged: files are damaged.
-        """
         if (fingerprint := manifest.vector_fingerprint) is None:
             return None
         from indexer.forward.columns import read_removed
@@ -223,16 +188,12 @@ class FolderStore(IndexStore):
     def check_files(
         self, manifest: Manifest, *, every_byte: bool = False, names: Collection[str] = ()
     ) -> None:
-        """Compare a version's files with its manifest: all sizes, and checksums of small or named files."""
         folder, most_bytes = self.version_path(manifest.version), None if every_byte else READ_ON_OPENING
         named = {name: manifest.files[name] for name in names if name in manifest.files}
-        for difference in chain(
-            differing_files(folder, manifest.files, most_bytes=most_bytes), differing_files(folder, named)
-        ):
-            raise self._differs(manifest.version, difference)
+        small = differing_files(folder, manifest.files, most_bytes=most_bytes)
+        self._raise_first(manifest.version, chain(small, differing_files(folder, named)))
 
     def verify_files(self, version: int, progress: Progress = no_progress) -> list[str]:
-        """Compare every byte of a version with its manifest; return one line per difference."""
         folder = self.version_path(version)
         try:
             manifest = self.manifest_of(version)
@@ -248,7 +209,6 @@ class FolderStore(IndexStore):
         return sorted(found)
 
     def held(self) -> AbstractContextManager[None]:
-        """Lock the index for writing."""
         return self.local.lock()
 
     def recover(self) -> None:
@@ -269,7 +229,6 @@ class FolderStore(IndexStore):
                 _remove_unless_read(path)
 
     def can_resume(self) -> bool:
-        """Check whether an unfinished build is present."""
         return self.local.building.is_dir()
 
     def start_building(
@@ -279,35 +238,25 @@ class FolderStore(IndexStore):
         decompound: Decompound,
         dictionary: UserDictionary | None = None,
     ) -> None:
-        """Start a new build: from the passages of a version, or empty."""
         del analyzer, decompound  # the engine receives tokens
-        self.local.start()
-        if dictionary:
-            (self.local.building / DICTIONARY).write_text(dictionary.text(), encoding="utf-8")
+        self.local.start(dictionary)
         if base:
             for folder in (TANTIVY, FORWARD, VECTORS):
                 source = self.version_path(base.version) / folder
                 link_files(source, self.local.building / folder, CHANGING_FILES)
 
     def writer(self, base: Manifest | None) -> "Writer":
-        """Open the build for writing."""
         from indexer.versions.writers.tantivy import TantivyWriter
 
-        return TantivyWriter(
-            self.local.building,
-            memory_mb=self._writer_memory_mb,
-            lexicon=self.companion_path(base, LEXICON) if base else None,
-        )
+        lexicon = self.companion_path(base, LEXICON) if base else None
+        return TantivyWriter(self.local.building, memory_mb=self._writer_memory_mb, lexicon=lexicon)
 
     def publish(self, manifest: Manifest, *, keep: int) -> Manifest:
-        """Publish the finished build as the current version, and prune all but the last `keep` versions."""
         building, target = self.local.building, self.version_path(manifest.version)
         self.local.versions.mkdir(exist_ok=True)
         self.local.move_dead_letters(manifest.version)
         before = self.current() or 0
-        known = self._known_sums(before)
-        published = replace(manifest, files=sum_files(building, NOT_PUBLISHED, known))
-        self._check_rewritten(published)
+        published = replace(manifest, files=self._sum_files(before))
         published.write(building)
         for path in [*building.rglob("*"), building]:
             sync(path)
@@ -322,33 +271,35 @@ class FolderStore(IndexStore):
             self._prune(version)
         return published
 
-    def _known_sums(self, version: int) -> dict[tuple[int, int], FileSum]:
-        """Return the checksums of files shared with a version by hard links, which are not read again."""
+    def _sum_files(self, current: int) -> dict[str, FileSum]:
+        """Return the checksums of the build's files; those shared with the current version are not read.
+
+        The files of the base that an update has joined or merged are compared, as new checksums hide damage.
+        """
         try:
-            return sums_by_inode(self.version_path(version), self.manifest_of(version).files)
+            known = self.manifest_of(current).files
         except (IndexDamaged, IndexMismatch):
-            return {}
+            known = {}
+        building = self.local.building
+        files = sum_files(building, NOT_PUBLISHED, shared=(self.version_path(current), known))
+        if (base := (self.local.read_plan() or {}).get("base")) is not None:
+            folders = (TANTIVY, FORWARD, VECTORS)
+            were = self.manifest_of(base).files
+            rewritten = {
+                name: found
+                for name, found in were.items()
+                if name.startswith(folders) and files.get(name) != found
+            }
+            self._raise_first(base, differing_files(self.version_path(base), rewritten))
+        return files
 
-    def _check_rewritten(self, published: Manifest) -> None:
-        """Compare the files of the base that an update has joined or merged, as new checksums hide damage."""
-        version = (self.local.read_plan() or {}).get("base")
-        if version is None:
-            return
-        base = self.manifest_of(version)
-        rewritten = {
-            name: found
-            for name, found in base.files.items()
-            if name.startswith((TANTIVY, FORWARD, VECTORS)) and published.files.get(name) != found
-        }
-        for difference in differing_files(self.version_path(version), rewritten):
-            raise self._differs(version, difference)
+    def _raise_first(self, version: int, differences: Iterable[str]) -> None:
+        for difference in differences:
+            raise self._damaged(version, difference)
 
-    def _differs(self, version: int, difference: str) -> IndexDamaged:
-        return IndexDamaged(
-            f"index {self.name!r}, version {version}: {difference}",
-            remedy=(Remedy.REBUILD, Remedy.ROLL_BACK),
-            index=self.name,
-        )
+    def _damaged(self, version: int, how: str) -> IndexDamaged:
+        what = f"index {self.name!r}, version {version}: {how}"
+        return IndexDamaged(what, remedy=(Remedy.REBUILD, Remedy.ROLL_BACK), index=self.name)
 
     def _prune(self, version: int) -> None:
         """Remove a version atomically; while a reader has it open, only hide it."""
@@ -359,19 +310,17 @@ class FolderStore(IndexStore):
         self.local.dead_letter_path(version).unlink(missing_ok=True)
 
     def discard_building(self) -> None:
-        """Remove the unfinished build, and the folder if the index was never published."""
         self.local.discard(with_index=self.current() is None)
 
     def point_to(self, version: int) -> None:
-        """Make a version the current one."""
         if self._pointer.is_dir() and not self._pointer.is_symlink():  # damage: a file cannot replace it
             self._pointer.rename(self._pointer.with_name(f".{POINTER}.{os.urandom(4).hex()}"))
         write_durably(self._pointer, _pointer_to(str(version)))
 
     def delete(self) -> None:
-        """Remove the index with all of its versions, or an unfinished first build."""
         if not self.local.is_begun():
-            self._require_versions()
+            with suppress(IndexDamaged):
+                self.require_current()
         with self.held(), map_write_errors(self.name):
             self.local.remove()
 

@@ -1,8 +1,10 @@
-"""Writer for a cluster: bulk requests in background threads, with the client's helper.
+"""Writer for a cluster: bulk requests in a background thread, with the client's helper.
 
 The helper repeats documents with the status 429, 502, 503 or 504, and the client repeats whole requests, both
 with growing pauses up to `patience_s`. Documents are not duplicated: their id is that of the passage.
 """
+
+# ruff: noqa: D102 - `tantivy.py` describes the methods
 
 import json
 import time
@@ -21,7 +23,6 @@ from indexer.encoders import Stored, VectorFingerprint
 from indexer.errors import EngineRefused
 from indexer.files.schema import StoredPassage
 from indexer.forward.building import TermNumbers, packed_row
-from indexer.forward.lexicon import Lexicon
 from indexer.settings import ElasticsearchSettings
 from indexer.versions.cluster.connection import FIRST_PAUSE_S, LONGEST_PAUSE_S, NOT_FOUND, TRANSIENT, cause_in
 from indexer.versions.cluster.documents import (
@@ -31,20 +32,20 @@ from indexer.versions.cluster.documents import (
     hits_of,
     passages_of_index,
     to_document,
+    vector_field,
 )
-from indexer.versions.cluster.mapping import vector_field
 from indexer.versions.store.build_folder import COMMITTED, NEW_TERMS
+from indexer.versions.writers import VectorKey
 
 MAX_TERMS = 10_000  # of a query
 SETTLING_S = 3.0  # pause between merges that drop deleted passages
 MERGE_S = 24 * 3600.0
 VECTOR = "vector"
 WITH: dict[str, Any] = {"exists": {"field": VECTOR}}
-WITHOUT: dict[str, Any] = {"bool": {"must_not": [WITH]}}
 
 
 class ElasticsearchWriter:
-    """A version in a cluster being written; see `indexer.versions.writers.Writer`."""
+    """A version in a cluster being written; see `indexer.versions.writers.tantivy`."""
 
     def __init__(
         self,
@@ -63,7 +64,7 @@ class ElasticsearchWriter:
         self.replaced = 0
         self._client, self._settings, self._index, self._base = client, settings, index, base
         self._note = building / COMMITTED
-        self._terms = TermNumbers(building / NEW_TERMS, Lexicon.open(lexicon) if lexicon else ())
+        self._terms = TermNumbers(building / NEW_TERMS, lexicon)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="bulk")
         self._sending: Future[int] | None = None
         self._newest = -1  # sequence of the last added passage
@@ -75,7 +76,6 @@ class ElasticsearchWriter:
         self._size = 0  # bytes, approximate
 
     def __enter__(self) -> Self:
-        """Return the writer."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -83,16 +83,14 @@ class ElasticsearchWriter:
         self._thread.shutdown()
 
     def add(self, passage: StoredPassage, analysed: AnalysedPassage, sequence: int) -> bytes:
-        """Add a passage, and return its row; `sequence` is its record's place in the corpus."""
         self._newest = sequence
-        row = packed_row(passage, analysed, self._terms.lexicon)
+        row = packed_row(passage, analysed, self._terms)
         document = to_document(passage, analysed.tokens, row, sequence)
         self._actions.append(self._action(passage.passage_id, _source=document))
         self._grow(5 * (len(passage.title) + len(passage.text)) + 300)
         return row
 
     def remove(self, field: str, value: str) -> None:
-        """Delete a record of the base, before its passages are added."""
         self._gone.setdefault(field, []).append(value)
         self._grow(len(value))
 
@@ -146,35 +144,27 @@ class ElasticsearchWriter:
                 )
 
     def held(self, field: str, values: Iterable[str]) -> set[str]:
-        """Return the values that are in an exact field of the base."""
         return {hit["fields"][field][0] for hit in self._in_base(field, values)}
 
     def _in_base(self, field: str, values: Iterable[str]) -> Iterator[dict[str, Any]]:
-        """Yield the hits of the base with a value in an exact field, with this value."""
         for some in windows(values, MAX_TERMS):
             query = {"terms": {field: some}}
             yield from hits_of(self._client, str(self._base), query, source=False, docvalue_fields=[field])
 
     def stored_records(self, field: str, values: Sequence[str]) -> dict[str, list[StoredPassage]]:
-        """Return the passages of records of the base by their values in an exact field, in order."""
         records: dict[str, list[StoredPassage]] = {}
-        query = {"terms": {field: list(values)}}
-        for passage in passages_of_index(self._client, str(self._base), query):
+        for passage in passages_of_index(self._client, str(self._base), {"terms": {field: list(values)}}):
             records.setdefault(str(getattr(passage, field)), []).append(passage)
         return records
 
     def last_written(self) -> int:
-        """Return the highest committed sequence; −1 in an empty index."""
         if self._note.exists():
             return int(json.loads(self._note.read_text(encoding="utf-8"))["sequence"])
         if self._base is None:
             return -1
-        highest = {"highest": {"max": {"field": "sequence"}}}
-        found = self._client.search(
-            index=self._base, size=0, aggs=highest, allow_partial_search_results=False
-        )
-        value = found["aggregations"]["highest"]["value"]
-        return -1 if value is None else int(value)
+        newest: dict[str, Any] = {"sort": [{"sequence": "desc"}], "allow_partial_search_results": False}
+        found = self._client.search(index=self._base, size=1, source=False, **newest)["hits"]["hits"]
+        return int(found[0]["sort"][0]) if found else -1
 
     def commit(self) -> None:
         """Wait for the acknowledgement of all added passages, and store the progress."""
@@ -204,37 +194,32 @@ class ElasticsearchWriter:
             time.sleep(SETTLING_S)
 
     def stored(self) -> Iterator[StoredPassage]:
-        """Yield every committed passage in corpus order."""
         committed = {"range": {"sequence": {"lte": self.last_written()}}}
         return passages_of_index(self._client, self._index, committed)
 
     @property
     def terms(self) -> list[str]:
-        """The terms of the version's lexicon, in the order of their numbers."""
         return self._terms.terms
 
     def start_vectors(
         self, fingerprint: VectorFingerprint, *, keep: bool
-    ) -> Iterator[tuple[str, StoredPassage]]:
+    ) -> Iterator[tuple[VectorKey, StoredPassage]]:
         """Yield the id of each passage without a vector, and the passage; a cluster keeps all vectors."""
         del keep
         kind = self._settings.vector_index
         field = vector_field(fingerprint.dimensions, index=kind, storage=fingerprint.storage)
         self._client.indices.put_mapping(index=self._index, properties={VECTOR: field})
-        found = passages_of_index(self._client, self._index, WITHOUT)
+        found = passages_of_index(self._client, self._index, {"bool": {"must_not": [WITH]}})
         return ((passage.passage_id, passage) for passage in found)
 
-    def put_vectors(self, keys: Sequence[str], vectors: Stored) -> None:
-        """Send the vectors of passages."""
+    def put_vectors(self, keys: Sequence[VectorKey], vectors: Stored) -> None:
         for some in windows(zip(keys, vectors.tolist(), strict=True), PAGE):
             self._bulk([self._action(name, _op_type="update", doc={VECTOR: vector}) for name, vector in some])
 
     def finish_vectors(self) -> int:
-        """Return the number of passages with a vector."""
         self._client.indices.refresh(index=self._index)
         return count(self._client, self._index, WITH)
 
     @property
     def passage_count(self) -> int:
-        """The number of committed passages."""
         return count(self._client, self._index)

@@ -12,22 +12,22 @@ from typing import Self
 import tantivy
 
 from indexer.analysis.analysed import AnalysedPassage
-from indexer.analysis.packing import GAP, PackedTokens
+from indexer.analysis.packing import GAP
 from indexer.encoders import Stored, VectorFingerprint
 from indexer.files.schema import AUTHORS, EXACT_FIELDS, TERMS, StoredPassage, tantivy_schema
 from indexer.files.stored import (
     add_stored,
     passage_numbers,
+    passage_of,
     place_in_paper,
     read_numbered,
-    read_passage,
     with_value,
 )
 from indexer.forward.building import RowWriter, TermNumbers, packed_row
 from indexer.forward.columns import ForwardColumns
-from indexer.forward.lexicon import Lexicon
 from indexer.vectors.parts import VectorParts, VectorWriter
 from indexer.versions.store.build_folder import CHANGING_FILES, FORWARD, NEW_TERMS, TANTIVY, VECTORS
+from indexer.versions.writers import VectorKey
 
 # Less free space counts as a full disk, as the space of a failed write is released before the check.
 LITTLE_SPACE = 64_000_000
@@ -35,7 +35,11 @@ PROBE_BYTES = 4_000_000
 
 
 class TantivyWriter:
-    """An index being written; a context manager that closes its files."""
+    """A version being written; a context manager that closes its files.
+
+    Added passages are durable after the next `commit`. Passages come in corpus order, with the passages of
+    one record together. `replaced` counts the records of the base version deleted by `remove`.
+    """
 
     def __init__(self, building: Path, *, memory_mb: int, lexicon: Path | None = None) -> None:
         """Open or create the index in a building folder.
@@ -48,16 +52,18 @@ class TantivyWriter:
         self._folder, self._rows_folder = building / TANTIVY, building / FORWARD
         self._folder.mkdir(parents=True, exist_ok=True)
         self._vectors_folder = building / VECTORS
-        self.replaced = 0
-        self._memory = memory_mb * 1_000_000
+        self.replaced, self._memory = 0, memory_mb * 1_000_000
         with _as_os_errors(self._folder):
             self._index = tantivy.Index(tantivy_schema(), str(self._folder))
-            self._index.register_tokenizer(TERMS, _words_of_a_line())
+            # split at spaces, and drop the gaps, which count as positions
+            words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
+            gaps = tantivy.Filter.custom_stopword([GAP])
+            self._index.register_tokenizer(TERMS, words.filter(gaps).build())
             self._writer: tantivy.IndexWriter | None = self._index.writer(self._memory, 1)
         self._base = self._searcher()
-        self._terms = TermNumbers(building / NEW_TERMS, Lexicon.open(lexicon) if lexicon else ())
+        self._terms = TermNumbers(building / NEW_TERMS, lexicon)
         self._rows = RowWriter(self._rows_folder, None if lexicon else int(self._base.num_docs))
-        self._base_rows = ForwardColumns(self._rows_folder) if lexicon else None
+        self._base_rows = ForwardColumns(self._rows_folder)
 
     def __enter__(self) -> Self:
         """Return the writer."""
@@ -74,11 +80,15 @@ class TantivyWriter:
         return self._writer
 
     def add(self, passage: StoredPassage, analysed: AnalysedPassage, sequence: int) -> bytes:
-        """Add a passage, and return its row; `sequence` is its record's place in the corpus."""
-        tokens, row = analysed.tokens, packed_row(passage, analysed, self._terms.lexicon)
+        """Add a passage of the record at a place in the corpus; return its row of the forward index."""
+        tokens, row = analysed.tokens, packed_row(passage, analysed, self._terms)
         document = tantivy.Document()
-        _add_tokens(document, "text", tokens.text)
-        _add_tokens(document, "title", tokens.title)
+        for field, packed in (("text", tokens.text), ("title", tokens.title)):
+            if packed.positions:
+                placed = [tantivy.Token(term, position, 0, 0) for term, position in packed.unpack()]
+                document.add_pre_tokenized_text(field, tantivy.PreTokenizedString("", placed))
+            else:  # as a line, which is five times faster than token by token
+                document.add_text(field, packed.terms)
         for name in EXACT_FIELDS:
             if value := getattr(passage, name):
                 document.add_text(name, value)
@@ -96,7 +106,10 @@ class TantivyWriter:
         return row
 
     def remove(self, field: str, value: str) -> None:
-        """Delete the passages of the base with a value in an exact field (doc_id or passage_id)."""
+        """Delete a record of the base version, before the passages that replace it are added.
+
+        Its passages have the value in an exact field, doc_id or passage_id.
+        """
         if removed := with_value(self._base, field, value):
             self.replaced += 1
             self._rows.remove(passage_numbers(self._base, removed))
@@ -109,17 +122,14 @@ class TantivyWriter:
 
     def stored_records(self, field: str, values: Sequence[str]) -> dict[str, list[StoredPassage]]:
         """Return the passages, with rows, of records of the base by their values in an exact field."""
-        found = ((value, with_value(self._base, field, value)) for value in values)
-        return {
-            value: sorted(map(self._with_row, addresses), key=place_in_paper)
-            for value, addresses in found
-            if addresses
-        }
-
-    def _with_row(self, address: tantivy.DocAddress) -> StoredPassage:
-        [number] = passage_numbers(self._base, [address])
-        row = self._base_rows.packed(number) if self._base_rows else b""
-        return replace(read_passage(self._base, address), row=row)
+        records = {}
+        for value in values:
+            if addresses := with_value(self._base, field, value):
+                rows = map(self._base_rows.packed, passage_numbers(self._base, addresses))
+                passages = (passage_of(self._base.doc(address))[0] for address in addresses)
+                read = (replace(passage, row=row) for passage, row in zip(passages, rows, strict=True))
+                records[value] = sorted(read, key=place_in_paper)
+        return records
 
     def commit(self) -> None:
         """Commit atomically, and wait for the merging of segments.
@@ -166,8 +176,8 @@ class TantivyWriter:
 
     def start_vectors(
         self, fingerprint: VectorFingerprint, *, keep: bool
-    ) -> Iterator[tuple[int, StoredPassage]]:
-        """Yield the number of each passage without a vector, and the passage."""
+    ) -> Iterator[tuple[VectorKey, StoredPassage]]:
+        """Yield the committed passages without a vector; `keep` says whether vectors of the base are kept."""
         if not keep:
             shutil.rmtree(self._vectors_folder, ignore_errors=True)
         self._vectors_folder.mkdir(exist_ok=True)
@@ -175,7 +185,7 @@ class TantivyWriter:
         held = VectorParts(self._vectors_folder, fingerprint, self._rows.removed)
         return read_numbered(self._searcher(), lambda numbers: held.places(numbers) < 0)
 
-    def put_vectors(self, keys: Sequence[int], vectors: Stored) -> None:
+    def put_vectors(self, keys: Sequence[VectorKey], vectors: Stored) -> None:
         """Write the vectors of the passages with some numbers."""
         self._vectors.put(keys, vectors)
 
@@ -193,21 +203,6 @@ class TantivyWriter:
         return self._index.searcher()
 
 
-def _words_of_a_line() -> tantivy.TextAnalyzer:
-    """Split at spaces and drop the gaps, which count as positions."""
-    words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
-    return words.filter(tantivy.Filter.custom_stopword([GAP])).build()
-
-
-def _add_tokens(document: tantivy.Document, field: str, packed: PackedTokens) -> None:
-    """Add tokens as a line, five times faster than one by one, if possible."""
-    if not packed.positions:
-        document.add_text(field, packed.terms)
-        return
-    tokens = [tantivy.Token(term, position, 0, 0) for term, position in packed.unpack()]
-    document.add_pre_tokenized_text(field, tantivy.PreTokenizedString("", tokens))
-
-
 @contextmanager
 def _as_os_errors(folder: Path) -> Iterator[None]:
     """Convert tantivy's ValueErrors about system errors, or without a reason, to OSErrors."""
@@ -220,15 +215,10 @@ def _as_os_errors(folder: Path) -> Iterator[None]:
             if words in text:
                 raise OSError(code, text) from error
         if "killed" in text:  # its thread failed without reporting the error
-            _test_write(folder)
+            if shutil.disk_usage(folder).free < LITTLE_SPACE:
+                raise OSError(errno.ENOSPC, "no space left on device", str(folder)) from error
+            with TemporaryFile(dir=folder) as file:  # raises the OSError of a test write, if any
+                file.write(bytes(PROBE_BYTES))
         if "error" in text.lower() or "killed" in text:
             raise OSError(errno.EIO, text) from error
         raise
-
-
-def _test_write(folder: Path) -> None:
-    """Raise the OSError of a test write in this folder, if any."""
-    if shutil.disk_usage(folder).free < LITTLE_SPACE:
-        raise OSError(errno.ENOSPC, "no space left on device", str(folder))
-    with TemporaryFile(dir=folder) as file:
-        file.write(bytes(PROBE_BYTES))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from base.errors import InvalidCall
 from indexer.analysis import make_analyzer
 from indexer.analysis.porter import porter_stem
-from indexer.versions.fingerprint import ANALYSIS_VERSION
+from indexer.versions.manifest import ANALYSIS_VERSION
 
 KOREAN, BILINGUAL, ENGLISH = map(make_analyzer, ("korean", "bilingual", "english"))
 CHAINS = {

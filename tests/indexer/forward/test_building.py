@@ -6,12 +6,11 @@ import pytest
 from indexer.analysis import DECOMPOUND_MODES, make_analyzer
 from indexer.analysis.analysed import AnalysedPassage
 from indexer.analysis.packing import GAP
-from indexer.files.parts import parts_in
 from indexer.files.schema import StoredPassage
 from indexer.forward import building
 from indexer.forward.building import RowWriter, TermNumbers, packed_row
 from indexer.forward.columns import ForwardColumns
-from indexer.forward.lexicon import LexiconBuilder
+from indexer.forward.lexicon import LexiconBuilder, TokenCounts, lexicon_bytes
 from indexer.forward.rows import PassageRows, tokens_of_row
 
 ANALYZER = make_analyzer("bilingual")
@@ -28,7 +27,7 @@ def add(folder, *texts, committed=0):
     terms, rows = TermNumbers(folder / "terms"), RowWriter(folder / "forward", committed)
     for text in texts:
         stored, analysed = passage(text, text)
-        rows.add(stored, packed_row(stored, analysed, terms.lexicon))
+        rows.add(stored, packed_row(stored, analysed, terms))
     terms.flush()
     rows.flush()
     return terms, rows
@@ -57,15 +56,8 @@ def test_passages_and_new_terms_are_numbered_in_the_order_of_the_corpus(tmp_path
     assert bodies(tmp_path, terms.terms) == [["graph", "theori"], ["theori", "walk"]]
 
 
-def test_a_part_is_written_once_its_rows_are_large(tmp_path, monkeypatch):
-    monkeypatch.setattr(building, "PART_BYTES", 100)
-
-    add(tmp_path, *(f"word{number}" for number in range(10)))
-
-    assert len(parts_in(tmp_path / "forward")) > 1
-
-
-def test_a_resumed_build_continues_after_the_engines_commit(tmp_path):
+def test_a_resumed_build_continues_after_the_engines_commit(tmp_path, monkeypatch):
+    monkeypatch.setattr(building, "PART_BYTES", 60)  # a part for each two passages
     texts = ["graph", "walk of graphs", "theory", "a walk in theory"]
     add(tmp_path / "whole", *texts)
     add(tmp_path / "resumed", *texts[:2])
@@ -89,12 +81,14 @@ def test_other_rows_than_were_committed_are_an_error(tmp_path, committed):
 def test_an_update_continues_the_numbers_of_its_base(tmp_path):
     _, rows = add(tmp_path, "graph", "walk", "theory")
     rows.finish()
-    terms = TermNumbers(tmp_path / "new", ["graph", "walk", "theori"])
+    base = tmp_path / "lexicon.bin"
+    base.write_bytes(lexicon_bytes(["graph", "walk", "theori"], TokenCounts()))
+    terms = TermNumbers(tmp_path / "new", base)
     rows = RowWriter(tmp_path / "forward")
     rows.remove([1])
     stored, analysed = passage("walk further", "walk further")
 
-    assert rows.add(stored, packed_row(stored, analysed, terms.lexicon)) == 3
+    assert rows.add(stored, packed_row(stored, analysed, terms)) == 3
     rows.finish()
     assert terms.terms == ["graph", "walk", "theori", "further"]
     assert names(tmp_path) == ["graph", "walk", "theory", "walk further"]

@@ -1,13 +1,15 @@
 """The rows of a version in memory-mapped parts: written, joined, found by number."""
 
 import shutil
+from itertools import islice
 
 import numpy as np
 import pytest
 
 from indexer.files.parts import first_small_part, part_name, parts_in
 from indexer.files.schema import StoredPassage
-from indexer.forward.columns import COLUMNS, ForwardColumns, NewPart, join_rows
+from indexer.forward.building import RowWriter
+from indexer.forward.columns import COLUMNS, ForwardColumns
 from indexer.forward.rows import GAPS, RowTokens, pack_row
 
 
@@ -25,14 +27,19 @@ PASSAGES = [  # (passage_id, doc_id, row)
 
 def write(folder, *sizes):
     """Write the passages in parts of some sizes."""
-    first = 0
+    writer, passages = RowWriter(folder), iter(PASSAGES)
     for size in sizes:
-        part = NewPart()
-        for passage in PASSAGES[first : first + size]:
-            part.add(*passage)
-        part.write(folder / part_name(first))
-        first += size
+        for passage_id, doc_id, packed in islice(passages, size):
+            writer.add(StoredPassage(passage_id, doc_id, "", "x", "en", "abstract"), packed)
+        writer.flush()
     return folder
+
+
+def join(folder, removed):
+    """Finish an update that removed passages."""
+    writer = RowWriter(folder)
+    writer.remove(sorted(removed))
+    writer.finish()
 
 
 def contents(folder):
@@ -50,15 +57,10 @@ def test_rows_are_read_at_any_numbers_in_any_order(tmp_path, sizes):
 
     assert [rows.body_of(at)[:-GAPS].tolist() for at in range(4)] == [[4, 5, 60_000], [1, 2], [], [1, 2]]
     assert len(columns.rows(np.zeros(0, np.int64))) == 0
+    for unknown in (-1, 4):
+        with pytest.raises(ValueError, match="no row"):
+            columns.packed(unknown)
     assert contents(tmp_path) == PASSAGES
-
-
-@pytest.mark.parametrize("asked", [-1, 4])
-def test_an_unknown_number_is_an_error(tmp_path, asked):
-    columns = ForwardColumns(write(tmp_path, 4))
-
-    with pytest.raises(ValueError, match="no row"):
-        columns.packed(asked)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +83,7 @@ def test_parts_are_joined_until_each_is_twice_as_large_as_the_later_ones(sizes, 
 
 @pytest.mark.parametrize("removed", [set(), {0}, {3}, {1, 2}, {0, 1, 2, 3}, {0, 99}])
 def test_joined_parts_have_empty_rows_for_removed_passages(tmp_path, removed):
-    join_rows(write(tmp_path, 1, 1, 2), np.array(sorted(removed)))
+    join(write(tmp_path, 1, 1, 2), removed)
 
     assert [path.name for path in parts_in(tmp_path)] == [part_name(0)]
     assert contents(tmp_path) == [
@@ -93,7 +95,7 @@ def test_a_large_part_is_shared_as_it_is(tmp_path):
     write(tmp_path, 3, 1)
     before = (tmp_path / part_name(0) / "rows").stat().st_ino
 
-    join_rows(tmp_path, np.array([0]))
+    join(tmp_path, {0})
 
     assert (tmp_path / part_name(0) / "rows").stat().st_ino == before
     assert contents(tmp_path) == PASSAGES

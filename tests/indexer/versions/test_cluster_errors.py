@@ -103,44 +103,21 @@ def refusal(kind, reason):
     return json.dumps({"error": {"type": kind, "reason": reason, "root_cause": []}}).encode()
 
 
-@pytest.mark.parametrize(
-    ("status", "kind", "reason", "error", "told"),
-    [
-        (
-            400,
-            "illegal",
-            "Unknown tokenizer type [nori_tokenizer]",
-            EngineRefused,
-            "lacks the plugin analysis-nori",
-        ),
-        (400, "illegal", "Invalid index name [shrag-nori*]", EngineRefused, "refused: Invalid index name"),
-        (
-            400,
-            "media_type_header_exception",
-            "Accept",
-            EngineRefused,
-            "another major version.*use Elasticsearch 9",
-        ),
-        (401, "security_exception", "no", EngineRefused, "does not accept these credentials.*…__API_KEY"),
-        (403, "security_exception", "action [x] is", EngineRefused, r"lacks|required right: action \[x\]"),
-        (403, "cluster_block_exception", "read-only", EngineRefused, "is read-only.*disk"),
-        (
-            404,
-            "index_not_found_exception",
-            "no such index [a]",
-            VersionGone,
-            r"gone .*\[a\].*SHRAG_KEEP_VERSIONS",
-        ),
-        (429, "es_rejected_execution_exception", "queue", EngineRefused, "is overloaded"),
-        (
-            503,
-            "cluster_block_exception",
-            "no master",
-            EngineRefused,
-            "is not ready.*no master.*_cluster/health",
-        ),
-    ],
-)
+NORI, NO_NORI = "Unknown tokenizer type [nori_tokenizer]", "lacks the plugin analysis-nori"
+REFUSALS = [
+    (400, "illegal", NORI, EngineRefused, rf"{NO_NORI}.*\(bin/elasticsearch-plugin install analysis-nori\)"),
+    (400, "illegal", "Invalid index name [shrag-nori*]", EngineRefused, "refused: Invalid index name"),
+    (400, "media_type_header_exception", "Accept", EngineRefused, "major version.*use Elasticsearch 9"),
+    (401, "security_exception", "no", EngineRefused, "does not accept these credentials.*…__API_KEY"),
+    (403, "security_exception", "action [x] is", EngineRefused, r"required right: action \[x\]"),
+    (403, "cluster_block_exception", "read-only", EngineRefused, "is read-only.*disk"),
+    (404, "index_not_found_exception", "index [a]", VersionGone, r"gone .*\[a\].*SHRAG_KEEP_VERSIONS"),
+    (429, "es_rejected_execution_exception", "queue", EngineRefused, "is overloaded"),
+    (503, "cluster_block_exception", "master", EngineRefused, "is not ready.*master.*_cluster/health"),
+]
+
+
+@pytest.mark.parametrize(("status", "kind", "reason", "error", "told"), REFUSALS)
 def test_a_refusal_is_described_with_the_next_step(status, kind, reason, error, told):
     with serving(server(status=status, body=refusal(kind, reason))) as url, pytest.raises(error, match=told):
         asked(url)

@@ -10,69 +10,35 @@ from tests.generator.sample_index import shrag
 CERTIFICATES = certifi.where()
 
 
+WRONG = [  # settings below SHRAG_ELASTICSEARCH, and the one that is named; "" for all together
+    ({"shard": "2"}, "__SHARD"),
+    ({"url": "http://h"}, "__URL"),
+    ({"url": "http://h:port"}, "__URL"),
+    ({"url": "http://h:9200,"}, "__URL"),
+    ({"url": "http://me:secret@h:9200"}, "__URL"),
+    ({"user": "me:too"}, "__USER"),
+    ({"api_key": "열쇠 secret"}, "__API_KEY"),
+    ({"url": "http://h:9200", "password": "secret"}, ""),
+    ({"url": "https://a:1, HTTP://h:9200", "api_key": "secret"}, ""),
+    ({"replicas": "3-1"}, "__REPLICAS"),
+    ({"ca_certs": CERTIFICATES}, ""),
+    ({"ca_certs": "/nowhere/ca.crt", "url": "https://h:9200"}, "__CA_CERTS"),
+    ({"ca_certs": __file__, "url": "https://h:9200"}, "__CA_CERTS"),  # no certificate
+]
+
+
 @pytest.mark.parametrize(
-    ("environment", "complaint"),
-    [
-        ({"elasticsearch": "nope"}, "SHRAG_ELASTICSEARCH must be JSON"),
-        (
-            {"elasticsearch__shard": "2"},
-            "SHRAG_ELASTICSEARCH__SHARD: ",
-        ),
-        ({"elasticsearch__url": "http://h"}, "SHRAG_ELASTICSEARCH__URL: "),
-        (
-            {"elasticsearch__url": "http://h:port"},
-            "SHRAG_ELASTICSEARCH__URL: ",
-        ),
-        (
-            {"elasticsearch__url": "http://h:9200,"},
-            "SHRAG_ELASTICSEARCH__URL: ",
-        ),
-        (
-            {"elasticsearch__url": "http://me:secret@h:9200"},
-            "SHRAG_ELASTICSEARCH__URL: ",
-        ),
-        ({"elasticsearch__user": "me:too"}, "SHRAG_ELASTICSEARCH__USER: "),
-        ({"elasticsearch__api_key": "열쇠 secret"}, "SHRAG_ELASTICSEARCH__API_KEY: "),
-        (
-            {"elasticsearch__url": "http://h:9200", "elasticsearch__password": "secret"},
-            "SHRAG_ELASTICSEARCH: ",
-        ),
-        (
-            {"elasticsearch__url": "https://a:1,http://h:9200", "elasticsearch__api_key": "secret"},
-            "SHRAG_ELASTICSEARCH: ",
-        ),
-        (
-            {"elasticsearch__url": "https://a:1, HTTP://h:9200", "elasticsearch__api_key": "secret"},
-            "SHRAG_ELASTICSEARCH: ",
-        ),
-        ({"elasticsearch__replicas": "3-1"}, "SHRAG_ELASTICSEARCH__REPLICAS: "),
-        (
-            {"elasticsearch__ca_certs": CERTIFICATES},
-            "SHRAG_ELASTICSEARCH: ",
-        ),
-        (
-            {"elasticsearch__ca_certs": "/nowhere/ca.crt", "elasticsearch__url": "https://h:9200"},
-            "SHRAG_ELASTICSEARCH__CA_CERTS: /nowhere/ca.crt ",
-        ),
-    ],
+    ("given", "named"),
+    WRONG,
     ids=lambda given: "-".join(given) if isinstance(given, dict) else "",
 )
-def test_a_setting_that_does_not_fit_is_one_line_and_exit_2(tmp_path, environment, complaint):
+def test_a_setting_that_does_not_fit_is_one_line_and_exit_2(tmp_path, given, named):
+    environment = {f"elasticsearch__{name}": value for name, value in given.items()}
     done = shrag("indexes", "list", home=tmp_path, **environment)
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1
-    assert done.stderr.startswith(complaint)
+    assert done.stderr.startswith(f"SHRAG_ELASTICSEARCH{named}: ")
     assert "secret" not in done.stderr
-
-
-def test_certificates_that_are_none_are_one_line_and_exit_2(tmp_path):
-    wrong = tmp_path / "ca.crt"
-    wrong.write_text("no certificate")
-    given = {"elasticsearch__url": "https://h:9200", "elasticsearch__ca_certs": wrong}
-    done = shrag("indexes", "list", home=tmp_path, **given)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert len(done.stderr.splitlines()) == 1
-    assert done.stderr.startswith(f"SHRAG_ELASTICSEARCH__CA_CERTS: {wrong} ")
 
 
 def test_a_password_may_be_hangul():

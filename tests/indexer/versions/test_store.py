@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from errno import EIO
 from functools import partial
@@ -11,13 +10,12 @@ from typing import Any
 import pytest
 
 from base.errors import InvalidCall, Remedy
-from base.files.durable import write_durably
 from indexer.errors import IndexBusy, IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.files.sums import FileSum, sum_of
 from indexer.settings import IndexerSettings
 from indexer.versions.manifest import FORMAT, Manifest
 from indexer.versions.store.folder import FolderStore, index_names
-from tests.indexer.made_corpora import ROOT, build, paper, write_jsonl
+from tests.indexer.made_corpora import build, paper, write_jsonl
 from tests.refusals import ANEW_OR_BACK, refusal
 
 
@@ -69,13 +67,6 @@ def test_the_version_published_last_answers_and_the_last_three_are_kept(store):
     assert sorted(path.name for path in store.local.path.iterdir()) == ["CURRENT", "versions", "writer.lock"]
 
 
-def test_with_one_version_kept_the_one_before_is_cleared_away(store):
-    publish(store, keep=1)
-    publish(store, keep=1)
-
-    assert (answering(store), store.versions()) == (2, [2])
-
-
 def test_rollback_goes_back_one_by_one(store):
     for _ in range(3):
         publish(store)
@@ -83,18 +74,7 @@ def test_rollback_goes_back_one_by_one(store):
     assert [store.rollback(), answering(store), store.rollback(), answering(store)] == [2, 2, 1, 1]
     with refusal(InvalidCall, "papers", "1"):
         store.rollback()
-
-
-def test_a_pointer_that_is_a_link_to_itself_is_set_again(store):
-    publish(store)
-    publish(store)
-    pointer = store.local.path / "CURRENT"
-    pointer.unlink()
-    pointer.symlink_to("CURRENT")
-    with refusal(IndexDamaged, remedies=(Remedy.POINT_TO, Remedy.DELETE)):
-        store.require_current()
-
-    assert (store.rollback(1), answering(store), pointer.is_symlink()) == (1, 1, False)
+    assert [store.rollback(3), answering(store), store.rollback()] == [3, 3, 2]
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("elsewhere")])
@@ -129,30 +109,22 @@ def test_dead_letters_move_beside_their_version_and_go_with_it(store):
 
 
 @pytest.mark.parametrize("versions", [0, 1])
-def test_a_version_whose_pointer_was_not_moved_is_published_by_the_next_writer(store, versions):
+@pytest.mark.parametrize("is_moved", [False, True])
+def test_a_version_whose_pointer_was_not_moved_is_published_by_the_next_writer(store, versions, is_moved):
     for _ in range(versions):
         publish(store)
     with store.writing():
         version = prepare(store)
         store.local.versions.mkdir(exist_ok=True)
-        store.local.building.rename(store.version_path(version))  # and here the process was killed
+        store.local.building.rename(store.version_path(version))
+        if is_moved:
+            store.point_to(version)  # and here the process was killed
 
-    assert (store.current(), store.versions()) == ((1, [1]) if versions else (None, []))
+    there = versions + is_moved
+    assert (store.current(), store.versions()) == (there or None, list(range(1, there + 1)))
     with store.writing():
         assert (store.current(), answering(store)) == (version, version)
     assert not (store.version_path(version) / "plan.json").exists()
-
-
-def test_a_process_killed_after_the_pointer_was_moved_has_published(store):
-    publish(store)
-    with store.writing():
-        version = prepare(store)
-        store.local.building.rename(store.version_path(version))
-        store.point_to(version)  # and here the process was killed
-
-    assert (store.current(), store.versions()) == (2, [1, 2])
-    assert publish(store) == 3
-    assert not (store.version_path(2) / "plan.json").exists()
 
 
 def test_versions_that_a_killed_process_did_not_prune_are_pruned_by_the_next(store, monkeypatch):
@@ -178,6 +150,22 @@ def test_a_version_half_cleared_away_is_none(store):
     assert sorted(path.name for path in store.local.versions.iterdir()) == ["000002", "000003"]
 
 
+def test_a_deleted_index_and_a_first_build_that_broke_off_leave_nothing(store, tmp_path):
+    for prepared in (publish, begin):
+        prepared(store)
+        store.delete()
+        assert (list(tmp_path.iterdir()), index_names(IndexerSettings(home=tmp_path))) == ([], [])
+    for refused in (store.delete, store.rollback):
+        with refusal(UnknownIndex, "papers", remedies=Remedy.CREATE):
+            refused()
+    assert list(tmp_path.iterdir()) == []
+
+
+def begin(store):
+    with store.writing():
+        prepare(store)
+
+
 def test_rolling_back_or_deleting_beside_a_writer_is_refused(store):
     publish(store)
     publish(store)
@@ -191,41 +179,11 @@ def test_rolling_back_or_deleting_beside_a_writer_is_refused(store):
     assert store.current() == 2
 
 
-def test_a_deleted_index_leaves_nothing(store, tmp_path):
-    publish(store)
-
-    store.delete()
-
-    assert (list(tmp_path.iterdir()), index_names(IndexerSettings(home=tmp_path))) == ([], [])
-    with pytest.raises(UnknownIndex):
-        store.delete()
-
-
-def test_a_first_build_that_broke_off_can_be_deleted(store, tmp_path):
-    with store.writing():
-        prepare(store)
-
-    store.delete()
-
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_asking_for_what_is_not_there_makes_nothing(store, tmp_path):
-    with refusal(UnknownIndex, "papers", remedies=Remedy.CREATE):
-        store.rollback()
-
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", ".hidden", "-x", "a" * 65, "a b", "a\n"])
 def test_a_name_that_is_no_plain_word_is_refused(tmp_path, name):
     with pytest.raises(InvalidCall):
         FolderStore(tmp_path, name)
-
-
-@pytest.mark.parametrize("name", ["papers", "논문", "a.b-c_1", "9"])
-def test_a_plain_word_names_an_index(tmp_path, name):
-    assert FolderStore(tmp_path, name).local.path == tmp_path / name
+    assert FolderStore(tmp_path, f"논문.a-b_c{len(name)}").local.path.parent == tmp_path
 
 
 def edit_manifest(store, edit):
@@ -233,11 +191,21 @@ def edit_manifest(store, edit):
     path.write_text(edit(path.read_text()))
 
 
-def test_a_changed_manifest_is_a_damaged_index_with_two_ways_out(store):
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda text: text.replace('"papers": 0', '"papers": 1'),
+        lambda _: "[" * 100_000,
+        lambda _: '{"format": 3, "a": ' + "[" * 100_000,
+        lambda _: "null",
+    ],
+    ids=["changed", "deep", "deep value", "null"],
+)
+def test_a_manifest_of_anything_else_is_a_damaged_index_with_two_ways_out(store, edit):
     publish(store)
-    edit_manifest(store, lambda text: text.replace('"papers": 0', '"papers": 1'))
+    edit_manifest(store, edit)
 
-    with refusal(IndexDamaged, "papers", "version 1", remedies=ANEW_OR_BACK):
+    with refusal(IndexDamaged, "papers", remedies=ANEW_OR_BACK):
         store.manifest()
 
 
@@ -309,24 +277,18 @@ def test_a_version_that_is_cleared_away_while_it_is_verified_is_no_error(store):
     assert 1 not in store.versions()
 
 
-def test_opening_notices_a_file_of_another_size_and_a_missing_one(store):
+def test_opening_reads_the_smaller_files_and_verifying_the_others_too(store, monkeypatch):
     publish(store)
     path = store.version_path(1) / "number"
     store.check_files(store.manifest())
-
-    path.write_text("12")
-    with refusal(IndexDamaged, "number has 2 bytes", remedies=ANEW_OR_BACK):
-        store.check_files(store.manifest())
-    path.unlink()
-    with refusal(IndexDamaged, "number is missing", remedies=ANEW_OR_BACK):
-        store.check_files(store.manifest())
-
-
-def test_opening_reads_the_smaller_files_and_verifying_the_others_too(store, monkeypatch):
-    publish(store)
-    (store.version_path(1) / "number").write_text("2")
-    with refusal(IndexDamaged, "number", "checksum", remedies=ANEW_OR_BACK):
-        store.check_files(store.manifest())
+    for spoil, told in (
+        (path.unlink, "is missing"),
+        (lambda: path.write_text("12"), "has 2 bytes"),
+        (lambda: path.write_text("2"), "checksum"),
+    ):
+        spoil()
+        with refusal(IndexDamaged, "number", told, remedies=ANEW_OR_BACK):
+            store.check_files(store.manifest())
 
     monkeypatch.setattr("indexer.versions.store.folder.READ_ON_OPENING", 0)
     store.check_files(store.manifest())
@@ -431,13 +393,6 @@ def test_a_damaged_version_is_not_made_to_answer(store):
     assert (store.current(), store.rollback(1), store.current()) == (3, 1, 1)
 
 
-def test_any_version_that_is_there_may_answer(store):
-    for _ in range(3):
-        publish(store)
-
-    assert [store.rollback(1), store.rollback(3), store.rollback()] == [1, 3, 2]
-
-
 FORGED: dict[str, Any] = {
     "name": None,
     "version": 2,
@@ -460,59 +415,6 @@ def test_a_forged_manifest_is_damage(store, field):
 
     with refusal(IndexDamaged, "papers", "version 1", remedies=ANEW_OR_BACK):
         store.manifest()
-
-
-@pytest.mark.parametrize("text", ["[" * 100_000, '{"format": 3, "a": ' + "[" * 100_000, "null", "3"])
-def test_a_manifest_of_anything_else_is_damage(store, text):
-    publish(store)
-    edit_manifest(store, lambda _: text)
-
-    with refusal(IndexDamaged, "papers", remedies=ANEW_OR_BACK):
-        store.manifest()
-
-
-def test_a_text_is_replaced_whole_or_not_at_all(tmp_path):
-    path = tmp_path / "text"
-    write_durably(path, "old")
-
-    with pytest.raises(UnicodeEncodeError):
-        write_durably(path, "new \ud800")
-
-    assert path.read_text() == "old"
-    assert [one.name for one in tmp_path.iterdir()] == ["text"]
-
-
-READS_WITHOUT_DESCRIPTORS = """
-import os, resource, sys
-from errno import EMFILE
-from pathlib import Path
-from indexer.versions.store.folder import FolderStore
-
-store = FolderStore(Path(sys.argv[1]), "papers")
-passages = store.stored_passages(store.manifest())
-unused = os.dup(0)
-os.close(unused)
-resource.setrlimit(resource.RLIMIT_NOFILE, (unused, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
-try:
-    next(passages)
-except OSError as error:
-    sys.exit(error.errno != EMFILE)
-"""
-
-
-def test_a_process_without_descriptors_does_not_say_that_the_index_is_damaged(tmp_path):
-    build(tmp_path, write_jsonl(tmp_path / "one.jsonl", [paper(1)]))
-
-    run = subprocess.run(
-        [sys.executable, "-c", READS_WITHOUT_DESCRIPTORS, str(tmp_path)],
-        cwd=ROOT,
-        check=False,
-        capture_output=True,
-        stdin=subprocess.DEVNULL,
-        text=True,
-    )
-
-    assert (run.returncode, run.stderr) == (0, "")
 
 
 def test_indexes_are_listed_by_name_without_unfinished_ones(tmp_path):

@@ -1,6 +1,5 @@
 """What a process leaves that is killed while it writes a file: it is ours, never published, and goes."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -77,12 +76,3 @@ def test_what_was_half_written_in_a_build_is_not_published(home, corpus, script)
 
     assert manifest.files == whole
     assert not left.exists()
-
-
-def test_a_deletion_passes_the_leftover_of_one_with_the_same_process_number(home, corpus):
-    build(home, corpus)
-    shutil.copytree(home / "papers", home / f".deleted-papers-{os.getpid()}")
-
-    FolderStore(home, "papers").delete()
-
-    assert list(home.iterdir()) == []

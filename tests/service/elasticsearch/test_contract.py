@@ -42,10 +42,8 @@ QUERIES = {
     "a word of several tokens": Term("회귀", ("회귀", "regress")),
     "any, with the title clause": or_query([PANGOLIN, AXOLOTL, TRADE], title_weight=0.35),
     "a repeated word": Or((TRADE, TRADE, PANGOLIN)),
-    "all": And((PANGOLIN, TRADE)),
     "all of any": And((Or((PANGOLIN, AXOLOTL)), Or((TRADE, AXOLOTL)))),
     "a negation beside OR": Or((PANGOLIN, AXOLOTL, Not(Term("gill", ("gill",))))),
-    "only a negation": Not(TRADE),
     "filters beside words": And((Or((PANGOLIN, AXOLOTL)), Range(2015, 2022), Not(Exact("lang", ("ko",))))),
     "many words": Or((*(Term(f"w{n}", (f"w{n}",)) for n in range(2_000)), PANGOLIN)),
 }

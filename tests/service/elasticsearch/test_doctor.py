@@ -1,6 +1,5 @@
 """`shrag doctor` before a real cluster: the server, its plugin, its indexes and their vectors."""
 
-import httpx
 import pytest
 
 from indexer.ingest import IngestRequest, build_index
@@ -38,26 +37,6 @@ def test_a_cluster_with_the_plugin_is_well(settings, elasticsearch):
     assert engine | {"health": "ok"} == dict.fromkeys(SUBJECTS, "ok")
     assert found["engine", "version"]["found"].startswith("Elasticsearch 9.")
     assert found["index", "list"]["status"] == "not configured"
-
-
-def test_health_is_the_cluster_s_own_word(settings, elasticsearch):
-    def health():
-        answer = httpx.get(
-            f"{elasticsearch.url}/_cluster/health",
-            auth=elasticsearch.basic_auth,
-            trust_env=False,
-            timeout=240,
-        )
-        return answer.json()["status"]
-
-    told, seen = "", set()
-    while told not in seen:  # indexes of other tests come and go
-        seen = {health()}
-        _, found = asked(settings)
-        told = found["engine", "health"]["found"].removesuffix(", 1 node(s)")
-        seen.add(health())
-
-    assert found["engine", "health"]["status"] == {"green": "ok", "yellow": "warning", "red": "wrong"}[told]
 
 
 @pytest.mark.parametrize("key", ["shrag-search", "shrag-index"])

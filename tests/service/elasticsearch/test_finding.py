@@ -9,24 +9,10 @@ from benchmarks.corpora.citations import question_of, write_citing_papers
 from generator.finding.agents import PURE
 from generator.finding.finding import find_in_sources, open_index_as_source
 from generator.finding.request import FindRequest
-from generator.pipeline import answer_question
-from generator.ways import make_request
 from indexer.ingest import IngestRequest, build_index
-from retriever.index import open_index
-from retriever.strategy import Strategy
-from tests.generator.sample_index import ENGLISH, ENGLISH_OF_KOREAN, KOREAN, settings_of
+from tests.generator.sample_index import ENGLISH, KOREAN, settings_of
 from tests.indexer.made_corpora import ROOT
 from tests.service.elasticsearch.own_prefix import own_prefix
-
-REVIEW = "recovering cobalt of spent batteries: a review"
-TWO_STEPS = (
-    "What did the study that compared written feedback by teachers with that of a language model find?"
-)
-STRATEGY = Strategy(
-    ko=("글쓰기 피드백", "언어 모델"),
-    en=("written feedback", "language model"),
-    steps=("Which study compared feedback by teachers and models?", "What did it find about essays?"),
-)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +46,7 @@ def outcome(found):
     return papers, [(query.text, set(query.found or ())) for query in found.state.queries]
 
 
-@pytest.mark.parametrize("question", [KOREAN, ENGLISH, REVIEW])
+@pytest.mark.parametrize("question", [KOREAN, ENGLISH])
 def test_both_engines_find_the_same_papers(engines, question):
     embedded, cluster = (find(settings, "sample", FindRequest(question, layers=2)) for settings in engines)
     assert embedded.papers
@@ -75,20 +61,3 @@ def test_references_cost_a_cluster_two_requests_a_layer_and_lead_to_the_same_pap
     assert all(layer["requests"] <= 2 for layer in layers)
     assert {ranked.paper_id for ranked in cluster.papers} == {ranked.paper_id for ranked in embedded.papers}
     assert cluster.state.papers.keys() == embedded.state.papers.keys()
-
-
-@pytest.mark.parametrize("question", [TWO_STEPS, ENGLISH_OF_KOREAN])
-def test_both_engines_answer_in_several_steps_from_the_same_evidence(engines, question):
-    def evidence(settings):
-        with open_index(settings.indexer, "sample") as index:
-            asked = asyncio.run(
-                answer_question(
-                    index, make_request(settings, question, hops="auto", strategy=STRATEGY), settings
-                )
-            )
-        assert any(step["name"] == "hops" for step in asked.trace.steps())
-        return [hit.passage_id for hit in asked.evidence]
-
-    embedded, cluster = map(evidence, engines)
-    assert len(embedded) > 5
-    assert cluster == embedded

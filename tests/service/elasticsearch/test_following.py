@@ -4,7 +4,7 @@ import pytest
 
 from indexer.errors import VersionGone
 from indexer.settings import IndexerSettings
-from indexer.versions.cluster.mapping import version_of
+from indexer.versions.cluster.documents import version_of
 from retriever.index import open_index
 from tests.retriever.following_contract import *  # noqa: F403
 from tests.retriever.following_contract import NAME, answered, publish

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from indexer.forward.lexicon import Lexicon, TokenCounts, lexicon_bytes
-from indexer.versions.cluster.mapping import index_body, index_of, vector_field
+from indexer.versions.cluster.documents import index_body, index_of, vector_field
 from retriever.engines.elasticsearch import ElasticsearchEngine
 from retriever.queries.filters import Filters
 from tests.service.elasticsearch.own_prefix import client_of, own_prefix

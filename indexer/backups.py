@@ -1,0 +1,311 @@
+"""Backups of embedded indexes: dated folders, each of which can be used as SHRAG_HOME.
+
+| path in the folder of backups | content |
+|---|---|
+| NAME/backup.json | time, indexes, and bytes of the backup |
+| NAME/INDEX/ | the current version of an index, and the pointer to it |
+| NAME/.server.sqlite | data of the server |
+| .NAME.partial | a backup that is being made, or was interrupted |
+
+Files of a version that the previous backup also has are hard links to it. Every file is compared with its
+checksum before a backup counts. What cannot be copied, such as a damaged index or one of an older format, is
+left out and named in backup.json.
+"""
+
+import errno
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+from pydantic import TypeAdapter
+
+from base.errors import InvalidCall, Remedy, ResourceError
+from base.files.base_directories import in_home
+from base.files.durable import SHORTAGES, cause_of, disk_of, sync, write_durably
+from base.files.locks import lock_file
+from base.files.regular_files import read_regular
+from base.progress import Progress, no_progress
+from base.remedies import describe_error
+from base.terminal.output import echo, echo_json, echo_lines
+from base.terminal.progress_bar import progress_bar
+from indexer.errors import IndexBusy, IndexDamaged, IndexNotWritten, UnknownIndex
+from indexer.files.parts import try_link
+from indexer.options import json_option
+from indexer.settings import IndexerSettings
+from indexer.versions.manifest import MANIFEST, Manifest
+from indexer.versions.store import LOCAL_ENGINES
+from indexer.versions.store.build_folder import NAME
+from indexer.versions.store.folder import FolderStore, index_names
+
+# The file in the home folder with the keys, sessions, kept searches, feeds, judgements and statistics of the
+# server (`server/store.py`). No index can have this name.
+SERVER_STORE = ".server.sqlite"
+BACKUP = "backup.json"
+PARTIAL = ".partial"
+LOCK = ".lock"
+OWN_FOLDER, OWN_FILE = 0o700, 0o600  # the keys are in it
+MOST_BYTES = 1_000_000  # of backup.json
+ENDS_BACKUP = SHORTAGES | {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}  # unrelated to one index
+IN_A_CLUSTER = (
+    "the indexes of a cluster are not in this backup: Elasticsearch saves them to its own snapshots "
+    "(docs/how-to/cluster.md#backup-and-restore)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FolderBackup:
+    """A backup; `bytes` counts files of indexes, `copied` files that were not linked.
+
+    `home` is the SHRAG_HOME that was backed up; `keep` counts and removes only its backups. `failed` has the
+    reason for each index, and the server's file, that is not in the backup.
+    """
+
+    name: str
+    taken: str
+    indexes: tuple[str, ...]
+    bytes: int
+    copied: int
+    home: str = ""
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def back_up(
+    settings: IndexerSettings,
+    folder: Path,
+    name: str = "",
+    *,
+    keep: int = 0,
+    progress: Progress = no_progress,
+) -> FolderBackup:
+    """Copy the current version of all embedded indexes, and the server's data, to a new folder in `folder`.
+
+    Builds may run in parallel. What cannot be copied is left out and named. With `keep`, older backups beyond
+    this number are removed after a complete one.
+
+    Raises:
+        InvalidCall: an invalid or used name, or one of `folder` and SHRAG_HOME is inside the other.
+        UnknownIndex: there is neither an index nor data of the server.
+        IndexBusy: another backup to this folder is running.
+        IndexNotWritten: disk full, no permission, or nothing could be copied.
+    """
+    taken = datetime.now(UTC)
+    name = name or f"{taken:%Y%m%d-%H%M%S}"
+    if not NAME.fullmatch(name):
+        raise InvalidCall(f"{name!r} cannot name a backup")
+    home, place = settings.home.resolve(), folder.resolve()
+    if place.is_relative_to(home) or home.is_relative_to(place):  # a home may be a copy of a backup
+        what = f"one of {folder} and {settings.home} is inside the other"
+        raise InvalidCall(what, remedy="name another folder")
+    names = index_names(settings) if settings.engine in LOCAL_ENGINES else []
+    names += [SERVER_STORE] if os.path.lexists(home / SERVER_STORE) else []
+    if not names:
+        raise UnknownIndex(f"no index in {settings.home}: there is nothing to back up")
+    busy = IndexBusy(f"another backup to {folder} is running", remedy="wait for it, then try again")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with lock_file(folder / LOCK, busy):
+            if os.path.lexists(folder / name):
+                raise InvalidCall(f"{folder / name} exists already", remedy="give another name, or none")
+            for leftover in folder.glob(f".*{PARTIAL}"):
+                if NAME.fullmatch(leftover.name[1 : -len(PARTIAL)]) and _is_own_folder(leftover):
+                    shutil.rmtree(leftover)
+            before = list_backups(folder)
+            partial = folder / f".{name}{PARTIAL}"
+            partial.mkdir(mode=OWN_FOLDER)
+            sizes, failed = _copy_all(
+                home, names, partial, folder / before[-1].name if before else None, progress
+            )
+            if len(failed) == len(names):
+                raise IndexNotWritten(f"nothing was backed up: {'; '.join(failed.values())}")
+            size, copied = (sum(each[at] for each in sizes.values()) for at in (0, 1))
+            when = taken.isoformat(timespec="seconds")
+            backup = FolderBackup(name, when, tuple(sizes), size, copied, str(home), failed)
+            write_durably(partial / BACKUP, json.dumps(asdict(backup), ensure_ascii=False) + "\n")
+            for path in (partial, *filter(Path.is_dir, partial.rglob("*"))):
+                sync(path)
+            partial.rename(folder / name)
+            sync(folder)
+            own = [each for each in before if each.home == str(home)]
+            for older in own[: max(0, len(own) + 1 - keep)] if keep and not failed else ():
+                # A kill leaves no incomplete backup under its name.
+                shutil.rmtree((folder / older.name).rename(folder / f".{older.name}{PARTIAL}"))
+    except OSError as error:
+        why = f"{error.filename}: {cause_of(error)}" if error.filename else cause_of(error)
+        raise IndexNotWritten(
+            f"the backup {name!r} was not made ({why}; {disk_of(folder)})",
+            remedy="fix the cause and repeat the command",
+        ) from error
+    return backup
+
+
+def list_backups(folder: Path) -> list[FolderBackup]:
+    """Return the backups in a folder, oldest first.
+
+    Other folders, links, and backups that were renamed or copied to another name are ignored.
+    """
+    found, record_type = [], TypeAdapter(FolderBackup)
+    for path in folder.glob(f"*/{BACKUP}"):
+        with suppress(OSError, ValueError, RecursionError):
+            backup = record_type.validate_json(read_regular(path, MOST_BYTES))
+            datetime.fromisoformat(backup.taken)
+            if backup.name == path.parent.name and _is_own_folder(path.parent):
+                found.append(backup)
+    return sorted(found, key=lambda backup: (backup.taken, backup.name))
+
+
+def _is_own_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def _copy_all(
+    home: Path, names: list[str], target: Path, previous: Path | None, progress: Progress
+) -> tuple[dict[str, tuple[int, int]], dict[str, str]]:
+    """Copy indexes and the server's data; return bytes and copied bytes, and the reasons of failures."""
+    sizes: dict[str, tuple[int, int]] = {}
+    failed: dict[str, str] = {}
+    for place, name in enumerate(names):
+        progress("backing up", place, len(names))
+        try:
+            if name == SERVER_STORE:
+                _copy_server_store(home / name, target / name)
+            else:
+                sizes[name] = _copy_current(FolderStore(home, name), FolderStore(target, name), previous)
+        except (OSError, ResourceError) as error:
+            if isinstance(error, OSError) and error.errno in ENDS_BACKUP:
+                raise
+            failed[name] = describe_error(error)
+            shutil.rmtree(target / name, ignore_errors=True)
+            (target / name).unlink(missing_ok=True)
+    return sizes, failed
+
+
+def _copy_current(store: FolderStore, copy: FolderStore, previous: Path | None) -> tuple[int, int]:
+    """Copy the current version; return its bytes, and the bytes that were not linked."""
+    with ExitStack() as held:
+        while True:
+            manifest = store.manifest()
+            with suppress(FileNotFoundError):  # a build published another one, and this one was pruned
+                held.enter_context(store.holding(manifest.version))
+                break
+        earlier = FolderStore(previous, store.name).version_path(manifest.version) if previous else None
+        return _copy_version(store, manifest, copy, earlier)
+
+
+def _copy_version(
+    store: FolderStore, manifest: Manifest, copy: FolderStore, earlier: Path | None
+) -> tuple[int, int]:
+    """Copy a version, with links to an earlier copy of the same, and verify it."""
+    source, target = store.version_path(manifest.version), copy.version_path(manifest.version)
+    text, copied = manifest.to_text(), 0
+    if earlier and not ((earlier / MANIFEST).is_file() and (earlier / MANIFEST).read_text("utf-8") == text):
+        earlier = None
+    for name, file in manifest.files.items():
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        if not (earlier and try_link(earlier / name, target / name)):
+            copied += file.bytes
+            shutil.copyfile(source / name, target / name)
+            sync(target / name)
+    write_durably(target / MANIFEST, text)
+    if differences := copy.verify_files(manifest.version):
+        if earlier:  # it may be the damaged one
+            shutil.rmtree(target)
+            return _copy_version(store, manifest, copy, None)
+        what = f"index {store.name!r}, version {manifest.version}: its backup differs ({differences[0]})"
+        raise IndexDamaged(what, remedy=Remedy.VERIFY, index=store.name)
+    copy.point_to(manifest.version)
+    return sum(file.bytes for file in manifest.files.values()), copied
+
+
+@contextmanager
+def open_server_store(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open the server's file for reading; raise sqlite3.Error if it is missing or damaged."""
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+        yield database
+
+
+def _copy_server_store(path: Path, target: Path) -> None:
+    """Copy the file while the server writes to it; OSError, with the name of a damaged file."""
+    try:
+        with open_server_store(path) as source, closing(sqlite3.connect(target)) as copy:
+            source.backup(copy)
+    except sqlite3.Error as error:
+        full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+        raise OSError(errno.ENOSPC if full else errno.EIO, str(error), str(path)) from error
+    target.chmod(OWN_FILE)
+    sync(target)
+
+
+location_option = click.option(
+    "--location", default="", metavar="FOLDER", help="Folder of the backups. Default: SHRAG_BACKUPS."
+)
+
+
+@click.command("backup")
+@click.argument("name", default="", metavar="[NAME]")
+@location_option
+@click.option(
+    "--keep",
+    type=click.IntRange(1, 10_000),
+    metavar="N",
+    help="Remove all but the newest N folders after a complete backup.",
+)
+@json_option
+def backup_command(name: str, location: str, keep: int | None, as_json: bool) -> None:
+    """Back up all indexes to a folder called NAME or after the date and time.
+
+    Builds and the server may run in parallel. Embedded indexes, and the server's keys, sign-ins,
+    statistics, judgements, feeds and kept searches are copied to a folder that can be used as SHRAG_HOME;
+    files of indexes that the previous backup also has are links to it. What could not be backed up is named;
+    the exit code is then 1. With Elasticsearch only the server's files are copied; snapshots of the cluster
+    save the indexes.
+    """
+    settings = IndexerSettings()
+    if settings.engine not in LOCAL_ENGINES:
+        if not (settings.home / SERVER_STORE).exists():
+            raise InvalidCall(f"no store of a server is in {settings.home}, and {IN_A_CLUSTER}")
+        echo(IN_A_CLUSTER, err=True)
+    folder = _folder_of_backups(settings, location)
+    with progress_bar() as progress:
+        made = back_up(settings, folder, name, keep=keep or 0, progress=progress)
+    if as_json:
+        echo_json(asdict(made))
+    else:
+        new = f"{made.copied / 1e6:,.1f} MB of them new"
+        echo(f"backup {str(folder / made.name)!r}: {_described(made)}, {new}")
+    echo_lines((f"not backed up: {part}: {reason}" for part, reason in made.failed.items()), err=True)
+    if made.failed:
+        raise SystemExit(1)
+
+
+@click.command("backups")
+@location_option
+@json_option
+def backups_command(location: str, as_json: bool) -> None:
+    """List the backups, oldest first."""
+    made = list_backups(_folder_of_backups(IndexerSettings(), location))
+    if as_json:
+        echo_json({"backups": [asdict(each) for each in made]})
+    elif made:
+        echo_lines(f"{each.name}  {each.taken}  {_described(each)}" for each in made)
+    else:
+        echo("no backups yet; make one with: shrag indexes backup")
+
+
+def _folder_of_backups(settings: IndexerSettings, location: str) -> Path:
+    folder = in_home(Path(location)) if location else settings.backups
+    if folder is None:
+        raise InvalidCall("no folder of backups is given", remedy=("--location FOLDER", "SHRAG_BACKUPS"))
+    return folder
+
+
+def _described(backup: FolderBackup) -> str:
+    missing = f", without {', '.join(backup.failed)}" if backup.failed else ""
+    indices = "1 index" if len(backup.indexes) == 1 else f"{len(backup.indexes):,} indices"
+    return f"{indices}, {backup.bytes / 1e6:,.1f} MB{missing}"
