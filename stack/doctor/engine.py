@@ -105,9 +105,9 @@ def _nodes(address: ElasticsearchSettings) -> Nodes | ResourceError:
 def _version(nodes: Nodes) -> Finding:
     versions = sorted({str(node["version"]) for node in nodes})
     recent = all(tuple(map(int, number.split(".")[:2])) >= OLDEST for number in versions)
-    status, remedy = ("ok", "") if recent else ("wrong", "upgrade the cluster")
-    configured = f"{'.'.join(map(str, OLDEST))} or later"
-    return Finding("version", status, f"Elasticsearch {', '.join(versions)}", configured, remedy)
+    status: Status = "ok" if recent else "wrong"
+    found, configured = f"Elasticsearch {', '.join(versions)}", f"{'.'.join(map(str, OLDEST))} or later"
+    return Finding("version", status, found, configured, "" if recent else "upgrade the cluster")
 
 
 def _nori(client: Any, nodes: Nodes) -> Finding:

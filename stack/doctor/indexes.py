@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from base.amounts import counted
@@ -44,7 +45,7 @@ def check_index(examined: Examined) -> Iterator[Finding]:
             yield Finding(name, "ok", found, f"{manifest.engine}, {manifest.analyzer}")
             yield _vectors(manifest, name, settings.encoder)
         if not examined.quick:
-            yield tried(f"{name}, files", lambda name=name: _files(examined, name), remedy=remedy)
+            yield tried(f"{name}, files", partial(_files, examined, name), remedy=remedy)
 
 
 def _files(examined: Examined, name: str) -> str | Finding:
