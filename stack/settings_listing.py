@@ -7,9 +7,8 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from base.files.toml_text import toml_value
 from base.settings.fields import Place, Setting, prefix_of, settings_of
-from base.settings.file import SettingsFile
+from base.settings.file import SettingsFile, toml_value
 from base.settings.sources import all_settings, settings_classes, source_of, variables_source
 from base.terminal.columns import wrap
 

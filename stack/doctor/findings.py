@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from base.errors import RemediableError, ShragError
-from base.net.unencrypted_secrets import hosts_in_the_clear
+from base.net.addresses import hosts_in_the_clear
 from base.progress import Progress, no_progress
 from base.remedies import describe_remedies
 from base.terminal.columns import wrapped_table

@@ -12,9 +12,8 @@ from importlib.metadata import requires
 from pathlib import Path
 
 from base.extras import extra_remedy
-from base.files.toml_text import toml_value
 from base.settings.fields import PREFIX, variable_at
-from base.settings.file import CONFIG, NAME, distrusted, is_private_group, read_settings_file
+from base.settings.file import CONFIG, NAME, distrusted, is_private_group, read_settings_file, toml_value
 from base.settings.sources import all_settings
 from base.versions import NOT_INSTALLED, installed_version
 from indexer.settings import EncoderSettings

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from base.files.regular_files import read_secret
-from base.net.unencrypted_secrets import hosts_in_the_clear
+from base.net.addresses import hosts_in_the_clear
 from base.settings.file import read_settings_file
 from base.untrusted import one_line, read_json
 from generator.pipeline import run

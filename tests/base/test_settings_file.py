@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from pydantic import SecretStr, ValidationError
 
 from base.errors import InvalidSettingsFile
-from base.files.toml_text import toml_value
 from base.settings.fields import prefix_of, settings_of
+from base.settings.file import toml_value
 from base.settings.sources import settings_classes, value_at
 from generator.settings import GeneratorSettings
 from indexer.settings import IndexerSettings
@@ -113,18 +113,18 @@ def test_a_file_that_is_named_has_to_exist(monkeypatch, tmp_path):
         ("base_url = 'x'", "base_url; there is encoder.base_url, llm.base_url"),
         ("SHRAG_LLM__BASE_URL = 'x'", "there is llm.base_url"),
         ("[llm]\ntimeout = 3", "llm.timeout; there is llm.timeout_s"),
-        ("[llm]\nzzzzzzzz = 3", "llm.zzzzzzzz; there are llm.base_url, llm.model"),
+        ("[llm]\nzzzzzzzz = 3", "llm.zzzzzzzz; shrag settings lists"),
         ("[llm.inner]\na = 1", "no setting llm.inner"),
         ("[zzzzzzzzzz]", "no setting zzzzzzzzzz"),
         ("llm = 'http://h:1'", "llm "),
-        ("[home]\na = 1", "home "),
+        ("[home]\na = 1", "home: "),
         ("keywords = true", "keywords: "),
         ("this_year = 2020-01-01", "this_year: "),
         ("title_weight = nan", "title_weight: "),
         ("keywords = 1\nkeywords == 2", "is not TOML: Invalid value (at line 2, column 11)"),
-        ("keywords = " + "[" * 50_000, "nested too deeply"),
+        ("keywords = " + "[" * 50_000, "is not TOML"),
         ("keywords = " + "1" * 90_000, "is not TOML"),
-        (b"keywords = 1\n# \xff", "is not UTF-8"),
+        (b"keywords = 1\n# \xff", "is not TOML"),
         ("#" * 100_001, "larger than 100,000 bytes"),
     ],
 )

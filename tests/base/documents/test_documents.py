@@ -10,9 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from base.documents.blocks import Document, Heading, Paragraph, Run, Table, plain, table
-from base.documents.formats import DOCUMENT_FORMATS, format_of
-from base.documents.markdown import as_markdown
-from base.documents.plain_text import as_text
+from base.documents.formats import DOCUMENT_FORMATS, as_markdown, as_text, format_of
 from base.documents.word import as_word
 from base.errors import InvalidCall
 from tests.hostile import TEXTS
