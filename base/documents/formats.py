@@ -31,7 +31,7 @@ def as_markdown(document: Document) -> str:
 def _joined(document: Document, form: Callable[[Block], str], listed: Container[str]) -> str:
     """Join blocks by blank lines; the ones of listed kinds by line breaks."""
     text, after_listed = "", True
-    for block in document.blocks:
+    for block in document:
         is_listed = isinstance(block, Paragraph) and block.kind in listed
         gap = "\n" if after_listed and is_listed else "\n\n"
         text, after_listed = f"{text}{gap if text else ''}{form(block)}", is_listed

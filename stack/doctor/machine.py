@@ -13,7 +13,7 @@ from pathlib import Path
 
 from base.extras import extra_remedy
 from base.settings.fields import PREFIX, variable_at
-from base.settings.file import CONFIG, NAME, distrusted, is_private_group, read_settings_file, toml_value
+from base.settings.file import CONFIG, NAME, distrusted, is_private_group, read_settings_file
 from base.settings.sources import all_settings
 from base.versions import NOT_INSTALLED, installed_version
 from indexer.settings import EncoderSettings
@@ -79,8 +79,7 @@ def check_settings(_: Examined) -> Iterator[Finding]:
             yield Finding("file, secrets", "warning", what, path, f"chmod 600 {path}")
     for each in found:
         if each.source:
-            shown = each.shown if isinstance(each.shown, str) else toml_value(each.shown)
-            yield Finding(each.setting.key, "ok", shown, each.source)
+            yield Finding(each.setting.key, "ok", each.text, each.source)
     yield from _unknown_variables()
 
 
