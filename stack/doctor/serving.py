@@ -130,9 +130,6 @@ def _sign_in(server: dict[str, Any], examined: Examined) -> str | Finding:
         return Finding(subject, "wrong", "the public address of this server is missing", issuer, remedy)
     if file := server["sign_in.client_secret_file"]:
         read_secret(Path(file))
-        if Path(file).stat().st_mode & 0o077:
-            found = "other users can read the client's secret"
-            return Finding(subject, "warning", found, str(file), f"chmod 600 {file}")
     answer = run(_get(f"{issuer}/.well-known/openid-configuration", examined))
     named = _json_object(answer).get("issuer")
     if answer.status_code == OK and named in {issuer, f"{issuer}/"}:
