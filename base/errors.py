@@ -1,17 +1,5 @@
 """Errors with a message and remedies.
 
-ShragError                    any error with a message for the caller
-└── RemediableError
-    └── ResourceError         a file, a setting, an index, an engine or a model cannot be used
-        ├── UnknownPath           a path that does not exist
-        ├── InvalidCall           arguments that contradict each other or the state of the index
-        ├── InvalidSettingsFile   a shrag.toml that is unreadable, untrusted, or contains an unknown setting
-        ├── DamagedFile           a damaged line or value in a file; names the place
-        ├── FileBusy              another process is writing to the same file or folder
-        ├── OutputNotWritten      disk full or no permission for an output file; the old file remains
-        ├── LibraryMissing        the optional libraries of an engine or a model are not installed
-        └── …                     `indexer/errors.py`
-
 The message and the remedy are separate: each front end phrases a `Remedy` in its own form (the command line
 as a command). A remedy that is the same for all front ends is a plain sentence.
 """

@@ -1,13 +1,12 @@
 """Files of JSON lines to which records are appended, complete after a kill.
 
-A line is written as a whole, and synced to disk at most once a second and at the end. A last line without an
-end, as from a kill or a full disk, is ignored by readers and removed by the next writer. Other damage is an
-error.
+A line is written as a whole, and the file is synced to disk at the end. A last line without an end, as from a
+kill or a full disk, is ignored by readers and removed by the next writer. Other damage is an error.
 """
 
 import fcntl
+import mmap
 import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
@@ -25,8 +24,6 @@ from base.records import adapter
 
 T = TypeVar("T")
 Append = Callable[[T], None]
-
-SYNCED_EVERY_S = 1.0
 
 
 def read_records(path: Path, kind: type[T]) -> Iterator[T]:
@@ -68,10 +65,9 @@ def appending(path: Path, kind: type[T], *, restart: bool = False) -> Iterator[A
         file = FileIO(path, "r+", opener=_made_if_missing)
     except OSError as error:
         raise not_written(path, error) from None
-    synced, adapter_ = time.monotonic(), adapter(cast("Any", kind))
+    adapter_ = adapter(cast("Any", kind))
 
     def append(record: T) -> None:
-        nonlocal synced
         end, line = file.tell(), memoryview(adapter_.dump_json(record) + b"\n")
         try:
             while line:
@@ -81,20 +77,14 @@ def appending(path: Path, kind: type[T], *, restart: bool = False) -> Iterator[A
                 file.seek(end)
                 file.truncate()
             raise not_written(path, error) from error
-        if time.monotonic() - synced >= SYNCED_EVERY_S:
-            os.fsync(file.fileno())
-            synced = time.monotonic()
 
     with file:
         try:
             fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise FileBusy(f"another process is writing to {path}; wait until it ends") from None
-        except OSError:  # a file system without locks
-            pass
-        try:
             file.seek(0 if restart else _end_of_lines(file))
             file.truncate()
+        except BlockingIOError:
+            raise FileBusy(f"another process is writing to {path}; wait until it ends") from None
         except OSError as error:
             raise not_written(path, error) from None
         try:
@@ -111,11 +101,7 @@ def _made_if_missing(path: str, flags: int) -> int:
 
 def _end_of_lines(file: FileIO) -> int:
     """Return the position after the last complete line."""
-    end = file.seek(0, os.SEEK_END)
-    while end:
-        start = max(0, end - 65_536)
-        file.seek(start)
-        if (found := file.read(end - start).rfind(b"\n")) >= 0:
-            return start + found + 1
-        end = start
-    return 0
+    if not file.seek(0, os.SEEK_END):
+        return 0
+    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return content.rfind(b"\n") + 1

@@ -15,8 +15,8 @@ from pydantic import (
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from base.files.base_directories import base_directory, in_home
-from base.net.unencrypted_secrets import refuse_plain_http
-from base.settings.lists import CommaList, listed
+from base.net.addresses import refuse_plain_http
+from base.settings.fields import CommaList, listed
 from base.settings.sources import LayeredSettings
 from indexer.settings import (
     AllowPlainHttp,

@@ -21,9 +21,9 @@ from pydantic_settings import SettingsConfigDict
 from base.cores import usable_cores
 from base.files.base_directories import base_directory, in_home
 from base.files.regular_files import read_regular
-from base.net.unencrypted_secrets import refuse_plain_http
+from base.net.addresses import refuse_plain_http
 from base.net.user_agent import valid_contact
-from base.settings.lists import CommaList
+from base.settings.fields import CommaList
 from base.settings.sources import MODEL_OR_FOLDER, NAMED_FILE_ONLY, LayeredSettings
 
 MOST_CERTIFICATES = 10_000_000  # bytes of a file; all public authorities take 300,000

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -30,10 +30,9 @@ from retriever.search_records.first_found import (
     NewPapers,
     file_beside,
     new_papers_lines,
-    now,
     since_of,
 )
-from retriever.search_records.record import Comparison, SearchRecord, compare, search_record
+from retriever.search_records.record import Comparison, SearchRecord, compare, now, search_record
 
 Opener = Callable[[str, Path | None], FollowingIndex]
 SHOWN_CHARACTERS = 80  # of a value that changed
@@ -61,13 +60,20 @@ def rerun(
     first found is saved in FILE.found. The exit code is then 0 with and without new papers. --json prints an
     object for each file.
     """
-    if since is not None:
-        _report_new(files, name, since_of(since), synonyms, as_json=as_json)
-        return
-    if len(files) > 1:
+    if since is None and len(files) > 1:
         raise click.UsageError("several files need --since")
-    then = SearchRecord.load(files[0])
-    with _opener(synonyms) as open_once:
+    with ExitStack() as opened:
+
+        @cache
+        def open_once(index: str, recorded: Path | None) -> FollowingIndex:
+            """Open an index once, with the given synonyms or those of the record."""
+            opening = open_index(IndexerSettings(), index, synonyms or recorded, follow=True)
+            return opened.enter_context(opening)
+
+        if since is not None:
+            _report_new(files, name, since_of(since), open_once, as_json=as_json)
+            return
+        then = SearchRecord.load(files[0])
         found = compare(then, _repeated(then, name, open_once)[0])
     if as_json:
         echo_json(found.as_record())
@@ -89,20 +95,6 @@ def _comparison_lines(found: Comparison) -> Iterator[str]:
     for change in found.changed:
         then, now_ = (shortened(json_text(value), SHOWN_CHARACTERS) for value in (change.then, change.now))
         yield f"{change.what}: {then}, now {now_}"
-
-
-@contextmanager
-def _opener(synonyms: Path | None) -> Iterator[Opener]:
-    """Yield a function that opens each index once, with `synonyms` or those of the record; close them."""
-    with ExitStack() as opened:
-
-        @cache
-        def open_once(name: str, recorded: Path | None) -> FollowingIndex:
-            return opened.enter_context(
-                open_index(IndexerSettings(), name, synonyms or recorded, follow=True)
-            )
-
-        yield open_once
 
 
 def _repeated(
@@ -127,18 +119,17 @@ def _repeated(
 
 
 def _report_new(
-    files: Iterable[Path], name: str | None, since: str, synonyms: Path | None, *, as_json: bool
+    files: Iterable[Path], name: str | None, since: str, open_once: Opener, *, as_json: bool
 ) -> None:
     """Print the new papers of each search, then save the times; a failed search does not stop the others."""
     failed: Exception | None = None
-    with _opener(synonyms) as open_once:
-        for file in _records(files):
-            try:
-                _report_new_of(file, name, since, open_once, as_json=as_json)
-            except (ResourceError, RetrieverError) as error:
-                if failed is not None:
-                    echo(f"{file}: {describe_error(error)}", err=True)
-                failed = failed or error
+    for file in _records(files):
+        try:
+            _report_new_of(file, name, since, open_once, as_json=as_json)
+        except (ResourceError, RetrieverError) as error:
+            if failed is not None:
+                echo(f"{file}: {describe_error(error)}", err=True)
+            failed = failed or error
     if failed is not None:
         raise failed
 

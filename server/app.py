@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from base.settings.lists import listed
+from base.settings.fields import listed
 from generator.request import Settings
 from server import routes
 from server.access.sign_in.signing_in import RemembersPeer

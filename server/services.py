@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import Depends
 from starlette.requests import HTTPConnection
 
-from base.settings.lists import listed
+from base.settings.fields import listed
 from generator.llm import LanguageModel
 from generator.request import AskRequest, Settings
 from retriever.sources.configuration import read_declared

@@ -24,8 +24,8 @@ from uvicorn.supervisors import Multiprocess
 from base.cores import usable_cores
 from base.files.regular_files import read_secret
 from base.logs import log_to_standard_error, verbosity
-from base.net.networks import is_loopback
-from base.settings.lists import listed
+from base.net.addresses import is_loopback
+from base.settings.fields import listed
 from generator.request import Settings
 from indexer.settings import IndexerSettings
 from retriever.sources.configuration import DeclaredSource, read_declared

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_settings import SettingsConfigDict
 
-from base.net.networks import is_loopback
-from base.settings.lists import CommaList, listed
+from base.net.addresses import is_loopback
+from base.settings.fields import CommaList, listed
 from base.settings.sources import NAMED_FILE_ONLY, LayeredSettings
 from indexer.settings import OptionalPath, plain_address
 from server.roles import Role

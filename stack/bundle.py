@@ -112,8 +112,7 @@ def parse_model(text: str) -> ModelSource:
         return ModelSource(name, folder=Path(folder))
     if not is_name or equals or not revision:
         raise BundleCallError(
-            f"--model {text}: write OWNER/NAME@REVISION (a commit of the hub, which never changes), "
-            "or FOLDER=OWNER/NAME for a model in a local folder"
+            f"--model {text}: write OWNER/NAME@REVISION (a commit of the hub), or FOLDER=OWNER/NAME"
         )
     return ModelSource(name, revision)
 
@@ -140,15 +139,11 @@ def make_bundle(
         BundleIncomplete: wheels, a model or an image are not available; the next run resumes.
     """
     out = out.absolute()
-    if out.exists() or out.is_symlink():
-        raise BundleCallError(
-            f"{out} exists already: verify it (shrag bundle verify), or choose another folder"
-        )
-    if not out.parent.is_dir():
-        raise BundleCallError(
-            f"{out} cannot be created: the folder {out.parent} does not exist; create it first"
-        )
-    if len({model.name for model in models}) < len(models):
+    if out.exists() or not out.parent.is_dir():
+        why = "exists already" if out.exists() else "cannot be created, as its folder does not exist"
+        raise BundleCallError(f"{out} {why}; choose another folder")
+    named = {model.name: model.revision for model in models}
+    if len(named) < len(models):
         raise BundleCallError("two models have the same name; give each a different one")
     partial = out.with_name(f"{out.name}.partial")
     partial.mkdir(exist_ok=True)
@@ -157,9 +152,8 @@ def make_bundle(
     other = [f"--python-version={PYTHON}", "--implementation=cp", "--no-deps"] if platforms else []
     other += [f"--platform={tag}" for tag in platforms]
     for extra in extras:
-        lock = _lock_of(partial, extra)
-        command = [*PIP, "download", *BY_THE_LOCK, str(lock), f"--dest={partial / WHEELS}", *other]
-        _run(command, f"wheels of {lock.name}")
+        command = [*PIP, "download", *BY_THE_LOCK, str(_lock_of(partial, extra)), *other]
+        _run([*command, f"--dest={partial / WHEELS}"], f"wheels of {extra}")
     shutil.rmtree(partial / MODELS, ignore_errors=True)
     for model in models:
         report(f"model {model.name}")
@@ -167,18 +161,9 @@ def make_bundle(
     saved, missing = _collect_images(images, partial / IMAGES, report)
     report("hashes")
     sums = {name: _sha256_of(partial / name) for name in _files_below(partial) if name != MANIFEST}
-    manifest = Manifest(
-        version("shrag"),
-        commit,
-        PYTHON,
-        tuple(platforms),
-        tuple(extras),
-        {model.name: model.revision for model in models},
-        saved,
-        missing,
-        len(sums),
-        sum((partial / name).stat().st_size for name in sums),
-    )
+    size = sum((partial / name).stat().st_size for name in sums)
+    contents = version("shrag"), commit, PYTHON, tuple(platforms), tuple(extras), named
+    manifest = Manifest(*contents, saved, missing, len(sums), size)
     text = json.dumps(asdict(manifest), ensure_ascii=False, indent=1).encode() + b"\n"
     sums[MANIFEST] = hashlib.sha256(text).hexdigest()
     write_durably(partial / SUMS, "".join(f"{digest}  {name}\n" for name, digest in sums.items()))
@@ -214,7 +199,6 @@ def _collect_source(target: Path, checkout: Path) -> str:
     git, purpose = ["git", "-C", str(checkout)], f"the source in {checkout}"
     commit = _run([*git, "rev-parse", "HEAD"], purpose)
     shutil.rmtree(target, ignore_errors=True)
-    target.mkdir()
     archive = target.with_suffix(".tar")
     _run([*git, "archive", "--format=tar", f"--output={archive}", commit], purpose)
     shutil.unpack_archive(archive, target, filter="data")
@@ -233,30 +217,24 @@ def _collect_model(source: ModelSource, target: Path) -> None:
             )
         # Files with a dot may contain keys (.env). The hub's cache has links to its files.
         shutil.copytree(folder, target, ignore=shutil.ignore_patterns(".*"))
-    except ModuleNotFoundError as error:
-        raise BundleIncomplete(
-            f"model {source.name}: the hub's client is not installed; {extra_remedy('models')}"
-        ) from error
-    except Exception as error:  # the client's errors have no common base
+        faults = "; ".join(_model_faults(target))
+    except ModuleNotFoundError:
+        faults = f"the hub's client is not installed; {extra_remedy('models')}"
+    except Exception as error:  # noqa: BLE001 - the client's errors have no common base
         line = str(error).strip().partition("\n")[0]
-        raise BundleIncomplete(
-            f"model {source.name}: {type(error).__name__}: {line}; the same command resumes"
-        ) from error
-    if faults := list(_model_faults(target)):
-        raise BundleIncomplete(f"model {source.name}: {'; '.join(faults)}")
+        faults = f"{type(error).__name__}: {line}; the same command resumes"
+    if faults:
+        raise BundleIncomplete(f"model {source.name}: {faults}")
 
 
 def _model_faults(folder: Path) -> Iterator[str]:
-    """Yield the kinds of files that a model lacks."""
+    """Yield the kinds of files, and the parts of safetensors weights, that a model lacks."""
     for kind, patterns in NEEDED.items():
         if not any(path for pattern in patterns for path in folder.glob(pattern)):
             yield f"it has no {kind} ({', '.join(patterns)})"
-    has_safetensors = any(folder.glob("model.safetensors*"))
-    for index in folder.glob("*.index.json"):
-        if has_safetensors and index.name.endswith(".bin.index.json"):
-            continue  # of weights that are not loaded
-        parts = set(re.findall(r'"([^"]+\.(?:safetensors|bin))"', index.read_text("utf-8", "replace")))
-        there = {path.name for path in folder.iterdir()}
+    there = {path.name for path in folder.glob("*")}
+    for index in folder.glob("*.safetensors.index.json"):
+        parts = set(json.loads(index.read_text("utf-8"))["weight_map"].values())
         yield from (f"{index.name} names {part}, which is missing" for part in sorted(parts - there))
 
 
@@ -294,14 +272,11 @@ def _file_faults(folder: Path) -> Iterator[str]:
         return
     sums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
     there = set(_files_below(folder))
-    for name, digest in sums.items():
-        if name not in there:
-            yield f"{name}: is missing"
-        elif (folder / name).is_symlink():
-            yield f"{name}: is a link"
-        elif _sha256_of(folder / name) != digest:
-            yield f"{name}: is damaged (its hash differs)"
+    yield from (f"{name}: is missing" for name in sorted(sums.keys() - there))
     yield from (f"{name}: does not belong to the bundle" for name in sorted(there - sums.keys()))
+    for name in sorted(sums.keys() & there):
+        if _sha256_of(folder / name) != sums[name]:
+            yield f"{name}: is damaged (its hash differs)"
 
 
 def _wheel_faults(folder: Path, manifest: Manifest) -> Iterator[str]:

@@ -43,7 +43,7 @@ def doctor(name: str | None, offline: bool, quick: bool, as_json: bool) -> None:
 
             findings = examine_offline(examined)
         else:
-            findings = list(examine(examined))
+            findings = examine(examined)
     if as_json:
         echo_json(as_record(findings))
     else:

@@ -1,7 +1,6 @@
 """The command `init`: asks for the settings that a first installation needs, and writes a shrag.toml."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -21,70 +20,42 @@ LONGEST_NAME = 500  # characters of a model's name
 OWN_FILE = 0o600  # keys are often added later
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One question: its option, text, default, and the function that returns the settings of an answer.
-
-    The function raises ValueError, whose message follows "the answer".
-    """
-
-    option: str
-    text: str
-    default: Callable[[], str]
-    settings: Callable[[str], Mapping[Place, Any]]
-    needs: Place = ()  # the question is skipped if this setting has no value
+# Option → text of the question.
+QUESTIONS = {
+    "home": "Folder of the indexes",
+    "engine": f"Engine: {EMBEDDED}, or the address of an Elasticsearch server",
+    "llm": "Address of a language model (OpenAI's API, empty for none)",
+    "model": "Name of the model at that server",
+    "public_url": "Address at which readers reach the server (empty: this machine only)",
+}
 
 
-def _home(answer: str) -> dict[Place, Any]:
-    try:
-        answer.encode()
-    except UnicodeEncodeError:
-        raise ValueError("must be valid UTF-8") from None
-    path = folder_for_indexes(answer)
-    return {("home",): str(Path(str(path)).absolute())}
-
-
-def _engine(answer: str) -> dict[Place, Any]:
-    if answer == EMBEDDED:
-        return {("engine",): EMBEDDED}
-    if "://" not in answer:
-        raise ValueError(f"must be {EMBEDDED}, or the address of an Elasticsearch server")
-    return {("engine",): "elasticsearch", ("elasticsearch", "url"): ElasticsearchSettings(url=answer).url}
-
-
-def _language_model(answer: str) -> dict[Place, Any]:
-    return {("llm", "base_url"): plain_address(answer) if answer else None}
-
-
-def _model(answer: str) -> dict[Place, Any]:
-    if not answer or len(answer) > LONGEST_NAME:
-        raise ValueError("must be the name of the model at that server, like Qwen/Qwen3-4B-Instruct-2507")
-    return {("llm", "model"): LanguageModelSettings(base_url="http://localhost/v1", model=answer).model}
-
-
-def _public_address(answer: str) -> dict[Place, Any]:
-    return {("server", "public_url"): plain_address(answer) if answer else None}
-
-
-QUESTIONS = (
-    Question("home", "Folder of the indexes", lambda: str(default_home()), _home),
-    Question(
-        "engine",
-        f"Engine: {EMBEDDED}, or the address of an Elasticsearch server",
-        lambda: EMBEDDED,
-        _engine,
-    ),
-    Question(
-        "llm", "Address of a language model (OpenAI's API, empty for none)", lambda: "", _language_model
-    ),
-    Question("model", "Name of the model at that server", lambda: "", _model, needs=("llm", "base_url")),
-    Question(
-        "public_url",
-        "Address at which readers reach the server (empty: this machine only)",
-        lambda: "",
-        _public_address,
-    ),
-)
+def _settings_of(option: str, answer: str) -> dict[Place, Any]:
+    """Return the settings of an answer; ValueError, whose message follows "the answer", if it is invalid."""
+    match option, answer:
+        case "home", _:
+            try:
+                answer.encode()
+            except UnicodeEncodeError:
+                raise ValueError("must be valid UTF-8") from None
+            return {("home",): str(Path(str(folder_for_indexes(answer))).absolute())}
+        case "engine", "tantivy":
+            return {("engine",): EMBEDDED}
+        case "engine", _ if "://" in answer:
+            url = ElasticsearchSettings(url=answer).url
+            return {("engine",): "elasticsearch", ("elasticsearch", "url"): url}
+        case "engine", _:
+            raise ValueError(f"must be {EMBEDDED}, or the address of an Elasticsearch server")
+        case "model", _:
+            if not answer or len(answer) > LONGEST_NAME:
+                raise ValueError(
+                    "must be the name of the model at that server, like Qwen/Qwen3-4B-Instruct-2507"
+                )
+            checked = LanguageModelSettings(base_url="http://localhost/v1", model=answer)
+            return {("llm", "model"): checked.model}
+        case _:
+            place = ("llm", "base_url") if option == "llm" else ("server", "public_url")
+            return {place: plain_address(answer) if answer else None}
 
 
 @click.command()
@@ -112,40 +83,39 @@ def init(file: Path, *, yes: bool, overwrite: bool, **given: str | None) -> None
             raise InvalidCall(f"{file} exists already", remedy=("--overwrite", "name another file"))
         click.confirm(f"replace {visible(str(file))}?", abort=True, err=True)
     values: dict[Place, Any] = {}
-    for question in QUESTIONS:
-        if question.needs and not values[question.needs]:
-            if given[question.option]:
-                raise click.UsageError(f"--{question.option} needs --llm")
+    for option in QUESTIONS:
+        if option == "model" and not values["llm", "base_url"]:
+            if given[option]:
+                raise click.UsageError("--model needs --llm")
             continue
-        values |= _answered(question, given[question.option], yes=yes)
+        values |= _answered(option, given[option], yes=yes)
     write_output(file, "".join(f"{line}\n" for line in file_of(values)).encode())
     file.chmod(OWN_FILE)
     echo_lines(next_steps(file, values))
 
 
-def _answered(question: Question, given: str | None, *, yes: bool) -> Mapping[Place, Any]:
+def _answered(option: str, given: str | None, *, yes: bool) -> Mapping[Place, Any]:
     """Return the settings of the given answer, the default, or an answer at the terminal."""
 
     def settings(answer: str) -> Mapping[Place, Any]:
         try:
-            return question.settings(answer.strip())
+            return _settings_of(option, answer.strip())
         except ValidationError as error:
             reason = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
             raise click.UsageError(f"the answer {reason}") from None
         except ValueError as error:
             raise click.UsageError(f"the answer {error}") from None
 
+    default = {"home": str(default_home()), "engine": EMBEDDED}.get(option, "")
     if given is None and not yes:
-        default = question.default()
         answered: Mapping[Place, Any] = click.prompt(
-            question.text, default=default, show_default=bool(default), value_proc=settings, err=True
+            QUESTIONS[option], default=default, show_default=bool(default), value_proc=settings, err=True
         )
         return answered
     try:
-        return settings(question.default() if given is None else given)
+        return settings(default if given is None else given)
     except click.UsageError as error:
-        option = f"--{question.option.replace('_', '-')}"
-        raise click.UsageError(f"{option}: {error.message}") from None
+        raise click.UsageError(f"--{option.replace('_', '-')}: {error.message}") from None
 
 
 def next_steps(file: Path, values: Mapping[Place, Any]) -> list[str]:

@@ -7,9 +7,8 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from base.files.toml_text import toml_value
 from base.settings.fields import Place, Setting, prefix_of, settings_of
-from base.settings.file import SettingsFile
+from base.settings.file import SettingsFile, toml_value
 from base.settings.sources import all_settings, settings_classes, source_of, variables_source
 from base.terminal.columns import wrap
 
@@ -42,11 +41,13 @@ class SettingInForce:
             return dict.fromkeys(self.value, HIDDEN)
         if isinstance(self.value, frozenset):
             return sorted(self.value)
-        return (
-            self.value
-            if self.value is None or isinstance(self.value, bool | int | float)
-            else str(self.value)
-        )
+        return self.value if isinstance(self.value, bool | int | float | None) else str(self.value)
+
+    @property
+    def text(self) -> str:
+        """Return the shown value as text: TOML for numbers and lists, "" for none."""
+        shown = "" if self.shown is None else self.shown
+        return shown if isinstance(shown, str) else toml_value(shown)
 
     def as_record(self) -> dict[str, Any]:
         """Return the record for JSON output."""
@@ -76,15 +77,8 @@ def listing_rows(settings: Iterable[SettingInForce]) -> list[tuple[str, ...]]:
     """Return the rows of a table, the header first."""
     rows: list[tuple[str, ...]] = [("setting", "value", "from", "what")]
     for each in settings:
-        shown = (
-            ""
-            if each.shown is None
-            else each.shown
-            if isinstance(each.shown, str)
-            else toml_value(each.shown)
-        )
         described = each.setting.field.description or ""
-        rows.append((each.setting.key, shown, each.source or "default", described))
+        rows.append((each.setting.key, each.text, each.source or "default", described))
     return rows
 
 

@@ -43,14 +43,7 @@ class Table:
 
 
 Block: TypeAlias = Heading | Paragraph | Table
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """Blocks in their order, in one language: ko or en."""
-
-    blocks: tuple[Block, ...]
-    language: str
+Document: TypeAlias = Sequence[Block]
 
 
 def plain(text: str, kind: Literal["text", "item", "reference"] = "text") -> Paragraph:

@@ -24,7 +24,7 @@ def as_word(document: Document) -> bytes:
 
     made = docx.Document()
     _set_page_and_fonts(made)
-    for block in document.blocks:
+    for block in document:
         _add(made, block)
     package = io.BytesIO()
     made.save(package)

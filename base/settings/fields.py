@@ -1,12 +1,15 @@
-"""The settings of a class: place in `shrag.toml`, environment variable, type and description of each."""
+"""The settings of a class: place in `shrag.toml`, environment variable, type and description of each.
+
+A setting with several values is a `CommaList`: separated by commas in a variable, a list in a file.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias, get_args, get_origin
+from typing import Annotated, Any, TypeAlias, get_args, get_origin
 
-from pydantic import BaseModel, SecretStr
+from pydantic import BaseModel, BeforeValidator, SecretStr
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings
 
@@ -35,6 +38,11 @@ class Setting:
     def kinds(self) -> frozenset[Any]:
         """Return the types in the annotation, including those nested in unions."""
         return frozenset(_kinds(self.field.annotation))
+
+    @property
+    def is_path(self) -> bool:
+        """Check whether the value is a path."""
+        return Path in self.kinds
 
     @property
     def secret(self) -> bool:
@@ -76,6 +84,18 @@ def _kinds(annotation: Any) -> Iterator[Any]:
         yield from _kinds(each)
 
 
-def is_path(setting: Setting) -> bool:
-    """Check whether the value of a setting is a path."""
-    return Path in setting.kinds
+def _joined(value: object) -> object:
+    """Join a list of texts from a file with commas, the format of a variable."""
+    if not isinstance(value, list):
+        return value
+    if not all(isinstance(each, str) and "," not in each for each in value):
+        raise ValueError("must be a list of texts without commas")
+    return ",".join(value)
+
+
+CommaList = Annotated[str, BeforeValidator(_joined)]
+
+
+def listed(value: str) -> list[str]:
+    """Split a comma-separated setting; empty parts are left out."""
+    return [part for each in value.split(",") if (part := each.strip())]

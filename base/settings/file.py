@@ -1,4 +1,4 @@
-"""The file `shrag.toml`: search order, trust check and parsing.
+"""The file `shrag.toml`: search order, trust check, parsing, and values as TOML.
 
 A file in the current folder is found rather than named by the user, and the folder may belong to somebody
 else. The file is read only if it belongs to this user or root and nobody else can write to it. Otherwise the
@@ -7,8 +7,9 @@ command fails: ignoring the file silently would run with other settings than the
 
 import json
 import os
+import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ CONFIG = "SHRAG_CONFIG"  # the variable that names the file; empty = none
 NAME = "shrag.toml"
 MOST_BYTES = 100_000
 WITHOUT = f"{CONFIG}= ignores it"
+BARE = re.compile(r"[A-Za-z0-9_-]+")  # a key without quotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +99,35 @@ def read_toml(path: Path, remedy: str = "", *, own: bool = False) -> dict[str, A
             )
 
     try:
-        text = read_regular(path, MOST_BYTES, check).decode("utf-8-sig")
-        values = tomllib.loads(text)
+        values = tomllib.loads(read_regular(path, MOST_BYTES, check).decode("utf-8-sig"))
     except OSError as error:
         raise InvalidSettingsFile(f"{path} cannot be read: {error.strerror}", remedy=remedy) from None
-    except UnicodeDecodeError:
-        raise InvalidSettingsFile(f"{path} is not UTF-8") from None
-    except ValueError as error:  # contains the line number
+    except (ValueError, RecursionError) as error:  # contains the line number
         raise InvalidSettingsFile(f"{path} is not TOML: {error}") from None
-    except RecursionError:
-        raise InvalidSettingsFile(f"{path}: it is nested too deeply") from None
     for key, value in values.items():
         try:  # a value of a variable is JSON
             json.dumps(value, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
             raise InvalidSettingsFile(f"{path}: {key}: no setting has such a value: {error}") from None
     return values
+
+
+def toml_value(value: Any) -> str:
+    """Format the value of a key: text, numbers, lists, and inline tables (TOML 1.0)."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, Mapping):
+        pairs = (f"{toml_key(key)} = {toml_value(inner)}" for key, inner in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, list | tuple | Set):
+        inside = sorted(value) if isinstance(value, Set) else value
+        return f"[{', '.join(map(toml_value, inside))}]"
+    # JSON strings are valid TOML, except for one character that JSON does not escape.
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def toml_key(key: str) -> str:
+    """Format a key, quoted if necessary."""
+    return key if BARE.fullmatch(key) else toml_value(key)

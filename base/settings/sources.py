@@ -15,15 +15,7 @@ from typing import Any
 from pydantic_settings import BaseSettings, EnvSettingsSource, InitSettingsSource, PydanticBaseSettingsSource
 
 from base.errors import InvalidSettingsFile
-from base.settings.fields import (
-    PREFIX,
-    Place,
-    Setting,
-    is_path,
-    prefix_of,
-    settings_of,
-    variable_at,
-)
+from base.settings.fields import PREFIX, Place, Setting, prefix_of, settings_of, variable_at
 from base.settings.file import CONFIG, SettingsFile, read_settings_file
 
 # One settings file serves all packages; each package has a module `settings`.
@@ -63,7 +55,7 @@ class LayeredSettings(BaseSettings):
 def variables_source(settings: type[BaseSettings]) -> EnvSettingsSource:
     """Return the environment variables of a class; an empty variable of a path counts as unset."""
     source = EnvSettingsSource(settings)
-    paths = {each.variable.lower() for each in settings_of(settings).values() if is_path(each)}
+    paths = {each.variable.lower() for each in settings_of(settings).values() if each.is_path}
     source.env_vars = {
         name: value for name, value in source.env_vars.items() if value or name.lower() not in paths
     }
@@ -87,7 +79,7 @@ def values_of(settings: type[BaseSettings], file: SettingsFile) -> dict[str, Any
 def _is_relative(setting: Setting, value: str) -> bool:
     if MODEL_OR_FOLDER in setting.field.metadata:
         return value.startswith(("./", "../"))
-    return is_path(setting) and not value.startswith(("/", "~"))
+    return setting.is_path and not value.startswith(("/", "~"))
 
 
 def value_at(values: Any, place: Place) -> Any:
@@ -143,25 +135,22 @@ def all_settings() -> dict[Place, Setting]:
 
 
 def check_names(file: SettingsFile) -> None:
-    """Raise InvalidSettingsFile for the first unknown key or table of a file."""
+    """Raise InvalidSettingsFile for the first unknown key of a file, and for a value in place of a table."""
     known = all_settings()
     tables = {place[:length] for place in known for length in range(1, len(place))}
 
     def check(place: Place, value: Any) -> None:
         key, kinds = ".".join(place), known[place].kinds if place in known else frozenset()
         why, remedy = "", ""
-        if place in tables:
-            if isinstance(value, dict):
-                for name, inner in value.items():
-                    check((*place, name), inner)
-            else:
-                why = f"{key} is a table: [{key}], its settings below it"
+        if place in tables and isinstance(value, dict):
+            for name, inner in value.items():
+                check((*place, name), inner)
+        elif place in tables:
+            why = f"{key} is a table: [{key}], its settings below it"
         elif place not in known:
-            why, remedy = f"there is no setting {key}", _instead(place, known, tables)
-        elif isinstance(value, dict) and dict not in kinds:
-            why = f"{key} is a setting, not a table"
-        elif isinstance(value, bool) and bool not in kinds:
-            why = f"{key}: it cannot be true or false"
+            why, remedy = f"there is no setting {key}", _near(key, known)
+        elif isinstance(value, dict | bool) and type(value) not in kinds:
+            why = f"{key}: it cannot be {'a table' if isinstance(value, dict) else 'true or false'}"
         if why:
             raise InvalidSettingsFile(f"{file.path}: {why}", remedy=remedy)
 
@@ -169,15 +158,13 @@ def check_names(file: SettingsFile) -> None:
         check((key,), value)
 
 
-def _instead(place: Place, known: Mapping[Place, Setting], tables: set[Place]) -> str:
-    """Suggest settings with similar names, otherwise all of the same table."""
-    wanted = ".".join(place).lower().removeprefix(PREFIX.lower()).replace("__", ".").replace("-", "_")
+def _near(key: str, known: Mapping[Place, Setting]) -> str:
+    """Suggest settings of the same name or with a similar one."""
+    wanted = key.lower().removeprefix(PREFIX.lower()).replace("__", ".").replace("-", "_")
     keys = [setting.key for setting in known.values()]
-    same = [key for key in keys if key == wanted or key.endswith(f".{wanted.rpartition('.')[2]}")]
-    if near := same or get_close_matches(wanted, [*keys, *map(".".join, tables)], 3):
-        return f"there is {', '.join(sorted(near, key=lambda key: key != wanted))}"
-    beside = [setting.key for at, setting in known.items() if at[:-1] == place[:-1] != ()]
-    return f"there are {', '.join(beside)}" if beside else "shrag settings lists all settings"
+    same = [each for each in keys if each == wanted or each.endswith(f".{wanted.rpartition('.')[2]}")]
+    near = [wanted] if wanted in same else same or get_close_matches(wanted, keys, 3)
+    return f"there is {', '.join(near)}" if near else "shrag settings lists all settings"
 
 
 def source_of(

@@ -33,19 +33,15 @@ def table(rows: Sequence[Sequence[str]], *, words: int | None = None) -> list[st
     return [line for (line,) in _formatted([[[visible(cell)] for cell in row] for row in rows], words)]
 
 
-def wrapped_table(rows: Sequence[Sequence[str]], *, words: int | None = None) -> list[list[str]]:
-    """Format the lines of each row of a table, header first; the widest columns are wrapped to fit.
-
-    The first `words` columns are left-aligned, as in `table`.
-    """
+def wrapped_table(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Format the lines of each row of a table, header first; the widest columns are wrapped to fit."""
     cells = [[visible(cell) for cell in row] for row in rows]
     room = line_width() - 2 * (len(cells[0]) - 1)
     widths = [min(max(map(display_width, column)), room) for column in zip(*cells, strict=True)]
     while sum(widths) > room and max(widths) > NARROWEST:
         widths[widths.index(max(widths))] -= 1
-    return _formatted(
-        [[wrap(*cell) or [""] for cell in zip(row, widths, strict=True)] for row in cells], words
-    )
+    wrapped = [[wrap(*cell) or [""] for cell in zip(row, widths, strict=True)] for row in cells]
+    return _formatted(wrapped, None)
 
 
 def _formatted(rows: Sequence[Sequence[Sequence[str]]], words: int | None) -> list[list[str]]:

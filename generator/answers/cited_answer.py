@@ -94,8 +94,7 @@ def cited_document(answer: CitedAnswer, records: Sequence[Mapping[str, Any]], st
     language = "ko" if answer.language == "ko" else "en"
     heading = REFERENCES[language] if cited else HEADINGS[language]["nearest"]
     references: list[Block] = [Heading(heading, 2), *entries_of(made)] if made.entries else []
-    blocks = (*_text(answer, made.citations, language), *references, *_writer(answer, language))
-    return Document(blocks, language)
+    return (*_text(answer, made.citations, language), *references, *_writer(answer, language))
 
 
 def _text(answer: CitedAnswer, citations: Sequence[str], language: str) -> Iterator[Block]:

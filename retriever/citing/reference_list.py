@@ -157,9 +157,7 @@ def entries_of(made: ReferenceList) -> tuple[Paragraph, ...]:
 
 def list_document(style: str, records: Iterable[Record]) -> Document:
     """Return the reference list of papers' records, without a heading; raises as `reference_list`."""
-    items = list(map(csl_item, records))
-    korean = sum(item.get("language") == "ko" for item in items)
-    return Document(entries_of(reference_list(style, items)), "ko" if 2 * korean > len(items) else "en")
+    return entries_of(reference_list(style, map(csl_item, records)))
 
 
 def _prepared(item: Item, style: CitationStyle) -> Item:

@@ -7,17 +7,16 @@ beside the record (`FILE.found`). Their report is a text in Korean or English, f
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, date, datetime
-from functools import cache
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError, computed_field
+from pydantic import Field, ValidationError, computed_field
 
 from base.errors import InvalidCall
 from base.files.output_files import check_output, write_output
 from base.files.regular_files import read_regular
-from base.records import INTERNAL, Recordable
+from base.records import INTERNAL, Recordable, adapter
 from base.terminal.output import json_text
 from indexer.corpora.papers import language_of
 from retriever.reference import one_line, reference_line, web_address
@@ -59,7 +58,7 @@ class FirstFound:
         searched = record.record["date"]
         begun = cls(searched, index, searched, dict.fromkeys(record.titles, searched))
         try:
-            saved = _adapter().validate_json(read_regular(path, MOST_BYTES), strict=True)
+            saved: FirstFound = adapter(FirstFound).validate_json(read_regular(path, MOST_BYTES), strict=True)
         except FileNotFoundError:
             return begun
         except OSError as error:
@@ -131,11 +130,6 @@ def new_papers_lines(news: NewPapers) -> Iterator[str]:
     yield ""
 
 
-def now() -> str:
-    """Return the current time in the form of records."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 def since_of(given: str) -> str:
     """Check a value of `--since`; raise InvalidCall if it is neither a date, `last` nor `record`."""
     if given in {LAST, RECORD}:
@@ -153,8 +147,3 @@ def file_beside(record: Path) -> Path:
     path = record.with_name(f"{record.name}.found")
     check_output(path, (record,))
     return path
-
-
-@cache
-def _adapter() -> TypeAdapter[FirstFound]:
-    return TypeAdapter(FirstFound)

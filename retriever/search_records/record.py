@@ -8,15 +8,14 @@ and the duplicates left out. A repeated search replays the strategy, so it needs
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError, computed_field, create_model
+from pydantic import BaseModel, Field, ValidationError, computed_field, create_model
 
 from base.errors import InvalidCall, UnknownPath
 from base.files.regular_files import read_regular
-from base.records import INTERNAL, Recordable
+from base.records import Recordable, adapter
 from base.terminal.output import json_text
 from base.untrusted import read_json
 from base.versions import installed_version
@@ -37,7 +36,7 @@ INDEX = ("name", "version", "engine", "papers", "passages", "published", "finger
 RESULT = "strategy", "keywords", "queries", "filtered", "applied", "notes", "likelihood", "unknown_words"
 # Keys of the index that affect the hits.
 INDEX_STATE = ("name", "version", "engine", "papers", "passages", "vectors")
-HIT = {"rank", "doc_id", "passage_id", "score", "title", "year"}
+HIT = "rank", "passage_id", "doc_id", "score", "title", "year"
 
 
 # The required keys of a record, by part; a record contains more.
@@ -80,7 +79,7 @@ class SearchRecord:
 
         A strategy from statistics is not replayed: the index gives the same one again.
         """
-        request: SearchRequest = _request_adapter().validate_json(json_text(self.record["request"]))
+        request: SearchRequest = adapter(SearchRequest).validate_json(json_text(self.record["request"]))
         used, weight = self.strategy, self.record["applied"]["title_weight"]
         if used is not None and used.origin != "statistics":
             given = Strategy().excluding(request.exclude).exclude  # the request adds them again
@@ -137,29 +136,26 @@ class SearchRecord:
         return (json_text(self.record, indent=1) + "\n").encode()
 
 
+def now() -> str:
+    """Return the current time in the form of records."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def search_record(manifest: Manifest, request: SearchRequest, result: SearchResult) -> SearchRecord:
     """Make the record of a search of the manifest's version, with the current time."""
-    found = result.as_record()
+    found, listed = result.as_record(), [hit.as_record() for hit in result.listed]
     return SearchRecord(
         {
             "search_record": RECORD_VERSION,
-            "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "date": now(),
             "shrag": installed_version("shrag"),
             "index": {name: getattr(manifest, name) for name in INDEX},
-            "request": _request_adapter().dump_python(request, mode="json"),
+            "request": adapter(SearchRequest).dump_python(request, mode="json"),
             **{name: found[name] for name in RESULT},
-            "found": len(result.listed),
-            "hits": [
-                {name: value for name, value in hit.as_record().items() if name in HIT}
-                for hit in result.listed
-            ],
+            "found": len(listed),
+            "hits": [{name: hit[name] for name in HIT if name in hit} for hit in listed],
         }
     )
-
-
-@cache
-def _request_adapter() -> TypeAdapter[SearchRequest]:
-    return TypeAdapter(SearchRequest)
 
 
 def _check(request: SearchRequest) -> None:
@@ -186,7 +182,6 @@ class MovedPaper:
     """A paper whose rank changed."""
 
     doc_id: str
-    title: Annotated[str, INTERNAL]
     then: int
     now: int
 
@@ -227,7 +222,7 @@ def compare(then: SearchRecord, now: SearchRecord) -> Comparison:
         came=tuple(TitledPaper(doc_id, title) for doc_id, title in after.items() if doc_id not in before),
         went=tuple(TitledPaper(doc_id, title) for doc_id, title in before.items() if doc_id not in after),
         moved=tuple(
-            MovedPaper(doc_id, after[doc_id], ranks[0][doc_id], ranks[1][doc_id])
+            MovedPaper(doc_id, ranks[0][doc_id], ranks[1][doc_id])
             for other, doc_id in zip(*stayed, strict=True)
             if other != doc_id
         ),
@@ -237,12 +232,9 @@ def compare(then: SearchRecord, now: SearchRecord) -> Comparison:
 
 def _changed(then: dict[str, Any], now: dict[str, Any]) -> Iterator[ChangedValue]:
     before, after = ({each["name"]: each["query"] for each in record["queries"]} for record in (then, now))
+    old, new = ({name: record["index"].get(name) for name in INDEX_STATE} for record in (then, now))
     parts: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
-        (
-            "index",
-            {name: then["index"].get(name) for name in INDEX_STATE},
-            {name: now["index"].get(name) for name in INDEX_STATE},
-        ),
+        ("index", old, new),
         ("fingerprint", then["index"]["fingerprint"], now["index"]["fingerprint"]),
         ("applied", then["applied"], now["applied"]),
         ("query", before, after),

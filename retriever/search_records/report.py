@@ -7,7 +7,7 @@ other items describe work that is not part of one search.
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from base.documents.blocks import Block, Document, Heading, Table, plain, table
 from base.documents.formats import DOCUMENT_FORMATS
@@ -16,7 +16,6 @@ from indexer.corpora.papers import language_of
 from retriever.reference import one_line
 from retriever.search_records.record import SearchRecord
 
-ReportLanguage = Literal["ko", "en"]
 WORDS: dict[str, tuple[str, str]] = {  # (Korean, English)
     "record": ("검색 기록", "Search record"),
     "item": ("항목", "Item"),
@@ -89,9 +88,8 @@ def form_of(path: Path) -> str:
 def report_of(search: SearchRecord) -> Document:
     """Return a record as a document, in the language of its question."""
     korean = language_of(search.record["request"]["question"]) == "ko"
-    language: ReportLanguage = "ko" if korean else "en"
     words = {key: texts[0 if korean else 1] for key, texts in WORDS.items()}
-    return Document(tuple(_blocks(search.record, words)), language)
+    return tuple(_blocks(search.record, words))
 
 
 def _blocks(record: dict[str, Any], words: Words) -> Iterator[Block]:

@@ -21,7 +21,7 @@ from pydantic import ValidationError
 from base.files.durable import cause_of
 from base.files.regular_files import read_secret
 from base.notes import Note
-from base.settings.fields import PREFIX, Setting, is_path
+from base.settings.fields import PREFIX, Setting
 from base.settings.file import SettingsFile, read_settings_file, read_toml
 from base.settings.sources import ADDRESSES
 from indexer.corpora.papers import why_invalid
@@ -179,7 +179,7 @@ def _values(table: SourceTable, settings: type[SourceSettings]) -> dict[str, Any
             f"if you trust it, name it: SHRAG_CONFIG={table.file}"
         )
     values = dict(table.values)
-    for key in by_file.union(name for name, each in fields.items() if is_path(each)) & values.keys():
+    for key in by_file.union(name for name, each in fields.items() if each.is_path) & values.keys():
         value = values[key]
         if table.file and isinstance(value, str) and value and not value.startswith(("/", "~")):
             values[key] = str(table.file.parent / value)  # paths are relative to the folder of the file

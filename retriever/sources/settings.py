@@ -4,7 +4,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, model_validator
 
-from base.net.unencrypted_secrets import refuse_plain_http
+from base.net.addresses import refuse_plain_http
 from base.net.user_agent import valid_contact
 from indexer.settings import BaseUrl, HeaderKey
 

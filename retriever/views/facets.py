@@ -9,10 +9,10 @@ found, and sends the hits even if counting fails or takes too long.
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 from weakref import WeakKeyDictionary
 
 from pydantic import Field, PlainSerializer
@@ -28,7 +28,6 @@ from retriever.settings import RetrieverSettings
 
 FacetField = Literal["year", "lang", "journal", "authors", "type"]
 Value = str | int
-Aggregate = Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]
 FIELDS: tuple[FacetField, ...] = get_args(FacetField)
 
 # The value of papers without one.
@@ -75,8 +74,7 @@ class Facets(Recordable):
     version: int
 
 
-@dataclass(frozen=True, slots=True)
-class FacetCounts:
+class FacetCounts(NamedTuple):
     """The number of papers, and the numbers by value of a field; the value None counts papers without any.
 
     `exact` is false if the counts are estimates, or if a field has more values than are counted.
@@ -127,15 +125,8 @@ async def _facets(index: SearchIndex, query: Query, filters: Filters) -> Facets:
     for field in FIELDS:
         others = filters.without_filter("author" if field == "authors" else field)
         by_filters.setdefault(others, []).append(field)
-    several = index.manifest.papers != index.manifest.passages
-
-    async def count(others: Filters, fields: Sequence[FacetField]) -> FacetCounts:
-        [passages] = await index.engine.counts([(query, others)])
-        aggregate = partial(index.engine.aggregate, query, others)
-        return await count_papers(aggregate, passages, fields, several=several)
-
-    counts = await asyncio.gather(*(count(others, of) for others, of in by_filters.items()))
-    found = {field: _facet(field, count) for count in counts for field in count.values}
+    counts = await asyncio.gather(*(_count(index, query, others, of) for others, of in by_filters.items()))
+    found = {field: _facet(field, values) for count in counts for field, values in count.values.items()}
     return Facets(
         counts[0].papers,
         {field: found[field] for field in FIELDS},
@@ -144,8 +135,8 @@ async def _facets(index: SearchIndex, query: Query, filters: Filters) -> Facets:
     )
 
 
-def _facet(field: FacetField, counts: FacetCounts) -> Facet:
-    values = [FacetValue(value, papers) for value, papers in counts.values[field].items()]
+def _facet(field: FacetField, counts: Mapping[Value | None, int]) -> Facet:
+    values = [FacetValue(value, papers) for value, papers in counts.items()]
     having = [each for each in values if each.value is not None]
     if field == "year":
         having.sort(key=lambda each: -int(each.value or 0))
@@ -156,34 +147,39 @@ def _facet(field: FacetField, counts: FacetCounts) -> Facet:
     return Facet((*shown, *without), len(having) - len(shown))
 
 
-async def count_papers(
-    aggregate: Aggregate, passages: int, fields: Sequence[FacetField], *, several: bool
+async def _count(
+    index: SearchIndex, query: Query, filters: Filters, fields: Sequence[FacetField]
 ) -> FacetCounts:
-    """Count the papers of some passages with `aggregate`; with `several`, a paper may have several passages.
+    """Count the papers of the passages that a query matches.
 
     If each paper has one passage, passages are counted. Otherwise the papers of up to 2,000 passages are
     counted exactly, and more are estimated (HyperLogLog++; most counts within 3 %).
     """
-    if not several:
-        return _counted(await aggregate(_by_value(fields)), passages, fields)
-    if passages <= EXACT_UP_TO:
-        listed = [field for field in fields if field in SEVERAL_VALUES]
-        single = [field for field in fields if field not in SEVERAL_VALUES]
-        names = ("doc_id", *single)
-        sources = [{name: {"terms": {"field": name, "missing_bucket": True}}} for name in names]
-        by_paper = {"papers": {"composite": {"size": EXACT_UP_TO, "sources": sources}}}
-        answer = await aggregate(_by_value(listed, estimated=True) | by_paper)
-        counts = _told_apart(answer, single)
-        values = _counted(answer, counts.papers, listed, estimated=True).values
-        return FacetCounts(counts.papers, {**counts.values, **values}, exact=True)
-    answer = await aggregate(_by_value(fields, estimated=True))
-    return _counted(answer, round(answer["papers"]["value"]), fields, estimated=True)
+    aggregate = partial(index.engine.aggregate, query, filters)
+    [passages] = await index.engine.counts([(query, filters)])
+    if index.manifest.papers == index.manifest.passages:
+        answer = await aggregate(_by_value(fields, {}, MOST_COUNTED))
+        whole = not any(answer[field]["sum_other_doc_count"] for field in fields)
+        return FacetCounts(passages, _values(answer, fields), whole)
+    estimates = {"papers": {"cardinality": {"field": "doc_id"}}}
+    if passages > EXACT_UP_TO:
+        answer = await aggregate(estimates | _by_value(fields, estimates, MOST_ESTIMATED))
+        return FacetCounts(round(answer["papers"]["value"]), _values(answer, fields), exact=False)
+    several = [field for field in fields if field in SEVERAL_VALUES]
+    single = [field for field in fields if field not in SEVERAL_VALUES]
+    sources = [{name: {"terms": {"field": name, "missing_bucket": True}}} for name in ("doc_id", *single)]
+    by_paper = {"papers": {"composite": {"size": EXACT_UP_TO, "sources": sources}}}
+    answer = await aggregate(by_paper | _by_value(several, estimates, MOST_ESTIMATED))
+    keys = [bucket["key"] for bucket in answer["papers"]["buckets"]]
+    values = _values(answer, several)
+    for field in single:
+        values[field] = Counter(value for _, value in {(key["doc_id"], key[field]) for key in keys})
+    return FacetCounts(len({key["doc_id"] for key in keys}), values, exact=True)
 
 
-def _by_value(fields: Iterable[FacetField], *, estimated: bool = False) -> dict[str, Any]:
-    papers = {"papers": {"cardinality": {"field": "doc_id"}}} if estimated else {}
-    size = MOST_ESTIMATED if estimated else MOST_COUNTED
-    return papers | {
+def _by_value(fields: Iterable[FacetField], papers: Mapping[str, Any], size: int) -> dict[str, Any]:
+    """Return the aggregation of each field's values, with one of their papers."""
+    return {
         field: {
             "terms": {"field": field, "size": size, "missing": MISSING[field]},
             **({"aggs": papers} if papers else {}),
@@ -192,26 +188,18 @@ def _by_value(fields: Iterable[FacetField], *, estimated: bool = False) -> dict[
     }
 
 
-def _counted(
-    answer: Mapping[str, Any], papers: int, fields: Iterable[FacetField], *, estimated: bool = False
-) -> FacetCounts:
-    values: dict[FacetField, Mapping[Value | None, int]] = {}
-    whole = True
-    for field in fields:
-        whole &= not answer[field]["sum_other_doc_count"]
-        values[field] = {
-            None if bucket["key"] == MISSING[field] else bucket["key"]: (
-                round(bucket["papers"]["value"]) if estimated else bucket["doc_count"]
-            )
+def _values(
+    answer: Mapping[str, Any], fields: Iterable[FacetField]
+) -> dict[FacetField, Mapping[Value | None, int]]:
+    """Return the number of papers of each value: the estimate of its bucket, or the number of passages."""
+
+    def papers(bucket: Mapping[str, Any]) -> int:
+        return round(bucket["papers"]["value"]) if "papers" in bucket else int(bucket["doc_count"])
+
+    return {
+        field: {
+            None if bucket["key"] == MISSING[field] else bucket["key"]: papers(bucket)
             for bucket in answer[field]["buckets"]
         }
-    return FacetCounts(papers, values, exact=whole and not estimated)
-
-
-def _told_apart(answer: Mapping[str, Any], fields: Iterable[FacetField]) -> FacetCounts:
-    keys = [bucket["key"] for bucket in answer["papers"]["buckets"]]
-    values: dict[FacetField, Mapping[Value | None, int]] = {
-        field: Counter(value for _, value in {(key["doc_id"], key[field]) for key in keys})
         for field in fields
     }
-    return FacetCounts(len({key["doc_id"] for key in keys}), values, exact=True)

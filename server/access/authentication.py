@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Scope
 
-from base.net.networks import is_loopback
+from base.net.addresses import is_loopback
 from server.access.callers import Caller
 from server.access.keys import PREFIX, Keys
 from server.access.sign_in.signing_in import SESSION_MARK, SignIn

@@ -11,7 +11,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import Scope as AsgiScope
 
 from base.calls import Call, observer
-from base.net.networks import network_of
+from base.net.addresses import network_of
 from server.access.keys import NO_OWN_LIMITS, Key, KeyLimits
 from server.errors import Forbidden, Unauthorized
 from server.roles import Role, includes

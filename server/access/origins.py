@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from base.net.networks import is_loopback
-from base.settings.lists import listed
+from base.net.addresses import is_loopback
+from base.settings.fields import listed
 from server.errors import BadRequest, Forbidden, Misdirected
 from server.settings import ServerSettings
 

@@ -22,7 +22,7 @@ from pydantic import ValidationError
 
 from base.errors import InvalidCall
 from retriever.calls import IndexSearch
-from retriever.search_records.first_found import now
+from retriever.search_records.record import now
 from server.access.callers import Caller
 from server.access.keys import SECRET_BYTES, digest_of
 from server.errors import Forbidden, SearchUnusable, UnknownSearch

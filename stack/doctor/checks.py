@@ -1,11 +1,11 @@
 """The checks, in the order of the output."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 from stack.doctor.engine import REACHABLE, check_engine
 from stack.doctor.findings import Check, Examined, Finding, failed
-from stack.doctor.indexes import check_backup, check_index
+from stack.doctor.indexes import BACKUP, check_backup, check_index
 from stack.doctor.language_model import check_language_model
 from stack.doctor.machine import check_disk, check_libraries, check_settings
 from stack.doctor.models import check_cross_encoders, check_encoder
@@ -23,20 +23,23 @@ CHECKS: dict[str, Check] = {
     "language model": check_language_model,
     "server": check_serving,
 }
+NEED_ENGINE = {"index": "list", "backup": BACKUP}  # checks that need the engine, and the subject of a finding
 BUG = "shrag --debug doctor shows where other commands fail; this is a bug in SHRAG"
 
 
-def examine(examined: Examined) -> Iterator[Finding]:
+def examine(examined: Examined) -> list[Finding]:
     """Run all checks; an exception in one becomes a finding, and the others still run."""
     found: list[Finding] = []
     for name, check in CHECKS.items():
-        now = replace(examined, engine_answers=answers(found))
+        if name in NEED_ENGINE and not answers(found):
+            why, remedy = "not checked, as the engine does not answer", "fix the engine first"
+            found.append(Finding(NEED_ENGINE[name], "wrong", why, remedy=remedy, check=name))
+            continue
         try:
-            for finding in check(now):
-                found.append(replace(finding, check=name))
-                yield found[-1]
+            found.extend(replace(finding, check=name) for finding in check(examined))
         except Exception as error:  # noqa: BLE001 - the other checks run after any error
-            yield replace(failed("the check itself", error), remedy=BUG, check=name)
+            found.append(replace(failed("the check itself", error, remedy=BUG), check=name))
+    return found
 
 
 def answers(found: Iterable[Finding]) -> bool:

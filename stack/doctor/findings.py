@@ -1,11 +1,12 @@
 """The finding of a check, as a value, and its output as a table or JSON."""
 
+import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from base.errors import RemediableError
-from base.net.unencrypted_secrets import hosts_in_the_clear
+from base.errors import RemediableError, ShragError
+from base.net.addresses import hosts_in_the_clear
 from base.progress import Progress, no_progress
 from base.remedies import describe_remedies
 from base.terminal.columns import wrapped_table
@@ -45,27 +46,26 @@ class Examined:
     quick: bool = False  # without reading every file of the indexes
     progress: Progress = no_progress
     transport: "httpx.AsyncBaseTransport | None" = None
-    engine_answers: bool = True  # according to earlier checks
 
 
 Check = Callable[[Examined], Iterator[Finding]]
 
 
-def failed(
-    subject: str, error: Exception, configured: str = "", remedy: str = "", status: Status = "wrong"
-) -> Finding:
+def failed(subject: str, error: Exception, configured: str = "", remedy: str = "") -> Finding:
     """Return an error as a one-line finding; `remedy` is for errors without one."""
     what, own = " ".join(str(error).split()), ""
     if isinstance(error, RemediableError):
         what, own = error.what, describe_remedies(error)
-    return Finding(subject, status, f"{type(error).__name__}: {what}", configured, own or remedy)
+    return Finding(subject, "wrong", f"{type(error).__name__}: {what}", configured, own or remedy)
 
 
-def without_engine(subject: str) -> Finding:
-    """Return the finding of a check that needs the engine, which does not answer."""
-    return Finding(
-        subject, "wrong", "not checked, as the engine does not answer", remedy="fix the engine first"
-    )
+def tried(subject: str, call: Callable[[], str | Finding], configured: str = "", remedy: str = "") -> Finding:
+    """Return the finding of a call, or its error as one; the text that a call returns is one that is ok."""
+    try:
+        found = call()
+    except (ShragError, OSError, ValueError, sqlite3.Error) as error:
+        return failed(subject, error, configured, remedy)
+    return found if isinstance(found, Finding) else Finding(subject, "ok", found, configured)
 
 
 def check_encryption(addresses: str, *, secret: bool) -> Iterator[Finding]:

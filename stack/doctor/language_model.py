@@ -1,7 +1,7 @@
 """The language model: reachable, with the right name, enough context, and support of JSON schemas."""
 
 from collections.abc import AsyncIterator, Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -12,15 +12,12 @@ from generator.llm.context import is_count
 from generator.llm.model import chat_request
 from generator.pipeline import run
 from generator.settings import LanguageModelSettings
-from stack.doctor.findings import Examined, Finding, check_encryption
-
-if TYPE_CHECKING:
-    import httpx
+from stack.doctor.findings import Examined, Finding, check_encryption, failed
 
 LOOK_S = 15.0  # time limit of answers that need no generation
 PROMPT_TOKENS = 6_000  # five Korean passages of 4,000 characters, and the instructions
 PROBE_TOKENS = 256  # the longest answer of the schema has about forty; a model may add spaces
-OK, UNAUTHORIZED, FORBIDDEN, NOT_FOUND = 200, 401, 403, 404
+OK, NOT_FOUND = 200, 404
 SHOWN_MODELS, SHOWN = 10, 80
 PROMPT = (
     "Write a poem of four lines about the sea in winter. "
@@ -28,6 +25,7 @@ PROMPT = (
 )
 SCHEMA = "JSON schema"
 WHERE_THE_API_BEGINS = "set SHRAG_LLM__BASE_URL to the base address of the API (usually ending in /v1)"
+START = "start the server (docs/how-to/models.md), or set SHRAG_LLM__BASE_URL to its address"
 
 
 class ProbeAnswer(BaseModel):
@@ -56,42 +54,39 @@ async def _collected(client: Client, base_url: str) -> list[Finding]:
     await client.open()
     try:
         return [finding async for finding in _findings(client, client.settings, base_url)]
+    except ModelFailed as error:
+        return [failed("reachable", error, base_url, START)]
     finally:
         await client.close()
 
 
 async def _findings(client: Client, llm: LanguageModelSettings, base_url: str) -> AsyncIterator[Finding]:
-    try:
-        response = await client.exchange("GET", f"{base_url}/models", None, LOOK_S)
-    except ModelFailed as error:
-        remedy = "start the server (docs/how-to/models.md), or set SHRAG_LLM__BASE_URL to its address"
-        yield Finding("reachable", "wrong", str(error), base_url, remedy)
+    """Yield the findings; raises ModelFailed if the server does not list its models."""
+    address = f"{base_url}/models"
+    response = await client.exchange("GET", address, None, LOOK_S)
+    if response.status_code != OK:
+        yield failed("reachable", client.refusal_of(response, response.content, address), base_url)
         return
     try:
         listed = {str(model["id"]): dict(model) for model in read_json(response.content)["data"]}
     except (ValueError, TypeError, KeyError):
-        listed = None
-    if response.status_code != OK or listed is None:
-        yield _not_a_model(response, llm)
+        kind = one_line(response.headers.get("Content-Type", "something else"), llm.api_key)
+        found = f"does not list models, but answers with {kind}"
+        yield Finding("reachable", "wrong", found, base_url, WHERE_THE_API_BEGINS)
         return
     yield Finding("reachable", "ok", "answers", base_url)
     yield Finding("version", "ok", await _version(client, base_url))
     for name in llm.models:
-        yield _served(listed, name, llm)
         if name in listed:
-            yield _context(listed[name], llm)
+            yield Finding("model", "ok", "is served", name)
+            yield _context(listed[name].get("max_model_len"), llm)
+            continue
+        there_are = one_line(", ".join(list(listed)[:SHOWN_MODELS]), llm.api_key) or "none"
+        setting = "SHRAG_LLM__MODEL" if name == llm.model else "SHRAG_LLM__OTHER_MODELS"
+        found, remedy = f"is not served; the models are: {there_are}", f"set {setting} to one of these"
+        yield Finding("model", "wrong", found, name, remedy)
     if llm.model in listed:
         yield await _schema(client, llm)
-
-
-def _not_a_model(response: "httpx.Response", llm: LanguageModelSettings) -> Finding:
-    kind = one_line(response.headers.get("Content-Type", "something else"), llm.api_key)
-    found, remedy = f"does not list models, but answers with {kind}", WHERE_THE_API_BEGINS
-    if response.status_code != OK:
-        found = f"answers {response.status_code} to a request for its models"
-    if response.status_code in {UNAUTHORIZED, FORBIDDEN}:
-        remedy = "set SHRAG_LLM__API_KEY to a key that this server accepts"
-    return Finding("reachable", "wrong", found, llm.base_url or "", remedy)
 
 
 async def _version(client: Client, base_url: str) -> str:
@@ -105,27 +100,17 @@ async def _version(client: Client, base_url: str) -> str:
         return "unknown"
 
 
-def _served(listed: dict[str, dict[str, Any]], name: str, llm: LanguageModelSettings) -> Finding:
-    if name in listed:
-        return Finding("model", "ok", "is served", name)
-    there_are = one_line(", ".join(list(listed)[:SHOWN_MODELS]), llm.api_key) or "none"
-    remedy = "set SHRAG_LLM__MODEL to one of these"
-    if name != llm.model:
-        remedy = "correct or remove it in SHRAG_LLM__OTHER_MODELS"
-    return Finding("model", "wrong", f"is not served; the models are: {there_are}", name, remedy)
-
-
-def _context(model: dict[str, Any], llm: LanguageModelSettings) -> Finding:
-    length, needed = llm.context_tokens or model.get("max_model_len"), llm.max_tokens + PROMPT_TOKENS
+def _context(served: Any, llm: LanguageModelSettings) -> Finding:
+    length, needed = llm.context_tokens or served, llm.max_tokens + PROMPT_TOKENS
     if not is_count(length):
         remedy = "set SHRAG_LLM__CONTEXT_TOKENS, so that no prompt exceeds it"
         return Finding("context", "warning", "the server does not report its length", "", remedy)
     found, configured = f"{length:,} tokens", f"an answer of {llm.max_tokens:,}"
-    if length < needed:
-        found += f"; five long passages and an answer take up to {needed:,}"
-        remedy = "serve it with a larger --max-model-len, or lower SHRAG_LLM__MAX_TOKENS"
-        return Finding("context", "warning", found, configured, remedy)
-    return Finding("context", "ok", found, configured)
+    if length >= needed:
+        return Finding("context", "ok", found, configured)
+    found += f"; five long passages and an answer take up to {needed:,}"
+    remedy = "serve it with a larger --max-model-len, or lower SHRAG_LLM__MAX_TOKENS"
+    return Finding("context", "warning", found, configured, remedy)
 
 
 async def _schema(client: Client, llm: LanguageModelSettings) -> Finding:
@@ -134,15 +119,12 @@ async def _schema(client: Client, llm: LanguageModelSettings) -> Finding:
     request = chat_request([{"role": "user", "content": PROMPT}], ProbeAnswer, name="probe", settings=probe)
     try:
         response = await client.exchange("POST", client.url, request, llm.timeout_s)
+        if response.status_code != OK:
+            raise client.refusal_of(response, response.content, client.url)
     except ModelFailed as error:
-        remedy = "read the server's log, or raise SHRAG_LLM__TIMEOUT_S"
-        return Finding(SCHEMA, "wrong", f"no answer: {error}", "", remedy)
-    body = without_key(response.text, llm.api_key)
-    if response.status_code != OK:
-        found = f"the server answers {response.status_code} to a request with a JSON schema"
-        remedy = "use a server that supports response_format with json_schema (like vLLM)"
-        return Finding(SCHEMA, "wrong", f"{found}: {one_line(body)[:SHOWN]}", "", remedy)
-    return judge_probe(body)
+        remedy = "use a server that supports response_format with json_schema (like vLLM), or read its log"
+        return failed(SCHEMA, error, remedy=remedy)
+    return judge_probe(without_key(response.text, llm.api_key))
 
 
 def judge_probe(body: str) -> Finding:
@@ -154,18 +136,17 @@ def judge_probe(body: str) -> Finding:
     except (ValueError, TypeError, KeyError, IndexError, AttributeError):
         found = f"not a chat completion: {one_line(body)[:SHOWN]}"
         return Finding(SCHEMA, "wrong", found, "", WHERE_THE_API_BEGINS)
-    if not text and (message.get("reasoning_content") or message.get("reasoning")):
-        found = "the answer is in the model's reasoning, to which no schema applies"
-        remedy = "start the server without --reasoning-parser, and disable the model's reasoning"
-        return Finding(SCHEMA, "wrong", found, "", remedy)
     try:
         ProbeAnswer.model_validate_json(text)
     except ValidationError:
-        if choice.get("finish_reason") == "length" and not text.strip('{}[]":, '):
+        if choice.get("finish_reason") == "length" and text and not text.strip('{}[]":, '):
             found = f"{PROBE_TOKENS} tokens of white space: the model fills the space between the braces"
-            remedy = "use another model; this one may never end its answers"
-            return Finding(SCHEMA, "warning", found, "", remedy)
-        found = f"asked for verse under a schema, the model answered {text[:SHOWN]!r}"
+            return Finding(
+                SCHEMA, "warning", found, "", "use another model; this one may never end its answers"
+            )
+        said = text[:SHOWN] or "only in its reasoning, to which no schema applies"
         remedy = "this server does not enforce the schema: use vLLM without --reasoning-parser"
-        return Finding(SCHEMA, "wrong", found, "", remedy)
+        return Finding(
+            SCHEMA, "wrong", f"asked for verse under a schema, the model answered {said!r}", "", remedy
+        )
     return Finding(SCHEMA, "ok", "a request for verse was answered according to the schema")

@@ -12,14 +12,13 @@ from importlib.metadata import requires
 from pathlib import Path
 
 from base.extras import extra_remedy
-from base.files.toml_text import toml_value
 from base.settings.fields import PREFIX, variable_at
 from base.settings.file import CONFIG, NAME, distrusted, is_private_group, read_settings_file
 from base.settings.sources import all_settings
 from base.versions import NOT_INSTALLED, installed_version
 from indexer.settings import EncoderSettings
 from stack.doctor.findings import Examined, Finding, Status
-from stack.settings_listing import SettingInForce, settings_in_force
+from stack.settings_listing import settings_in_force
 
 LOCKS = Path(__file__).parents[2] / "requirements"
 PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", re.MULTILINE)
@@ -38,27 +37,23 @@ def check_libraries(_: Examined) -> Iterator[Finding]:
     yield Finding("Python", status, platform.python_version(), "3.11 or 3.12", remedy)
     required = [found.groups("") for line in requires("shrag") or () if (found := REQUIRED.match(line))]
     for extra in ("", *SHOWN_EXTRAS):
-        yield _libraries(extra, [name for name, its_extra in required if its_extra == extra])
+        versions = {name: installed_version(name) for name, its_extra in required if its_extra == extra}
+        yield _libraries(extra, versions)
 
 
-def _libraries(extra: str, names: list[str]) -> Finding:
-    subject = f"extra {extra}" if extra else "needed"
-    versions = {name: installed_version(name) for name in names}
+def _libraries(extra: str, versions: dict[str, str]) -> Finding:
+    subject, remedy = (f"extra {extra}", extra_remedy(extra)) if extra else ("needed", "make install")
     if missing := [name for name, number in versions.items() if number == NOT_INSTALLED]:
         status: Status = "not configured" if extra else "wrong"
-        remedy = extra_remedy(extra) if extra else "make install"
         return Finding(subject, status, f"missing: {', '.join(missing)}", remedy=remedy)
     lock = LOCKS / f"{extra or 'base'}.txt"
-    pinned = PINNED.findall(lock.read_text("utf-8")) if lock.is_file() else []
-    other = []
-    for name, number in versions.items():
-        locked = [pin for pinned_name, pin in pinned if _plain(pinned_name) == _plain(name)]
-        if locked and number not in locked:  # several, if markers choose between them
-            other.append(f"{name} {number} (locked: {', '.join(locked)})")
-    if other:
-        install = f"make install-{extra}" if extra else "make install"
-        return Finding(subject, "warning", f"not as locked: {'; '.join(other)}", lock.name, install)
-    return Finding(subject, "ok", ", ".join(map(" ".join, versions.items())), lock.name if pinned else "")
+    locked: dict[str, list[str]] = {}  # several versions, if markers choose between them
+    for name, number in PINNED.findall(lock.read_text("utf-8")) if lock.is_file() else ():
+        locked.setdefault(_plain(name), []).append(number)
+    pairs = ((name, number, locked.get(_plain(name), [number])) for name, number in versions.items())
+    if other := [f"{name} {has} (locked: {', '.join(pins)})" for name, has, pins in pairs if has not in pins]:
+        return Finding(subject, "warning", f"not as locked: {'; '.join(other)}", lock.name, remedy)
+    return Finding(subject, "ok", ", ".join(map(" ".join, versions.items())), lock.name if locked else "")
 
 
 def _plain(name: str) -> str:
@@ -66,37 +61,33 @@ def _plain(name: str) -> str:
 
 
 def check_settings(_: Examined) -> Iterator[Finding]:
-    """Report the file, each set value with its source, and variables without effect."""
+    """Report the file and access to it, each set value with its source, and variables without effect."""
     file = read_settings_file()
     found = settings_in_force(file)
     if file is None:
         yield Finding("file", "not configured", f"there is no {NAME}: variables and defaults apply")
     else:
-        yield Finding("file", "ok", f"{len(file.values)} keys and tables", str(file.path))
-        yield from _permissions(file.path, found)
+        path, status = str(file.path), file.path.stat()
+        yield Finding("file", "ok", f"{len(file.values)} keys and tables", path)
+        if why := distrusted(file.path):
+            remedy = f"chmod go-w {path}, or make it yours"
+            yield Finding("file, permissions", "warning", why, path, remedy)
+        secrets = [each.setting.key for each in found if each.setting.secret and each.source == path]
+        by_group = status.st_mode & stat.S_IRGRP and not is_private_group(status.st_gid)
+        if secrets and (by_group or status.st_mode & stat.S_IROTH):
+            what = f"others can read it, and it contains {', '.join(secrets)}"
+            yield Finding("file, secrets", "warning", what, path, f"chmod 600 {path}")
     for each in found:
         if each.source:
-            shown = each.shown if isinstance(each.shown, str) else toml_value(each.shown)
-            yield Finding(each.setting.key, "ok", shown, each.source)
+            yield Finding(each.setting.key, "ok", each.text, each.source)
     yield from _unknown_variables()
 
 
-def _permissions(path: Path, found: list[SettingInForce]) -> Iterator[Finding]:
-    """Warn if others can write the file, or can read it although it contains a key."""
-    status = path.stat()
-    if why := distrusted(path):
-        yield Finding("file, permissions", "warning", why, str(path), f"chmod go-w {path}, or make it yours")
-    secrets = [each.setting.key for each in found if each.setting.secret and each.source == str(path)]
-    by_group = status.st_mode & stat.S_IRGRP and not is_private_group(status.st_gid)
-    if secrets and (by_group or status.st_mode & stat.S_IROTH):
-        what = f"others can read it, and it contains {', '.join(secrets)}"
-        yield Finding("file, secrets", "warning", what, str(path), f"chmod 600 {path}")
-
-
 def _unknown_variables() -> Iterator[Finding]:
-    known, tables = {CONFIG}, [f"{each.variable}__" for each in all_settings().values() if dict in each.kinds]
-    for place in all_settings():
-        known |= {variable_at(place[:length]) for length in range(1, len(place) + 1)}
+    settings = all_settings()
+    tables = [f"{each.variable}__" for each in settings.values() if dict in each.kinds]
+    groups = (variable_at(place[:length]) for place in settings for length in range(1, len(place) + 1))
+    known = {CONFIG, *groups}
     for name in sorted(os.environ):
         upper = name.upper()
         if not upper.startswith(PREFIX) or upper in known or upper.startswith((OF_TESTS, *tables)):
@@ -109,9 +100,14 @@ def _unknown_variables() -> Iterator[Finding]:
 def check_disk(examined: Examined) -> Iterator[Finding]:
     """Report the free space of each folder that the settings write to or read weights from."""
     settings = examined.settings.indexer
-    yield _space("home", settings.home, "SHRAG_HOME")
+    folders = {"home": (settings.home, "SHRAG_HOME")}
     if settings.encoder.provider == "local":
-        yield _space("weights", weights_folder(settings.encoder), "SHRAG_ENCODER__CACHE")
+        folders["weights"] = weights_folder(settings.encoder), "SHRAG_ENCODER__CACHE"
+    for subject, (folder, variable) in folders.items():
+        free = shutil.disk_usage(nearest_folder(folder)).free
+        status = space_status(free)
+        remedy = "" if status == "ok" else f"free space, or set {variable} to another disk"
+        yield Finding(subject, status, f"{free / 1e9:,.1f} GB free", str(folder), remedy)
 
 
 def weights_folder(encoder: EncoderSettings) -> Path:
@@ -120,13 +116,6 @@ def weights_folder(encoder: EncoderSettings) -> Path:
         return Path(encoder.model)
     home = os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface"
     return encoder.cache or Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub")
-
-
-def _space(subject: str, folder: Path, variable: str) -> Finding:
-    free = shutil.disk_usage(nearest_folder(folder)).free
-    status = space_status(free)
-    remedy = "" if status == "ok" else f"free space, or set {variable} to another disk"
-    return Finding(subject, status, f"{free / 1e9:,.1f} GB free", str(folder), remedy)
 
 
 def nearest_folder(path: Path) -> Path:

@@ -20,7 +20,7 @@ from generator.ways import make_request
 from indexer.ingest import IngestRequest, build_index
 from retriever.index import open_index
 from stack.doctor.checks import answers, examine
-from stack.doctor.findings import Examined, Finding, Status
+from stack.doctor.findings import Examined, Finding, Status, failed
 from stack.doctor.serving import server_settings
 
 RECORDS = Path(__file__).with_name("rehearsal.jsonl")
@@ -111,7 +111,7 @@ def examine_offline(examined: Examined) -> list[Finding]:
     """Run the checks and one question under guard; each other connection attempt is a finding."""
     named = addresses(examined.settings)
     with only(named) as watch:
-        findings = list(examine(examined))
+        findings = examine(examined)
         if not examined.index or answers(findings):
             findings.append(_rehearse(examined))
     shown = ", ".join(named) or "no address"
@@ -127,10 +127,9 @@ def examine_offline(examined: Examined) -> list[Finding]:
 
 def _rehearse(examined: Examined) -> Finding:
     """Ask one question of the index, or of records in a temporary one; a model that fails is wrong here."""
-    asked, remedy = examined.index or "sample records", ""
+    settings, name = examined.settings, examined.index or NAME
     try:
         with tempfile.TemporaryDirectory(prefix="shrag-doctor-") as folder:
-            settings, name = examined.settings, examined.index or NAME
             if not examined.index:
                 embedded = {"home": Path(folder), "engine": "tantivy", "workers": 1}
                 settings = replace(settings, indexer=settings.indexer.model_copy(update=embedded))
@@ -138,11 +137,11 @@ def _rehearse(examined: Examined) -> Finding:
             with open_index(settings.indexer, name, settings.retriever.synonyms, follow=True) as index:
                 answered = run(answer_question(index, make_request(settings, QUESTION), settings))
     except Exception as error:  # noqa: BLE001 - the attempts are shown after any error
-        found, remedy = f"{type(error).__name__}: {error}", "fix the findings above first"
-        return Finding("a question", "wrong", found, "", remedy, "offline")
+        return replace(failed("a question", error, remedy="fix the findings above first"), check="offline")
     status: Status = "ok"
+    remedy = ""
     if any(step.get("fallback") for step in answered.trace.steps()):
         status, remedy = "wrong", "fix the language model first; the note has the reason"
     answer = f"{len(answered.evidence)} passages of evidence, answer {answered.answer.written_by}"
     found = "; ".join((answer, *answered.result.notes))
-    return Finding("a question", status, found, asked, remedy, "offline")
+    return Finding("a question", status, found, examined.index or "sample records", remedy, "offline")

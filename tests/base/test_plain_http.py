@@ -2,7 +2,7 @@
 
 import pytest
 
-from base.net.unencrypted_secrets import hosts_in_the_clear, refuse_plain_http
+from base.net.addresses import hosts_in_the_clear, refuse_plain_http
 
 
 @pytest.mark.parametrize(

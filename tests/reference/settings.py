@@ -9,7 +9,7 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from base.settings.fields import Setting, is_path, settings_of
+from base.settings.fields import Setting, settings_of
 from base.settings.sources import LayeredSettings, settings_classes
 from retriever.sources.configuration import KINDS
 from tests.reference.markdown import GENERATED, code, in_one_line, table
@@ -106,7 +106,7 @@ def kind_of(setting: Setting) -> str:
         return ", ".join(map(code, choices))
     if setting.secret:
         return "key, never shown"
-    if is_path(setting):
+    if setting.is_path:
         return "path"
     kind = next((NAMES[each] for each in (dict, bool, int, float, str) if each in setting.kinds), "text")
     return " ".join([kind, *_bounds(setting.field)])

@@ -1,8 +1,5 @@
 """Exports read again by programs that had no part in writing them."""
 
-import csv
-import io
-import json
 from typing import Any, NamedTuple
 
 import rispy
@@ -90,29 +87,3 @@ def _name(person: Person) -> str:
     family = " ".join([*person.prelast_names, *person.last_names])
     given = " ".join([*person.first_names, *person.middle_names])
     return f"{family}, {given}" if given else family
-
-
-def by_json(text: str) -> list[Read]:
-    """Read CSL-JSON as JSON."""
-    return [
-        Read(
-            item.get("title", ""),
-            tuple(
-                name.get("literal") or f"{name['family']}, {name['given']}" for name in item.get("author", ())
-            ),
-            str(item["issued"]["date-parts"][0][0]) if "issued" in item else "",
-            item.get("container-title", ""),
-            item.get("DOI", ""),
-        )
-        for item in json.loads(text)
-    ]
-
-
-def by_csv(text: str) -> list[Read]:
-    csv.field_size_limit(10_000_000)  # of Python's reader it is 131,072 characters
-    return [_of_row(row) for row in csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""))]
-
-
-def _of_row(row: dict[str, str]) -> Read:
-    authors = tuple(row["authors"].split("; ")) if row["authors"] else ()
-    return Read(row["title"], authors, row["year"], row["journal"], row["doi"])

@@ -116,23 +116,16 @@ PARSER, SCHEMA = "--reasoning-parser", "JSON schema"
     ("server", "settings", "subject", "expected"),
     [
         ({"message": {"content": "Grey swell,\ngrey sky."}}, {}, SCHEMA, ("wrong", "answered", PARSER)),
-        ({"message": {"content": '{"season": "winter"}'}}, {}, SCHEMA, ("wrong", "answered", PARSER)),
         ({"message": {"content": FENCED}}, {}, SCHEMA, ("wrong", "answered", PARSER)),
-        (
-            {"message": {"content": None, "reasoning_content": "x"}},
-            {},
-            SCHEMA,
-            ("wrong", "reasoning", PARSER),
-        ),
         ({"message": {"content": "", "reasoning": "x"}}, {}, SCHEMA, ("wrong", "reasoning", PARSER)),
-        ({"status": 400}, {}, SCHEMA, ("wrong", "answers 400", "vLLM")),
+        ({"status": 400}, {}, SCHEMA, ("wrong", "answered 400", "vLLM")),
         (BLANKS, {}, SCHEMA, ("warning", "white space", "another model")),
         ({"max_model_len": 4096}, {}, "context", ("warning", "4,096 tokens", "--max-model-len")),
         ({"version": None}, {}, "version", ("ok", "the server is not vLLM", "")),
         ({"version": "refused"}, {}, "version", ("ok", "unknown", "")),
         ({}, {"llm__model": "Qwen"}, "model", ("wrong", ": tiny-writer", "SHRAG_LLM__MODEL")),
         ({}, {"llm__other_models": "Qwen"}, "model", ("wrong", "", "SHRAG_LLM__OTHER_MODELS")),
-        ({"key": "b"}, {"llm__api_key": "secret"}, "reachable", ("wrong", "401", "SHRAG_LLM__API_KEY")),
+        ({"key": "b"}, {"llm__api_key": "secret"}, "reachable", ("wrong", "401", "")),
         ({}, {"llm__base_url": NOWHERE}, "reachable", ("wrong", "", "start the server")),
     ],
 )
@@ -221,11 +214,9 @@ def test_cross_encoders_read_a_pair(tmp_path):
     assert (check["status"], check["configured"]) == ("wrong", str(tmp_path / "missing"))
 
 
-@pytest.mark.parametrize(
-    ("free", "status"), [(499_999_999, "wrong"), (500_000_000, "warning"), (5_000_000_000, "ok")]
-)
-def test_free_space_is_judged_by_bounds(free, status):
-    assert space_status(free) == status
+def test_free_space_is_judged_by_bounds():
+    bounds = [499_999_999, 500_000_000, 5_000_000_000]
+    assert [*map(space_status, bounds)] == ["wrong", "warning", "ok"]
 
 
 def test_a_library_of_another_version_than_locked_is_a_warning(tmp_path, monkeypatch):

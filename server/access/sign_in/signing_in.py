@@ -23,7 +23,7 @@ from urllib.parse import quote, urlsplit
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from base.settings.lists import listed
+from base.settings.fields import listed
 from server.access.callers import Caller
 from server.access.keys import digest_of
 from server.access.sessions import (

@@ -9,26 +9,21 @@ from defusedxml import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from base.documents.blocks import Document, Heading, Paragraph, Run, Table, plain, table
-from base.documents.formats import DOCUMENT_FORMATS, format_of
-from base.documents.markdown import as_markdown
-from base.documents.plain_text import as_text
+from base.documents.blocks import Heading, Paragraph, Run, Table, plain, table
+from base.documents.formats import DOCUMENT_FORMATS, as_markdown, as_text, format_of
 from base.documents.word import as_word
 from base.errors import InvalidCall
 from tests.hostile import TEXTS
 
-DOCUMENT = Document(
-    (
-        Heading("논의 메탄 <b>"),
-        Paragraph((Run("Kim, A. (2023). "), Run("Annals & Notes", italic=True), Run(", 7(2).")), "reference"),
-        Paragraph((Run("곽소율 (2021)."),), "reference"),
-        plain("first", "item"),
-        plain("둘째", "item"),
-        Heading("Queries", 2),
-        table(("Name", "Hits"), [("SQ1", 3), ("a|b", 12)]),
-        plain("1. end"),
-    ),
-    "ko",
+DOCUMENT = (
+    Heading("논의 메탄 <b>"),
+    Paragraph((Run("Kim, A. (2023). "), Run("Annals & Notes", italic=True), Run(", 7(2).")), "reference"),
+    Paragraph((Run("곽소율 (2021)."),), "reference"),
+    plain("first", "item"),
+    plain("둘째", "item"),
+    Heading("Queries", 2),
+    table(("Name", "Hits"), [("SQ1", 3), ("a|b", 12)]),
+    plain("1. end"),
 )
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
@@ -76,7 +71,7 @@ def test_word_can_be_read_whatever_the_text(texts):
         *map(plain, texts),
         table(("A",), [[text] for text in texts]),
     )
-    read = docx.Document(io.BytesIO(as_word(Document(blocks, "en"))))
+    read = docx.Document(io.BytesIO(as_word(blocks)))
 
     assert len(read.paragraphs) == len(texts) + 2
     assert len(read.tables[0].rows) == len(texts) + 1
@@ -106,7 +101,7 @@ def test_markdown_is_escaped():
 
 @pytest.mark.parametrize(("text", "line"), [("- a", "\\- a"), ("12) a", "12\\) a"), ("+ a", "\\+ a")])
 def test_no_paragraph_of_markdown_is_a_list(text, line):
-    assert as_markdown(Document((plain(text),), "en")) == f"{line}\n"
+    assert as_markdown([plain(text)]) == f"{line}\n"
 
 
 def test_text_has_one_entry_of_a_list_per_line():

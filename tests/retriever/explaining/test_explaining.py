@@ -139,12 +139,10 @@ def test_the_order_of_a_cross_encoder_is_a_part(tmp_path):
     assert contributions(account) == pytest.approx(account.order_score)
 
 
-@pytest.mark.parametrize("method", ["or", "paper", "shrag"])
-def test_an_explanation_in_korean_says_the_same(index, method):
-    account = explained(index, "메탄 methane -sensors", "METHANE", method)
+def test_an_explanation_in_korean_has_no_english_word(index):
+    account = explained(index, "메탄 methane -sensors", "METHANE")
     english, korean = list(explanation_lines(account)), list(explanation_lines(account, "ko"))
     assert len(korean) == len(english) > 5
-    assert korean[0] == english[0]
-    of_english = re.compile(r"\b(rank|score|weight|value|term|field|by|question|keywords)\b")
-    assert any(map(of_english.search, english[1:]))
-    assert not any(map(of_english.search, korean[1:]))
+    assert not re.search(
+        r"\b(rank|score|weight|value|term|field|by|question|keywords)\b", "".join(korean[1:])
+    )

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from indexer.analysis import make_analyzer
 from retriever.errors import BadExpression
-from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Range, Term, describe
+from retriever.queries.boolean import describe
 from retriever.queries.expert import parse_expression
 
 ANALYZERS = {
@@ -46,43 +46,6 @@ def test_what_was_read_is_described_so_that_it_is_read_again(text, name):
 
     if query is not None:
         assert described_again(query, ANALYZERS[name]) == describe(query)
-
-
-FIELDS = st.sampled_from(["text", "title"])
-TERMS = st.builds(
-    Term,
-    st.sampled_from(["graph", "검색", "survey", "C++"]),
-    st.just(("token",)),
-    FIELDS,
-    st.sampled_from([1.0, 0.3, 2.0, 1e-05, 0.123456789]),
-)
-PHRASES = st.builds(
-    Phrase,
-    st.sampled_from(["지식 그래프", "state of the art", "AND", "a:b (c"]),
-    st.just(((0, "token"),)),
-    FIELDS,
-).filter(lambda phrase: phrase.text != "AND")
-YEARS = st.integers(1000, 2100)
-RANGES = st.tuples(YEARS, YEARS).map(lambda years: Range(min(years), max(years))) | st.builds(
-    Range, YEARS, st.none()
-)
-EXACTS = st.sampled_from(
-    [
-        Exact("lang", ("ko",)),
-        Exact("journal", ("정보 학회지",)),
-        Exact("doc_id", ("a#1",)),
-        Exact("part", ("body",)),
-    ]
-)
-
-
-def joined(queries):
-    several = st.lists(queries, min_size=2, max_size=4).map(tuple)
-    return st.builds(Or, several) | st.builds(
-        lambda clauses, negated: And((*clauses, *map(Not, negated))),
-        several,
-        st.lists(queries, max_size=2),
-    )
 
 
 @pytest.mark.parametrize(

@@ -25,10 +25,6 @@ class CrossEncoder:
         return "judge", list(self.found)
 
 
-async def no_vectors():
-    return None
-
-
 async def vectors():
     return HALF_AND_LEAD
 

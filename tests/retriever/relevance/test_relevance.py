@@ -33,13 +33,6 @@ def measured(settings, question=QUESTION):
     return dict(zip(ids, found.scores, strict=True)), found
 
 
-def cross_encoder(tmp_path, scores="sigmoid"):
-    from tests.indexer.encoders.tiny_models import tiny_cross_encoder
-
-    folder = tiny_cross_encoder(tmp_path / "tiny")
-    return RerankerSettings(provider="local", model=str(folder), device="cpu", scores=scores)
-
-
 def test_by_words_the_passage_that_answers_is_relevant_and_one_that_shares_a_word_is_not(tmp_path):
     scores, found = measured(IndexerSettings(home=tmp_path, workers=1))
     assert found.by == "words"
