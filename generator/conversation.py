@@ -97,7 +97,7 @@ def shown_turns(turns: Sequence[Turn]) -> list[str]:
 async def _by_rules(parent: Step, request: AskRequest, resources: Resources) -> str:
     """Return a follow-up question with the subject of an earlier one; other questions are unchanged."""
     question, index = request.question, resources.index
-    is_short = len(await index.threads.run(_tokens, question, index, {"noun"})) <= MOST_WORDS
+    is_short = len(await index.run(_tokens, question, {"noun"})) <= MOST_WORDS
     if is_short and not method_named(request.method).is_expression:
         with parent.step("question", question=question, turns=len(request.turns)) as step:
             settings = resources.settings.retriever
@@ -108,7 +108,7 @@ async def _by_rules(parent: Step, request: AskRequest, resources: Resources) -> 
     return question
 
 
-def _tokens(question: str, index: SearchIndex, roles: Collection[str]) -> frozenset[str]:
+def _tokens(index: SearchIndex, question: str, roles: Collection[str]) -> frozenset[str]:
     """Return the tokens of a question with one of these roles."""
     tagged = index.analyzer.tagged_tokens(question)
     return frozenset(token[0] for token, tag in tagged if role_of(token[0], tag) in roles)
@@ -135,14 +135,14 @@ def _is_question(text: str) -> bool:
 
 async def _joined(subject: str, question: str, index: SearchIndex, settings: RetrieverSettings) -> str:
     """Return `question` with keywords of `subject` if it is a follow-up of `subject`."""
-    words = await index.threads.run(_tokens, question, index, {"noun"})
-    asked = await index.threads.run(_tokens, subject, index, SUBJECT_ROLES)
+    words = await index.run(_tokens, question, {"noun"})
+    asked = await index.run(_tokens, subject, SUBJECT_ROLES)
     if len(words) > MOST_WORDS or not asked:
         return question
     found = await search(index, SearchRequest(subject, k=PASSAGES), settings)
     if words:
-        own = await terms_of(index, SearchRequest(question), settings)
-        if not await index.threads.run(_continues, own, words, found.hits, index):
+        own = await index.run(terms_of, SearchRequest(question), settings)
+        if not await index.run(_continues, own, words, found.hits):
             return question
     added = [
         keyword.text
@@ -155,7 +155,7 @@ async def _joined(subject: str, question: str, index: SearchIndex, settings: Ret
 
 
 def _continues(
-    terms: SearchTerms | None, words: Collection[str], hits: Collection[Hit], index: SearchIndex
+    index: SearchIndex, terms: SearchTerms | None, words: Collection[str], hits: Collection[Hit]
 ) -> bool:
     """Check whether a passage found for the earlier question covers enough of the new question's subject."""
     subject = terms.views[0] if terms and terms.views else ()

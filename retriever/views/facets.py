@@ -7,9 +7,8 @@ be chosen too. Counting is a separate call. If a search requests facets, the ser
 found, and sends the hits even if counting fails or takes too long.
 """
 
-import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Literal, get_args
@@ -28,7 +27,7 @@ from retriever.settings import RetrieverSettings
 
 FacetField = Literal["year", "lang", "journal", "authors", "type"]
 Value = str | int
-Aggregate = Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]
+Aggregate = Callable[[Mapping[str, Any]], dict[str, Any]]
 FIELDS: tuple[FacetField, ...] = get_args(FacetField)
 
 # The value of papers without one.
@@ -101,27 +100,27 @@ async def facets(index: OpenIndex, request: SearchRequest | None, settings: Retr
         RetrieverError: a question, expression, method or filter that cannot be used.
     """
 
-    async def of_version(version: SearchIndex) -> Facets:
+    def of_version(version: SearchIndex) -> Facets:
         if request is not None:
-            return await _of_search(version, request, settings)
+            return _of_search(version, request, settings)
         if version not in _OF_INDEX:
-            _OF_INDEX[version] = await _facets(version, EVERYTHING, Filters())
+            _OF_INDEX[version] = _facets(version, EVERYTHING, Filters())
         return _OF_INDEX[version]
 
-    return await index.ask(of_version)
+    return await index.run(of_version)
 
 
-async def _of_search(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> Facets:
+def _of_search(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> Facets:
     context = open_search(index, request, settings)
-    stages = await run_stages(context, upto="plan")
+    stages = run_stages(context, upto="plan")
     query = stages.main_query(title_weight=settings.title_weight)
     if query is None or stages.plan is None or not stages.plan.names:
         nothing = {field: Facet((), 0) for field in FIELDS}
         return Facets(0, nothing, exact=True, version=index.manifest.version)
-    return await _facets(index, query, in_years(context, stages).request.filters)
+    return _facets(index, query, in_years(context, stages).request.filters)
 
 
-async def _facets(index: SearchIndex, query: Query, filters: Filters) -> Facets:
+def _facets(index: SearchIndex, query: Query, filters: Filters) -> Facets:
     """Count each field under all filters except its own; fields with the same filters share a call."""
     by_filters: dict[Filters, list[FacetField]] = {filters: []}
     for field in FIELDS:
@@ -129,12 +128,12 @@ async def _facets(index: SearchIndex, query: Query, filters: Filters) -> Facets:
         by_filters.setdefault(others, []).append(field)
     several = index.manifest.papers != index.manifest.passages
 
-    async def count(others: Filters, fields: Sequence[FacetField]) -> FacetCounts:
-        [passages] = await index.engine.counts([(query, others)])
+    def count(others: Filters, fields: Sequence[FacetField]) -> FacetCounts:
+        [passages] = index.engine.counts([(query, others)])
         aggregate = partial(index.engine.aggregate, query, others)
-        return await count_papers(aggregate, passages, fields, several=several)
+        return count_papers(aggregate, passages, fields, several=several)
 
-    counts = await asyncio.gather(*(count(others, of) for others, of in by_filters.items()))
+    counts = [count(others, of) for others, of in by_filters.items()]
     found = {field: _facet(field, count) for count in counts for field in count.values}
     return Facets(
         counts[0].papers,
@@ -156,7 +155,7 @@ def _facet(field: FacetField, counts: FacetCounts) -> Facet:
     return Facet((*shown, *without), len(having) - len(shown))
 
 
-async def count_papers(
+def count_papers(
     aggregate: Aggregate, passages: int, fields: Sequence[FacetField], *, several: bool
 ) -> FacetCounts:
     """Count the papers of some passages with `aggregate`; with `several`, a paper may have several passages.
@@ -165,18 +164,18 @@ async def count_papers(
     counted exactly, and more are estimated (HyperLogLog++; most counts within 3 %).
     """
     if not several:
-        return _counted(await aggregate(_by_value(fields)), passages, fields)
+        return _counted(aggregate(_by_value(fields)), passages, fields)
     if passages <= EXACT_UP_TO:
         listed = [field for field in fields if field in SEVERAL_VALUES]
         single = [field for field in fields if field not in SEVERAL_VALUES]
         names = ("doc_id", *single)
         sources = [{name: {"terms": {"field": name, "missing_bucket": True}}} for name in names]
         by_paper = {"papers": {"composite": {"size": EXACT_UP_TO, "sources": sources}}}
-        answer = await aggregate(_by_value(listed, estimated=True) | by_paper)
+        answer = aggregate(_by_value(listed, estimated=True) | by_paper)
         counts = _told_apart(answer, single)
         values = _counted(answer, counts.papers, listed, estimated=True).values
         return FacetCounts(counts.papers, {**counts.values, **values}, exact=True)
-    answer = await aggregate(_by_value(fields, estimated=True))
+    answer = aggregate(_by_value(fields, estimated=True))
     return _counted(answer, round(answer["papers"]["value"]), fields, estimated=True)
 
 

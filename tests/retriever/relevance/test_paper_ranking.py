@@ -1,7 +1,5 @@
 """Papers ranked for a question, and other papers scored as these are."""
 
-import asyncio
-
 import pytest
 
 from indexer.settings import IndexerSettings
@@ -32,11 +30,11 @@ def index(tmp_path_factory):
 
 def ranked(index, question=QUESTION, **filters):
     request = SearchRequest(question, filters=Filters(**filters))
-    return asyncio.run(rank_papers(index, request, RetrieverSettings()))
+    return rank_papers(index, request, RetrieverSettings())
 
 
 def scores(index, found, *ids):
-    return asyncio.run(scores_of(index, found, ids))
+    return scores_of(index, found, ids)
 
 
 def test_papers_come_best_first_and_those_without_a_word_of_the_question_do_not(index):

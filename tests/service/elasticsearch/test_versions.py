@@ -422,4 +422,4 @@ def test_a_question_under_way_is_cancelled_with_its_reader(settings, tmp_path):
 
     with open_index(settings, NAME) as index:
         asyncio.run(leave(index))
-        assert set(asyncio.run(index.engine.passages(["P00001"]))) == {"P00001"}
+        assert set(index.engine.passages(["P00001"])) == {"P00001"}
