@@ -62,10 +62,10 @@ class CandidatePool:
 def find_candidates(context: SearchContext, plan: QueryPlan, text: str) -> CandidatePool:
     """Send all queries of a plan in one call, and find the passages nearest to `text`."""
     searched, incomplete = _search(context, plan), find_incomplete(context, plan)
-    vector, failure, nearest = _find_nearest(context, plan.nearest, text)
+    vector, failure = encode_question(context, text) if plan.nearest else (None, None)
     pool = CandidatePool(incomplete=incomplete, vector=vector, encoder_failure=failure)
     pool = pool.with_answers(plan.queries, searched)
-    return pool.with_nearest(nearest) if vector is not None and plan.nearest else pool
+    return pool if vector is None else pool.with_nearest(nearest_passages(context, vector, plan.nearest))
 
 
 def find_all(context: SearchContext, pool: CandidatePool, plan: QueryPlan) -> CandidatePool:
@@ -101,15 +101,6 @@ def find_incomplete(context: SearchContext, plan: QueryPlan) -> tuple[EngineHit,
         collapse=request.collapse,
     )
     return tuple(hits)
-
-
-def _find_nearest(
-    context: SearchContext, k: int, text: str
-) -> tuple[Stored | None, ResourceError | None, list[EngineHit]]:
-    if not k:
-        return None, None, []
-    vector, failure = encode_question(context, text)
-    return vector, failure, [] if vector is None else nearest_passages(context, vector, k)
 
 
 def encode_question(context: SearchContext, text: str) -> tuple[Stored | None, ResourceError | None]:
