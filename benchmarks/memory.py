@@ -53,8 +53,8 @@ async def _serve(home: Path, name: str) -> tuple[int, int, int]:
     with open_index(IndexerSettings(home=home, engine="tantivy"), name) as index:
         for question in questions(QUESTIONS):
             queries = [(query, TOP) for query in of_words(question)]
-            found = await index.engine.search(queries, filters=Filters(), collapse=True)
-            await index.engine.passages({hit.passage_id for ranking in found for hit in ranking})
+            found = index.engine.search(queries, filters=Filters(), collapse=True)
+            index.engine.passages({hit.passage_id for ranking in found for hit in ranking})
             hits += sum(map(len, found))
         return index.engine.passage_count, hits, peak_bytes()
 

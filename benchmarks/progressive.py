@@ -45,7 +45,7 @@ def of_words(words: Sequence[str]) -> Queries:
 
 async def ask(engine: Engine, queries: Queries) -> None:
     """Send queries in one call."""
-    await engine.search([(query, TOP) for query in queries], filters=Filters(), collapse=True)
+    engine.search([(query, TOP) for query in queries], filters=Filters(), collapse=True)
 
 
 def measure_queries(plan: Plan) -> list[Figure]:

@@ -70,7 +70,7 @@ async def measure(
 async def _warm_up(index: SearchIndex) -> None:
     """Connect, and start the threads, with words that are in no question."""
     index.analyzer.analyze("준비 ready")
-    await index.engine.document_frequencies(["\ufffd"])
+    index.engine.document_frequencies(["\ufffd"])
 
 
 @benchmark

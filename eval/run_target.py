@@ -65,7 +65,7 @@ async def open_run_target(name: str, sources: Sequence[str], settings: Settings)
             yield RunTarget(asked, analyzer, "paper", record, asked.opened, failures=asked.failures)
 
 
-class SourcesIndex:
+class SourcesIndex(OpenIndex):
     """Sources in the role of an index; a source that did not answer one question gets the next one again."""
 
     def __init__(self, opened: Sequence[LimitedSource], models: SharedModels) -> None:

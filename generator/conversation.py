@@ -105,7 +105,7 @@ async def _by_rules(parent: Step, request: AskRequest, resources: Resources) -> 
     if not method_named(request.method).is_expression:
         with parent.step("question", question=question, turns=len(request.turns)) as step:
             earlier = [turn.text[: LONGEST_TURNS["user"]] for turn in request.turns if turn.role == "user"]
-            subject = await index.threads.run(_subject, question, earlier, index)
+            subject = await index.run(_subject, question, earlier)
             added = await _keywords_of(subject, question, resources) if subject else []
             question = step.output = f"{question} ({', '.join(added)})" if added else question
     if question == request.question:
@@ -113,14 +113,14 @@ async def _by_rules(parent: Step, request: AskRequest, resources: Resources) -> 
     return question
 
 
-def _subject(question: str, earlier: Sequence[str], index: SearchIndex) -> str:
+def _subject(index: SearchIndex, question: str, earlier: Sequence[str]) -> str:
     """Return the newest earlier question that names its own subject; "" if `question` names one, too."""
-    if not _refers_back(question, index):
+    if not _refers_back(index, question):
         return ""
-    return next((each for each in reversed(earlier) if not _refers_back(each, index)), "")
+    return next((each for each in reversed(earlier) if not _refers_back(index, each)), "")
 
 
-def _refers_back(question: str, index: SearchIndex) -> bool:
+def _refers_back(index: SearchIndex, question: str) -> bool:
     """Check whether a question has no noun, or one of `REFERENCES` before its first noun."""
     tagged = index.analyzer.tagged_tokens(question)
     nouns = [token[2] for token, tag in tagged if role_of(token[0], tag) == "noun"]
@@ -131,7 +131,8 @@ def _refers_back(question: str, index: SearchIndex) -> bool:
 async def _keywords_of(subject: str, question: str, resources: Resources) -> list[str]:
     """Return keywords of `subject`, as it writes them, that `question` lacks; none if it has none."""
     try:
-        terms = await terms_of(resources.index, SearchRequest(subject), resources.settings.retriever)
+        settings = resources.settings.retriever
+        terms = await resources.index.run(terms_of, SearchRequest(subject), settings)
     except BadQuestion:
         return []
     written = [keyword.text for keyword in terms.keywords] if terms else []

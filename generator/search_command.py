@@ -126,7 +126,7 @@ def search(  # noqa: PLR0913 - one for each option
             return request, result, [], version.manifest
         from retriever.papers.records import records_of_hits
 
-        return request, result, await records_of_hits(version, result.listed), version.manifest
+        return request, result, await version.run(records_of_hits, result.listed), version.manifest
 
     if shows_strategy:
         shown = ask_place(name, call.sources, places, synonyms, lambda index: index.ask(strategy_of_version))

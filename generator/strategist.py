@@ -158,12 +158,11 @@ async def strategy_of(
 ) -> Strategy | None:
     """Return the strategy that a search uses; None if its method uses none, or the question has no words."""
 
-    async def of_version(version: SearchIndex) -> Strategy | None:
-        context = open_search(version, request, settings)
-        terms = (await version.in_one_thread(lambda: run_stages(context, upto="terms"))).terms
+    def of_version(version: SearchIndex) -> Strategy | None:
+        terms = run_stages(open_search(version, request, settings), upto="terms").terms
         return terms.strategy if terms else None
 
-    return await index.ask(of_version)
+    return await index.run(of_version)
 
 
 async def ask_for_strategy(parent: Step, request: AskRequest, resources: Resources) -> AskRequest:
@@ -178,7 +177,7 @@ async def ask_for_strategy(parent: Step, request: AskRequest, resources: Resourc
     if request.strategist != "model" or request.strategy or request.keywords:
         return request
     index = resources.index
-    tokens = await index.threads.run(index.analyzer.analyze, request.question)
+    tokens = await index.run(lambda version: version.analyzer.analyze(request.question))
     model = resources.model if has_words(tokens) else None
     strategy = await model_strategy(parent, request.search(), model)
     return replace(request, strategy=strategy, strategist="model" if strategy else "statistics")

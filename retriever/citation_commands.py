@@ -1,6 +1,5 @@
 """The command `citations`: references between the papers of an index."""
 
-import asyncio
 from collections.abc import Sequence
 from unicodedata import normalize
 
@@ -39,7 +38,7 @@ def citations(ids: tuple[str, ...], name: str | None, most: int, as_json: bool) 
         raise click.UsageError(f"{len(ids):,} papers were given; the maximum is {MOST_ASKED:,}")
     asked = list(dict.fromkeys(normalize("NFC", doc_id) for doc_id in ids))
     with open_index(settings, chosen_index(name, settings)) as index:
-        found = asyncio.run(_linked(index, asked, most))
+        found = _linked(index, asked, most)
         manifest = index.manifest
     absent = [doc_id for doc_id in asked if doc_id not in found]
     if not found:
@@ -55,13 +54,12 @@ def citations(ids: tuple[str, ...], name: str | None, most: int, as_json: bool) 
         echo(f"not in the index: {', '.join(map(shortened, absent))}", err=True)
 
 
-async def _linked(
+def _linked(
     index: SearchIndex, doc_ids: Sequence[str], most: int
 ) -> dict[str, tuple[NamedPaper, PaperLinks]]:
-    firsts = await index.engine.papers(filter(may_be_id, doc_ids))
+    firsts = index.engine.papers(filter(may_be_id, doc_ids))
     there = [firsts[doc_id] for doc_id in doc_ids if doc_id in firsts]
-    linked = await asyncio.gather(*(linked_papers(index, first, most) for first in there))
-    return {first.doc_id: (named_paper(first), links) for first, links in zip(there, linked, strict=True)}
+    return {first.doc_id: (named_paper(first), linked_papers(index, first, most)) for first in there}
 
 
 def _show(paper: NamedPaper, linked: PaperLinks) -> None:

@@ -92,16 +92,16 @@ async def explain(
         UnknownPassage: no passage of that id in the index.
     """
     passage_id = normalize("NFC", passage_id)  # as ids are
-    return await index.ask(lambda version: _explain(version, request, passage_id, settings))
+    return await index.run(_explain, request, passage_id, settings)
 
 
-async def _explain(
+def _explain(
     index: SearchIndex, request: SearchRequest, passage_id: str, settings: RetrieverSettings
 ) -> Account:
-    stored = await stored_passage(index, passage_id)
+    stored = stored_passage(index, passage_id)
     context = open_search(index, replace(request, k=DEPTH), settings)
-    stages = await run_stages(context)
-    hits = (await present(context, stages)).hits
+    stages = run_stages(context)
+    hits = present(context, stages).hits
     rank, shown = next(
         ((hit.rank, hit.passage_id) for hit in hits if hit.doc_id == stored.doc_id), (None, "")
     )
@@ -113,9 +113,9 @@ async def _explain(
     account = _with_parts(account, ranking, terms, base)
     if ranking.scored is None or terms is None:
         query = stages.main_query(title_weight=settings.title_weight)
-        return replace(account, terms=await index.engine.explain(query, passage_id) if query else ())
-    read = await index.engine.rows([passage_id])
-    return await index.threads.run(_with_tokens, account, terms, read, base)
+        return replace(account, terms=index.engine.explain(query, passage_id) if query else ())
+    read = index.engine.rows([passage_id])
+    return _with_tokens(account, terms, read, base)
 
 
 def _with_parts(account: Account, ranking: Ranking, terms: SearchTerms | None, base: float) -> Account:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
 
 from base.errors import ResourceError
 from base.notes import Note
@@ -27,6 +27,7 @@ TRIED_EVERY_S = 30.0  # interval between attempts to open a version that failed 
 PAUSES_S = (0.5, 1.0, 2.0, 4.0)  # between attempts to replace a deleted version
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 @dataclass(slots=True, eq=False)
@@ -86,6 +87,12 @@ class FollowingIndex:
                         return answer
                 gone.add(opened.index.pointer)
             await self._threads.run(self._leave, opened)
+
+    async def run(
+        self, function: Callable[Concatenate["SearchIndex", P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Call a synchronous function with the current version, in one of its threads; raises as `ask`."""
+        return await self.ask(lambda version: version.run(function, *args, **kwargs))
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator["SearchIndex"]:

@@ -1,10 +1,10 @@
 """An index opened for searching: engine, analyzer and glossary of one published version."""
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self, TypeVar, overload
+from typing import Concatenate, Literal, ParamSpec, Protocol, Self, TypeVar, overload
 
 from base.errors import InvalidCall, Remedy
 from indexer.analysis import Analyzer, UserDictionary, make_analyzer
@@ -29,8 +29,10 @@ from retriever.opening.worker_threads import WorkerThreads
 
 # Python code runs in one thread at a time. A second thread works while the first one waits; more slow both.
 SEARCH_THREADS = 2
+WAITING_THREADS = 16  # of searches that wait for a cluster, for sources or for models
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 class SearchIndex:
@@ -59,28 +61,25 @@ class SearchIndex:
         self.cross_encoder = models.cross_encoder
         self.entailment = models.entailment
         self.notes: tuple[str, ...] = ()  # for the reader of every result
-        self._threads = WorkerThreads("search", SEARCH_THREADS)
+        waits = not engine.is_local or self.vectors.usable or self.cross_encoder.configured
+        self._threads = WorkerThreads("search", WAITING_THREADS if waits else SEARCH_THREADS)
         self._resources, self._shared = resources, ExitStack()
         self._closed = False
-
-    @property
-    def threads(self) -> WorkerThreads:
-        """The threads of searches; IndexClosed after the index is closed."""
-        if self._closed:
-            raise IndexClosed(
-                f"index {self.manifest.name!r} is closed", remedy="open it again", index=self.manifest.name
-            )
-        return self._threads
 
     async def ask(self, question: Callable[[Self], Awaitable[T]]) -> T:
         """Ask this version; `FollowingIndex.ask` asks the current one."""
         return await question(self)
 
-    async def in_one_thread(self, begin: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Run a search from beginning to end in one thread, unless it waits for a cluster or a model."""
-        if self.engine.is_local and not self.vectors.usable and not self.cross_encoder.configured:
-            return await self.threads.run_whole(begin)
-        return await begin()
+    async def run(self, function: Callable[Concatenate[Self, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call a synchronous function with this version in one of its threads.
+
+        Raises:
+            IndexClosed: the index is closed.
+        """
+        if self._closed:
+            name = self.manifest.name
+            raise IndexClosed(f"index {name!r} is closed", remedy="open it again", index=name)
+        return await self._threads.run(function, self, *args, **kwargs)
 
     def tokens_of(self, passage: StoredPassage) -> PassageTokens:
         """Return the stored tokens of a passage, or analyse it if it has none."""
@@ -111,6 +110,12 @@ class OpenIndex(Protocol):
     async def ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:
         """Ask one version from the beginning of a question to its end."""
         ...
+
+    async def run(
+        self, function: Callable[Concatenate[SearchIndex, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Call a synchronous function with one version, in one of its threads."""
+        return await self.ask(lambda version: version.run(function, *args, **kwargs))
 
 
 @overload

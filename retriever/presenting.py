@@ -35,15 +35,15 @@ def sorted_depth(request: SearchRequest) -> int:
     return request.k if request.sort == RELEVANCE else max(request.k, MAX_SORTED)
 
 
-async def present(context: SearchContext, stages: Stages) -> SearchResult:
+def present(context: SearchContext, stages: Stages) -> SearchResult:
     """Return the result: hits without duplicates, each with its paper and snippet."""
     terms, ranking = stages.terms, computed(stages.ranking)
     question = computed(stages.question)
     searched = question.weights if question.expression is None else searched_tokens(question.expression)
     weights = terms.token_weights if terms else dict(searched)
     with context.recorder.timed("total"):
-        shown, title_only, filtered, likelihood = await _shown(context, stages, weights)
-        queries, bridges = await _later_searches(context, stages)
+        shown, title_only, filtered, likelihood = _shown(context, stages, weights)
+        queries, bridges = _later_searches(context, stages)
     if terms and shown and method_named(context.request.method).has_conditions:
         for note in _exclusion_notes(terms, ranking, shown):
             context.recorder.note(note)
@@ -119,13 +119,13 @@ def _bridge_notes(bridges: Sequence[Bridge]) -> Iterator[Note]:
         yield Note("also_for_names", names=", ".join(texts), paper=source)
 
 
-async def _shown(
+def _shown(
     context: SearchContext, stages: Stages, weights: Mapping[str, float]
 ) -> tuple[tuple[Hit, ...], tuple[Hit, ...], dict[str, int], float | None]:
     """Return hits, hits by a title only, the numbers of papers left out, and the likelihood of an answer."""
     k, incomplete = context.shown, computed(stages.pool).incomplete
-    kept, duplicates = await _kept_hits(context, stages)
-    by_title = await _title_only_hits(context, incomplete, kept)
+    kept, duplicates = _kept_hits(context, stages)
+    by_title = _title_only_hits(context, incomplete, kept)
     before = len(incomplete)
     if len(kept) >= k:  # only papers that score at least as much as the last one count
         scores = {hit.doc_id: hit.score for hit in next(iter(computed(stages.pool).found.values()), ())}
@@ -133,18 +133,18 @@ async def _shown(
         before = sum(hit.score >= least for hit in incomplete)
     filtered = {"incomplete": before - len(by_title), "duplicates": duplicates}
     with context.recorder.timed("order"):
-        likelihood = await _likelihood(context, stages, [hit.passage_id for hit in kept[:EVIDENCE]])
+        likelihood = _likelihood(context, stages, [hit.passage_id for hit in kept[:EVIDENCE]])
     with context.recorder.timed("snippets"):
         order, first = context.request.sort, kept[: context.sorted]
         if order != RELEVANCE:  # equal values stay in order of relevance
             first = sorted(first, key=SORT_KEYS[order], reverse=True)
         listed = [*first[:k], *by_title]
-        shown = await context.index.threads.run(_with_snippets, listed, weights)
+        shown = _with_snippets(listed, weights)
     count = len(listed) - len(by_title)
     return shown[:count], shown[count:], filtered, likelihood
 
 
-async def _title_only_hits(
+def _title_only_hits(
     context: SearchContext, incomplete: Sequence[EngineHit], hits: Sequence[Hit]
 ) -> list[Hit]:
     """Return papers without an abstract for the remaining places, without duplicates of hits.
@@ -155,13 +155,13 @@ async def _title_only_hits(
     if missing <= 0 or not incomplete:
         return []
     with context.recorder.timed("stored"):
-        stored = await context.passages.of_hits(incomplete)
+        stored = context.passages.of_hits(incomplete)
     found = [
         Hit(0, passage, 0.0, paper=passage.paper or {}, title_only=True)
         for hit in incomplete
         if (passage := stored.get(hit.passage_id))
     ]
-    distinct = await context.index.threads.run(without_duplicates, [*hits, *found])
+    distinct = without_duplicates([*hits, *found])
     shown = {hit.doc_id for hit in hits}
     return [hit for hit in distinct if hit.title_only and shown.isdisjoint(hit.folded)][:missing]
 
@@ -175,19 +175,19 @@ def _with_snippets(hits: Sequence[Hit], weights: Mapping[str, float]) -> tuple[H
     return tuple(shown)
 
 
-async def _kept_hits(context: SearchContext, stages: Stages) -> tuple[list[Hit], int]:
+def _kept_hits(context: SearchContext, stages: Stages) -> tuple[list[Hit], int]:
     """Return the hits without duplicates, enough to sort if the ranking has them, and the number left out."""
     ranking, depth = computed(stages.ranking), context.request.k
     while True:
-        hits, abstracts = await _stored_hits(context, stages, ranking.cut(depth))
+        hits, abstracts = _stored_hits(context, stages, ranking.cut(depth))
         with context.recorder.timed("duplicates"):
-            kept = await context.index.threads.run(without_duplicates, hits, abstracts)
+            kept = without_duplicates(hits, abstracts)
         if depth >= len(ranking.hits) or len(kept) >= context.sorted:
             return kept, len(hits) - len(kept)
         depth *= 2
 
 
-async def _stored_hits(
+def _stored_hits(
     context: SearchContext, stages: Stages, ranking: Ranking
 ) -> tuple[list[Hit], dict[str, str]]:
     """Fetch the stored ranked passages and their papers, and the abstracts of papers found by others."""
@@ -195,11 +195,9 @@ async def _stored_hits(
     found_by = {name: {hit.passage_id for hit in hits} for name, hits in pool.items()}
     scores = {by(hit): score for hit, score in ranking.hits}
     with context.recorder.timed("stored"):
-        found = await read_hits(context, [hit for hit, _ in ranking.hits])
-        stored = await context.passages.of_hits(found.hits)
-        papers = await context.passages.papers(
-            passage.doc_id for passage in stored.values() if not passage.record
-        )
+        found = read_hits(context, [hit for hit, _ in ranking.hits])
+        stored = context.passages.of_hits(found.hits)
+        papers = context.passages.papers(passage.doc_id for passage in stored.values() if not passage.record)
     replaced = {**ranking.replaced, **found.replaced}
     hits = []
     for hit in found.hits:
@@ -216,17 +214,17 @@ def _pool(stages: Stages) -> CandidatePool:
     return computed(stages.ranking).pool or computed(stages.pool)
 
 
-async def _likelihood(context: SearchContext, stages: Stages, evidence: Sequence[str]) -> float | None:
+def _likelihood(context: SearchContext, stages: Stages, evidence: Sequence[str]) -> float | None:
     """Return the likelihood that the first hits answer; None if the method has no formula."""
     if computed(stages.ranking).scored is None:
         return None
     if not evidence or stages.terms is None:
         return 0.0
-    read = await context.index.engine.rows(evidence)
-    return await context.index.threads.run(answer_likelihood, stages.terms, read)
+    read = context.index.engine.rows(evidence)
+    return answer_likelihood(stages.terms, read)
 
 
-async def _later_searches(
+def _later_searches(
     context: SearchContext, stages: Stages
 ) -> tuple[tuple[SentQuery, ...], tuple[Bridge, ...]]:
     """Return the traces of all queries, and the bridges, in the words of their source passages."""
@@ -235,7 +233,7 @@ async def _later_searches(
         return traces, ()
     sources = {bridge.passage_id for bridge in ranking.bridges}
     sources |= {hit.passage_id for hit, _ in ranking.hits[:EVIDENCE]} if ranking.feedback else set()
-    passages = await context.passages.passages(sorted(sources))
+    passages = context.passages.passages(sorted(sources))
     named = {token for bridge in ranking.bridges for token in bridge.tokens}
     words = surface_words(passages.values(), {*ranking.feedback, *named}) | stages.terms.texts
 

@@ -79,20 +79,20 @@ def plan_queries(context: SearchContext, question: Question, terms: SearchTerms 
     return QueryPlan((first, *progressive), NEAREST_POOL, read=1)
 
 
-async def rank_pool(
+def rank_pool(
     context: SearchContext, question: Question, terms: SearchTerms | None, pool: CandidatePool
 ) -> Ranking:
     """Order what the queries found, rerank it and apply exclusions, as the method does."""
     method = method_named(context.request.method)
-    ranking = await rank_by_method(context, question, terms, pool)
+    ranking = rank_by_method(context, question, terms, pool)
     if method.reranks:
-        ranking = await rerank(context, ranking, question.text)
+        ranking = rerank(context, ranking, question.text)
     if terms and terms.exclusions and method.has_conditions and ranking.hits:
-        ranking = await apply_exclusions(context, terms, ranking)
+        ranking = apply_exclusions(context, terms, ranking)
     return ranking
 
 
-async def rank_by_method(
+def rank_by_method(
     context: SearchContext, question: Question, terms: SearchTerms | None, pool: CandidatePool
 ) -> Ranking:
     """Order what the queries found by the method of the request, without re-ranking and exclusions."""
@@ -102,8 +102,8 @@ async def rank_by_method(
         case "dense":
             return _rank_dense(context, pool)
         case "paper":
-            return await _rank_paper(context, question, terms, pool)
-    return await _rank_shrag(context, question, terms, pool)
+            return _rank_paper(context, question, terms, pool)
+    return _rank_shrag(context, question, terms, pool)
 
 
 def _rank_dense(context: SearchContext, pool: CandidatePool) -> Ranking:
@@ -133,7 +133,7 @@ def _nearest_first(context: SearchContext, pool: CandidatePool) -> Ranking:
     return Ranking(hits, by_vectors=True)
 
 
-async def _rank_paper(
+def _rank_paper(
     context: SearchContext, question: Question, terms: SearchTerms | None, pool: CandidatePool
 ) -> Ranking:
     """Order the union of SQ10 … SQ1 by cosine, or by reciprocal rank fusion without vectors (Algorithm 1)."""
@@ -146,8 +146,8 @@ async def _rank_paper(
     longest = [pool.found[progressive_name(m)]] if progressive_name(m) in pool.found else []
     repeated = longest * (context.settings.keywords - m)
     fused = reciprocal_rank_fusion([[hit.passage_id for hit in ranked] for ranked in (*repeated, *found)])
-    pool = await with_vector(context, pool, question.text)
-    cosines = await find_cosines(context, pool, list(hits))
+    pool = with_vector(context, pool, question.text)
+    cosines = find_cosines(context, pool, list(hits))
     if not cosines:
         context.recorder.note(Note("ordered_by_fusion"))
     ordered = _cosine_order(fused, cosines) if cosines else fused
@@ -169,31 +169,30 @@ def _cosine_order(ranking: Sequence[Scored], cosines: Mapping[str, float]) -> li
     return ordered + [Scored(item, -1 - place) for place, item in enumerate(without, 1)]
 
 
-async def _rank_shrag(
+def _rank_shrag(
     context: SearchContext, question: Question, terms: SearchTerms | None, pool: CandidatePool
 ) -> Ranking:
     """Order the candidates by the formula; the other hits of the first query follow."""
-    pool = await with_vector(context, pool, question.text)
+    pool = with_vector(context, pool, question.text)
     hits = _candidates(pool)
     if terms is None or not hits or pool.found.keys() == {NEAREST}:
-        return await _nearest_only(context, pool)
-    run = context.index.threads.run
+        return _nearest_only(context, pool)
     with context.recorder.timed("order"):
-        found = await read_hits(context, hits)
-        parts = await run(terms.formula.parts, found.read)
+        found = read_hits(context, hits)
+        parts = terms.formula.parts(found.read)
     if not found.hits and pool.vector is not None:
-        return await _nearest_only(context, pool)
-    pool, feedback, second = await _search_again(context, terms, pool, found, parts)
+        return _nearest_only(context, pool)
+    pool, feedback, second = _search_again(context, terms, pool, found, parts)
     known = {hit.passage_id for hit in found.hits} | {one for of in found.replaced.values() for one in of}
     new = [hit for hit in _candidates(pool) if hit.passage_id not in known]
-    more = await read_hits(context, new, known)
-    of_more = await run(terms.formula.parts, more.read)
+    more = read_hits(context, new, known)
+    of_more = terms.formula.parts(more.read)
     read = found.read.joined(more.read)
     parts = {name: np.concatenate([values, of_more[name]]) for name, values in parts.items()}
     # One call for all: the last digit of a cosine depends on the batch.
-    cosines = {} if pool.vector is None else await find_cosines(context, pool, read.ids)
+    cosines = {} if pool.vector is None else find_cosines(context, pool, read.ids)
     with context.recorder.timed("order"):
-        candidates = await run(_scored, context, terms, read, parts, feedback, second, cosines)
+        candidates = _scored(context, terms, read, parts, feedback, second, cosines)
     by_id = {hit.passage_id: hit for hit in (*found.hits, *more.hits)}
     replaced = {  # both searches may find some passages of one paper
         passage_id: (*found.replaced.get(passage_id, ()), *more.replaced.get(passage_id, ()))
@@ -219,7 +218,7 @@ def _candidates(pool: CandidatePool) -> list[EngineHit]:
     return list({hit.passage_id: hit for hits in found.values() for hit in hits}.values())
 
 
-async def _search_again(
+def _search_again(
     context: SearchContext,
     terms: SearchTerms,
     pool: CandidatePool,
@@ -233,10 +232,9 @@ async def _search_again(
     follows = has_second_search(terms) and not left_out & {"second-search", BRIDGES}
     feedback, second = Feedback(), None
     if feeds or follows:
-        sources, scores = await _sources(context, terms, found, first)
-        run = context.index.threads.run
-        feedback = await run(feedback_terms, sources.read, scores, terms) if feeds else feedback
-        second = await run(plan_second_search, terms, scores, sources.read) if follows else None
+        sources, scores = _sources(context, terms, found, first)
+        feedback = feedback_terms(sources.read, scores, terms) if feeds else feedback
+        second = plan_second_search(terms, scores, sources.read) if follows else None
     queries = []
     if feedback.weights:
         query = weighted_query(feedback.query_weights, terms.texts)
@@ -244,11 +242,11 @@ async def _search_again(
     if second:
         queries.append(NamedQuery(BRIDGES, weighted_query(second.query_weights, terms.texts), LATER_POOL))
     if queries:
-        pool = await find_all(context, pool, QueryPlan(tuple(queries), read=len(queries)))
+        pool = find_all(context, pool, QueryPlan(tuple(queries), read=len(queries)))
     return pool, feedback, second
 
 
-async def _sources(
+def _sources(
     context: SearchContext, terms: SearchTerms, found: ReadHits, first: ScoredCandidates
 ) -> tuple[ReadHits, ScoredCandidates]:
     """Return the passages of feedback and bridges: found without filters, which never change scores."""
@@ -259,9 +257,9 @@ async def _sources(
     unfiltered = context.with_filters(Filters(complete=filters.complete))
     whole = weighted_query(terms.formula.query_weights(), terms.texts)
     plan = QueryPlan((NamedQuery(QUESTION, whole, POOL),), read=1)
-    pool = await find_all(unfiltered, CandidatePool(), plan)
-    read = await read_hits(unfiltered, pool.found[QUESTION])
-    parts = await context.index.threads.run(terms.formula.parts, read.read)
+    pool = find_all(unfiltered, CandidatePool(), plan)
+    read = read_hits(unfiltered, pool.found[QUESTION])
+    parts = terms.formula.parts(read.read)
     return read, scored(read.read.ids, parts, context.settings.without)
 
 
@@ -288,7 +286,7 @@ def _scored(
     return scored(read.ids, parts, context.settings.without)
 
 
-async def _nearest_only(context: SearchContext, pool: CandidatePool) -> Ranking:
+def _nearest_only(context: SearchContext, pool: CandidatePool) -> Ranking:
     """Rank the nearest passages if no query found anything and the question has a vector.
 
     They have no score by words, so there is no evidence of an answer.
@@ -297,7 +295,7 @@ async def _nearest_only(context: SearchContext, pool: CandidatePool) -> Ranking:
     if pool.vector is None or NEAREST in context.request.skip:
         return Ranking(scored=nothing)
     if not pool.found.get(NEAREST):
-        pool = pool.with_nearest(await nearest_passages(context, pool.vector, context.request.k))
+        pool = pool.with_nearest(nearest_passages(context, pool.vector, context.request.k))
     return replace(_nearest_first(context, pool), scored=nothing, pool=pool)
 
 
@@ -312,7 +310,7 @@ def _other_hits(
     return [(hit, last * 0.999 * hit.score / top) for hit in rest]
 
 
-async def rerank(context: SearchContext, ranking: Ranking, text: str) -> Ranking:
+def rerank(context: SearchContext, ranking: Ranking, text: str) -> Ranking:
     """Order the first hits by the cross-encoder, if one is configured; the others follow them.
 
     Args:
@@ -326,11 +324,11 @@ async def rerank(context: SearchContext, ranking: Ranking, text: str) -> Ranking
     if not encoder.configured or not ranking.hits:
         return ranking
     first, rest = ranking.hits[:depth], ranking.hits[depth:]
-    stored = await context.passages.of_hits([hit for hit, _ in first])
+    stored = context.passages.of_hits([hit for hit, _ in first])
     texts = [text_to_encode(stored[hit.passage_id]) for hit, _ in first]
     with context.recorder.timed("rerank"):
         try:
-            scored_by = await encoder.scores(text, texts)
+            scored_by = encoder.scores(text, texts)
         except ResourceError as error:
             context.recorder.failed("reranker", Note("reranker_failed", error=str(error)))
             return ranking
@@ -344,18 +342,16 @@ async def rerank(context: SearchContext, ranking: Ranking, text: str) -> Ranking
     return replace(ranking, hits=(*ordered, *behind), reranker=model)
 
 
-async def apply_exclusions(context: SearchContext, terms: SearchTerms, ranking: Ranking) -> Ranking:
+def apply_exclusions(context: SearchContext, terms: SearchTerms, ranking: Ranking) -> Ranking:
     """Lower the scores of hits that name an excluded thing."""
     index, hits = context.index, [hit for hit, _ in ranking.hits]
     records: dict[str, str] = {}
     if index.manifest.unit == "paper":
-        papers = await context.passages.papers(hit.doc_id for hit in hits)
+        papers = context.passages.papers(hit.doc_id for hit in hits)
         records = {doc_id: paper.record for doc_id, paper in papers.items()}
-    read = await index.engine.rows([hit.passage_id for hit in hits])
+    read = index.engine.rows([hit.passage_id for hit in hits])
     with context.recorder.timed("order"):
-        demoted = await index.threads.run(
-            demote, ranking.hits, terms.exclusions, read, records, index.analyzer
-        )
+        demoted = demote(ranking.hits, terms.exclusions, read, records, index.analyzer)
     return replace(
         ranking,
         hits=demoted.hits,

@@ -86,37 +86,35 @@ class PassageCache:
         self._passages: dict[str, StoredPassage] = {}
         self._papers: dict[str, StoredPassage] = {}
 
-    async def of_hits(self, hits: "Sequence[EngineHit]") -> "dict[str, StoredPassage]":
+    def of_hits(self, hits: "Sequence[EngineHit]") -> "dict[str, StoredPassage]":
         """Return the stored passages of hits, by passage_id in their order.
 
         For passages that are not the first of their paper, the paper is read in the same call.
         """
         others = [hit.doc_id for hit in hits if self._papers_along and hit.passage_id != hit.doc_id]
-        return await self.passages((hit.passage_id for hit in hits), others)
+        return self.passages((hit.passage_id for hit in hits), others)
 
-    async def passages(
-        self, passage_ids: Iterable[str], papers: Sequence[str] = ()
-    ) -> "dict[str, StoredPassage]":
+    def passages(self, passage_ids: Iterable[str], papers: Sequence[str] = ()) -> "dict[str, StoredPassage]":
         """Return stored passages by passage_id in the order given; unknown ids are left out.
 
         `papers` are read in the same call, to be asked for next.
         """
         wanted = list(dict.fromkeys(passage_ids))
-        await self._read(wanted, papers)
+        self._read(wanted, papers)
         return {name: self._passages[name] for name in wanted if name in self._passages}
 
-    async def papers(self, doc_ids: Iterable[str]) -> "dict[str, StoredPassage]":
+    def papers(self, doc_ids: Iterable[str]) -> "dict[str, StoredPassage]":
         """Return the first passage of each paper, which carries its record."""
         wanted = list(dict.fromkeys(doc_ids))
-        await self._read((), wanted)
+        self._read((), wanted)
         return {doc_id: self._papers[doc_id] for doc_id in wanted if doc_id in self._papers}
 
-    async def _read(self, passage_ids: Sequence[str], doc_ids: Sequence[str]) -> None:
+    def _read(self, passage_ids: Sequence[str], doc_ids: Sequence[str]) -> None:
         passages = [passage_id for passage_id in passage_ids if passage_id not in self._passages]
         papers = [doc_id for doc_id in doc_ids if doc_id not in self._papers]
         if not passages and not papers:
             return
-        found, first = await self._engine.records(passages, papers)
+        found, first = self._engine.records(passages, papers)
         self._passages |= found
         self._papers |= first
         for passage in found.values():

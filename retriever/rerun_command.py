@@ -111,7 +111,7 @@ def _repeated(
         result = await search(version, request, settings)
         new = set(known.new_papers((hit.doc_id for hit in result.listed), since)) if known else set()
         listed = [hit for hit in result.listed if hit.doc_id in new]
-        papers = await records_of_hits(version, listed) if listed else []
+        papers = await version.run(records_of_hits, listed) if listed else []
         return search_record(version.manifest, request, result), papers
 
     name = name or str(then.record["index"]["name"])

@@ -1,12 +1,13 @@
 """A search, stage by stage.
 
-`search` and `rank` run all stages. To stop between two stages, edit a value and continue, open a context and
-call `run_stages`, which keeps given values and computes the missing ones.
+`search` and `rank` run all stages in a thread of the index. To stop between two stages, edit a value and
+continue, open a context and call `run_stages`, which keeps given values and computes the missing ones. Stages
+are synchronous; a coroutine calls them by `index.run`.
 
     context = open_search(index, SearchRequest("지식 그래프와 환각"), settings)
-    stages = await run_stages(context, upto="plan")
-    stages = await run_stages(context, stages.with_plan(stages.plan.without("SQ1")))
-    result = await present(context, stages)
+    stages = run_stages(context, upto="plan")
+    stages = run_stages(context, stages.with_plan(stages.plan.without("SQ1")))
+    result = present(context, stages)
 """
 
 from dataclasses import dataclass, fields, replace
@@ -18,6 +19,7 @@ from indexer.corpora.papers import LAST_YEAR
 from retriever.errors import BadFilter
 from retriever.index import OpenIndex, SearchIndex
 from retriever.methods import Method, method_named
+from retriever.opening.worker_threads import check_cancelled
 from retriever.presenting import applied_search, present, sorted_depth
 from retriever.queries.boolean import Range
 from retriever.query_plan import ALL_LEFT_OUT, BRIDGES, FEEDBACK, NEAREST, NOTHING_TO_SEARCH
@@ -60,11 +62,11 @@ async def search(
         RetrieverError: a question, expression, method or filter that cannot be used.
     """
 
-    async def of_version(version: SearchIndex) -> SearchResult:
+    def of_version(version: SearchIndex) -> SearchResult:
         context = open_search(version, request, settings)
-        return await present(context, await run_stages(context, stages))
+        return present(context, run_stages(context, stages))
 
-    return await index.ask(lambda version: version.in_one_thread(lambda: of_version(version)))
+    return await index.run(of_version)
 
 
 async def rank(index: OpenIndex, request: SearchRequest, settings: RetrieverSettings) -> RankedQuestion:
@@ -73,15 +75,15 @@ async def rank(index: OpenIndex, request: SearchRequest, settings: RetrieverSett
     Duplicates and incomplete papers are kept, because runs are compared with qrels.
     """
 
-    async def of_version(version: SearchIndex) -> RankedQuestion:
+    def of_version(version: SearchIndex) -> RankedQuestion:
         context = open_ranking(version, request, settings)
-        stages = await run_stages(context)
+        stages = run_stages(context)
         ranking = computed(stages.ranking).cut(request.k)
         by = attrgetter("doc_id" if request.collapse else "passage_id")
         hits = tuple((by(hit), score) for hit, score in ranking.hits)
         return RankedQuestion(hits, applied_search(context, stages))
 
-    return await index.ask(lambda version: version.in_one_thread(lambda: of_version(version)))
+    return await index.run(of_version)
 
 
 def open_search(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> SearchContext:
@@ -124,9 +126,7 @@ def open_ranking(index: SearchIndex, request: SearchRequest, settings: Retriever
     return SearchContext(index, request, settings, recorder, PassageCache(index), shown=k, sorted=k)
 
 
-async def run_stages(
-    context: SearchContext, stages: Stages | None = None, *, upto: Stage = "ranking"
-) -> Stages:
+def run_stages(context: SearchContext, stages: Stages | None = None, *, upto: Stage = "ranking") -> Stages:
     """Compute the missing stages up to `upto`."""
     stages = stages or Stages()
     method = method_named(context.request.method)
@@ -134,16 +134,15 @@ async def run_stages(
     with context.recorder.timed("total"):
         for stage in order[: order.index(upto) + 1]:
             if getattr(stages, stage) is None:
-                stages = await _STAGES[stage](in_years(context, stages), method, stages)
+                check_cancelled()
+                stages = _STAGES[stage](in_years(context, stages), method, stages)
     return stages
 
 
-async def terms_of(
-    index: SearchIndex, request: SearchRequest, settings: RetrieverSettings
-) -> SearchTerms | None:
+def terms_of(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> SearchTerms | None:
     """Return the strategy of a search with its tokens; None without words, or if its method has none."""
     context = open_ranking(index, request, settings)
-    return (await index.in_one_thread(lambda: run_stages(context, upto="terms"))).terms
+    return run_stages(context, upto="terms").terms
 
 
 def in_years(context: SearchContext, stages: Stages) -> SearchContext:
@@ -162,16 +161,16 @@ def in_years(context: SearchContext, stages: Stages) -> SearchContext:
     return context.with_filters(replace(filters, years_if_known=asked))
 
 
-async def _analyse(context: SearchContext, method: Method, stages: Stages) -> Stages:
+def _analyse(context: SearchContext, method: Method, stages: Stages) -> Stages:
     index, request = context.index, context.request
     with context.recorder.timed("keywords"):
         if method.is_expression:
             from retriever.queries.expert import parse_expression
 
-            query = await index.threads.run(parse_expression, request.question, index.analyzer)
+            query = parse_expression(request.question, index.analyzer)
             question = Question(request.question, expression=query and index.synonyms.expanded(query))
         else:
-            question = await index.threads.run(read_question, index, request, synonyms=method.synonyms)
+            question = read_question(index, request, synonyms=method.synonyms)
     if question.is_empty:
         context.recorder.note(NOTHING_TO_SEARCH)
     if index.synonyms and not method.synonyms:
@@ -182,12 +181,12 @@ async def _analyse(context: SearchContext, method: Method, stages: Stages) -> St
     return replace(stages, question=question)
 
 
-async def _choose_terms(context: SearchContext, method: Method, stages: Stages) -> Stages:
+def _choose_terms(context: SearchContext, method: Method, stages: Stages) -> Stages:
     question = computed(stages.question)
     if not method.uses_strategy or question.is_empty:
         return stages
     with context.recorder.timed("keywords"):
-        terms = await choose_terms(context, question)
+        terms = choose_terms(context, question)
     for each in terms.exclusions if method.has_conditions else ():
         if not each.names:
             context.recorder.note(Note("exclusion_empty", text=each.text))
@@ -199,7 +198,7 @@ async def _choose_terms(context: SearchContext, method: Method, stages: Stages) 
     return replace(stages, terms=terms)
 
 
-async def _plan(context: SearchContext, method: Method, stages: Stages) -> Stages:
+def _plan(context: SearchContext, method: Method, stages: Stages) -> Stages:
     question, skip = computed(stages.question), context.request.skip
     plan = plan_queries(context, question, stages.terms)
     if skip and not question.is_empty:
@@ -212,16 +211,16 @@ async def _plan(context: SearchContext, method: Method, stages: Stages) -> Stage
     return replace(stages, plan=plan.without(*skip))
 
 
-async def _find(context: SearchContext, _: Method, stages: Stages) -> Stages:
+def _find(context: SearchContext, _: Method, stages: Stages) -> Stages:
     text = computed(stages.question).text
-    return replace(stages, pool=await find_candidates(context, computed(stages.plan), text))
+    return replace(stages, pool=find_candidates(context, computed(stages.plan), text))
 
 
-async def _rank(context: SearchContext, _: Method, stages: Stages) -> Stages:
+def _rank(context: SearchContext, _: Method, stages: Stages) -> Stages:
     plan, pool = computed(stages.plan), computed(stages.pool)
     if context.request.skip and not plan.names and not any(pool.found.values()):
         return replace(stages, ranking=Ranking())
-    return replace(stages, ranking=await rank_pool(context, computed(stages.question), stages.terms, pool))
+    return replace(stages, ranking=rank_pool(context, computed(stages.question), stages.terms, pool))
 
 
 _STAGES = {"question": _analyse, "terms": _choose_terms, "plan": _plan, "pool": _find, "ranking": _rank}

@@ -125,18 +125,18 @@ def read_question(index: SearchIndex, request: SearchRequest, *, synonyms: bool)
     return replace(question, conditions=conditions)
 
 
-async def choose_terms(context: SearchContext, question: Question) -> SearchTerms:
+def choose_terms(context: SearchContext, question: Question) -> SearchTerms:
     """Return the strategy of a search with its tokens: the request's, else that of statistics."""
     index, request, strategy = context.index, context.request, context.request.strategy
     # Words of few words are read as keywords are: a token weighs the share of its readings.
     known = {} if question.read_words else {word.text: word.tokens for word in question.words()}
-    statistics = await term_statistics(index.engine, question.weights, texts=[question.text])
-    found = await index.threads.run(find_counterparts, index, question)
+    statistics = term_statistics(index.engine, question.weights, texts=[question.text])
+    found = find_counterparts(index, question)
     if strategy is None:
         words = {word.text: word.tokens for each in found for word in each.words}
         others = {token for tokens in words.values() for token in tokens}
-        statistics = await term_statistics(index.engine, others, statistics, texts=words)
-        keywords = await index.threads.run(choose_keywords, question, found, statistics)
+        statistics = term_statistics(index.engine, others, statistics, texts=words)
+        keywords = choose_keywords(question, found, statistics)
         known |= words
         strategy = statistics_strategy(keywords, question.conditions)
     for each in found:
@@ -145,11 +145,11 @@ async def choose_terms(context: SearchContext, question: Question) -> SearchTerm
     if request.keywords:
         strategy = strategy.with_keywords(request.keywords)
     strategy = strategy.excluding(request.exclude)
-    spelled = await index.threads.run(_spellings, context, question, statistics)
-    terms = await index.threads.run(_analyse, context, question, strategy, known, found, spelled)
+    spelled = _spellings(context, question, statistics)
+    terms = _analyse(context, question, strategy, known, found, spelled)
     shown = [*terms.keywords, *(word for each in terms.counterparts for word in each.words)]
     texts = [word.text for word in shown]
-    statistics = await term_statistics(index.engine, terms.formula.tokens, statistics, texts=texts)
+    statistics = term_statistics(index.engine, terms.formula.tokens, statistics, texts=texts)
     return replace(terms, formula=replace(terms.formula, statistics=statistics))
 
 

@@ -15,7 +15,7 @@ from generator.request import Settings
 from generator.tracing.progress import ended
 from indexer.settings import IndexerSettings
 from retriever.errors import SourceFailed, UnknownSource
-from retriever.index import SearchIndex
+from retriever.index import OpenIndex, SearchIndex
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures
 from retriever.sources.configuration import DeclaredSource
 from retriever.sources.gathered import SharedModels, index_of_sources
@@ -214,7 +214,7 @@ class OfferedSources:
         return answer
 
 
-class SourcesIndex:
+class SourcesIndex(OpenIndex):
     """Sources in the role of an index: each question gets a temporary index of their results."""
 
     def __init__(self, offered: OfferedSources, names: tuple[str, ...]) -> None:

@@ -147,8 +147,9 @@ async def ask_twice(
 
 
 async def _answerability(index: SearchIndex, request: SearchRequest) -> dict[str, float]:
-    stages = await run_stages(open_ranking(index, request, RetrieverSettings()))
-    read = await index.engine.rows([hit.passage_id for hit, _ in computed(stages.ranking).hits[:EVIDENCE]])
+    context = open_ranking(index, request, RetrieverSettings())
+    stages = await index.run(lambda _: run_stages(context))
+    read = index.engine.rows([hit.passage_id for hit, _ in computed(stages.ranking).hits[:EVIDENCE]])
     return asdict(answerability_features(computed(stages.terms), read))
 
 
@@ -216,12 +217,13 @@ async def judged_passages(
     """Retrieve for every question; keep, by measure, questions that find relevant and other passages."""
     settings, judged = RetrieverSettings(), dict[str, list[Judged]]()
     for query_id, question in topics.items():
-        hits = (await search_passages(index, SearchRequest(question, k=RETRIEVED), settings)).hits
+        request = SearchRequest(question, k=RETRIEVED)
+        hits = (await index.run(search_passages, request, settings)).hits
         relevant = [qrels.get(query_id, {}).get(hit.passage_id, 0) > 0 for hit in hits]
         if len(set(relevant)) > 1:
-            rows: list[Features] = [*await word_features(index, question, hits, settings)]
+            rows: list[Features] = [*await index.run(word_features, question, hits, settings)]
             judged.setdefault("words", []).append(list(zip(rows, relevant, strict=True)))
-            if (leads := await cosine_leads(index, question, hits)) is not None:
+            if (leads := await index.run(cosine_leads, question, hits)) is not None:
                 rows = [{"lead": lead or 0.0} for lead in leads]
                 judged.setdefault("cosine", []).append(list(zip(rows, relevant, strict=True)))
     return judged
@@ -267,7 +269,7 @@ async def ranked_questions(
     asked = []
     for query_id, question in topics.items():
         relevant = {paper_id for paper_id, grade in qrels.get(query_id, {}).items() if grade > 0}
-        ranked = await rank_papers(index, SearchRequest(question), RetrieverSettings())
+        ranked = await index.run(rank_papers, SearchRequest(question), RetrieverSettings())
         papers = [(ranked.curve.features(score), each in relevant) for each, score in ranked.scores.items()]
         asked.append(RankedQuestion(papers, len(relevant)))
     return asked

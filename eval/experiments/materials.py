@@ -235,21 +235,21 @@ async def in_unit_of(
     """
     unit, name = index.manifest.unit, index.manifest.name
 
-    async def look_up(given: Qrels) -> tuple[list[str], list[str], Iterable[str]]:
+    def look_up(given: Qrels) -> tuple[list[str], list[str], Iterable[str]]:
         """Return the relevant ids, those that the index lacks, and those that it has in the other unit."""
         grades = (given.get(query_id, {}) for query_id in topics)
         relevant = (judged for each in grades for judged, grade in each.items() if grade > 0)
         ids = list(dict.fromkeys(islice(relevant, MOST_LOOKED_UP)))
-        passages, papers = await index.engine.records(ids, ids)
+        passages, papers = index.engine.records(ids, ids)
         found, others = (papers, passages) if unit == "paper" else (passages, papers)
         return ids, [each for each in ids if each not in found], others
 
-    ids, missing, others = await look_up(qrels)
+    ids, missing, others = look_up(qrels)
     notes: tuple[str, ...] = ()
     by_paper = {query_id: grades_of_papers(grades) for query_id, grades in qrels.items()}
     if missing == ids and unit == "paper" and by_paper != qrels:
         qrels, notes = by_paper, (BY_PAPER,)
-        ids, missing, others = await look_up(qrels)
+        ids, missing, others = look_up(qrels)
     if missing != ids:
         lacks = f"{counted(len(missing), 'relevant id')} of {len(ids):,} not in the index"
         return qrels, (*notes, f"{lacks} ({missing[0]}, …).") if missing else notes
@@ -259,7 +259,7 @@ async def in_unit_of(
             f"{where} judges {judged} ({next(iter(others))}, …), the index {name!r} ranks {UNITS[unit]}; "
             f"build an index whose records are the judged {judged}"
         )
-    [first] = await index.engine.search([(EVERYTHING, 1)], filters=Filters(), collapse=unit == "paper")
+    [first] = index.engine.search([(EVERYTHING, 1)], filters=Filters(), collapse=unit == "paper")
     example = "".join(f", such as {hit.doc_id if unit == 'paper' else hit.passage_id}" for hit in first)
     raise NothingJudged(
         f"{where}: no relevant id ({missing[0]}, …) is in the index {name!r}, which contains "

@@ -17,7 +17,7 @@ from retriever.request import SearchContext, SearchRequest
 from retriever.search import open_search, run_stages
 from retriever.settings import RetrieverSettings
 from retriever.stages.pool import CandidatePool
-from retriever.stages.stages import Stages, computed
+from retriever.stages.stages import Stage, Stages, computed
 from retriever.strategy import Strategy
 
 Record: TypeAlias = Mapping[str, Any]  # JSON
@@ -88,7 +88,8 @@ class Topic:
         """Return the first documents of a search, in the unit of the index."""
         asked = SearchRequest(self.question, collapse=self.materials.collapses, **request)
         context = open_search(self.materials.index, asked, settings or self.settings)
-        return _ranking_of(await run_stages(context), self.materials, asked.k)
+        stages = await self.materials.index.run(lambda _: run_stages(context))
+        return _ranking_of(stages, self.materials, asked.k)
 
     async def opened(
         self, k: int, strategy: Strategy | None, settings: RetrieverSettings | None = None
@@ -97,7 +98,8 @@ class Topic:
         collapse = self.materials.collapses
         request = SearchRequest(self.question, method=METHOD, k=k, collapse=collapse, strategy=strategy)
         context = open_search(self.materials.index, request, settings or self.settings)
-        return OpenTopic(self.materials, context, await run_stages(context, upto="terms"))
+        stages = await self.materials.index.run(lambda _: run_stages(context, upto="terms"))
+        return OpenTopic(self.materials, context, stages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +130,14 @@ class OpenTopic:
                 return [], frozenset()
             stages = replace(stages, terms=replace(stages.terms, keywords=tuple(kept)))
         if plan:
-            stages = await run_stages(self.context, stages, upto="plan")
+            stages = await self.searched(stages, upto="plan")
             stages = stages.with_plan(plan(computed(stages.plan)))
-        stages = await run_stages(self.context, stages)
+        stages = await self.searched(stages)
         return _ranking_of(stages, self.materials, self.context.shown), self.union_of(computed(stages.pool))
+
+    async def searched(self, stages: Stages, *, upto: Stage = "ranking") -> Stages:
+        """Return stages of the search with the missing ones up to `upto`."""
+        return await self.materials.index.run(lambda _: run_stages(self.context, stages, upto=upto))
 
     def union_of(self, pool: CandidatePool) -> frozenset[str]:
         """Return the documents that any query found."""

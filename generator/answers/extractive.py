@@ -52,7 +52,7 @@ async def searched_terms(
     if method.is_expression:
         return None
     request = SearchRequest(result.question, strategy=result.strategy, conditions=method.has_conditions)
-    return await terms_of(index, request, settings)
+    return await index.run(terms_of, request, settings)
 
 
 async def quoted_answer(
@@ -65,9 +65,8 @@ async def quoted_answer(
     findings: bool = True,
 ) -> Answer:
     """Quote the evidence of a search in a thread; see `extractive_answer`."""
-    return await index.threads.run(
-        partial(extractive_answer, result, index, terms, threshold, most, findings=findings)
-    )
+    quote = partial(extractive_answer, result, index, terms, threshold, most, findings=findings)
+    return await index.run(lambda _: quote())
 
 
 def extractive_answer(

@@ -101,7 +101,8 @@ async def _by_entailment(
         pairs += [(claim, text) for text in dict.fromkeys([*texts, "\n".join(texts)])]
     with parent.step("check", sentences=len(claims)) as step:
         try:
-            found = await resources.index.entailment.judge([(text, claim.text) for claim, text in pairs])
+            asked = [(text, claim.text) for claim, text in pairs]
+            found = await resources.index.run(lambda index: index.entailment.judge(asked))
         except ResourceError as error:
             step.error, step.fallback = error_text(error), UNCHECKED
             step.notes.append(Note("model_failed", fallback=UNCHECKED, error=str(error)))

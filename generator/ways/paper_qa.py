@@ -71,7 +71,7 @@ class PassageQuestion:
             collapse=False,
         )
         settings = self.resources.settings.retriever
-        return search_passages(self.resources.index, search, settings, name=name, topic=self.topic)
+        return self.resources.index.run(search_passages, search, settings, name=name, topic=self.topic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ async def _quoted(asked: PassageQuestion) -> Sequence[str]:
 
 async def _from_statistics(asked: PassageQuestion) -> Sequence[str]:
     index, settings = asked.resources.index, asked.resources.settings.retriever
-    return await further_queries_from_statistics(index, asked.request.question, settings)
+    return await index.run(further_queries_from_statistics, asked.request.question, settings)
 
 
 QUERIES = Expansion("queries", "further_queries", "query", "statistical-queries", _from_statistics)
@@ -146,7 +146,7 @@ async def answer(request: AskRequest, resources: Resources, step: Step) -> WayRe
     topic = None
     if request.topic is not None:
         with step.step("topic", topic=request.topic) as finding:
-            topic = await find_topic(resources.index, request.topic, request.filters)
+            topic = await resources.index.run(find_topic, request.topic, request.filters)
             finding.output = {"doc_id": topic.doc_id, "title": topic.title, "passages": topic.passages}
     asked = PassageQuestion(request, resources, topic)
     fused_k = max(FUSED, request.evidence)
@@ -247,7 +247,7 @@ async def _rerank(
     k, inputs = asked.request.evidence, {"guide": list(guide)} if guide else {}
     with parent.step("rerank", passages=len(result.hits), k=k, **inputs) as step:
         found, *guided = await asyncio.gather(
-            *(relevance(index, text, result.hits, settings) for text in (asked.request.question, *guide))
+            *(index.run(relevance, text, result.hits, settings) for text in (asked.request.question, *guide))
         )
         scores = found.scores
         alike = [each.scores for each in guided if each.by == found.by]  # other measures differ in scale

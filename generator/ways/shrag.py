@@ -60,13 +60,10 @@ async def search_step(
     inputs = {"question": request.question, "method": request.method, "k": context.shown}
     keywords = None if request.keywords is None else list(request.keywords)
     with parent.step("search", **inputs, keywords=keywords, skip=list(request.skip)) as step:
-        chosen = await context.index.in_one_thread(lambda: run_stages(context, stages, upto="terms"))
+        index = context.index
+        chosen = await index.run(lambda _: run_stages(context, stages, upto="terms"))
         parent.publish(chosen)
-
-        async def searched() -> SearchResult:
-            return await present(context, await run_stages(context, chosen))
-
-        result = await context.index.in_one_thread(searched)
+        result = await index.run(lambda _: present(context, run_stages(context, chosen)))
         if not low_scores:
             result = without_low_scores(result)
         step.output = result.as_record()

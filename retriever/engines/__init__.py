@@ -1,8 +1,11 @@
-"""The protocol of search engines; callers do not depend on which engine answers."""
+"""The protocol of search engines; callers do not depend on which engine answers.
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+Engines are synchronous, and may be called by several threads (`SearchIndex.run`).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, NamedTuple, Protocol, Self
 
 from indexer.encoders import Stored
 from indexer.files.schema import StoredPassage
@@ -11,7 +14,6 @@ from indexer.forward.rows import PassageRows
 from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
 
-T = TypeVar("T")
 ASSUMED_LENGTH = 150.0  # tokens of an abstract, for engines without a lexicon
 
 
@@ -74,7 +76,7 @@ class Engine(Protocol):
         """Notes for the reader on its answers so far, for instance a failed part."""
         return ()
 
-    async def search(
+    def search(
         self, queries: Sequence[tuple[Query, int]], *, filters: Filters, collapse: bool, read: int = 0
     ) -> list[list[EngineHit]]:
         """Run several queries in one call; return for each at most k hits, by score, then passage_id.
@@ -88,7 +90,7 @@ class Engine(Protocol):
         """
         ...
 
-    async def records(
+    def records(
         self, passage_ids: Iterable[str], doc_ids: Iterable[str] = ()
     ) -> tuple[dict[str, StoredPassage], dict[str, StoredPassage]]:
         """Return stored passages by passage_id, and by doc_id each paper's first, which carries its record.
@@ -102,67 +104,57 @@ class Engine(Protocol):
         """The terms of the index; None if they are unknown before a search."""
         ...
 
-    async def of_rows(self, passage_ids: Sequence[str], function: Callable[[NumberedRows], T]) -> T:
-        """Call a function in a thread with the rows of passages, and return its result.
-
-        The rows come in the order given; unknown ids are left out. A local engine reads them in the same
-        thread.
-        """
+    def rows(self, passage_ids: Sequence[str]) -> NumberedRows:
+        """Return the rows of passages in the order given; unknown ids are left out."""
         ...
 
-    async def rows(self, passage_ids: Sequence[str]) -> NumberedRows:
-        """Return the rows of passages in the order given; unknown ids are left out."""
-        return await self.of_rows(passage_ids, lambda read: read)
-
-    async def passages(self, passage_ids: Iterable[str]) -> dict[str, StoredPassage]:
+    def passages(self, passage_ids: Iterable[str]) -> dict[str, StoredPassage]:
         """Return the stored passages of these ids; unknown ids are left out."""
-        return (await self.records(passage_ids))[0]
+        return (self.records(passage_ids))[0]
 
-    async def papers(self, doc_ids: Iterable[str]) -> dict[str, StoredPassage]:
+    def papers(self, doc_ids: Iterable[str]) -> dict[str, StoredPassage]:
         """Return each paper's first passage, which carries the paper's record."""
-        return (await self.records((), doc_ids))[1]
+        return (self.records((), doc_ids))[1]
 
-    async def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
+    def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
         """Count in one call the passages that each query matches under its filters."""
         ...
 
-    async def aggregate(
-        self, query: Query, filters: Filters, aggregations: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def aggregate(self, query: Query, filters: Filters, aggregations: Mapping[str, Any]) -> dict[str, Any]:
         """Aggregate the passages that a query matches under filters, in the language of Elasticsearch."""
         ...
 
-    async def document_frequencies(self, tokens: Iterable[str], texts: Iterable[str] = ()) -> dict[str, int]:
+    def document_frequencies(self, tokens: Iterable[str], texts: Iterable[str] = ()) -> dict[str, int]:
         """Return the number of passages that contain each token.
 
         `texts` contain the tokens, for engines that need their written forms.
         """
         ...
 
-    async def explain(self, query: Query, passage_id: str) -> tuple[TermScore, ...]:
+    def explain(self, query: Query, passage_id: str) -> tuple[TermScore, ...]:
         """Explain the score of a passage of the index, token by token, highest first."""
         ...
 
-    async def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
+    def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
         """Return the exact cosines of a vector with the given passages; skips passages without a vector.
 
         `vector` is rounded like the vectors of the index.
         """
         ...
 
-    async def vectors(self, passage_ids: Iterable[str]) -> dict[str, Stored]:
+    def vectors(self, passage_ids: Iterable[str]) -> dict[str, Stored]:
         """Return the stored vectors of passages; skips passages without a vector."""
         ...
 
-    async def nearest(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
+    def nearest(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
         """Return the k passages whose vectors are nearest, with their cosines; by cosine, then passage_id."""
         ...
 
-    async def nearest_papers(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
+    def nearest_papers(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
         """Return the nearest passages, enough for k papers, or all passages."""
         limit = k
         while True:
-            hits = await self.nearest(vector, limit, filters=filters)
+            hits = self.nearest(vector, limit, filters=filters)
             if len({hit.doc_id for hit in hits}) >= k or len(hits) < limit:
                 return hits
             limit *= 2
@@ -178,5 +170,5 @@ class Engine(Protocol):
         ...
 
     def close(self) -> None:
-        """Close files and connections."""
-        ...
+        """Close files and connections, if there are any."""
+        return

@@ -1,12 +1,9 @@
 """The engine of a cluster: searches of one version's index by analysed tokens, never by text.
 
-Many searches are sent in one request, and each must succeed on all shards. An index may be used from several
-event loops: a command runs one for each question. The client belongs to one, so it has its own loop, in a
-thread.
+Many searches are sent in one request, and each must succeed on all shards.
 """
 
-import asyncio
-import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -21,13 +18,12 @@ from indexer.settings import ElasticsearchSettings
 from indexer.versions.cluster.connection import (
     TRANSPORT_RETRIES,
     cause_in,
-    connect_async,
+    connect,
     growing_pauses,
-    map_client_errors,
     version_gone,
 )
 from indexer.versions.cluster.documents import from_document, row_of
-from retriever.engines import Engine, EngineHit, NumberedRows, T, TermScore, numbered_rows
+from retriever.engines import Engine, EngineHit, NumberedRows, TermScore, numbered_rows
 from retriever.engines.explaining import Leaf, contributions, in_order, leaves, parts_of, value_in
 from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, by_score, rounded_cosine, settled, surely_first
 from retriever.engines.requests import (
@@ -42,7 +38,7 @@ from retriever.engines.requests import (
     similarity_body,
     vectors_body,
 )
-from retriever.opening.worker_threads import WorkerThreads
+from retriever.opening.worker_threads import check_cancelled
 from retriever.queries.boolean import Phrase, Query, Term
 from retriever.queries.filters import Filters
 
@@ -56,48 +52,40 @@ class ManySearches:
 
     def __init__(self, settings: ElasticsearchSettings, index: str, options: Mapping[str, Any]) -> None:
         """Take the options for the header of each search; sends no request."""
-        self._settings, self._index = settings, index
+        self._url, self._index = settings.url, index
         self._header = {**options, "allow_partial_search_results": False}
-        self._client = connect_async(settings)
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True, name="elasticsearch")
-        self._thread.start()
+        self._client = connect(settings)
 
-    async def send(self, bodies: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Return the answers to the bodies, in their order; cancelling it cancels the request.
+    def send(self, bodies: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Return the answers to the bodies, in their order.
 
         Raises:
             EngineUnreachable: no server answers.
             EngineRefused: it does not answer one of the searches.
             VersionGone: the index was deleted.
         """
-        if not bodies:
-            return []
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._send(bodies), self._loop))
-
-    async def _send(self, bodies: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         answers: dict[int, dict[str, Any]] = {}
         left, pauses = list(range(len(bodies))), growing_pauses()
-        with map_client_errors(self._settings):
-            for attempt in range(TRANSPORT_RETRIES + 1):
-                searches = [part for place in left for part in (self._header, bodies[place])]
-                found = await self._client.msearch(index=self._index, searches=searches)
-                answers |= dict(zip(left, found["responses"], strict=True))
-                left = [place for place in left if cause_in(answers[place].get("error"))[0] in NODE_LOST]
-                if not left or attempt == TRANSPORT_RETRIES:
-                    break
-                await asyncio.sleep(next(pauses))
-            for answer in answers.values():
-                if "error" in answer:
-                    await self._refuse(answer)
+        for attempt in range(TRANSPORT_RETRIES + 1 if bodies else 0):
+            check_cancelled()
+            searches = [part for place in left for part in (self._header, bodies[place])]
+            found = self._client.msearch(index=self._index, searches=searches)
+            answers |= dict(zip(left, found["responses"], strict=True))
+            left = [place for place in left if cause_in(answers[place].get("error"))[0] in NODE_LOST]
+            if not left or attempt == TRANSPORT_RETRIES:
+                break
+            time.sleep(next(pauses))
+        for answer in answers.values():
+            if "error" in answer:
+                self._refuse(answer)
         return [answers[place] for place in range(len(bodies))]
 
-    async def _refuse(self, answer: dict[str, Any]) -> NoReturn:
+    def _refuse(self, answer: dict[str, Any]) -> NoReturn:
         kind, reason = cause_in(answer["error"])
         # An index that is deleted in the middle of a search is reported as missing shards.
-        if kind == "index_not_found_exception" or not await self._client.indices.exists(index=self._index):
+        if kind == "index_not_found_exception" or not self._client.indices.exists(index=self._index):
             raise version_gone(self._index)
-        where = f"Elasticsearch at {self._settings.url}"
+        where = f"Elasticsearch at {self._url}"
         if kind in MISSING or answer.get("status") in {429, 503}:
             what = (
                 f"{where} cannot search all of {self._index} now ({reason}): shards are missing or starting"
@@ -106,19 +94,8 @@ class ManySearches:
         raise EngineRefused(f"{where} refused a search: {reason}")
 
     def close(self) -> None:
-        """Cancel pending requests, close the connections and stop the loop; can be called repeatedly."""
-        if not self._loop.is_closed():
-            asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-            self._loop.close()
-
-    async def _end(self) -> None:
-        pending = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in pending:
-            task.cancel()
-        await asyncio.gather(*pending, return_exceptions=True)
-        await self._client.close()
+        """Close the connections."""
+        self._client.close()
 
 
 Body = dict[str, Any]
@@ -138,7 +115,6 @@ class ElasticsearchEngine(Engine):
         self._count = passages
         self._lexicon = lexicon
         self._rows: dict[str, bytes] = {}  # sent with the hits of searches
-        self._threads = WorkerThreads("engine")
         options = {"preference": PREFERENCE}
         if shards > 1:  # else idf is that of a single shard
             options["search_type"] = "dfs_query_then_fetch"
@@ -151,11 +127,10 @@ class ElasticsearchEngine(Engine):
         return self._count
 
     def close(self) -> None:
-        """Wait for running requests, and close the connection."""
-        self._threads.close()
+        """Close the connections."""
         self._searches.close()
 
-    async def search(
+    def search(
         self, queries: Sequence[tuple[Query, int]], *, filters: Filters, collapse: bool, read: int = 0
     ) -> list[list[EngineHit]]:
         """Answer many queries in one call: for each (query, k) at most k hits by score, then passage_id."""
@@ -166,12 +141,12 @@ class ElasticsearchEngine(Engine):
                 search_body(queries[number][0], filters, min(limit, WINDOW), rows=number < read)
                 for number, limit in limits.items()
             ]
-            found = await self._msearch(bodies)
+            found = self._msearch(bodies)
             further = {}
             for (number, limit), answer, body in zip(limits.items(), found, bodies, strict=True):
                 raw = answer["hits"]["hits"]
                 if limit > WINDOW and len(raw) == WINDOW:
-                    raw = await self._read_on(body, raw, limit)
+                    raw = self._read_on(body, raw, limit)
                 if number < read:
                     self._keep({hit["sort"][1]: row_of(hit["_source"]) for hit in raw})
                 hits = settled([_hit(hit) for hit in raw], limit, queries[number][1], collapse=collapse)
@@ -182,17 +157,17 @@ class ElasticsearchEngine(Engine):
             limits = further
         return answers
 
-    async def _read_on(self, body: Body, read: list[Body], limit: int) -> list[Body]:
+    def _read_on(self, body: Body, read: list[Body], limit: int) -> list[Body]:
         """Read a search with more hits than the window of one answer."""
         while len(read) < limit:
             page = body | {"search_after": read[-1]["sort"], "size": min(WINDOW, limit - len(read))}
-            [answer] = await self._msearch([page])
+            [answer] = self._msearch([page])
             if not answer["hits"]["hits"]:
                 break
             read = [*read, *answer["hits"]["hits"]]
         return read
 
-    async def records(
+    def records(
         self, passage_ids: Iterable[str], doc_ids: Iterable[str] = ()
     ) -> tuple[dict[str, StoredPassage], dict[str, StoredPassage]]:
         """Return stored passages by passage_id, and by doc_id each paper's first, in one request."""
@@ -200,7 +175,7 @@ class ElasticsearchEngine(Engine):
         # A paper's first passage has the id of the paper, so passages that are wanted anyway are sent once.
         others = [doc_id for doc_id in asked if doc_id not in wanted]
         passages_asked = [passages_body(some) for some in _windows(list(wanted))]
-        answers = await self._msearch([*passages_asked, *map(first_passages_body, _windows(others))])
+        answers = self._msearch([*passages_asked, *map(first_passages_body, _windows(others))])
         read = [[from_document(hit["_source"]) for hit in answer["hits"]["hits"]] for answer in answers]
         passages = {passage.passage_id: passage for some in read[: len(passages_asked)] for passage in some}
         papers = {passage.doc_id: passage for some in read[len(passages_asked) :] for passage in some}
@@ -212,56 +187,49 @@ class ElasticsearchEngine(Engine):
         """The numbers and document frequencies of the terms."""
         return self._lexicon
 
-    async def of_rows(self, passage_ids: Sequence[str], function: Callable[[NumberedRows], T]) -> T:
-        """Call a function in a thread with the rows of passages; rows not sent by a search are requested."""
+    def rows(self, passage_ids: Sequence[str]) -> NumberedRows:
+        """Return the rows of passages in the order given; rows not sent by a search are requested."""
         known = {name: row for name in passage_ids if (row := self._rows.get(name)) is not None}
         missing = [name for name in passage_ids if name not in known]
-        for answer in await self._msearch([rows_body(some) for some in _windows(missing)]):
+        for answer in self._msearch([rows_body(some) for some in _windows(missing)]):
             for hit in answer["hits"]["hits"]:
                 known[hit["fields"]["passage_id"][0]] = row_of(hit["_source"])
         self._keep(known)
         ids = tuple(name for name in passage_ids if name in known)
-
-        def of_read() -> T:
-            try:
-                read = numbered_rows(ids, PassageRows.of([known[name] for name in ids]), self._lexicon)
-            except ValueError as error:
-                raise IndexDamaged(f"the cluster: {error}", remedy=Remedy.REBUILD) from error
-            return function(read)
-
-        return await self._threads.run(of_read)
+        try:
+            return numbered_rows(ids, PassageRows.of([known[name] for name in ids]), self._lexicon)
+        except ValueError as error:
+            raise IndexDamaged(f"the cluster: {error}", remedy=Remedy.REBUILD) from error
 
     def _keep(self, rows: Mapping[str, bytes]) -> None:
         """Keep rows for later calls of `rows`, in a new dictionary, as other threads may read the old one."""
         room = len(self._rows) + len(rows) <= REMEMBERED_ROWS
         self._rows = {**self._rows, **rows} if room else dict(rows)
 
-    async def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
+    def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
         """Count in one call the passages that each query matches under its filters."""
-        answers = await self._msearch([count_body(filtered(query, filters)) for query, filters in asked])
+        answers = self._msearch([count_body(filtered(query, filters)) for query, filters in asked])
         return [int(answer["hits"]["total"]["value"]) for answer in answers]
 
-    async def aggregate(
-        self, query: Query, filters: Filters, aggregations: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def aggregate(self, query: Query, filters: Filters, aggregations: Mapping[str, Any]) -> dict[str, Any]:
         """Aggregate the passages that a query matches under filters."""
         body = {"query": filtered(query, filters), "size": 0, "track_total_hits": False, "aggs": aggregations}
-        [answer] = await self._msearch([body])
+        [answer] = self._msearch([body])
         return answer.get("aggregations", {})  # type: ignore[no-any-return]
 
-    async def document_frequencies(self, tokens: Iterable[str], texts: Iterable[str] = ()) -> dict[str, int]:
+    def document_frequencies(self, tokens: Iterable[str], texts: Iterable[str] = ()) -> dict[str, int]:
         """Return the number of passages that contain each token."""
         del texts  # the index holds tokens
         return self._lexicon.frequencies(tokens)
 
-    async def explain(self, query: Query, passage_id: str) -> tuple[TermScore, ...]:
+    def explain(self, query: Query, passage_id: str) -> tuple[TermScore, ...]:
         """Explain the score of a passage of the index, token by token."""
         parts = [
             (leaf, label, part)
             for leaf in dict.fromkeys(leaves(query))
             for label, part in (parts_of(leaf) if isinstance(leaf, Term | Phrase) else [("", leaf)])
         ]
-        answers = await self._msearch([_explained(compiled(part), passage_id) for _, _, part in parts])
+        answers = self._msearch([_explained(compiled(part), passage_id) for _, _, part in parts])
         scores: dict[Query, list[TermScore]] = {}
         matching: set[Query] = set()
         for (leaf, label, _), answer in zip(parts, answers, strict=True):
@@ -271,27 +239,27 @@ class ElasticsearchEngine(Engine):
                     scores.setdefault(leaf, []).append(_term_score(leaf, label, hit))
         # The tree of a phrase lacks the number of passages that contain it.
         phrases = [leaf for leaf in scores if isinstance(leaf, Phrase) and len(leaf.tokens) > 1]
-        counted = await self._msearch([count_body(compiled(phrase)) for phrase in phrases])
+        counted = self._msearch([count_body(compiled(phrase)) for phrase in phrases])
         for phrase, answer in zip(phrases, counted, strict=True):
             passages = int(answer["hits"]["total"]["value"])
             scores[phrase] = [replace(score, document_frequency=passages) for score in scores[phrase]]
         return in_order(contributions(query, scores.get, matching.__contains__) or ())
 
-    async def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
+    def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
         """Return the exact cosines of a vector with the given passages; skips passages without a vector."""
         asked = list(dict.fromkeys(passage_ids))
         if not asked:
             return {}
-        [answer] = await self._msearch([similarity_body(vector.tolist(), asked, len(asked))])
+        [answer] = self._msearch([similarity_body(vector.tolist(), asked, len(asked))])
         hits = answer["hits"]["hits"]
         return {hit["fields"]["passage_id"][0]: _cosine(float(hit["_score"])) for hit in hits}
 
-    async def vectors(self, passage_ids: Iterable[str]) -> dict[str, Stored]:
+    def vectors(self, passage_ids: Iterable[str]) -> dict[str, Stored]:
         """Return the stored vectors of passages; skips passages without a vector."""
         import numpy as np
 
         asked = _windows(list(dict.fromkeys(passage_ids)))
-        answers = await self._msearch([vectors_body(some) for some in asked])
+        answers = self._msearch([vectors_body(some) for some in asked])
         found: dict[str, Stored] = {}
         for hit in (hit for answer in answers for hit in answer["hits"]["hits"]):
             [name], values = hit["fields"]["passage_id"], hit["fields"]["vector"]
@@ -299,12 +267,12 @@ class ElasticsearchEngine(Engine):
             found[name] = np.array(values, np.int8) if of_bytes else np.array(values, np.float32)
         return found
 
-    async def nearest(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
+    def nearest(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
         """Return the k nearest passages with their cosines, by cosine, then passage_id; 10,000 at most."""
         limit = k + MARGIN
         while k > 0:
             limit = min(limit, WINDOW)
-            [answer] = await self._msearch([nearest_body(vector.tolist(), filters, limit)])
+            [answer] = self._msearch([nearest_body(vector.tolist(), filters, limit)])
             hits = [_hit(one, _cosine) for one in answer["hits"]["hits"]]
             first = surely_first(hits, whole=len(hits) < limit)
             if len(first) >= k or len(hits) < limit or limit == WINDOW:

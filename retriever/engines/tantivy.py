@@ -1,4 +1,4 @@
-"""The embedded engine: tantivy's inverted index, read in threads, no server."""
+"""The embedded engine: tantivy's inverted index, no server."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,12 +15,10 @@ from indexer.files.stored import open_searcher
 from indexer.forward.columns import ForwardColumns
 from indexer.forward.lexicon import Lexicon
 from indexer.versions.store.build_folder import FORWARD, LEXICON
-from retriever.engines import Engine, EngineHit, NumberedRows, T, TermScore
-from retriever.engines.tantivy_explaining import explain
+from retriever.engines import Engine, EngineHit, NumberedRows, TermScore
 from retriever.engines.tantivy_passages import StoredPassages
 from retriever.engines.tantivy_queries import compiled, filtered
 from retriever.engines.tantivy_search import BestHits, Satisfying
-from retriever.opening.worker_threads import Arguments, Result, WorkerThreads
 from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
 
@@ -61,7 +59,6 @@ class TantivyEngine(Engine):
         self._passages = StoredPassages(self._searcher, columns, self._lexicon)
         self._hits = BestHits(self._searcher, self._passages, documents)
         self._vectors = _nearest_passages(vectors, self._passages) if vectors else None
-        self._threads = WorkerThreads("engine")
 
     @property
     def is_local(self) -> bool:
@@ -73,91 +70,73 @@ class TantivyEngine(Engine):
         """The number of passages in the index."""
         return int(self._searcher.num_docs)
 
-    async def search(
+    def search(
         self, queries: Sequence[tuple[Query, int]], *, filters: Filters, collapse: bool, read: int = 0
     ) -> list[list[EngineHit]]:
         """Answer many queries in one call: for each (query, k) at most k hits by score, then passage_id."""
         del read  # found passages are read for their ids, and cached
-        return await self._in_thread(self._hits.of_all, queries, filters, collapse)
+        with self._describing_damage():
+            return self._hits.of_all(queries, filters, collapse)
 
-    async def records(
+    def records(
         self, passage_ids: Iterable[str], doc_ids: Iterable[str] = ()
     ) -> tuple[dict[str, StoredPassage], dict[str, StoredPassage]]:
         """Return stored passages by passage_id, and by doc_id each paper's first."""
         wanted, papers = list(passage_ids), list(doc_ids)
-        found = self._passages.kept(wanted)
-        if len(found) == len(wanted) and not papers:  # no need for a thread
-            return found, {}
-        return await self._in_thread(lambda: (self._passages.by_id(wanted), self._passages.first_of(papers)))
+        with self._describing_damage():
+            return self._passages.by_id(wanted), self._passages.first_of(papers)
 
-    async def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
+    def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
         """Count in one call the passages that each query matches under its filters."""
-        return await self._in_thread(self._hits.counts, asked)
+        with self._describing_damage():
+            return self._hits.counts(asked)
 
-    async def aggregate(
-        self, query: Query, filters: Filters, aggregations: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def aggregate(self, query: Query, filters: Filters, aggregations: Mapping[str, Any]) -> dict[str, Any]:
         """Aggregate the passages that a query matches under filters."""
         narrowed = filtered(compiled(query), filters)
-        return await self._in_thread(self._searcher.aggregate, narrowed, dict(aggregations))
+        with self._describing_damage():
+            found: dict[str, Any] = self._searcher.aggregate(narrowed, dict(aggregations))
+        return found
 
     @property
     def lexicon(self) -> Lexicon:
         """The numbers and document frequencies of the terms."""
         return self._lexicon
 
-    async def of_rows(self, passage_ids: Sequence[str], function: Callable[[NumberedRows], T]) -> T:
-        """Read the rows of passages and call a function with them, in one thread."""
+    def rows(self, passage_ids: Sequence[str]) -> NumberedRows:
+        """Return the rows of passages in the order given; unknown ids are left out."""
+        with self._describing_damage():
+            return self._passages.rows(passage_ids)
 
-        def of_read() -> T:
-            with self._describing_damage():
-                read = self._passages.rows(passage_ids)
-            return function(read)
-
-        return await self._threads.run(of_read)
-
-    async def document_frequencies(self, tokens: Iterable[str], texts: Iterable[str] = ()) -> dict[str, int]:
+    def document_frequencies(self, tokens: Iterable[str], texts: Iterable[str] = ()) -> dict[str, int]:
         """Return the number of passages that contain each token."""
         del texts  # the index holds tokens
         return self._lexicon.frequencies(tokens)
 
-    async def explain(self, query: Query, passage_id: str) -> tuple[TermScore, ...]:
+    def explain(self, query: Query, passage_id: str) -> tuple[TermScore, ...]:
         """Explain the score of a passage of the index, token by token."""
-        return await self._in_thread(explain, self._searcher, query, passage_id)
+        from retriever.engines.tantivy_explaining import explain
 
-    async def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
+        with self._describing_damage():
+            return explain(self._searcher, query, passage_id)
+
+    def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
         """Return the exact cosines of a vector with the given passages; skips passages without a vector."""
-        if self._vectors is None:
-            return {}
-        return await self._in_thread(self._vectors.similarities, vector, passage_ids)
+        with self._describing_damage():
+            return self._vectors.similarities(vector, passage_ids) if self._vectors else {}
 
-    async def vectors(self, passage_ids: Iterable[str]) -> dict[str, Stored]:
+    def vectors(self, passage_ids: Iterable[str]) -> dict[str, Stored]:
         """Return the stored vectors of passages; skips passages without a vector."""
-        if self._vectors is None:
-            return {}
-        return await self._in_thread(self._vectors.of, list(passage_ids))
+        with self._describing_damage():
+            return self._vectors.of(list(passage_ids)) if self._vectors else {}
 
-    async def nearest(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
+    def nearest(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
         """Return the k passages whose vectors are nearest, with their cosines; by cosine, then passage_id."""
         if self._vectors is None or k <= 0:
             return []
         allowed = None if filters == Filters() else Satisfying(self._searcher, filters)
-        return await self._in_thread(self._vectors.nearest, vector, k, allowed)
-
-    def close(self) -> None:
-        """Wait for running calls."""
-        self._threads.close()
-
-    async def _in_thread(
-        self, function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
-    ) -> Result:
-        """Run a function in one of the engine's threads; IndexDamaged if a file is damaged."""
-
-        def described() -> Result:
-            with self._describing_damage():
-                return function(*args, **kwargs)
-
-        return await self._threads.run(described)
+        with self._describing_damage():
+            return self._vectors.nearest(vector, k, allowed)
 
     def _describing_damage(self) -> AbstractContextManager[None]:
         return map_damage_errors(self._what, self._name, check=self._check)

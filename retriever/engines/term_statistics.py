@@ -50,7 +50,7 @@ def inverse_document_frequencies(
     return np.asarray(np.log1p((passages - held + 0.5) / (held + 0.5)))
 
 
-async def term_statistics(
+def term_statistics(
     engine: Engine,
     tokens: Iterable[str],
     known: TermStatistics | None = None,
@@ -65,5 +65,5 @@ async def term_statistics(
     missing = sorted(set(tokens) - known.frequencies.keys())
     if not missing:
         return known
-    found = await engine.document_frequencies(missing, texts)
+    found = engine.document_frequencies(missing, texts)
     return replace(known, frequencies={**known.frequencies, **found})

@@ -1,6 +1,6 @@
 """The models of the settings: opened when the first question needs them, and shared by many callers.
 
-A model runs in its own thread and is closed with the index or the sources that use it.
+A model is called by the thread that needs it, and closed with the index or the sources that use it.
 """
 
 import time
@@ -11,13 +11,14 @@ from contextlib import ExitStack
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from base.errors import ResourceError
 from base.notes import Note
 from indexer.encoders import Encoder, Reranker, Stored, VectorFingerprint, open_encoder, open_reranker
 from indexer.settings import CheckSettings, EncoderSettings, IndexerSettings, RerankerSettings
-from retriever.opening.worker_threads import WorkerThreads
+from retriever.opening.worker_threads import check_cancelled
 
 if TYPE_CHECKING:
     from indexer.encoders.cross_encoder import Entailed, EntailmentModel
@@ -31,36 +32,34 @@ Model = TypeVar("Model", bound=Any)  # it has a method `close`
 
 
 class LazyModel(Generic[Model]):
-    """One model for many callers, opened on first use and used in its own thread.
+    """One model for many callers, opened on first use and used by one thread at a time.
 
     For `COOLDOWN_S` after a failure, calls fail immediately, so that searches continue without the model.
     """
 
-    def __init__(self, thread: str, open_model: Callable[[], Model | None]) -> None:
-        """Set the thread's name, and the function that opens the model; None if none is configured."""
-        self._threads, self._open = WorkerThreads(thread, 1), open_model
+    def __init__(self, open_model: Callable[[], Model | None]) -> None:
+        """Set the function that opens the model; it returns None if none is configured."""
+        self._lock, self._open = RLock(), open_model
         self._model: Model | None = None
         self._failure: ResourceError | None = None
         self._retry_at = 0.0
 
-    async def run(self, use: Callable[[Model], Result]) -> Result | None:
-        """Call `use` with the model in its thread; return None if no model is configured.
+    def run(self, use: Callable[[Model], Result]) -> Result | None:
+        """Call `use` with the model, after earlier calls; return None if no model is configured.
 
         Raises:
             LibraryMissing, EncoderUnusable: it cannot be opened or fails.
         """
-        return await self._threads.run(self._run, use)
+        with self._lock:
+            check_cancelled()
+            return self._run(use)
 
     def close(self) -> None:
-        """Wait for running calls, and close the model."""
-        self._threads.close()
-        self.release()
-
-    def release(self) -> None:
-        """Close the model, within a call of `run` or after the last one; a later call opens it again."""
-        if self._model:
-            self._model.close()
-            self._model = None
+        """Close the model after running calls; a later call opens it again."""
+        with self._lock:
+            if self._model:
+                self._model.close()
+                self._model = None
 
     def _run(self, use: Callable[[Model], Result]) -> Result | None:
         if self._failure and time.monotonic() < self._retry_at:
@@ -78,17 +77,17 @@ class CrossEncoder(LazyModel[Reranker]):
     """The cross-encoder, which scores texts by their relevance to a question."""
 
     def __init__(self, settings: RerankerSettings) -> None:
-        super().__init__("cross-encoder", partial(open_reranker, settings))
+        super().__init__(partial(open_reranker, settings))
         self.configured = settings.provider != "none"
         self.gives_raw_scores = settings.scores == "raw"  # not between 0 and 1
 
-    async def scores(self, question: str, texts: Sequence[str]) -> tuple[str, list[float]] | None:
+    def scores(self, question: str, texts: Sequence[str]) -> tuple[str, list[float]] | None:
         """Return the model's name and one score per text, higher is better; None without a model.
 
         Raises:
             LibraryMissing, EncoderUnusable: the model cannot be opened or fails.
         """
-        return await self.run(
+        return self.run(
             lambda model: (model.model, [float(score) for score in model.scores(question, texts)])
         )
 
@@ -97,10 +96,10 @@ class Entailment(LazyModel["EntailmentModel"]):
     """The entailment model, which judges whether texts entail sentences."""
 
     def __init__(self, settings: CheckSettings) -> None:
-        super().__init__("entailment", partial(_open_entailment, settings))
+        super().__init__(partial(_open_entailment, settings))
         self.settings = settings
 
-    async def judge(self, pairs: Sequence[tuple[str, str]]) -> "tuple[str, list[Entailed]] | None":
+    def judge(self, pairs: Sequence[tuple[str, str]]) -> "tuple[str, list[Entailed]] | None":
         """Return the model's name with its revision, and a judgement for each pair of text and sentence.
 
         None without a model.
@@ -108,7 +107,7 @@ class Entailment(LazyModel["EntailmentModel"]):
         Raises:
             LibraryMissing, EncoderUnusable: the model cannot be opened or fails.
         """
-        return await self.run(lambda model: (f"{model.model}@{model.revision}", model.judge(pairs)))
+        return self.run(lambda model: (f"{model.model}@{model.revision}", model.judge(pairs)))
 
 
 def _open_entailment(settings: CheckSettings) -> "EntailmentModel | None":
@@ -123,7 +122,7 @@ class TextEncoder(LazyModel[Encoder]):
     """The encoder, which turns texts into vectors."""
 
     def __init__(self, settings: EncoderSettings) -> None:
-        super().__init__("encoder", partial(open_encoder, settings))
+        super().__init__(partial(open_encoder, settings))
         self.configured = settings.provider != "none"
 
 
@@ -149,7 +148,7 @@ class QuestionVectors:
         """Whether questions can get a vector."""
         return self._fingerprint is not None and not self.disabled_reason
 
-    async def encode(self, question: str) -> Stored | None:
+    def encode(self, question: str) -> Stored | None:
         """Return the question's vector, rounded like the index's vectors; None if there is none.
 
         Raises:
@@ -158,7 +157,7 @@ class QuestionVectors:
         fingerprint, composed = self._fingerprint, unicodedata.normalize("NFC", question)
         if fingerprint is None or self.disabled_reason:
             return None
-        return await self._encoder.run(lambda encoder: self._encode(encoder, fingerprint, composed))
+        return self._encoder.run(lambda encoder: self._encode(encoder, fingerprint, composed))
 
     def _encode(self, encoder: Encoder, fingerprint: VectorFingerprint, question: str) -> Stored | None:
         if question in self._known:
@@ -166,7 +165,7 @@ class QuestionVectors:
             return self._known[question]
         if changed := _differing(fingerprint, encoder.fingerprint):
             self.disabled_reason = Note("vectors_of_another_encoder", changed=changed)
-            self._encoder.release()
+            self._encoder.close()
             return None
         from indexer.encoders.rounding import to_storage
 

@@ -1,8 +1,8 @@
-"""Threads of one resource, so that resources do not wait for each other."""
+"""Threads for synchronous work that coroutines wait for, and its cancellation."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextvars import ContextVar, copy_context
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
@@ -17,70 +17,76 @@ Result = TypeVar("Result")
 MOST_THREADS = min(8, usable_cores() + 1)
 CLOSED = "the index is closed"
 
-_in_one_thread = ContextVar("_in_one_thread", default=False)  # within `run_whole`
+
+class Work:
+    """A function that runs in a worker thread, and the request on an event loop that it waits for."""
+
+    def __init__(self) -> None:
+        self.cancelled = False
+        self._awaited: Future[Any] | None = None
+
+    def cancel(self) -> None:
+        """Cancel the awaited request; the function ends at its next check."""
+        self.cancelled = True
+        if awaited := self._awaited:
+            awaited.cancel()
+
+    def wait_for(self, request: Coroutine[Any, Any, Result], loop: asyncio.AbstractEventLoop) -> Result:
+        """Return the result of a coroutine that runs on an event loop of another thread."""
+        awaited = self._awaited = asyncio.run_coroutine_threadsafe(request, loop)
+        if self.cancelled:
+            awaited.cancel()
+        try:
+            result: Result = awaited.result()
+            return result
+        finally:
+            self._awaited = None
 
 
-async def together(*awaitables: Coroutine[Any, Any, Any]) -> list[Any]:
-    """Return the results of coroutines: run concurrently, or one by one within `run_whole`."""
-    if not _in_one_thread.get():
-        return await asyncio.gather(*awaitables)
-    try:
-        return [await awaitable for awaitable in awaitables]
-    finally:
-        for awaitable in awaitables:
-            awaitable.close()  # of those behind one that failed
+_work: ContextVar[Work] = ContextVar("_work")
+
+
+def check_cancelled() -> None:
+    """End the work of this thread if its caller has left."""
+    if (work := _work.get(None)) and work.cancelled:
+        raise CancelledError
+
+
+def wait_for(request: Coroutine[Any, Any, Result], loop: asyncio.AbstractEventLoop) -> Result:
+    """Return the result of a coroutine that runs on an event loop, unless the caller of this work leaves."""
+    return _work.get(Work()).wait_for(request, loop)
 
 
 class WorkerThreads:
-    """A few threads, started on demand; callers may be on any event loop.
-
-    With a count of 1, all functions run in that thread, one after the other, even within `run_whole`.
-    """
+    """A few threads, started on demand; callers may be on any event loop."""
 
     def __init__(self, name: str, count: int = MOST_THREADS) -> None:
         """Name the threads; none is started yet."""
         self._executor = ThreadPoolExecutor(count, name)
-        self._closed, self._is_single = False, count == 1
 
     async def run(
         self, function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Result:
         """Run a function in one of the threads, with the context of the caller, and return its result.
 
+        If the caller is cancelled, the function ends at its next `check_cancelled`.
+
         Raises:
             IndexClosed: the threads have ended.
         """
-        if _in_one_thread.get() and not self._is_single and not self._closed:
-            return function(*args, **kwargs)
-        call = partial(copy_context().run, function, *args, **kwargs)
+        work, context = Work(), copy_context()
+        context.run(_work.set, work)
         try:
-            running = asyncio.get_running_loop().run_in_executor(self._executor, call)
+            running = asyncio.get_running_loop().run_in_executor(
+                self._executor, partial(context.run, function, *args, **kwargs)
+            )
         except RuntimeError as error:  # after `close`
             raise IndexClosed(CLOSED, remedy="open it again") from error
-        return await running
-
-    async def run_whole(self, begin: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
-        """Run a coroutine from beginning to end in one of the threads, which saves switches between threads.
-
-        It may await only `together` and functions run by `WorkerThreads` of several threads.
-
-        Raises:
-            IndexClosed: the threads have ended.
-            RuntimeError: it awaits something else.
-        """
-
-        def whole() -> Result:
-            _in_one_thread.set(True)  # in the context of this call
-            coroutine = begin()
-            try:
-                coroutine.send(None)
-            except StopIteration as end:
-                result: Result = end.value
-                return result
-            coroutine.close()
-            raise RuntimeError("a coroutine that was to run in one thread waits for an event loop")
-
-        return await self.run(whole)
+        try:
+            return await running
+        except asyncio.CancelledError:
+            work.cancel()
+            raise
 
     def begin(self, function: Callable[[], object]) -> None:
         """Run a function in one of the threads, and do not wait for it; it should not raise.
@@ -95,5 +101,4 @@ class WorkerThreads:
 
     def close(self) -> None:
         """Wait for running functions; later calls raise IndexClosed."""
-        self._closed = True
         self._executor.shutdown()

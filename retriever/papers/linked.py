@@ -3,7 +3,6 @@
 An index over sources has no citation graph: its papers have no links here.
 """
 
-import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -87,16 +86,13 @@ class PaperLinks(Recordable):
     citing_count: int
 
 
-async def linked_papers(index: SearchIndex, first: StoredPassage, most: int) -> PaperLinks:
+def linked_papers(index: SearchIndex, first: StoredPassage, most: int) -> PaperLinks:
     """Return a limited number of papers that a paper cites and that cite it, given its first passage."""
     doc_id = first.doc_id
-    named, counts, citing = await asyncio.gather(
-        named_references(index, first),
-        citation_counts(index, [doc_id]),
-        cited_by(index, [doc_id], most),
-    )
+    named, counts = named_references(index, first), citation_counts(index, [doc_id])
+    citing = cited_by(index, [doc_id], most)
     cited = [cited_id for _, cited_id in named if cited_id][:most]
-    found = {paper.doc_id: paper for paper in await named_papers(index, [*cited, *citing[doc_id]])}
+    found = {paper.doc_id: paper for paper in named_papers(index, [*cited, *citing[doc_id]])}
     of_paper = counts[doc_id]
     return PaperLinks(
         cites=tuple(found[name] for name in cited if name in found),
@@ -113,36 +109,34 @@ def named_paper(first: StoredPassage, score: float | None = None) -> NamedPaper:
     return NamedPaper(first.doc_id, {"title": first.title, **(first.paper or {})}, score)
 
 
-async def named_papers(
+def named_papers(
     index: SearchIndex, doc_ids: Iterable[str], scores: dict[str, float] | None = None
 ) -> list[NamedPaper]:
     """Return papers in the order of the given ids; unknown ids are left out."""
     wanted, scores = list(dict.fromkeys(doc_ids)), scores or {}
-    found = await index.engine.papers(wanted)
+    found = index.engine.papers(wanted)
     return [named_paper(found[doc_id], scores.get(doc_id)) for doc_id in wanted if doc_id in found]
 
 
-async def references(index: SearchIndex, doc_ids: Iterable[str], limit: int = ALL) -> dict[str, list[str]]:
+def references(index: SearchIndex, doc_ids: Iterable[str], limit: int = ALL) -> dict[str, list[str]]:
     """Return for each paper at most `limit` papers of the index that it refers to, in its record's order."""
     asked, graph = list(dict.fromkeys(doc_ids)), index.citations
-    return await index.threads.run(graph.references, asked, limit) if graph else {name: [] for name in asked}
+    return graph.references(asked, limit) if graph else {name: [] for name in asked}
 
 
-async def cited_by(
-    index: SearchIndex, doc_ids: Iterable[str], limit: int = MOST_CITING
-) -> dict[str, list[str]]:
+def cited_by(index: SearchIndex, doc_ids: Iterable[str], limit: int = MOST_CITING) -> dict[str, list[str]]:
     """Return for each paper at most `limit` papers of the index that refer to it, by id."""
     asked, graph = list(dict.fromkeys(doc_ids)), index.citations
-    return await index.threads.run(graph.cited_by, asked, limit) if graph else {name: [] for name in asked}
+    return graph.cited_by(asked, limit) if graph else {name: [] for name in asked}
 
 
-async def citation_counts(index: SearchIndex, doc_ids: Iterable[str]) -> dict[str, CitationCounts]:
+def citation_counts(index: SearchIndex, doc_ids: Iterable[str]) -> dict[str, CitationCounts]:
     """Count each paper's references, those to papers of the index, and the papers that refer to it."""
     asked, graph = list(dict.fromkeys(doc_ids)), index.citations
-    return await index.threads.run(graph.counts, asked) if graph else dict.fromkeys(asked, CitationCounts())
+    return graph.counts(asked) if graph else dict.fromkeys(asked, CitationCounts())
 
 
-async def named_references(index: SearchIndex, first: StoredPassage) -> list[tuple[str, str | None]]:
+def named_references(index: SearchIndex, first: StoredPassage) -> list[tuple[str, str | None]]:
     """Return the references of a paper in its order: name in the record, and paper in the index, if any.
 
     The paper is given by its first passage. References to itself and repeated references are left out.
@@ -150,7 +144,7 @@ async def named_references(index: SearchIndex, first: StoredPassage) -> list[tup
     named, graph = labels(first.paper or {}), index.citations
     if graph is None:
         return [(label, None) for label in named]
-    outcomes = await index.threads.run(graph.outcomes, first.doc_id)
+    outcomes = graph.outcomes(first.doc_id)
     return [
         (label, outcome if isinstance(outcome, str) else None)
         for label, outcome in zip(named, outcomes, strict=False)
@@ -158,14 +152,14 @@ async def named_references(index: SearchIndex, first: StoredPassage) -> list[tup
     ]
 
 
-async def papers_of_doi(index: SearchIndex, doi: str) -> list[str]:
+def papers_of_doi(index: SearchIndex, doi: str) -> list[str]:
     """Return the papers whose record or id has a DOI, in order of id; none if the text is not a DOI."""
     wanted = whole_doi(doi)
     if not wanted:
         return []
     graph = index.citations
-    named = await index.threads.run(graph.papers_of_doi, wanted) if graph else []
-    found = await index.engine.papers({wanted, doi, *named})
+    named = graph.papers_of_doi(wanted) if graph else []
+    found = index.engine.papers({wanted, doi, *named})
     return sorted(
         doc_id
         for doc_id, first in found.items()

@@ -3,7 +3,6 @@
 Linked papers have their record with the title; texts are in the passages.
 """
 
-import asyncio
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -121,18 +120,15 @@ async def paper_page(
     """
     doc_id = normalize("NFC", doc_id)  # as ids are
 
-    async def of_version(version: SearchIndex) -> PaperPage:
-        first = (await version.engine.papers([doc_id])).get(doc_id) if may_be_id(doc_id) else None
+    def of_version(version: SearchIndex) -> PaperPage:
+        first = version.engine.papers([doc_id]).get(doc_id) if may_be_id(doc_id) else None
         if first is None:
             raise UnknownPaper(Note("no_such_paper", index=version.manifest.name, paper=one_line(doc_id)))
-        ids, [passage_count], links, (by, alike) = await asyncio.gather(
-            _passage_ids(version, doc_id),
-            version.engine.counts([(Exact("doc_id", (doc_id,)), Filters())]),
-            linked_papers(version, first, related),
-            _similar(version, first, similar),
-        )
+        ids, links = _passage_ids(version, doc_id), linked_papers(version, first, related)
+        [passage_count] = version.engine.counts([(Exact("doc_id", (doc_id,)), Filters())])
+        by, alike = _similar(version, first, similar)
         shown = ids[:passages]
-        stored = await version.engine.passages(shown)
+        stored = version.engine.passages(shown)
         return PaperPage(
             **{field.name: getattr(links, field.name) for field in fields(links)},
             doc_id=doc_id,
@@ -144,7 +140,7 @@ async def paper_page(
             version=version.manifest.version,
         )
 
-    return await index.ask(of_version)
+    return await index.run(of_version)
 
 
 async def passage(index: OpenIndex, passage_id: str) -> PaperPassage:
@@ -154,21 +150,21 @@ async def passage(index: OpenIndex, passage_id: str) -> PaperPassage:
         UnknownPassage: no passage of that id in the index.
     """
 
-    async def of_version(version: SearchIndex) -> PaperPassage:
-        stored = await stored_passage(version, normalize("NFC", passage_id))
-        papers = await version.engine.papers([stored.doc_id])
+    def of_version(version: SearchIndex) -> PaperPassage:
+        stored = stored_passage(version, normalize("NFC", passage_id))
+        papers = version.engine.papers([stored.doc_id])
         return PaperPassage(stored, named_paper(papers.get(stored.doc_id, stored)))
 
-    return await index.ask(of_version)
+    return await index.run(of_version)
 
 
-async def stored_passage(index: SearchIndex, passage_id: str) -> StoredPassage:
+def stored_passage(index: SearchIndex, passage_id: str) -> StoredPassage:
     """Return one stored passage.
 
     Raises:
         UnknownPassage: no passage of that id in the index.
     """
-    stored = (await index.engine.passages([passage_id])).get(passage_id) if may_be_id(passage_id) else None
+    stored = index.engine.passages([passage_id]).get(passage_id) if may_be_id(passage_id) else None
     if stored is None:
         raise UnknownPassage(Note("no_such_passage", index=index.manifest.name, passage=one_line(passage_id)))
     return stored
@@ -179,10 +175,10 @@ def may_be_id(text: str) -> bool:
     return len(text) <= LONGEST_ID and not SURROGATE.search(text)
 
 
-async def _passage_ids(index: SearchIndex, doc_id: str) -> list[str]:
+def _passage_ids(index: SearchIndex, doc_id: str) -> list[str]:
     """Return the ids of a paper's passages in its order: its own, the other language's, the chunks."""
     query = Exact("doc_id", (doc_id,))
-    [hits] = await index.engine.search([(query, MOST_PASSAGES)], filters=Filters(), collapse=False)
+    [hits] = index.engine.search([(query, MOST_PASSAGES)], filters=Filters(), collapse=False)
     return sorted((hit.passage_id for hit in hits), key=lambda name: _place(name.removeprefix(doc_id)))
 
 
@@ -191,34 +187,32 @@ def _place(suffix: str) -> tuple[int, str]:
     return (int(number), "") if number.isdecimal() else (-1, suffix)
 
 
-async def _similar(
-    index: SearchIndex, first: StoredPassage, k: int
-) -> tuple[SimilarBy, tuple[NamedPaper, ...]]:
+def _similar(index: SearchIndex, first: StoredPassage, k: int) -> tuple[SimilarBy, tuple[NamedPaper, ...]]:
     """Return at most k other papers, best first."""
-    vector = (await index.engine.vectors([first.passage_id])).get(first.passage_id)
+    vector = index.engine.vectors([first.passage_id]).get(first.passage_id)
     by: SimilarBy
     if vector is None:
-        by, scores = "terms", await _by_terms(index, first, k + 1)
+        by, scores = "terms", _by_terms(index, first, k + 1)
     else:
-        by, scores = "vectors", _by_paper(await index.engine.nearest_papers(vector, k + 1, filters=Filters()))
+        by, scores = "vectors", _by_paper(index.engine.nearest_papers(vector, k + 1, filters=Filters()))
     others = [doc_id for doc_id in scores if doc_id != first.doc_id][:k]
-    return by, tuple(await named_papers(index, others, scores))
+    return by, tuple(named_papers(index, others, scores))
 
 
 def _by_paper(hits: Sequence[EngineHit]) -> dict[str, float]:
     return {hit.doc_id: hit.score for hit in first_of_each_paper(hits, BY_PAPER)}
 
 
-async def _by_terms(index: SearchIndex, first: StoredPassage, k: int) -> dict[str, float]:
+def _by_terms(index: SearchIndex, first: StoredPassage, k: int) -> dict[str, float]:
     """Search for the distinctive terms of a paper, without numbers, in one OR query.
 
     A term is weighed by its inverse document frequency and the logarithm of its frequency in the first
     passage; terms of the titles and keywords, in both languages, three times as much. Papers that score less
     than a quarter of the paper's own score share only common terms with it, and are left out.
     """
-    counts, subject = await index.threads.run(_terms_of, index, first)
+    counts, subject = _terms_of(index, first)
     frequent = sorted(counts, key=lambda token: (-counts[token], token))[:MOST_DISTINCT]
-    statistics = await term_statistics(index.engine, {*frequent, *subject})
+    statistics = term_statistics(index.engine, {*frequent, *subject})
     strengths = {
         token: statistics.idf(token) * (1 + log(counts[token] or 1)) * (SUBJECT if token in subject else 1)
         for token in {*frequent, *subject}
@@ -226,7 +220,7 @@ async def _by_terms(index: SearchIndex, first: StoredPassage, k: int) -> dict[st
     }
     strongest = sorted(strengths.items(), key=lambda item: (-item[1], item[0]))[:STRONGEST]
     terms = [Term(token, (token,), weight=round(strength, 4)) for token, strength in strongest]
-    [hits] = await index.engine.search([(or_query(terms), k)], filters=Filters(), collapse=True)
+    [hits] = index.engine.search([(or_query(terms), k)], filters=Filters(), collapse=True)
     scores = _by_paper(hits)
     least = LEAST_SHARE * scores.get(first.doc_id, 0.0)
     return {doc_id: score for doc_id, score in scores.items() if score >= least}
@@ -254,7 +248,7 @@ class Topic:
     passages: int
 
 
-async def find_topic(index: SearchIndex, name: str, filters: Filters) -> Topic:
+def find_topic(index: SearchIndex, name: str, filters: Filters) -> Topic:
     """Return the paper with the id `name`, else the paper with this title, in either language.
 
     Raises:
@@ -262,11 +256,11 @@ async def find_topic(index: SearchIndex, name: str, filters: Filters) -> Topic:
         BadFilter: several papers have the title.
     """
     name = _composed(name)
-    first = (await index.engine.papers([name])).get(name) if may_be_id(name) else None
+    first = index.engine.papers([name]).get(name) if may_be_id(name) else None
     if first is None:
-        first = await _titled(index, name)
+        first = _titled(index, name)
     asked = (Exact("doc_id", (first.doc_id,)), filters)
-    [passages] = await index.engine.counts([asked])
+    [passages] = index.engine.counts([asked])
     return Topic(first.doc_id, first.title, passages)
 
 
@@ -274,13 +268,13 @@ def _composed(text: str) -> str:
     return " ".join(normalize("NFC", text).split())
 
 
-async def _titled(index: SearchIndex, title: str) -> StoredPassage:
-    tokens = await index.threads.run(index.analyzer.analyze, title) if may_be_id(title) else []
+def _titled(index: SearchIndex, title: str) -> StoredPassage:
+    tokens = index.analyzer.analyze(title) if may_be_id(title) else []
     words = tuple(Term(token[0], (token[0],), field="title") for token in tokens)
     found: dict[str, StoredPassage] = {}
     if words:
-        [hits] = await index.engine.search([(And(words), MOST_OF_A_TITLE)], filters=Filters(), collapse=False)
-        stored = await index.engine.passages(hit.passage_id for hit in hits)
+        [hits] = index.engine.search([(And(words), MOST_OF_A_TITLE)], filters=Filters(), collapse=False)
+        stored = index.engine.passages(hit.passage_id for hit in hits)
         for passage in stored.values():
             if title in map(_composed, (passage.title, passage.title2)):
                 found.setdefault(passage.doc_id, passage)

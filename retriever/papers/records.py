@@ -11,23 +11,23 @@ from retriever.stages.hits import Hit
 CHUNKS_AT_A_TIME = 100
 
 
-async def records_of_hits(index: SearchIndex, hits: Sequence[Hit]) -> list[dict[str, Any]]:
+def records_of_hits(index: SearchIndex, hits: Sequence[Hit]) -> list[dict[str, Any]]:
     """Return the records of the hits' papers in their order, for `retriever.exports`."""
     elsewhere = [hit.doc_id for hit in hits if not hit.passage.record]
-    firsts = await index.engine.papers(elsewhere) if elsewhere else {}
-    return await _records(
+    firsts = index.engine.papers(elsewhere) if elsewhere else {}
+    return _records(
         index, [hit.passage if hit.passage.record else firsts.get(hit.doc_id, hit.passage) for hit in hits]
     )
 
 
-async def records_of_papers(index: SearchIndex, doc_ids: Iterable[str]) -> list[dict[str, Any]]:
+def records_of_papers(index: SearchIndex, doc_ids: Iterable[str]) -> list[dict[str, Any]]:
     """Return the records of papers in the order of the given ids; unknown ids are left out."""
     wanted = list(dict.fromkeys(doc_ids))
-    firsts = await index.engine.papers(wanted)
-    return await _records(index, [firsts[doc_id] for doc_id in wanted if doc_id in firsts])
+    firsts = index.engine.papers(wanted)
+    return _records(index, [firsts[doc_id] for doc_id in wanted if doc_id in firsts])
 
 
-async def _records(index: SearchIndex, firsts: Sequence[StoredPassage]) -> list[dict[str, Any]]:
+def _records(index: SearchIndex, firsts: Sequence[StoredPassage]) -> list[dict[str, Any]]:
     """Make the record of each paper from its first passage: `doc_id`, title, abstract, then other keys."""
     # Those whose passage may be the first chunk of a long abstract.
     chunked = [
@@ -35,11 +35,11 @@ async def _records(index: SearchIndex, firsts: Sequence[StoredPassage]) -> list[
         for first in firsts
         if first.part == "abstract" and 0 < len(first.text) <= CHUNK_CHARACTERS
     ]
-    seconds = await index.engine.passages(chunked) if chunked else {}
+    seconds = index.engine.passages(chunked) if chunked else {}
     records = []
     for first in firsts:
         whole = f"{first.doc_id}#1" not in seconds
-        abstract = first.text if whole else await _whole_abstract(index, first)
+        abstract = first.text if whole else _whole_abstract(index, first)
         known = {"id": first.passage_id, "lang": first.lang, "year": first.year, "journal": first.journal}
         record = first.paper or {key: value for key, value in known.items() if value}
         texts = {key: text for key, text in (("title", first.title), ("abstract", abstract)) if text}
@@ -47,12 +47,12 @@ async def _records(index: SearchIndex, firsts: Sequence[StoredPassage]) -> list[
     return records
 
 
-async def _whole_abstract(index: SearchIndex, first: StoredPassage) -> str:
+def _whole_abstract(index: SearchIndex, first: StoredPassage) -> str:
     """Join the chunks of a long abstract, with a space between chunks that do not overlap."""
     text, begin = first.text, 1
     while True:
         ids = [f"{first.doc_id}#{number}" for number in range(begin, begin + CHUNKS_AT_A_TIME)]
-        found = await index.engine.passages(ids)
+        found = index.engine.passages(ids)
         for passage_id in ids:
             chunk = found.get(passage_id)
             # Another paper may have an equal id.

@@ -3,7 +3,7 @@
 Without a model, words decide: `passages.py` for an index, `paper_ranking.py` for papers of sources.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from base.errors import ResourceError
@@ -32,11 +32,11 @@ class Relevance:
     failures: tuple[str, ...] = ()
 
 
-async def relevance_by_models(
+def relevance_by_models(
     cross_encoder: CrossEncoder,
     question: str,
     texts: Sequence[str],
-    leads: Callable[[], Awaitable[list[float | None] | None]],
+    leads: Callable[[], list[float | None] | None],
     weights: Mapping[str, float],
 ) -> Relevance:
     """Measure relevance by the cross-encoder, else by `leads` of cosines (None without vectors).
@@ -45,13 +45,13 @@ async def relevance_by_models(
     """
     failures: list[str] = []
     try:
-        if texts and cross_encoder.configured and (scored := await cross_encoder.scores(question, texts)):
+        if texts and cross_encoder.configured and (scored := cross_encoder.scores(question, texts)):
             by, scores = scored
             return Relevance(tuple(map(sigmoid, scores) if cross_encoder.gives_raw_scores else scores), by)
     except ResourceError as error:
         failures.append(one_line(str(error)))
     try:
-        if texts and (found := await leads()) is not None:
+        if texts and (found := leads()) is not None:
             by_lead = (0.0 if lead is None else likelihood(weights, {"lead": lead}) for lead in found)
             return Relevance(tuple(by_lead), "cosine", tuple(failures))
     except ResourceError as error:

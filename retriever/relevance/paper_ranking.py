@@ -115,9 +115,7 @@ class RankedPapers:
     formula: Formula | None = None
 
 
-async def rank_papers(
-    index: SearchIndex, request: SearchRequest, settings: RetrieverSettings
-) -> RankedPapers:
+def rank_papers(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> RankedPapers:
     """Rank the papers of an index by `shrag`, or its passages if the index holds passages without papers.
 
     Raises:
@@ -125,7 +123,7 @@ async def rank_papers(
     """
     papers = index.manifest.unit == "paper"
     context = open_ranking(index, replace(request, k=READ, collapse=papers), settings)
-    stages = await run_stages(context)
+    stages = run_stages(context)
     ranking, terms = computed(stages.ranking), stages.terms
     if ranking.scored is None or terms is None:
         return RankedPapers({}, ScoreCurve.of((), 0))
@@ -143,7 +141,7 @@ async def rank_papers(
     return RankedPapers(scores, curve, terms.formula)
 
 
-async def scores_of(index: SearchIndex, ranked: RankedPapers, paper_ids: Iterable[str]) -> dict[str, float]:
+def scores_of(index: SearchIndex, ranked: RankedPapers, paper_ids: Iterable[str]) -> dict[str, float]:
     """Return the scores of papers by id, without ids that the index does not hold.
 
     A paper that is not among those ranked is scored by its first passage, without feedback.
@@ -155,10 +153,10 @@ async def scores_of(index: SearchIndex, ranked: RankedPapers, paper_ids: Iterabl
         return scores
     passages = {paper_id: paper_id for paper_id in missing}
     if index.manifest.unit == "paper":
-        firsts = await index.engine.papers(missing)
+        firsts = index.engine.papers(missing)
         passages = {first.passage_id: paper_id for paper_id, first in firsts.items()}
-    read = await index.engine.rows(list(passages))
-    shares = await index.threads.run(formula.shares, read)
+    read = index.engine.rows(list(passages))
+    shares = formula.shares(read)
     return scores | {passages[name]: share for name, share in zip(read.ids, shares.tolist(), strict=True)}
 
 
@@ -208,9 +206,10 @@ class QuestionRanking(AsyncExitStack):
         async def of_index(index: SearchIndex) -> list[float]:
             ranked = await self._rank(index, filters)
             if self._gathered is not None:
-                await self._engine().add({merged.paper.id: merged for merged in papers})
+                added = {merged.paper.id: merged for merged in papers}
+                await index.run(lambda _: self._engine().add(added))
             ids = [merged.ids[0][1] if self._gathered is None else merged.paper.id for merged in papers]
-            scores = await scores_of(index, ranked, ids)
+            scores = await index.run(scores_of, ranked, ids)
             return [ranked.curve.probability(scores.get(paper_id, 0.0)) for paper_id in ids]
 
         return await self._ask(of_index)
@@ -218,7 +217,7 @@ class QuestionRanking(AsyncExitStack):
     async def _rank(self, index: SearchIndex, filters: Filters) -> RankedPapers:
         if self._ranked is None:
             request = replace(self._request, filters=filters)
-            self._ranked = await rank_papers(index, request, self._settings)
+            self._ranked = await index.run(rank_papers, request, self._settings)
         return self._ranked
 
     async def _ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:

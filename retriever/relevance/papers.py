@@ -159,7 +159,9 @@ class PaperRelevance:
         """Measure the relevance of papers to a question by the models; `by` is "" without a model."""
         texts = ["\n".join(texts_of(paper)) for paper in papers]
         leads = partial(self._leads, question, papers)
-        return await relevance_by_models(self.models.cross_encoder, question, texts, leads, PAPERS)
+        return await self.threads.run(
+            relevance_by_models, self.models.cross_encoder, question, texts, leads, PAPERS
+        )
 
     async def shared(self, question: str, papers: Sequence[Paper]) -> list[tuple[str, ...]]:
         """Return for each paper the words of a question that it contains: 메탄, or 메탄 (methane)."""
@@ -182,12 +184,12 @@ class PaperRelevance:
 
         return await self.threads.run(lambda: list(map(lost, papers)))
 
-    async def _leads(self, question: str, papers: Sequence[Paper]) -> list[float | None] | None:
+    def _leads(self, question: str, papers: Sequence[Paper]) -> list[float | None] | None:
         """Return the lead of each paper's cosine over unrelated texts; None without an encoder."""
-        encoder, why = await self.models.passages()
+        encoder, why = self.models.passages()
         if why:
             raise ResourceError(why)
-        asked = await encoder.questions.encode(question) if encoder else None
+        asked = encoder.questions.encode(question) if encoder else None
         if encoder is None or asked is None:
             return None
         texts = [texts_of(paper) for paper in papers] + [("", text) for text in UNRELATED]
@@ -195,7 +197,7 @@ class PaperRelevance:
             StoredPassage(str(number), str(number), title=title, text=text, lang="other", part="abstract")
             for number, (title, text) in enumerate(texts)
         ]
-        vectors, failure = await encoder.of(passages)
+        vectors, failure = encoder.of(passages)
         if failure:
             raise ResourceError(failure)
         found = [vectors.get(vector_key(text_to_encode(passage))) for passage in passages]

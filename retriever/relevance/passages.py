@@ -30,7 +30,7 @@ WORD_WEIGHTS: Mapping[str, float] = {"bias": 1.39, "share": 4.373, "coverage": 1
 NOTHING = {"share": math.log(LEAST_SHARE), "coverage": 0.0, "window": 0.0}
 
 
-async def relevance(
+def relevance(
     index: SearchIndex, question: str, hits: Sequence[Hit], settings: RetrieverSettings
 ) -> Relevance:
     """Measure the relevance of passages to a question; if a measure fails, the next one is used.
@@ -40,36 +40,36 @@ async def relevance(
     """
     texts = [text_to_encode(hit.passage) for hit in hits]
     leads = partial(cosine_leads, index, question, hits)
-    found = await relevance_by_models(index.cross_encoder, question, texts, leads, PASSAGES)
+    found = relevance_by_models(index.cross_encoder, question, texts, leads, PASSAGES)
     if found.by or not hits:
         return found
-    features = await word_features(index, question, hits, settings)
+    features = word_features(index, question, hits, settings)
     return replace(found, scores=tuple(likelihood(WORD_WEIGHTS, row) for row in features), by="words")
 
 
-async def cosine_leads(index: SearchIndex, question: str, hits: Sequence[Hit]) -> list[float | None] | None:
+def cosine_leads(index: SearchIndex, question: str, hits: Sequence[Hit]) -> list[float | None] | None:
     """Return the lead of each cosine over the tail of the nearest passages; None without vectors."""
-    vector = await index.vectors.encode(question)
+    vector = index.vectors.encode(question)
     if vector is None:
         return None
-    nearest = await index.engine.nearest(vector, TAIL_TO, filters=Filters())
+    nearest = index.engine.nearest(vector, TAIL_TO, filters=Filters())
     tail = [hit.score for hit in (nearest[TAIL_FROM:] or nearest[-1:])]
-    cosines = await index.engine.similarities(vector, [hit.passage_id for hit in hits])
+    cosines = index.engine.similarities(vector, [hit.passage_id for hit in hits])
     return leads_of((cosines.get(hit.passage_id) for hit in hits), fmean(tail) if tail else 0.0)
 
 
-async def word_features(
+def word_features(
     index: SearchIndex, question: str, hits: Sequence[Hit], settings: RetrieverSettings
 ) -> list[dict[str, float]]:
     """Return the logarithm of each passage's share of the attainable score.
 
     With it come the highest shares of a view that the passage holds, as a whole and in 25 words.
     """
-    terms = await terms_of(index, SearchRequest(question), settings)
+    terms = terms_of(index, SearchRequest(question), settings)
     if terms is None:
         return [NOTHING] * len(hits)
-    read = await index.engine.rows([hit.passage_id for hit in hits])
-    rows = await index.threads.run(_word_features, terms, read)
+    read = index.engine.rows([hit.passage_id for hit in hits])
+    rows = _word_features(terms, read)
     return [rows.get(hit.passage_id, NOTHING) for hit in hits]
 
 

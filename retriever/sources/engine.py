@@ -5,10 +5,11 @@ is analysed here.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, NoReturn
+from threading import RLock
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from base.notes import Note
 from indexer.analysis import Analyzer
@@ -16,10 +17,10 @@ from indexer.encoders import Stored
 from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import LexiconBuilder
 from indexer.vectors.spool import text_to_encode, vector_key
-from retriever.engines import Engine, EngineHit, NumberedRows, T
+from retriever.engines import Engine, EngineHit, NumberedRows
 from retriever.engines.term_statistics import TermStatistics
 from retriever.errors import SourceFailed
-from retriever.opening.worker_threads import WorkerThreads
+from retriever.opening.worker_threads import wait_for
 from retriever.queries.boolean import And, Exact, Or, Phrase, Query, Term, searched_tokens, with_words
 from retriever.queries.filters import Filters
 from retriever.sources import Source, SourceAnswer
@@ -36,6 +37,7 @@ from retriever.sources.pool import Found, Pool
 if TYPE_CHECKING:
     from retriever.sources.gathered import PassageVectors
 
+T = TypeVar("T")
 ASSUMED_TOTAL = 1_000_000  # papers if no source reports its number
 ASSUMED_SHARE = 0.001  # of these that contain a word that no source counts
 MAX_COUNTED = 64  # words of a call whose frequencies are requested from sources
@@ -44,12 +46,13 @@ NOT_ASKED = Note("no_source_searched")
 
 
 class SourcesEngine(Engine):
-    """Sources as an engine; for one event loop, and best for one question."""
+    """Sources as an engine, best for one question; its callers are threads, its sources belong to a loop."""
 
     def __init__(
         self,
         sources: Sequence[LimitedSource],
         *,
+        loop: asyncio.AbstractEventLoop,
         total: int,
         analyzer: Analyzer,
         vectors: "PassageVectors | None",
@@ -57,6 +60,7 @@ class SourcesEngine(Engine):
         """Take open sources, which the caller closes, in order of preference of their records.
 
         Args:
+            loop: the running event loop of the sources.
             total: papers of the sources that count them, 0 if no source does.
             analyzer: for the pool's passages.
             vectors: the encoder of passages, None for no vectors.
@@ -68,8 +72,7 @@ class SourcesEngine(Engine):
         self._counted: dict[str, int] = {}
         self._written: dict[str, str] = {}  # the first written form of each token
         self._absent: set[str] = set()  # ids that no source knows
-        self._gathering = asyncio.Lock()
-        self._threads = WorkerThreads("sources", 1)
+        self._gathering, self._loop = RLock(), loop
         self._notes: dict[str, None] = {}
         self._failure: SourceFailed | None = None
 
@@ -88,7 +91,7 @@ class SourcesEngine(Engine):
         """The number of papers in sources that count them, else a large number."""
         return self._total
 
-    async def search(
+    def search(
         self, queries: Sequence[tuple[Query, int]], *, filters: Filters, collapse: bool, read: int = 0
     ) -> list[list[EngineHit]]:
         """Send queries with words to the sources, and other queries to the pool.
@@ -101,7 +104,7 @@ class SourcesEngine(Engine):
         wanted: dict[Query, int] = {}
         for query, k in queries:
             wanted[query] = max(k, wanted.get(query, 0))
-        async with self._gathering:
+        with self._gathering:
             if self._failure:  # concurrent queries would fail in the same way
                 raise self._failure
             known = {query: self._pool.found.get((query, sent)) for query in wanted}
@@ -111,7 +114,7 @@ class SourcesEngine(Engine):
                 if looks_for_words(query) and not ((found := known[query]) and found.serves(k))
             ]
             if new:
-                await self._gather(new, sent)
+                self._gather(new, sent)
             pool = self._pool
         asked = [(query, k, pool.found.get((query, sent))) for query, k in queries]
         statistics = TermStatistics(
@@ -119,9 +122,9 @@ class SourcesEngine(Engine):
             self._frequencies([token for query in wanted for token in searched_tokens(query)]),
             self.average_length,
         )
-        return await self._threads.run(pool.search, asked, filters, statistics)
+        return pool.search(asked, filters, statistics)
 
-    async def _gather(self, queries: Sequence[tuple[Query, int]], filters: Filters) -> None:
+    def _gather(self, queries: Sequence[tuple[Query, int]], filters: Filters) -> None:
         """Search the sources, and add new papers to the pool."""
 
         def as_written(word: Term | Phrase) -> Term | Phrase:
@@ -130,16 +133,16 @@ class SourcesEngine(Engine):
 
         asked = [(with_words(query, as_written), k) for query, k in queries]
         try:
-            merged, notes = await search_sources(self._sources, asked, filters, self._pool.papers)
+            merged, notes = self._wait(search_sources(self._sources, asked, filters, self._pool.papers))
         except SourceFailed as error:
             self._failure = error
             raise
         self._notes |= dict.fromkeys(notes)
         lists = zip(queries, merged.found, strict=True)
         found = {(query, filters): Found(ranked, k) for (query, k), ranked in lists}
-        await self._grow(merged.papers, found)
+        self._grow(merged.papers, found)
 
-    async def _grow(
+    def _grow(
         self, papers: Mapping[str, MergedPaper], found: Mapping[tuple[Query, Filters], Found] | None = None
     ) -> None:
         """Replace the pool by one with more papers and hits; analyse and encode the new passages."""
@@ -147,17 +150,17 @@ class SourcesEngine(Engine):
         pool = replace(before, papers=papers, found={**before.found, **(found or {})})
         new = [merged.record() for paper_id, merged in papers.items() if paper_id not in before.firsts]
         if new:
-            pool = await self._threads.run(pool.with_passages, new, self._analyzer, self._lexicon)
+            pool = pool.with_passages(new, self._analyzer, self._lexicon)
             if self._vectors:
                 passages = pool.passages[len(before.passages) :]
-                encoded, failure = await self._vectors.of(passages)
+                encoded, failure = self._vectors.of(passages)
                 self._notes |= dict.fromkeys([failure] if failure else [])
                 keys = {passage.passage_id: vector_key(text_to_encode(passage)) for passage in passages}
                 vectors = {name: encoded[key] for name, key in keys.items() if key in encoded}
                 pool = replace(pool, vectors={**pool.vectors, **vectors})
         self._pool = pool
 
-    async def document_frequencies(self, tokens: Iterable[str], texts: Iterable[str] = ()) -> dict[str, int]:
+    def document_frequencies(self, tokens: Iterable[str], texts: Iterable[str] = ()) -> dict[str, int]:
         """Return the document frequency of each token in the sources that count.
 
         If none counts a word, it is as rare as any other: its frequency in the papers that a question found
@@ -165,13 +168,14 @@ class SourcesEngine(Engine):
         """
         wanted = list(dict.fromkeys(tokens))
         for text in texts:
-            for token, _, start, end in await self._threads.run(self._analyzer.analyze, text):
+            for token, _, start, end in self._analyzer.analyze(text):
                 self._written.setdefault(token, text[start:end])
         unknown = (token for token in wanted if token not in self._counted)
         new = {token: self._written[token] for token in unknown if token in self._written}
         if self._counts and 0 < len(new) <= MAX_COUNTED:
             with suppress(SourceFailed):  # the search reports it
-                counts, _ = await summed_frequencies(self._sources, sorted(set(new.values())))
+                words = sorted(set(new.values()))
+                counts, _ = self._wait(summed_frequencies(self._sources, words))
                 self._counted |= {token: counts[word] for token, word in new.items() if word in counts}
         return self._frequencies(wanted)
 
@@ -183,12 +187,11 @@ class SourcesEngine(Engine):
     def lexicon(self) -> None:
         """None: no source lists its terms."""
 
-    async def of_rows(self, passage_ids: Sequence[str], function: Callable[[NumberedRows], T]) -> T:
-        """Call a function with the rows of passages of the pool."""
-        pool = self._pool
-        return await self._threads.run(lambda: function(pool.rows_of(passage_ids)))
+    def rows(self, passage_ids: Sequence[str]) -> NumberedRows:
+        """Return the rows of passages of the pool; unknown ids are left out."""
+        return self._pool.rows_of(passage_ids)
 
-    async def records(
+    def records(
         self, passage_ids: Iterable[str], doc_ids: Iterable[str] = ()
     ) -> tuple[dict[str, StoredPassage], dict[str, StoredPassage]]:
         """Return stored passages of the pool; missing papers are requested from the sources by id.
@@ -197,14 +200,14 @@ class SourcesEngine(Engine):
             SourceFailed: a paper was requested, and no source answers.
         """
         wanted = dict.fromkeys(doc_ids)
-        async with self._gathering:
+        with self._gathering:
             if unknown := wanted.keys() - self._pool.papers.keys() - self._absent:
-                await self._fetch(sorted(unknown))
+                self._fetch(sorted(unknown))
         pool = self._pool
         passages = {name: pool.passages[pool.by_id[name]] for name in passage_ids if name in pool.by_id}
         return passages, {doc_id: pool.firsts[doc_id] for doc_id in wanted if doc_id in pool.firsts}
 
-    async def _fetch(self, doc_ids: Sequence[str]) -> None:
+    def _fetch(self, doc_ids: Sequence[str]) -> None:
         """Request papers by id from the sources, and add them to the pool."""
         several = len(self._sources) > 1
 
@@ -213,50 +216,50 @@ class SourcesEngine(Engine):
             ids = [doc_id.removeprefix(own) for doc_id in doc_ids if doc_id.startswith(own)]
             return SourceAnswer((tuple((await source.papers(ids)).values()),) if ids else ())
 
-        given = await ask_sources(self._sources, of_source)
+        given = self._wait(ask_sources(self._sources, of_source))
         self._notes |= dict.fromkeys(given.failures)
         merged = merge(given.answers, self._pool.papers, several=several)
-        await self._grow(merged.papers)
+        self._grow(merged.papers)
         self._absent |= {doc_id for doc_id in doc_ids if doc_id not in merged.papers}
 
-    async def add(self, papers: Mapping[str, MergedPaper]) -> None:
+    def add(self, papers: Mapping[str, MergedPaper]) -> None:
         """Add papers with known records to the pool; papers already there are unchanged."""
-        async with self._gathering:
+        with self._gathering:
             if papers.keys() - self._pool.papers.keys():
-                await self._grow({**papers, **self._pool.papers})
+                self._grow({**papers, **self._pool.papers})
 
-    async def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
+    def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
         """Count the passages of the pool that each query matches."""
-        return await self._threads.run(self._pool.counts, asked)
+        return self._pool.counts(asked)
 
-    async def aggregate(self, *_: object) -> NoReturn:
+    def aggregate(self, *_: object) -> NoReturn:
         """Raise SourceFailed: the papers found are too few to count."""
         raise SourceFailed("papers of sources are not counted by their fields")
 
-    async def explain(self, *_: object) -> NoReturn:
+    def explain(self, *_: object) -> NoReturn:
         """Raise SourceFailed: the sources score by themselves."""
         raise SourceFailed("scores of sources are not explained")
 
-    async def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
+    def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
         """Return the cosines of a vector with passages of the pool; skips passages without a vector."""
-        return await self._threads.run(self._pool.similarities, vector, passage_ids)
+        return self._pool.similarities(vector, passage_ids)
 
-    async def vectors(self, passage_ids: Iterable[str]) -> dict[str, Stored]:
+    def vectors(self, passage_ids: Iterable[str]) -> dict[str, Stored]:
         """Return the vectors of passages of the pool."""
         known = self._pool.vectors
         return {passage_id: known[passage_id] for passage_id in passage_ids if passage_id in known}
 
-    async def nearest(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
+    def nearest(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
         """Return the nearest passages of the pool, after the running queries have been answered."""
-        async with self._gathering:
+        with self._gathering:
             pool = self._pool
         if not pool.found:
             self._notes[NOT_ASKED] = None
-        return await self._threads.run(pool.nearest, vector, k, filters)
+        return pool.nearest(vector, k, filters)
 
-    def close(self) -> None:
-        """End the thread."""
-        self._threads.close()
+    def _wait(self, request: Coroutine[Any, Any, T]) -> T:
+        """Return the answer of the sources, or end with the caller of this search."""
+        return wait_for(request, self._loop)
 
 
 def looks_for_words(query: Query) -> bool:

@@ -69,7 +69,7 @@ class PassageVectors:
         self._encoder = encoder
         self._known: dict[bytes, Stored] = {}  # by the hash of the text
 
-    async def of(self, passages: Sequence[StoredPassage]) -> tuple[Mapping[bytes, Stored], str]:
+    def of(self, passages: Sequence[StoredPassage]) -> tuple[Mapping[bytes, Stored], str]:
         """Return vectors by the hash of the passage's text, and the reason if some are missing, else ""."""
         texts = {vector_key(text): text for passage in passages if (text := text_to_encode(passage))}
         known = {name: self._known[name] for name in texts if name in self._known}
@@ -85,7 +85,7 @@ class PassageVectors:
             return dict(zip(missing, to_storage(encoded, self.fingerprint.storage), strict=True))
 
         try:
-            new = await self._encoder.run(encode) or {}
+            new = self._encoder.run(encode) or {}
         except ResourceError as error:
             new = error
         if isinstance(new, ResourceError):
@@ -103,11 +103,11 @@ class SharedModels(Models):
         self.synonyms = synonyms
         self._passages: PassageVectors | None = None
 
-    async def passages(self) -> tuple[PassageVectors | None, str]:
+    def passages(self) -> tuple[PassageVectors | None, str]:
         """Return the vectors of passages, and the reason if a configured encoder cannot be used."""
         if self._passages is None and self.encoder.configured:
             try:
-                fingerprint = await self.encoder.run(lambda encoder: encoder.fingerprint)
+                fingerprint = self.encoder.run(lambda encoder: encoder.fingerprint)
             except ResourceError as error:
                 return None, f"passages get no vectors: {one_line(str(error))}"
             if fingerprint:
@@ -161,17 +161,17 @@ async def index_of_sources(
         analyzer = make_analyzer(ANALYZER, DECOMPOUND)
         glossary_path = await asyncio.to_thread(general_glossary, folder)
         alike = await asyncio.to_thread(read_synonyms, models.synonyms, analyzer) if models.synonyms else None
-        vectors, failure = await models.passages()
+        vectors, failure = await asyncio.to_thread(models.passages)
         total = 0
         with suppress(SourceFailed):  # the search reports it
             _, total = await summed_frequencies(sources, ())
         engine = SourcesEngine(
             sources,
+            loop=asyncio.get_running_loop(),
             total=total,
-            analyzer=make_analyzer(ANALYZER, DECOMPOUND),  # used in its own thread
+            analyzer=analyzer,
             vectors=vectors,
         )
-        opened.callback(engine.close)
         glossary = opened.enter_context(Glossary.open(glossary_path))
         index = SearchIndex(
             Pointer(0, "sources"),

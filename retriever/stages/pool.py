@@ -8,7 +8,6 @@ from base.notes import Note
 from indexer.encoders import Stored
 from indexer.files.schema import StoredPassage
 from retriever.engines import EngineHit, NumberedRows
-from retriever.opening.worker_threads import together
 from retriever.queries.boolean import Query, describe
 from retriever.query_plan import NEAREST, NamedQuery, QueryPlan
 from retriever.request import SearchContext
@@ -60,27 +59,26 @@ class CandidatePool:
         return {hit.passage_id: hit.score for hit in self.found.get(NEAREST, ())}
 
 
-async def find_candidates(context: SearchContext, plan: QueryPlan, text: str) -> CandidatePool:
-    """Send all queries of a plan in one call; find the passages nearest to `text` concurrently."""
-    searched, incomplete, (vector, failure, nearest) = await together(
-        _search(context, plan), find_incomplete(context, plan), _find_nearest(context, plan.nearest, text)
-    )
+def find_candidates(context: SearchContext, plan: QueryPlan, text: str) -> CandidatePool:
+    """Send all queries of a plan in one call, and find the passages nearest to `text`."""
+    searched, incomplete = _search(context, plan), find_incomplete(context, plan)
+    vector, failure = encode_question(context, text) if plan.nearest else (None, None)
     pool = CandidatePool(incomplete=incomplete, vector=vector, encoder_failure=failure)
     pool = pool.with_answers(plan.queries, searched)
-    return pool.with_nearest(nearest) if vector is not None and plan.nearest else pool
+    return pool if vector is None else pool.with_nearest(nearest_passages(context, vector, plan.nearest))
 
 
-async def find_all(context: SearchContext, pool: CandidatePool, plan: QueryPlan) -> CandidatePool:
+def find_all(context: SearchContext, pool: CandidatePool, plan: QueryPlan) -> CandidatePool:
     """Send further queries in one call, and return the pool with their hits."""
-    return pool.with_answers(plan.queries, await _search(context, plan))
+    return pool.with_answers(plan.queries, _search(context, plan))
 
 
-async def _search(context: SearchContext, plan: QueryPlan) -> Sequence[Sequence[EngineHit]]:
+def _search(context: SearchContext, plan: QueryPlan) -> Sequence[Sequence[EngineHit]]:
     if not plan.queries:
         return []
     request = context.request
     with context.recorder.timed("search"):
-        return await context.index.engine.search(
+        return context.index.engine.search(
             [(named.query, named.k) for named in plan.queries],
             filters=request.filters,
             collapse=request.collapse,
@@ -88,7 +86,7 @@ async def _search(context: SearchContext, plan: QueryPlan) -> Sequence[Sequence[
         )
 
 
-async def find_incomplete(context: SearchContext, plan: QueryPlan) -> tuple[EngineHit, ...]:
+def find_incomplete(context: SearchContext, plan: QueryPlan) -> tuple[EngineHit, ...]:
     """Return the papers without an abstract that match the first query of a plan but not the filter.
 
     They are no evidence of an answer, so the engine leaves them out (`complete` in `queries/filters.py`; the
@@ -97,7 +95,7 @@ async def find_incomplete(context: SearchContext, plan: QueryPlan) -> tuple[Engi
     request = context.request
     if not plan.queries or request.filters.complete is not True:
         return ()
-    [hits] = await context.index.engine.search(
+    [hits] = context.index.engine.search(
         [(plan.queries[0].query, request.k)],
         filters=replace(request.filters, complete=False),
         collapse=request.collapse,
@@ -105,16 +103,7 @@ async def find_incomplete(context: SearchContext, plan: QueryPlan) -> tuple[Engi
     return tuple(hits)
 
 
-async def _find_nearest(
-    context: SearchContext, k: int, text: str
-) -> tuple[Stored | None, ResourceError | None, list[EngineHit]]:
-    if not k:
-        return None, None, []
-    vector, failure = await encode_question(context, text)
-    return vector, failure, [] if vector is None else await nearest_passages(context, vector, k)
-
-
-async def encode_question(context: SearchContext, text: str) -> tuple[Stored | None, ResourceError | None]:
+def encode_question(context: SearchContext, text: str) -> tuple[Stored | None, ResourceError | None]:
     """Return the vector of a question, or the encoder's failure; neither if the index has no vectors.
 
     A note says why vectors are not used.
@@ -125,7 +114,7 @@ async def encode_question(context: SearchContext, text: str) -> tuple[Stored | N
         return vector, failure
     with context.recorder.timed("vector"):
         try:
-            vector = await vectors.encode(text)
+            vector = vectors.encode(text)
         except ResourceError as error:
             failure = error
             context.recorder.failed("encoder", Note("encoder_failed", error=str(error)))
@@ -134,32 +123,30 @@ async def encode_question(context: SearchContext, text: str) -> tuple[Stored | N
     return vector, failure
 
 
-async def with_vector(context: SearchContext, pool: CandidatePool, text: str) -> CandidatePool:
+def with_vector(context: SearchContext, pool: CandidatePool, text: str) -> CandidatePool:
     """Return the pool with the vector of a question, if the encoder gives one."""
     if pool.vector is not None or pool.encoder_failure:
         return pool
-    vector, failure = await encode_question(context, text)
+    vector, failure = encode_question(context, text)
     return replace(pool, vector=vector, encoder_failure=failure)
 
 
-async def nearest_passages(context: SearchContext, vector: Stored, k: int) -> list[EngineHit]:
+def nearest_passages(context: SearchContext, vector: Stored, k: int) -> list[EngineHit]:
     """Return the k passages nearest to a vector; if hits are papers, enough passages for k papers."""
     request, engine = context.request, context.index.engine
     find = engine.nearest_papers if request.collapse else engine.nearest
     with context.recorder.timed("vector"):
-        return await find(vector, k, filters=request.filters)
+        return find(vector, k, filters=request.filters)
 
 
-async def find_cosines(
-    context: SearchContext, pool: CandidatePool, passage_ids: Sequence[str]
-) -> dict[str, float]:
+def find_cosines(context: SearchContext, pool: CandidatePool, passage_ids: Sequence[str]) -> dict[str, float]:
     """Return the cosines of passages with the question's vector; passages without a vector are left out."""
     known = pool.cosines()
     if pool.vector is None:
         return known
     missing = [passage_id for passage_id in passage_ids if passage_id not in known]
     with context.recorder.timed("vector"):
-        return known | await context.index.engine.similarities(pool.vector, missing)
+        return known | context.index.engine.similarities(pool.vector, missing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,20 +164,18 @@ class ReadHits:
     replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-async def read_hits(
-    context: SearchContext, hits: Sequence[EngineHit], without: Container[str] = ()
-) -> ReadHits:
+def read_hits(context: SearchContext, hits: Sequence[EngineHit], without: Container[str] = ()) -> ReadHits:
     """Read the rows of hits; if hits are papers, abstracts replace titles in the other language.
 
     Abstracts that are among the passages of `without` replace titles, but are left out.
     """
     engine, by_id = context.index.engine, {hit.passage_id: hit for hit in reversed(hits)}
-    read = await engine.rows(list(dict.fromkeys(hit.passage_id for hit in hits)))
+    read = engine.rows(list(dict.fromkeys(hit.passage_id for hit in hits)))
     found = [by_id[passage_id] for passage_id in read.ids]
     if not context.request.collapse or read.rows.has_text.all():
         return ReadHits(tuple(found), read)
     titles = {name for name, has in zip(read.ids, read.rows.has_text.tolist(), strict=True) if not has}
-    papers = await context.passages.papers(hit.doc_id for hit in found if hit.passage_id in titles)
+    papers = context.passages.papers(hit.doc_id for hit in found if hit.passage_id in titles)
     abstracts = {name: first for name, first in papers.items() if first.text and _is_allowed(context, first)}
     best: dict[str, EngineHit] = {}
     replaced: dict[str, tuple[str, ...]] = {}
@@ -200,7 +185,7 @@ async def read_hits(
             shown = abstracts[hit.doc_id].passage_id
             replaced[shown] = (*replaced.get(shown, ()), hit.passage_id)
         best.setdefault(shown, hit._replace(passage_id=shown))
-    read = await engine.rows([passage_id for passage_id in best if passage_id not in without])
+    read = engine.rows([passage_id for passage_id in best if passage_id not in without])
     return ReadHits(tuple(best[passage_id] for passage_id in read.ids), read, replaced)
 
 

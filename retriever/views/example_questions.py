@@ -47,17 +47,17 @@ async def example_questions(index: OpenIndex, language: InterfaceLanguage) -> tu
     contains any.
     """
 
-    async def of_version(version: SearchIndex) -> tuple[str, ...]:
+    def of_version(version: SearchIndex) -> tuple[str, ...]:
         known = _OF_INDEX.setdefault(version, {})
         if language not in known:
             # The title of an article may be one word.
             short = SHORT_TITLE if version.manifest.unit == "paper" else 0
-            topics = [_topic_of(paper.title) for paper in await _sample(version, language)]
+            topics = [_topic_of(paper.title) for paper in _sample(version, language)]
             topics.sort(key=lambda topic: (len(topic.split()) <= short, not topic.endswith("?")))
             known[language] = tuple(map(_example, _distinct(topics), range(QUESTIONS)))
         return known[language]
 
-    return await index.ask(of_version)
+    return await index.run(of_version)
 
 
 def _example(topic: str, place: int) -> str:
@@ -70,25 +70,25 @@ def _example(topic: str, place: int) -> str:
     return form.format(topic[:1].lower() + topic[1:] if sentence_case and len(words) > 1 else topic)
 
 
-async def _sample(index: SearchIndex, language: InterfaceLanguage) -> list[StoredPassage]:
+def _sample(index: SearchIndex, language: InterfaceLanguage) -> list[StoredPassage]:
     """Return the passages with the first ids of each of some years, in turn; of all years if too few fit.
 
     The selection is made here, because filtering in the engine takes several times as long.
     """
-    of_years = await _first(index, [Range(year, year) for year in YEARS], OF_A_YEAR)
+    of_years = _first(index, [Range(year, year) for year in YEARS], OF_A_YEAR)
     usable = [passage for passage in of_years if passage.lang == language]
     if len(usable) < QUESTIONS:
-        usable += await _first(index, [Exact("lang", (language,))], FIRST)
+        usable += _first(index, [Exact("lang", (language,))], FIRST)
     if len(usable) < QUESTIONS:
-        usable += of_years or await _first(index, [EVERYTHING], FIRST)
+        usable += of_years or _first(index, [EVERYTHING], FIRST)
     return usable
 
 
-async def _first(index: SearchIndex, queries: Sequence[Query], k: int) -> list[StoredPassage]:
-    found = await index.engine.search([(query, k) for query in queries], filters=Filters(), collapse=True)
+def _first(index: SearchIndex, queries: Sequence[Query], k: int) -> list[StoredPassage]:
+    found = index.engine.search([(query, k) for query in queries], filters=Filters(), collapse=True)
     names = ([hit.passage_id for hit in hits] for hits in found)
     wanted = [name for in_turn in zip_longest(*names) for name in in_turn if name]
-    stored = await index.engine.passages(wanted)
+    stored = index.engine.passages(wanted)
     return [stored[name] for name in wanted if not stored[name].incomplete]
 
 

@@ -7,7 +7,6 @@ be chosen too. Counting is a separate call. If a search requests facets, the ser
 found, and sends the hits even if counting fails or takes too long.
 """
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -99,33 +98,33 @@ async def facets(index: OpenIndex, request: SearchRequest | None, settings: Retr
         RetrieverError: a question, expression, method or filter that cannot be used.
     """
 
-    async def of_version(version: SearchIndex) -> Facets:
+    def of_version(version: SearchIndex) -> Facets:
         if request is not None:
-            return await _of_search(version, request, settings)
+            return _of_search(version, request, settings)
         if version not in _OF_INDEX:
-            _OF_INDEX[version] = await _facets(version, EVERYTHING, Filters())
+            _OF_INDEX[version] = _facets(version, EVERYTHING, Filters())
         return _OF_INDEX[version]
 
-    return await index.ask(of_version)
+    return await index.run(of_version)
 
 
-async def _of_search(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> Facets:
+def _of_search(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> Facets:
     context = open_search(index, request, settings)
-    stages = await run_stages(context, upto="plan")
+    stages = run_stages(context, upto="plan")
     query = stages.main_query(title_weight=settings.title_weight)
     if query is None or stages.plan is None or not stages.plan.names:
         nothing = {field: Facet((), 0) for field in FIELDS}
         return Facets(0, nothing, exact=True, version=index.manifest.version)
-    return await _facets(index, query, in_years(context, stages).request.filters)
+    return _facets(index, query, in_years(context, stages).request.filters)
 
 
-async def _facets(index: SearchIndex, query: Query, filters: Filters) -> Facets:
+def _facets(index: SearchIndex, query: Query, filters: Filters) -> Facets:
     """Count each field under all filters except its own; fields with the same filters share a call."""
     by_filters: dict[Filters, list[FacetField]] = {filters: []}
     for field in FIELDS:
         others = filters.without_filter("author" if field == "authors" else field)
         by_filters.setdefault(others, []).append(field)
-    counts = await asyncio.gather(*(_count(index, query, others, of) for others, of in by_filters.items()))
+    counts = [_count(index, query, others, of) for others, of in by_filters.items()]
     found = {field: _facet(field, values) for count in counts for field, values in count.values.items()}
     return Facets(
         counts[0].papers,
@@ -147,7 +146,7 @@ def _facet(field: FacetField, counts: Mapping[Value | None, int]) -> Facet:
     return Facet((*shown, *without), len(having) - len(shown))
 
 
-async def _count(
+def _count(
     index: SearchIndex, query: Query, filters: Filters, fields: Sequence[FacetField]
 ) -> FacetCounts:
     """Count the papers of the passages that a query matches.
@@ -156,20 +155,20 @@ async def _count(
     counted exactly, and more are estimated (HyperLogLog++; most counts within 3 %).
     """
     aggregate = partial(index.engine.aggregate, query, filters)
-    [passages] = await index.engine.counts([(query, filters)])
+    [passages] = index.engine.counts([(query, filters)])
     if index.manifest.papers == index.manifest.passages:
-        answer = await aggregate(_by_value(fields, {}, MOST_COUNTED))
+        answer = aggregate(_by_value(fields, {}, MOST_COUNTED))
         whole = not any(answer[field]["sum_other_doc_count"] for field in fields)
         return FacetCounts(passages, _values(answer, fields), whole)
     estimates = {"papers": {"cardinality": {"field": "doc_id"}}}
     if passages > EXACT_UP_TO:
-        answer = await aggregate(estimates | _by_value(fields, estimates, MOST_ESTIMATED))
+        answer = aggregate(estimates | _by_value(fields, estimates, MOST_ESTIMATED))
         return FacetCounts(round(answer["papers"]["value"]), _values(answer, fields), exact=False)
     several = [field for field in fields if field in SEVERAL_VALUES]
     single = [field for field in fields if field not in SEVERAL_VALUES]
     sources = [{name: {"terms": {"field": name, "missing_bucket": True}}} for name in ("doc_id", *single)]
     by_paper = {"papers": {"composite": {"size": EXACT_UP_TO, "sources": sources}}}
-    answer = await aggregate(by_paper | _by_value(several, estimates, MOST_ESTIMATED))
+    answer = aggregate(by_paper | _by_value(several, estimates, MOST_ESTIMATED))
     keys = [bucket["key"] for bucket in answer["papers"]["buckets"]]
     values = _values(answer, several)
     for field in single:

@@ -70,18 +70,18 @@ async def nothing_found(
         RetrieverError: a question, expression, method or filter that cannot be used.
     """
 
-    async def of_version(version: SearchIndex) -> NothingFound:
+    def of_version(version: SearchIndex) -> NothingFound:
         context = open_search(version, request, settings)
-        stages = await run_stages(context, upto="plan")
+        stages = run_stages(context, upto="plan")
         question = stages.question or Question(request.question)
         query = stages.main_query(title_weight=settings.title_weight)
         if query is None:
             return NothingFound("nothing to search for", (), (), 0, (), version.manifest.version)
-        unknown = await _unknown(version, question, query)
+        unknown = _unknown(version, question, query)
         filters = in_years(context, stages).request.filters
         less = {name: filters.without_filter(name) for name in FIELDS_OF_FILTER}
         less = {name: fewer for name, fewer in less.items() if fewer != filters}
-        whole, narrowed, *without = await version.engine.counts(
+        whole, narrowed, *without = version.engine.counts(
             [(query, each) for each in (Filters(), filters, *less.values())]
         )
         effects = tuple(
@@ -94,10 +94,10 @@ async def nothing_found(
             "unknown words": bool(unknown),
         }
         reason: Reason = next((name for name, applies in reasons.items() if applies), "no match")
-        others = await _other_words(version, question, replace(filters, lang=None))
+        others = _other_words(version, question, replace(filters, lang=None))
         return NothingFound(reason, unknown, effects, whole, others, version.manifest.version)
 
-    return await index.ask(of_version)
+    return await index.run(of_version)
 
 
 def _words_of_clauses(query: Query) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -111,13 +111,13 @@ def _words_of_clauses(query: Query) -> Iterator[tuple[str, tuple[str, ...]]]:
                 yield from _words_of_clauses(clause)
 
 
-async def _unknown(index: SearchIndex, question: Question, query: Query) -> tuple[UnknownWord, ...]:
+def _unknown(index: SearchIndex, question: Question, query: Query) -> tuple[UnknownWord, ...]:
     """Return the searched words that the index does not contain; for an expression, those of its clauses."""
     words = {word.text: word.tokens for word in words_of(question.text, question.tokens)}
     if question.expression is not None:
         words = dict(_words_of_clauses(query))
     first = dict(list(words.items())[:MOST_WORDS])
-    statistics = await term_statistics(index.engine, {token for tokens in first.values() for token in tokens})
+    statistics = term_statistics(index.engine, {token for tokens in first.values() for token in tokens})
     held = statistics.frequencies
     missing = {text: of for text, of in first.items() if of and not any(held[token] for token in of)}
 
@@ -128,14 +128,12 @@ async def _unknown(index: SearchIndex, question: Question, query: Query) -> tupl
         found = [other for pair in spelled for other, _ in near_spellings(*pair, lexicon, glossary)]
         return UnknownWord(text, tuple(dict.fromkeys(found)))
 
-    return await index.threads.run(lambda: tuple(near(*word) for word in missing.items()))
+    return tuple(near(*word) for word in missing.items())
 
 
-async def _other_words(index: SearchIndex, question: Question, filters: Filters) -> tuple[OtherWords, ...]:
-    found = (await index.threads.run(translations, question.tokens, index.glossary, index.analyzer))[
-        :MOST_WORDS
-    ]
-    counts = await index.engine.counts(
+def _other_words(index: SearchIndex, question: Question, filters: Filters) -> tuple[OtherWords, ...]:
+    found = translations(question.tokens, index.glossary, index.analyzer)[:MOST_WORDS]
+    counts = index.engine.counts(
         [(or_query([word.term() for word in each.words]), filters) for each in found]
     )
     words = (OtherWords(each.others, count) for each, count in zip(found, counts, strict=True) if count)

@@ -29,7 +29,7 @@ MAX_WORDS = 5  # of one query
 NARROW = 2  # keywords of the second query if the question has no words in the other language
 
 
-async def search_passages(
+def search_passages(
     index: SearchIndex,
     request: SearchRequest,
     settings: RetrieverSettings,
@@ -47,61 +47,61 @@ async def search_passages(
     """
     request = replace(request, collapse=False)
     if topic is None:
-        return _under(name, request.question, await _search(index, request, settings))
+        return _under(name, request.question, _search(index, request, settings))
     own = replace(request, filters=replace(request.filters, doc_ids=(topic.doc_id,)))
-    found = await _search(index, own, settings, whole=topic)
+    found = _search(index, own, settings, whole=topic)
     missing = request.k - len(found.hits)
     if missing > 0:
-        more = await _search(index, replace(request, k=request.k + len(found.hits)), settings)
+        more = _search(index, replace(request, k=request.k + len(found.hits)), settings)
         others = [hit for hit in more.hits if hit.doc_id != topic.doc_id][:missing]
         found = with_hits(found, _behind(found.hits, others))
     return _under(name, request.question, found)
 
 
-async def _search(
+def _search(
     index: SearchIndex, request: SearchRequest, settings: RetrieverSettings, whole: Topic | None = None
 ) -> SearchResult:
     """Search by vector, else by words, under the exclusions and years of the strategy or the question."""
     context = open_search(index, replace(request, method=WITH_CONDITIONS), settings)
-    stages = await run_stages(context, upto="question")
+    stages = run_stages(context, upto="question")
     asked, given = computed(stages.question).conditions, request.strategy or Strategy()
     if asked.exclude or asked.years or request.exclude or given.exclude or given.years:
-        stages = await run_stages(context, stages, upto="terms")
+        stages = run_stages(context, stages, upto="terms")
     filters, recorder = in_years(context, stages).request.filters, context.recorder
     plain = replace(request, filters=filters, strategy=None, keywords=None, exclude=())
     if index.vectors.usable:
         opened = open_search(index, replace(plain, method=BY_VECTOR), settings)
         context = replace(opened, recorder=recorder)
-        searched = await run_stages(context, stages, upto="pool")
+        searched = run_stages(context, stages, upto="pool")
         # Sources have no passages until they are searched by words.
         if any(computed(searched.pool).found.values()):
-            return await _ranked_passages(context, searched)
+            return _ranked_passages(context, searched)
     else:
         recorder.note(index.vectors.disabled_reason or WITHOUT_VECTORS)
     context = replace(open_search(index, replace(plain, method=BY_WORDS), settings), recorder=recorder)
-    stages = await run_stages(context, stages, upto="plan")
+    stages = run_stages(context, stages, upto="plan")
     if whole and (plan := computed(stages.plan)).queries:
         # The query also matches all other passages of the paper, which come last.
         named, every = plan.queries[0], Exact("doc_id", (whole.doc_id,))
         queries = (replace(named, query=Or((named.query, every))),)
         stages = stages.with_plan(replace(plan, queries=queries))
-    return await _ranked_passages(context, await run_stages(context, stages, upto="pool"))
+    return _ranked_passages(context, run_stages(context, stages, upto="pool"))
 
 
-async def _ranked_passages(context: SearchContext, stages: Stages) -> SearchResult:
+def _ranked_passages(context: SearchContext, stages: Stages) -> SearchResult:
     """Order the found passages by their method, without a cross-encoder, and present them.
 
     A passage that is only a title is replaced by its paper's abstract.
     """
     question, pool, terms = computed(stages.question), computed(stages.pool), stages.terms
-    ranking = await rank_by_method(context, question, None, pool) if pool.found else Ranking()
+    ranking = rank_by_method(context, question, None, pool) if pool.found else Ranking()
     collapsing = replace(context, request=replace(context.request, collapse=True))
-    found = await read_hits(collapsing, [hit for hit, _ in ranking.hits])
+    found = read_hits(collapsing, [hit for hit, _ in ranking.hits])
     hits = tuple((hit, hit.score) for hit in found.hits)
     ranking = replace(ranking, hits=hits, replaced=found.replaced)
     if terms and terms.exclusions and hits:
-        ranking = await apply_exclusions(context, terms, ranking)
-    return await present(context, replace(stages, ranking=ranking))
+        ranking = apply_exclusions(context, terms, ranking)
+    return present(context, replace(stages, ranking=ranking))
 
 
 def _behind(first: Sequence[Hit], others: Sequence[Hit]) -> list[Hit]:
@@ -147,7 +147,7 @@ def fused(results: Sequence[SearchResult], k: int) -> SearchResult:
     )
 
 
-async def further_queries_from_statistics(
+def further_queries_from_statistics(
     index: SearchIndex, question: str, settings: RetrieverSettings
 ) -> tuple[str, ...]:
     """Return at most two queries in addition to the question.
@@ -155,7 +155,7 @@ async def further_queries_from_statistics(
     The first contains its strongest keywords. The second contains their translations from the glossary, or
     only the two strongest keywords. Queries that repeat another are left out.
     """
-    terms = await terms_of(index, SearchRequest(question), settings)
+    terms = terms_of(index, SearchRequest(question), settings)
     keywords, language = terms.keywords if terms else (), language_of(question)
     own = [keyword.text for keyword in keywords if keyword.language == language]
     other = [keyword.text for keyword in keywords if keyword.language != language]

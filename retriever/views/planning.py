@@ -50,9 +50,9 @@ async def plan_search(
         RetrieverError: a question, expression, method or filter that cannot be used.
     """
 
-    async def of_version(version: SearchIndex) -> ChosenKeywords:
+    def of_version(version: SearchIndex) -> ChosenKeywords:
         context = open_search(version, request, settings)
-        stages = await run_stages(context, Stages(), upto=upto)
+        stages = run_stages(context, Stages(), upto=upto)
         terms, notes = stages.terms, tuple(context.recorder.notes)
         strategy, keywords = (terms.strategy, terms.keywords) if terms else (None, ())
         chosen = request.question, strategy, keywords, notes
@@ -63,4 +63,4 @@ async def plan_search(
             *chosen, tuple(PlannedQuery(query.name, describe(query.query)) for query in named)
         )
 
-    return await index.ask(of_version)
+    return await index.run(of_version)

@@ -253,9 +253,9 @@ async def _export(
 
         async def of_version(version: SearchIndex) -> list[dict[str, Any]]:
             if ids:
-                return await records_of_papers(version, ids)
+                return await version.run(records_of_papers, ids)
             result = await search(version, asked.request, services.settings.retriever)
-            return await records_of_hits(version, result.listed)
+            return await version.run(records_of_hits, result.listed)
 
         of_source = ids and of.sources
         reading = services.sources.records(of.sources, ids) if of_source else of.opened.ask(of_version)

@@ -148,7 +148,7 @@ async def _records(
     times = await asyncio.to_thread(services.feeds.newest, feed, MOST_ENTRIES)
 
     async def of_version(version: SearchIndex) -> tuple[str, list[tuple[Any, str]]]:
-        records = await records_of_papers(version, list(times))
+        records = await version.run(records_of_papers, list(times))
         return _version_of(version.manifest), [(record, times[record["doc_id"]]) for record in records]
 
     async with services.gate.admit(request, "read"):

@@ -36,11 +36,7 @@ async def judge(call: JudgementCall, services: Shared, _: Read) -> Response:
     _require_enabled(services)
     target = await open_target(services, call.index, call.sources)
     if target.index is not None:
-
-        async def of_version(version: SearchIndex) -> None:
-            await _check_ids(version, call)
-
-        await target.opened.ask(of_version)
+        await target.opened.run(_check_ids, call)
     judgement = ReaderJudgement.of(
         call, target.index or ",".join(target.sources), datetime.now(UTC).date().isoformat()
     )
@@ -77,11 +73,11 @@ def _require_enabled(services: Services) -> None:
         raise Forbidden("this server keeps no judgements of readers")
 
 
-async def _check_ids(index: SearchIndex, call: JudgementCall) -> None:
+def _check_ids(index: SearchIndex, call: JudgementCall) -> None:
     """Raise UnknownPaper or UnknownPassage if the index does not contain what was judged."""
-    if call.paper and call.paper not in await index.engine.papers([call.paper]):
+    if call.paper and call.paper not in index.engine.papers([call.paper]):
         raise UnknownPaper(Note("no_such_paper", index=index.manifest.name, paper=call.paper[:200]))
     if call.sentence:
-        known = await index.engine.passages(list(call.sentence.citations))
+        known = index.engine.passages(list(call.sentence.citations))
         if missing := [each for each in call.sentence.citations if each not in known]:
             raise UnknownPassage(Note("no_such_passage", index=index.manifest.name, passage=missing[0][:200]))

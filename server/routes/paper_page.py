@@ -124,9 +124,7 @@ async def _address_of_doi(request: Request, services: Services, doi: str, names:
             if len(names) == 1:
                 raise
             continue
-        found = await while_connected(
-            request, services, index.ask(lambda version: papers_of_doi(version, doi))
-        )
+        found = await while_connected(request, services, index.run(papers_of_doi, doi))
         if found:
             return paper_address(found[0], name)
     return None
@@ -169,7 +167,7 @@ async def _records(request: Request, services: Services, identifier: str) -> lis
         index = await services.indexes.get(name)
     except UnknownIndex:
         return []
-    reading = index.ask(lambda version: records_of_papers(version, [doc_id]))
+    reading = index.run(records_of_papers, [doc_id])
     return await while_connected(request, services, reading)
 
 

@@ -88,7 +88,7 @@ def test_a_table_of_results_lacks_no_question():
             [BadQuestion("it is empty"), EngineUnreachable("no answer"), BadQuestion("it is empty")]
         )
 
-        async def ask(self, question):
+        async def run(self, question):
             raise next(self.errors)
 
     with pytest.raises(EngineUnreachable):

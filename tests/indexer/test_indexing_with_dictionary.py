@@ -1,6 +1,5 @@
 """A user's dictionary on its way into an index and out again."""
 
-import asyncio
 import json
 
 import pytest
@@ -61,7 +60,7 @@ def test_several_processes_analyse_with_it(home, tmp_path):
     build(home, write_jsonl(tmp_path / "many.jsonl", many), workers=2, dictionary=TERMS)
 
     with open_index(IndexerSettings(home=home), "papers") as opened:
-        frequencies = asyncio.run(opened.engine.document_frequencies(["지식그래프", "연구회"]))
+        frequencies = opened.engine.document_frequencies(["지식그래프", "연구회"])
 
     assert frequencies == {"지식그래프": 200, "연구회": 200}
 

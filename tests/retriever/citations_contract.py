@@ -61,7 +61,7 @@ def index(tmp_path_factory, settings_for):
 def links(index):
     """Return what each paper refers to, and is referred to by."""
     ids = [paper["id"] for paper in (*PAPERS, *MORE)]
-    return asyncio.run(references(index, ids)), asyncio.run(cited_by(index, ids))
+    return references(index, ids), cited_by(index, ids)
 
 
 def graph_file(settings, name):
@@ -83,20 +83,20 @@ def index_more(settings, name, papers, **options):
 def test_papers_tell_what_they_cite_and_what_cites_them(index):
     asked = ["NEW", "SURVEY", "해마", "none"]
 
-    assert asyncio.run(references(index, asked)) == {
+    assert references(index, asked) == {
         "NEW": ["SURVEY", "OLD"],
         "SURVEY": ["OLD", "NEW"],
         "해마": [],
         "none": [],
     }
-    assert asyncio.run(cited_by(index, ["OLD", "NEW", "none"])) == {
+    assert cited_by(index, ["OLD", "NEW", "none"]) == {
         "OLD": ["NEW", "SURVEY"],
         "NEW": ["SURVEY"],
         "none": [],
     }
-    assert asyncio.run(references(index, ["NEW"], 1)) == {"NEW": ["SURVEY"]}
-    assert asyncio.run(cited_by(index, ["OLD"], 1)) == {"OLD": ["NEW"]}
-    assert asyncio.run(citation_counts(index, ["SURVEY", "OLD"])) == {
+    assert references(index, ["NEW"], 1) == {"NEW": ["SURVEY"]}
+    assert cited_by(index, ["OLD"], 1) == {"OLD": ["NEW"]}
+    assert citation_counts(index, ["SURVEY", "OLD"]) == {
         "SURVEY": CitationCounts(references=5, cites=2, cited_by=1),
         "OLD": CitationCounts(references=0, cites=0, cited_by=2),
     }
@@ -105,14 +105,14 @@ def test_papers_tell_what_they_cite_and_what_cites_them(index):
 
 
 def test_references_are_named_in_the_order_of_the_record(index):
-    firsts = asyncio.run(index.engine.papers(["NEW", "SURVEY"]))
+    firsts = index.engine.papers(["NEW", "SURVEY"])
 
-    assert asyncio.run(named_references(index, firsts["NEW"])) == [
+    assert named_references(index, firsts["NEW"]) == [
         ("https://doi.org/10.5555/AIR", "SURVEY"),
         ("Sea ice and its floes.", "OLD"),
         ("A book that nobody has, 1950.", None),
     ]
-    assert asyncio.run(named_references(index, firsts["SURVEY"])) == [
+    assert named_references(index, firsts["SURVEY"]) == [
         ("OLD", "OLD"),
         ("absent", None),
         ("NEW", "NEW"),

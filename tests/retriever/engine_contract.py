@@ -3,7 +3,6 @@
 A module of tests imports all of this beside a fixture `settings_for`, which makes settings for a home.
 """
 
-import asyncio
 from contextlib import ExitStack
 
 import pytest
@@ -43,7 +42,7 @@ def own(tmp_path, settings_for):
 
 
 def hits(engine, query, k=10, *, collapse=False, **filters):
-    [found] = asyncio.run(engine.search([(query, k)], filters=Filters(**filters), collapse=collapse))
+    [found] = engine.search([(query, k)], filters=Filters(**filters), collapse=collapse)
     return found
 
 
@@ -54,7 +53,7 @@ def ids(engine, query, k=10, **options):
 def test_each_query_of_a_call_has_its_own_hits_and_k(engine):
     queries = [(QUOKKA, 3), (PANGOLIN, 1), (Term("zzz", ("zzz",)), 5), (PANGOLIN, 5)]
 
-    found = asyncio.run(engine.search(queries, filters=Filters(), collapse=True))
+    found = engine.search(queries, filters=Filters(), collapse=True)
 
     assert [[hit.passage_id for hit in one] for one in found] == [
         ["TIE-0", "TIE-1", "TIE-10"],
@@ -118,7 +117,7 @@ def test_a_filter_leaves_the_scores_as_they_are(engine):
 
 
 def test_passages_and_papers_come_in_one_call(engine):
-    passages, papers = asyncio.run(engine.records(["BOTH@en", "BARE", "none"], ["BOTH", "BARE", "none"]))
+    passages, papers = engine.records(["BOTH@en", "BARE", "none"], ["BOTH", "BARE", "none"])
 
     assert set(passages) == {"BOTH@en", "BARE"}
     assert {doc_id: paper.passage_id for doc_id, paper in papers.items()} == {"BOTH": "BOTH", "BARE": "BARE"}
@@ -140,7 +139,7 @@ def test_tokens_come_back_however_compounds_are_taken_apart(own, mode):
     engine = own([{"id": f"P{number}", **text} for number, text in enumerate(texts)], decompound=mode)
     analyze = make_analyzer("bilingual", mode).analyze
 
-    found = asyncio.run(engine.passages(["P0", "P0@en", "P1", "P2"]))
+    found = engine.passages(["P0", "P0@en", "P1", "P2"])
 
     assert len(found) == 4
     for passage in found.values():
@@ -148,7 +147,7 @@ def test_tokens_come_back_however_compounds_are_taken_apart(own, mode):
 
 
 def test_document_frequencies_count_passages(engine):
-    found = asyncio.run(engine.document_frequencies(["quokka", "pangolin", "회귀", "none"]))
+    found = engine.document_frequencies(["quokka", "pangolin", "회귀", "none"])
 
     assert found == {"quokka": 12, "pangolin": 2, "회귀": 1, "none": 0}
 
@@ -163,8 +162,8 @@ def test_what_queries_match_under_filters_is_counted_in_one_call(engine):
         (Or(()), Filters()),
     ]
 
-    assert asyncio.run(engine.counts(asked)) == [2, 1, 15, 2, len(PAPERS) + 1, 0]
-    assert asyncio.run(engine.counts([])) == []
+    assert engine.counts(asked) == [2, 1, 15, 2, len(PAPERS) + 1, 0]
+    assert engine.counts([]) == []
 
 
 def test_terms_of_the_text_are_found_by_their_beginning(engine):
@@ -173,11 +172,11 @@ def test_terms_of_the_text_are_found_by_their_beginning(engine):
 
 
 def rows(engine, *ids):
-    return asyncio.run(engine.rows(ids))
+    return engine.rows(ids)
 
 
 def test_a_row_holds_the_tokens_of_its_passage(engine):
-    [stored] = asyncio.run(engine.passages(["BOTH"])).values()
+    [stored] = engine.passages(["BOTH"]).values()
     read = rows(engine, "BOTH")
 
     body = read.lexicon.terms(read.rows.body[read.rows.in_text].tolist())
@@ -189,9 +188,7 @@ def test_a_row_holds_the_tokens_of_its_passage(engine):
 
 def test_rows_that_come_with_the_hits_are_those_that_are_asked_for(engine):
     def found(read):
-        [hits, _] = asyncio.run(
-            engine.search([(PANGOLIN, 5), (AXOLOTL, 5)], filters=Filters(), collapse=False, read=read)
-        )
+        [hits, _] = engine.search([(PANGOLIN, 5), (AXOLOTL, 5)], filters=Filters(), collapse=False, read=read)
         return [hit.passage_id for hit in hits]
 
     assert found(1) == found(0) == ["TEXTUAL", "TITLED"]

@@ -1,6 +1,5 @@
 """What every engine says of a score; see `engine_contract`."""
 
-import asyncio
 import math
 
 import pytest
@@ -47,11 +46,11 @@ def engine(tmp_path_factory, settings_for):
 
 
 def explain(engine, query, passage_id):
-    return asyncio.run(engine.explain(query, passage_id))
+    return engine.explain(query, passage_id)
 
 
 def search_score(engine, query, passage_id):
-    [hits] = asyncio.run(engine.search([(query, 10)], filters=Filters(), collapse=False))
+    [hits] = engine.search([(query, 10)], filters=Filters(), collapse=False)
     return {hit.passage_id: hit.score for hit in hits}.get(passage_id)
 
 

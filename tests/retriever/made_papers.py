@@ -137,7 +137,7 @@ def found(index, question, method="shrag", settings=None, **request):
 def planned(index, question, method="shrag", settings=None, **request) -> QueryPlan:
     """Return the query plan of a question."""
     context = open_ranking(index, SearchRequest(question, method, **request), settings or RetrieverSettings())
-    stages = asyncio.run(run_stages(context, upto="plan"))
+    stages = run_stages(context, upto="plan")
     assert stages.plan is not None
     return stages.plan
 

@@ -122,8 +122,8 @@ def test_with_vectors_the_nearest_are_similar(tmp_path, settings_for, storage):
     with embedding_server() as server:
         settings = with_encoder(settings_for(tmp_path), server, storage=storage)
         with indexed(settings, papers, f"near-{storage}") as index:
-            vectors = asyncio.run(index.engine.vectors(["A", "none"]))
-            similarities = asyncio.run(index.engine.similarities(vectors["A"], ["A", "B"]))
+            vectors = index.engine.vectors(["A", "none"])
+            similarities = index.engine.similarities(vectors["A"], ["A", "B"])
             found = page(index, "A", similar=3)
 
     assert set(vectors) == {"A"}

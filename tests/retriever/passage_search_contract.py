@@ -3,7 +3,6 @@
 Tests for whatever engine `settings_for` of a module sets.
 """
 
-import asyncio
 from dataclasses import replace
 
 import pytest
@@ -39,12 +38,10 @@ def encoded(tmp_path_factory, settings_for):
 
 
 def passages(index, text, k, *, topic=None, name="question", **request):
-    async def search():
-        about = topic and await find_topic(index, topic, Filters())
-        asked = SearchRequest(text, k=k, **request)
-        return await search_passages(index, asked, RetrieverSettings(), topic=about, name=name)
-
-    return asyncio.run(search())
+    about = topic and find_topic(index, topic, Filters())
+    return search_passages(
+        index, SearchRequest(text, k=k, **request), RetrieverSettings(), topic=about, name=name
+    )
 
 
 def papers(result):

@@ -1,6 +1,5 @@
 """What every engine makes of a phrase; see `engine_contract`."""
 
-import asyncio
 import math
 
 import pytest
@@ -39,7 +38,7 @@ def phrase(*tokens, slop=0, weight=1.0, field="text"):
 
 
 def scores(engine, query):
-    [found] = asyncio.run(engine.search([(query, 20)], filters=Filters(), collapse=False))
+    [found] = engine.search([(query, 20)], filters=Filters(), collapse=False)
     return {hit.passage_id: hit.score for hit in found}
 
 

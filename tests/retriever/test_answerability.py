@@ -1,7 +1,5 @@
 """The likelihood that the first passages answer a question."""
 
-import asyncio
-
 import pytest
 
 from retriever.answerability import (
@@ -34,7 +32,7 @@ def index(tmp_path_factory):
 
 def terms_of(index, question="quokka grass", **request):
     context = open_search(index, SearchRequest(question, **request), RetrieverSettings())
-    return asyncio.run(run_stages(context, upto="terms")).terms
+    return run_stages(context, upto="terms").terms
 
 
 def features(index, *passages, **request):
@@ -42,7 +40,7 @@ def features(index, *passages, **request):
 
 
 def rows(index, *passages):
-    return asyncio.run(index.engine.rows(passages))
+    return index.engine.rows(passages)
 
 
 def test_coverage_is_the_best_share_of_the_question_that_a_passage_holds(index):

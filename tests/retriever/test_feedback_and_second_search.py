@@ -1,6 +1,5 @@
 """Searches after the plan: terms of the best passages, and the names in them that lead to others."""
 
-import asyncio
 import json
 import subprocess
 from math import log
@@ -66,7 +65,7 @@ def hop(request, tmp_path_factory):
 
 def ranking_of(index, question, settings=None, **request):
     context = open_ranking(index, SearchRequest(question, **request), settings or RetrieverSettings())
-    return asyncio.run(run_stages(context)).ranking
+    return run_stages(context).ranking
 
 
 def names_of_queries(result):

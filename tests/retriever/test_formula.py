@@ -1,6 +1,5 @@
 """The score of `shrag`: BM25 of the question and of the keywords, for any number of hits and any filters."""
 
-import asyncio
 from math import log, sqrt
 from typing import Any
 
@@ -50,18 +49,18 @@ def made(tmp_path_factory):
 
 def parts_of(index, formula):
     """Return the parts of the scores of GRAPH and CAT."""
-    read = asyncio.run(index.engine.rows(["GRAPH", "CAT"]))
+    read = index.engine.rows(["GRAPH", "CAT"])
     return {name: values.tolist() for name, values in formula.parts(read).items()}
 
 
 def statistics(index, *tokens):
-    frequencies = asyncio.run(index.engine.document_frequencies(tokens))
+    frequencies = index.engine.document_frequencies(tokens)
     return TermStatistics(index.engine.passage_count, frequencies, index.engine.average_length)
 
 
 def scored_by(index, request, settings):
     """Return the hits of a request with their scores, and the candidates with the parts of theirs."""
-    ranking = computed(asyncio.run(run_stages(open_ranking(index, request, settings))).ranking)
+    ranking = computed(run_stages(open_ranking(index, request, settings)).ranking)
     return ranking.hits, computed(ranking.scored)
 
 

@@ -77,13 +77,13 @@ def question(settings, text, storage="float32"):
 
 def cosines(settings, text, ids, **options):
     with opened(settings) as index:
-        return asyncio.run(index.engine.similarities(question(settings, text, **options), ids))
+        return index.engine.similarities(question(settings, text, **options), ids)
 
 
 def nearest(settings, text, k, **filters):
     with opened(settings) as index:
         found = index.engine.nearest(question(settings, text), k, filters=Filters(**filters))
-        return [(hit.passage_id, hit.score) for hit in asyncio.run(found)]
+        return [(hit.passage_id, hit.score) for hit in found]
 
 
 def found(settings, text, method="dense", k=10, **request):

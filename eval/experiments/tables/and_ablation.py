@@ -25,7 +25,6 @@ from eval.experiments.topic import OpenTopic, Topic, TopicResult
 from eval.significance import Floats, compare
 from retriever.queries.boolean import And, Or, Query
 from retriever.query_plan import NamedQuery, QueryPlan, progressive_queries
-from retriever.search import run_stages
 from retriever.stages.stages import computed
 
 CLOSER, LEFT_TO_RIGHT = READINGS = ("AND binds closer", "from left to right")
@@ -87,8 +86,8 @@ async def _collected(topic: OpenTopic, relevant: frozenset[str]) -> dict[str, An
     for reading in READINGS:
         unions = []
         for operators in OPERATORS:
-            plan = QueryPlan(joined_queries(queries, operators, reading))
-            stages = await run_stages(context, topic.stages.with_plan(plan), upto="pool")
+            planned = topic.stages.with_plan(QueryPlan(joined_queries(queries, operators, reading)))
+            stages = await topic.searched(planned, upto="pool")
             unions.append(topic.union_of(computed(stages.pool)))
         found = [len(ids & relevant) for ids in unions]
         record[reading] = {"found": found, "collected": list(map(len, unions))}

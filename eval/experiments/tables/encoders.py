@@ -83,7 +83,7 @@ async def similarities_of_topic(topic: Topic) -> TopicResult:
     ranking, union = await (await topic.opened(k, await topic.strategy())).retrieve()
     ids = sorted(relevant | union)
     read = index.engine.papers if topic.materials.collapses else index.engine.passages
-    documents = dict(sorted((await read(ids)).items()))
+    documents = dict(sorted((await index.run(lambda _: read(ids))).items()))
     texts = [text_to_encode(document) or document.title for document in documents.values()]
     rankings: dict[str, Ranking] = {FUSION: ranking}
     more: dict[str, dict[str, Any]] = {}

@@ -75,7 +75,7 @@ async def rows_of_topic(topic: Topic) -> TopicResult:
         if strategy is None and origin != ORIGINS[0]:
             continue
         asked = SearchRequest(topic.question, strategy=strategy)
-        if terms := await terms_of(topic.materials.index, asked, topic.settings):
+        if terms := await topic.materials.index.run(terms_of, asked, topic.settings):
             exclusions[origin] = [each.text for each in terms.exclusions]
             found = await _rankings(topic, terms)
             rankings |= {f"{way}, {origin}": of for way, of in zip(WAYS, found, strict=True)}

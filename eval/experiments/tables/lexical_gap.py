@@ -52,15 +52,17 @@ async def documents_with_a_word(topic: Topic, documents: Collection[str]) -> fro
         return frozenset()
     wanted = Exact("doc_id" if materials.collapses else "passage_id", tuple(sorted(documents)))
     query = And((or_query(words), wanted))
-    [hits] = await materials.index.engine.search(
-        [(query, len(documents))], filters=Filters(), collapse=materials.collapses
+    asked = [(query, len(documents))]
+    [hits] = await materials.index.run(
+        lambda index: index.engine.search(asked, filters=Filters(), collapse=materials.collapses)
     )
     return frozenset(map(materials.id_of, hits))
 
 
 async def in_own_language(topic: Topic) -> bool:
     """Check whether a relevant document is in the language of the question."""
-    passages, papers = await topic.materials.index.engine.records(topic.relevant, topic.relevant)
+    relevant = topic.relevant
+    passages, papers = await topic.materials.index.run(lambda index: index.engine.records(relevant, relevant))
     found = papers if topic.materials.collapses else passages
     return any(passage.lang == language_of(topic.question) for passage in found.values())
 

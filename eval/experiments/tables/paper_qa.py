@@ -113,7 +113,7 @@ async def _check(index: SearchIndex, questions: Mapping[str, PaperQuestion], pat
         try:
             check_question(each.question)
             if each.topic is not None:
-                await find_topic(index, each.topic, Filters())
+                await index.run(find_topic, each.topic, Filters())
         except (BadQuestion, BadFilter, UnknownPaper) as error:
             raise BadTopics(f"{path}: {query_id}: {error}") from None
 

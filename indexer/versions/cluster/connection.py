@@ -15,7 +15,6 @@ from typing import Any
 from elastic_transport import ConnectionTimeout, SerializationError, TlsError, TransportError
 from elasticsearch import (
     ApiError,
-    AsyncElasticsearch,
     Elasticsearch,
     OrjsonSerializer,
     UnsupportedProductError,
@@ -80,11 +79,6 @@ def connect(settings: ElasticsearchSettings, *, patience_s: float = 0) -> Elasti
                 time.sleep(pause)
 
     return Client(**_options(settings, 0 if patience_s else TRANSPORT_RETRIES))
-
-
-def connect_async(settings: ElasticsearchSettings) -> AsyncElasticsearch:
-    """Return a client for one event loop, whose errors `map_client_errors` converts."""
-    return AsyncElasticsearch(**_options(settings, TRANSPORT_RETRIES))
 
 
 def _options(settings: ElasticsearchSettings, max_retries: int) -> dict[str, Any]:

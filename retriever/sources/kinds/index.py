@@ -33,7 +33,7 @@ from retriever.sources.settings import SourceSettings
 
 BODY = "body"
 T = TypeVar("T")
-Follow = Callable[[SearchIndex, Sequence[str], int], Awaitable[dict[str, list[str]]]]
+Follow = Callable[[SearchIndex, Sequence[str], int], dict[str, list[str]]]
 
 
 class Settings(SourceSettings):
@@ -61,6 +61,9 @@ class IndexSource(Source):
         """Ask one version of the index from the beginning of a question to its end."""
         return await self._index.ask(question)
 
+    async def _run(self, function: Callable[[SearchIndex], T]) -> T:
+        return await self.ask(lambda version: version.run(function))
+
     @property
     def manifest(self) -> Manifest:
         """The manifest of the version that answered last."""
@@ -75,15 +78,13 @@ class IndexSource(Source):
     async def search(self, queries: Sequence[tuple[Query, int]], *, filters: Filters) -> SourceAnswer:
         """Answer many queries in one call to the engine, and read the papers in another."""
 
-        async def of(index: SearchIndex) -> SourceAnswer:
+        def of(index: SearchIndex) -> SourceAnswer:
             made = index.manifest.analyzer, index.manifest.decompound, index.manifest.dictionary
             same = made == (ANALYZER, DECOMPOUND, "")  # tokens of queries and of the index
-            asked = await index.threads.run(
-                lambda: [(analysed(query, index.analyzer, keep=same), k) for query, k in queries]
-            )
+            asked = [(analysed(query, index.analyzer, keep=same), k) for query, k in queries]
             whole = _holds_papers(index)
-            found = await index.engine.search(asked, filters=filters, collapse=whole)
-            papers = await self._of_hits(index, list(chain.from_iterable(found)))
+            found = index.engine.search(asked, filters=filters, collapse=whole)
+            papers = self._of_hits(index, list(chain.from_iterable(found)))
             lists = [{hit.doc_id if whole else hit.passage_id: hit.score for hit in of} for of in found]
             scored = (
                 tuple(SourcePaper(papers[name], score) for name, score in of.items() if name in papers)
@@ -91,11 +92,11 @@ class IndexSource(Source):
             )
             return SourceAnswer(tuple(scored), requests=2)
 
-        return await self.ask(of)
+        return await self._run(of)
 
-    async def _of_hits(self, index: SearchIndex, hits: Sequence[EngineHit]) -> dict[str, Paper]:
+    def _of_hits(self, index: SearchIndex, hits: Sequence[EngineHit]) -> dict[str, Paper]:
         """Return the records of hits; the body of a full paper is its passages that were found."""
-        passages = await index.engine.passages({hit.passage_id for hit in hits})
+        passages = index.engine.passages({hit.passage_id for hit in hits})
         if not _holds_papers(index):
             return {
                 name: Paper(id=name, title=of.title, abstract=of.text, lang=of.lang, source=self.name)
@@ -105,25 +106,22 @@ class IndexSource(Source):
         for passage in passages.values():
             if passage.part == BODY:
                 bodies[passage.doc_id].append(passage.text)
-        papers = await self._read(index, (hit.doc_id for hit in hits))
+        papers = self._read(index, (hit.doc_id for hit in hits))
         texts = {doc_id: {"body": "\n\n".join(parts)} for doc_id, parts in bodies.items()}
         return {doc_id: paper.model_copy(update=texts.get(doc_id)) for doc_id, paper in papers.items()}
 
-    async def _read(self, index: SearchIndex, ids: Iterable[str]) -> dict[str, Paper]:
+    def _read(self, index: SearchIndex, ids: Iterable[str]) -> dict[str, Paper]:
         """Return the records of papers, or of passages if the index holds passages without papers."""
         if not _holds_papers(index):
-            return await self._of_hits(index, [EngineHit(passage_id, "", 0.0) for passage_id in ids])
-        records = await records_of_papers(index, ids)
-        return await index.threads.run(
-            lambda: {
-                str(record.pop("doc_id")): Paper.model_validate(record | {"source": self.name})
-                for record in records
-            }
-        )
+            return self._of_hits(index, [EngineHit(passage_id, "", 0.0) for passage_id in ids])
+        return {
+            str(record.pop("doc_id")): Paper.model_validate(record | {"source": self.name})
+            for record in records_of_papers(index, ids)
+        }
 
     async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
         """Return records by id."""
-        found = await self.ask(lambda version: self._read(version, ids))
+        found = await self._run(lambda version: self._read(version, ids))
         return {paper_id: SourcePaper(paper) for paper_id, paper in found.items()}
 
     async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
@@ -135,24 +133,24 @@ class IndexSource(Source):
         return await self._linked(cited_by, ids, limit)
 
     async def _linked(self, follow: Follow, ids: Sequence[str], limit: int) -> LinkedPapers:
-        async def of(index: SearchIndex) -> LinkedPapers:
+        def of(index: SearchIndex) -> LinkedPapers:
             if not _holds_papers(index):
                 return LinkedPapers()
-            linked = await follow(index, ids, limit)
-            papers = await self._read(index, chain.from_iterable(linked.values()))
+            linked = follow(index, ids, limit)
+            papers = self._read(index, chain.from_iterable(linked.values()))
             found = {
                 paper_id: tuple(SourcePaper(papers[other]) for other in others if other in papers)
                 for paper_id, others in linked.items()
             }
             return LinkedPapers(found, requests=2)  # maximum: long abstracts are read again
 
-        return await self.ask(of)
+        return await self._run(of)
 
     async def citation_counts(self, ids: Sequence[str]) -> dict[str, int]:
         """Count the papers of the index that refer to each paper; empty if it holds passages."""
         if not _holds_papers(self._index):
             return {}
-        counts = await self.ask(lambda version: citation_counts(version, ids))
+        counts = await self._run(lambda version: citation_counts(version, ids))
         return {paper_id: count.cited_by for paper_id, count in counts.items()}
 
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
@@ -161,16 +159,14 @@ class IndexSource(Source):
         A word that is only a token within a sentence (줄이) is counted in its written form.
         """
 
-        async def of(index: SearchIndex) -> tuple[dict[str, int], int]:
+        def of(index: SearchIndex) -> tuple[dict[str, int], int]:
             analyze = index.analyzer.analyze
-            tokens = await index.threads.run(
-                lambda: {word: [each[0] for each in analyze(word)] for word in words}
-            )
-            counted = await index.engine.document_frequencies({*words, *chain.from_iterable(tokens.values())})
+            tokens = {word: [each[0] for each in analyze(word)] for word in words}
+            counted = index.engine.document_frequencies({*words, *chain.from_iterable(tokens.values())})
             rarest = {word: min((counted[token] for token in of), default=0) for word, of in tokens.items()}
             return {word: max(counted[word], rarest[word]) for word in words}, index.engine.passage_count
 
-        return await self.ask(of)
+        return await self._run(of)
 
     async def close(self) -> None:
         """Close the index."""

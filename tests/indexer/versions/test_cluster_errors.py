@@ -1,6 +1,5 @@
 """Errors of a client of a cluster: certificates, other servers, refusals; each with the next step."""
 
-import asyncio
 import json
 import shutil
 from typing import ClassVar
@@ -73,7 +72,7 @@ def test_a_certificate_of_another_server_is_refused_before_a_key_is_sent(certifi
             asked(url, ca_certs=other, api_key=KEY)
         searches = ManySearches(ElasticsearchSettings(url=url, ca_certs=other, api_key=KEY), "papers", {})
         with pytest.raises(EngineUnreachable, match=r"certificate .* is rejected"):
-            asyncio.run(searches.send([{}]))
+            searches.send([{}])
         searches.close()
         searches.close()  # again
     assert answering.seen == []
@@ -139,7 +138,7 @@ def test_a_search_that_is_refused_is_told_in_one_line_without_secrets():
     with serving(refusing) as url:
         searches = ManySearches(ElasticsearchSettings(url=url), "papers", {})
         with pytest.raises(EngineRefused, match=r"refused a search: 메탄 \[2J GET") as raised:
-            asyncio.run(searches.send([{"query": {"match_all": {}}}]))
+            searches.send([{"query": {"match_all": {}}}])
         searches.close()
     said = str(raised.value)
     assert "changeme" not in said

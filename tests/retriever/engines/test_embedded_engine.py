@@ -1,6 +1,5 @@
 """The embedded engine: asked from many threads, and what it makes of errors."""
 
-import asyncio
 import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -37,14 +36,14 @@ def test_a_passage_that_is_not_there_may_be_asked_for_beside_searches(tmp_path, 
     every = [(Term("quokka", ("quokka",)), len(papers))]
     with index_of(tmp_path / "home", *papers) as index, ThreadPoolExecutor(4) as threads:
 
-        async def find():
-            return [await index.engine.search(every, filters=Filters(), collapse=False) for _ in range(20)]
+        def find():
+            return [index.engine.search(every, filters=Filters(), collapse=False) for _ in range(20)]
 
-        async def ask():
-            return [await index.engine.records([f"unknown-{number}"]) for number in range(400)]
+        def ask():
+            return [index.engine.records([f"unknown-{number}"]) for number in range(400)]
 
-        searching = [threads.submit(lambda: asyncio.run(find())) for _ in range(2)]
-        asking = [threads.submit(lambda: asyncio.run(ask())) for _ in range(2)]
+        searching = [threads.submit(find) for _ in range(2)]
+        asking = [threads.submit(ask) for _ in range(2)]
         assert all(task.result() == [({}, {})] * 400 for task in asking)
         for task in searching:
             for [hits] in task.result():
@@ -56,4 +55,4 @@ def test_an_error_over_a_file_that_was_changed_is_damage(home):
         path = home / NAME / "versions" / "000001" / "glossary.sqlite"
         path.write_bytes(path.read_bytes() + b"more")
         with pytest.raises(IndexDamaged, match=r"glossary\.sqlite has [\d,]+ bytes instead of [\d,]+"):
-            asyncio.run(index.engine.counts([(3, Filters())]))  # type: ignore[list-item]
+            index.engine.counts([(3, Filters())])  # type: ignore[list-item]

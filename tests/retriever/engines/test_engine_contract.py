@@ -1,7 +1,5 @@
 """The embedded engine keeps what every engine promises."""
 
-import asyncio
-
 import pytest
 
 from indexer.settings import IndexerSettings
@@ -25,6 +23,6 @@ def test_the_first_passage_of_an_article_that_is_indexed_by_passages_is_its_pape
     ]
     build(tmp_path, write_jsonl(tmp_path / "a.jsonl", passages))
     with open_index(IndexerSettings(home=tmp_path), "papers") as index:
-        papers = asyncio.run(index.engine.papers(["7", "8", "7"]))
+        papers = index.engine.papers(["7", "8", "7"])
 
     assert {doc_id: passage.passage_id for doc_id, passage in papers.items()} == {"7": "7#0"}

@@ -1,6 +1,5 @@
 """Postings that need not be read: what is left out changes no hit and no score."""
 
-import asyncio
 import math
 import random
 
@@ -42,7 +41,7 @@ def test_the_ten_queries_find_the_same_whether_all_is_read_or_not(index, filters
         found = []
         for worthwhile in (math.inf, 0):
             monkeypatch.setattr(tantivy_search, "WORTHWHILE", worthwhile)
-            found.append(asyncio.run(index.engine.search(queries, filters=filters, collapse=True)))
+            found.append(index.engine.search(queries, filters=filters, collapse=True))
         read, pruned = found
         for one, other in zip(read, pruned, strict=True):
             assert [hit.score for hit in one] == pytest.approx([hit.score for hit in other], abs=2e-4)
@@ -57,7 +56,7 @@ def test_very_many_words_find_the_same_whether_all_is_read_or_not(index, words, 
     found = []
     for worthwhile in (math.inf, 0):
         monkeypatch.setattr(tantivy_search, "WORTHWHILE", worthwhile)
-        found.append(asyncio.run(index.engine.search([(query, 10)], filters=Filters(), collapse=True)))
+        found.append(index.engine.search([(query, 10)], filters=Filters(), collapse=True))
 
     ((read,), (pruned,)) = found
     assert len(read) == 10

@@ -1,6 +1,5 @@
 """The embedded engine explains its scores as every engine does."""
 
-import asyncio
 import math
 
 import pytest
@@ -24,7 +23,7 @@ def test_passages_without_a_word_count_in_the_averages(tmp_path, settings_for):
     papers = [{"id": "A", "title": "alpha"}, {"id": "B", "title": "beta gamma"}, {"id": "C", "title": "the"}]
 
     with indexed(settings_for(tmp_path), papers) as index:
-        [term] = asyncio.run(index.engine.explain(Term("alpha", ("alpha",)), "A"))
+        [term] = index.engine.explain(Term("alpha", ("alpha",)), "A")
 
     # One of three passages; its one word against 1 on average.
     assert term.idf == pytest.approx(math.log(1 + 2.5 / 1.5))

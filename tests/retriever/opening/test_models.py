@@ -1,6 +1,5 @@
 """Models are opened on first use, shared by all callers, and not retried immediately after a failure."""
 
-import asyncio
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -25,7 +24,7 @@ class Counted(LazyModel[Model]):
     """Counts how often the model is opened; the first `failing` attempts fail."""
 
     def __init__(self, failing=0):
-        super().__init__("test", self._begin)
+        super().__init__(self._begin)
         self.opened, self._failing = [], failing
 
     def _begin(self):
@@ -36,7 +35,7 @@ class Counted(LazyModel[Model]):
 
 
 def used(model):
-    return asyncio.run(model.run(lambda opened: opened))
+    return model.run(lambda opened: opened)
 
 
 def test_one_model_serves_all_calls_and_is_closed():
@@ -49,7 +48,7 @@ def test_one_model_serves_all_calls_and_is_closed():
 def test_a_released_model_is_opened_again():
     with closing(Counted()) as model:
         first = used(model)
-        model.release()
+        model.close()
         assert first.closed
         assert used(model) is not first
 

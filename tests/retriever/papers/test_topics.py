@@ -1,7 +1,5 @@
 """The paper that a question is about: by id, by its exact title in either language."""
 
-import asyncio
-
 import pytest
 
 from indexer.settings import IndexerSettings
@@ -19,7 +17,7 @@ def index(tmp_path_factory):
 
 
 def topic(index, name, filters=None):
-    return asyncio.run(find_topic(index, name, filters or Filters()))
+    return find_topic(index, name, filters or Filters())
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """The cascade of relevance: the cross-encoder, else the cosine, with weights of passages or papers."""
 
-import asyncio
 from dataclasses import dataclass
 
 import pytest
@@ -19,18 +18,18 @@ class CrossEncoder:
     configured: bool = True
     gives_raw_scores: bool = False
 
-    async def scores(self, question, texts):
+    def scores(self, question, texts):
         if not self.found:
             raise EncoderUnusable("no memory")
         return "judge", list(self.found)
 
 
-async def vectors():
+def vectors():
     return HALF_AND_LEAD
 
 
 def measured(cross_encoder, leads, weights=PASSAGES, texts=("one", "two")):
-    return asyncio.run(relevance_by_models(cross_encoder, "question", texts, leads, weights))
+    return relevance_by_models(cross_encoder, "question", texts, leads, weights)
 
 
 def test_the_cross_encoder_comes_first():

@@ -52,11 +52,11 @@ def index(home):
 
 def ranked_in(index, question=QUESTION, **filters):
     request = SearchRequest(question, filters=Filters(**filters))
-    return asyncio.run(rank_papers(index, request, RetrieverSettings()))
+    return rank_papers(index, request, RetrieverSettings())
 
 
 def scores(index, found, *ids):
-    return asyncio.run(scores_of(index, found, ids))
+    return scores_of(index, found, ids)
 
 
 def test_papers_come_best_first_and_those_without_a_word_of_the_question_do_not(index):

@@ -1,7 +1,5 @@
 """Relevance between 0 and 1: by a cross-encoder, by cosine, by words; what fails is left to the next."""
 
-import asyncio
-
 import pytest
 
 from indexer.settings import IndexerSettings, RerankerSettings
@@ -21,15 +19,11 @@ QUESTION = "How many months do dormice hibernate in hollow trees?"
 
 def measured(settings, question=QUESTION):
     """Return the relevance of the papers by id, and by what it was measured."""
-
-    async def measure(index):
-        given = RetrieverSettings()
-        found = await search_passages(index, SearchRequest("trees rivers months", k=3), given)
-        hits = sorted(found.hits, key=lambda hit: hit.passage_id)
-        return [hit.passage_id for hit in hits], await relevance(index, question, hits, given)
-
     with indexed(settings, PAPERS) as index:
-        ids, found = asyncio.run(measure(index))
+        given = RetrieverSettings()
+        hits = search_passages(index, SearchRequest("trees rivers months", k=3), given).hits
+        ids = sorted(hit.passage_id for hit in hits)
+        found = relevance(index, question, sorted(hits, key=lambda hit: hit.passage_id), given)
     return dict(zip(ids, found.scores, strict=True)), found
 
 

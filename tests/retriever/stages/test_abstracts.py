@@ -1,7 +1,5 @@
 """Passages that are only a title are replaced by their paper's abstract."""
 
-import asyncio
-
 import pytest
 
 from retriever.engines import EngineHit
@@ -26,7 +24,7 @@ def read(index, *asked, **request):
     """Read hits of passages, which score 1, .5, … in their order."""
     hits = [EngineHit(name, name.partition("@")[0], 1 / rank) for rank, name in enumerate(asked, 1)]
     context = open_search(index, SearchRequest("axolotl", **request), RetrieverSettings())
-    found = asyncio.run(read_hits(context, hits))
+    found = read_hits(context, hits)
     assert [hit.passage_id for hit in found.hits] == list(found.read.ids)
     return [(hit.passage_id, hit.score) for hit in found.hits], dict(found.replaced)
 

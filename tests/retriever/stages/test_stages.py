@@ -23,14 +23,11 @@ def index(tmp_path_factory):
 
 def begun(index, upto, question=QUESTION, **request):
     context = open_search(index, SearchRequest(question, **request), SETTINGS)
-    return context, asyncio.run(run_stages(context, upto=upto))
+    return context, run_stages(context, upto=upto)
 
 
 def finished(context, stages: Stages):
-    async def finish():
-        return await present(context, await run_stages(context, stages))
-
-    return asyncio.run(finish())
+    return present(context, run_stages(context, stages))
 
 
 def with_toy(stages, hits):
@@ -42,9 +39,9 @@ def with_toy(stages, hits):
 def test_a_search_run_stage_by_stage_gives_what_it_gives_at_once(index):
     context, stages = begun(index, "question")
     for stage in ("terms", "plan", "pool", "ranking"):
-        stages = asyncio.run(run_stages(context, stages, upto=stage))
+        stages = run_stages(context, stages, upto=stage)
 
-    by_stages = asyncio.run(present(context, stages)).as_record()
+    by_stages = present(context, stages).as_record()
     at_once = asyncio.run(search(index, SearchRequest(QUESTION), SETTINGS)).as_record()
 
     assert by_stages | {"milliseconds": {}} == at_once | {"milliseconds": {}}

@@ -1,7 +1,5 @@
 """A cluster keeps what every engine promises, and scores as the embedded engine does."""
 
-import asyncio
-
 import pytest
 
 import retriever.engines.elasticsearch
@@ -31,7 +29,7 @@ def both(tmp_path_factory, settings_for):
 
 
 def scored(index, query, k=60, *, collapse=False, **filters):
-    [hits] = asyncio.run(index.engine.search([(query, k)], filters=Filters(**filters), collapse=collapse))
+    [hits] = index.engine.search([(query, k)], filters=Filters(**filters), collapse=collapse)
     return [(hit.passage_id, hit.score) for hit in hits]
 
 
@@ -121,7 +119,7 @@ def test_a_small_window_gives_the_same_hits(both, monkeypatch):
     assert scored(cluster, query) == whole
     assert [scored(cluster, query, k) for k in (3, 4, 5, 17)] == [whole[:k] for k in (3, 4, 5, 17)]
     assert scored(cluster, Not(TRADE), 9) == scored(cluster, Not(TRADE))[:9]
-    assert len(asyncio.run(cluster.engine.passages([hit for hit, _ in whole]))) == 29
+    assert len(cluster.engine.passages([hit for hit, _ in whole])) == 29
 
 
 def test_a_match_of_another_tool_is_analysed_as_the_text_was(settings_for, tmp_path):

@@ -1,6 +1,5 @@
 """What a user is told: no cluster, another server, no rights, another fingerprint, no nori."""
 
-import asyncio
 import json
 import re
 from dataclasses import replace
@@ -176,7 +175,7 @@ def test_a_closed_index_is_told(own):
     with client_of(settings.elasticsearch) as client:
         client.indices.close(index=f"{settings.elasticsearch.prefix}-{NAME}")
     with open_index(settings, NAME) as index, pytest.raises(EngineRefused, match="clos"):
-        asyncio.run(index.engine.passages(["P00001"]))
+        index.engine.passages(["P00001"])
 
 
 def test_a_read_only_index_ends_a_build_that_goes_on_later(settings_for, tmp_path):

@@ -1,6 +1,5 @@
 """A cluster's scores are explained as every engine's."""
 
-import asyncio
 import math
 
 import pytest
@@ -18,7 +17,7 @@ def test_passages_without_a_word_are_left_out_of_the_averages(tmp_path, settings
     papers = [{"id": "A", "title": "alpha"}, {"id": "B", "title": "beta gamma"}, {"id": "C", "title": "the"}]
 
     with indexed(settings_for(tmp_path), papers, "averages") as index:
-        [term] = asyncio.run(index.engine.explain(Term("alpha", ("alpha",)), "A"))
+        [term] = index.engine.explain(Term("alpha", ("alpha",)), "A")
 
     # One of two passages; its one word against 1.5 on average.
     assert term.idf == pytest.approx(math.log(1 + 1.5 / 1.5))

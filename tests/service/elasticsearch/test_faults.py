@@ -1,6 +1,5 @@
 """A cluster that turns requests away, loses nodes, hangs or dies: who tries again, and what is told."""
 
-import asyncio
 import json
 import re
 import subprocess
@@ -58,14 +57,14 @@ def changed(settings: IndexerSettings, **of_cluster: float) -> IndexerSettings:
 def test_a_search_is_sent_four_times(status: int, proxy: Proxy, settings):
     build(settings, settings.home / "papers.jsonl")
     with open_index(settings, NAME) as index:
-        wanted = asyncio.run(index.engine.passages(["P00001"]))
+        wanted = index.engine.passages(["P00001"])
         proxy.fail("_msearch", refusal(status), times=3)
-        assert asyncio.run(index.engine.passages(["P00001"])) == wanted
+        assert index.engine.passages(["P00001"]) == wanted
 
         proxy.fail("_msearch", refusal(status), times=1_000)
         told = "is overloaded.*try again" if status == 429 else "is not ready.*_cluster/health"
         with pytest.raises(EngineRefused, match=told):
-            asyncio.run(index.engine.passages(["P00001"]))
+            index.engine.passages(["P00001"])
         assert proxy.seen["_msearch"] == 4
 
 

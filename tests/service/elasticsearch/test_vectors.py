@@ -1,6 +1,5 @@
 """Vectors in a cluster: exact similarities of given passages, and the nearest of all."""
 
-import asyncio
 import math
 from contextlib import closing
 
@@ -52,7 +51,7 @@ def engine(index):
 def test_the_cosine_of_each_passage_that_has_a_vector_is_given(engine):
     asked = ["P-180", "P-30", "P-none", "P-missing", "P-0"]
 
-    found = asyncio.run(engine.similarities(direction(0), asked))
+    found = engine.similarities(direction(0), asked)
 
     assert found == {
         "P-0": pytest.approx(1.0, abs=1e-6),
@@ -62,7 +61,7 @@ def test_the_cosine_of_each_passage_that_has_a_vector_is_given(engine):
 
 
 def test_the_nearest_come_by_cosine(engine):
-    found = asyncio.run(engine.nearest(direction(80), 2, filters=Filters()))
+    found = engine.nearest(direction(80), 2, filters=Filters())
 
     assert [hit.passage_id for hit in found] == ["P-90", "P-30"]
     assert found[0].score == pytest.approx(math.cos(math.radians(10)), abs=0.01)
@@ -74,4 +73,4 @@ def test_vectors_stay_out_of_what_is_read_back_and_outlast_an_update(index, engi
         assert "vector" not in client.get(index=name, id="P-30")["_source"]
         client.update(index=name, id="P-30", doc={"lang": "ko"}, refresh=True)
 
-    assert asyncio.run(engine.similarities(direction(30), ["P-30"])) == {"P-30": pytest.approx(1.0, abs=1e-6)}
+    assert engine.similarities(direction(30), ["P-30"]) == {"P-30": pytest.approx(1.0, abs=1e-6)}

@@ -371,7 +371,7 @@ def test_a_question_under_way_is_cancelled_with_its_reader(settings, tmp_path):
     build(settings, corpus(tmp_path, some(0, 3)))
 
     async def leave(index):
-        asking = asyncio.ensure_future(index.engine.passages(["P00001"]))
+        asking = asyncio.ensure_future(index.run(lambda version: version.engine.passages(["P00001"])))
         await asyncio.sleep(0)
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -379,4 +379,4 @@ def test_a_question_under_way_is_cancelled_with_its_reader(settings, tmp_path):
 
     with open_index(settings, NAME) as index:
         asyncio.run(leave(index))
-        assert set(asyncio.run(index.engine.passages(["P00001"]))) == {"P00001"}
+        assert set(index.engine.passages(["P00001"])) == {"P00001"}
