@@ -30,7 +30,7 @@ from indexer.forward.rows import LONGEST_NAME, PassageRows
 HEADER = np.dtype("<i8")
 COLUMNS = 4  # order, frequency, lengths, named
 WHOLE = 200  # a share of 1 in the file
-REMEMBERED = 50_000  # terms whose numbers are cached
+REMEMBERED = 50_000  # terms in each cache: by term, and by number
 LARGEST_CHARACTER = "\U0010ffff"
 ROWS_AT_ONCE = 1_000  # rows whose tokens are counted in one call
 
@@ -76,6 +76,7 @@ class Lexicon:
         if self._ends[size] != length:
             raise ValueError("a lexicon is damaged")
         self._numbers: dict[str, int] = {GAP: 0}
+        self._texts: dict[int, str] = {0: GAP}
 
     def __len__(self) -> int:
         return len(self._order)
@@ -101,13 +102,19 @@ class Lexicon:
 
     def terms(self, numbers: Iterable[int]) -> list[str]:
         """Return the terms of numbers, GAP for 0; IndexDamaged for an unknown number."""
-        with map_damage_errors(self._what):
-            return list(map(self._text, numbers))
+        if len(self._texts) > REMEMBERED:
+            self._texts = {0: GAP}
+        wanted, known = list(numbers), self._texts
+        missing = {number for number in wanted if number not in known}
+        if missing:
+            with map_damage_errors(self._what):
+                known |= {number: self._text(number) for number in missing}
+        return [known[number] for number in wanted]
 
     def _text(self, number: int) -> str:
         if number > len(self):
             raise ValueError(f"a lexicon of {len(self):,} terms has no number {number:,}")
-        return str(self._bytes(number), "utf-8") if number else GAP
+        return str(self._bytes(number), "utf-8")
 
     def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
         """Return the document frequencies of terms."""
@@ -131,7 +138,8 @@ class Lexicon:
 
     def __iter__(self) -> Iterator[str]:
         """Yield the terms in order of their numbers."""
-        yield from self.terms(range(1, len(self) + 1))
+        with map_damage_errors(self._what):
+            yield from map(self._text, range(1, len(self) + 1))
 
     def _place(self, encoded: bytes) -> int:
         return bisect_left(self._order, encoded, key=self._bytes)
