@@ -13,6 +13,7 @@ Style).
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from typing import Literal
 
@@ -26,21 +27,6 @@ AFTER_BRACKET = re.compile("(?<=[‘“(\\[])[a-z]")
 SMALL = frozenset("a an and as at but by for in nor of on or per the to via yet".split())
 
 
-def full_range(pages: str) -> str:
-    """Return the pages unchanged."""
-    return pages
-
-
-def minimal_range(pages: str) -> str:
-    """Keep only the digits that change: 101-8, 101-18 (Citing Medicine)."""
-    return _shortened(pages, 1)
-
-
-def two_digit_range(pages: str) -> str:
-    """Keep two digits, or more if they change: 101-08, 101-18, 1496-505 (MLA Handbook)."""
-    return _shortened(pages, TWO_DIGITS)
-
-
 def chicago_range(pages: str) -> str:
     """Shorten as the Chicago Manual of Style: 71-72, 100-104, 101-8, 321-28, 1496-500."""
     if not (found := RANGE.fullmatch(pages)):
@@ -48,10 +34,10 @@ def chicago_range(pages: str) -> str:
     first = int(found[1])
     if first < HUNDRED or first % HUNDRED == 0:
         return pages
-    return _shortened(pages, 1 if first % HUNDRED < TEN else TWO_DIGITS)
+    return shortened_range(pages, 1 if first % HUNDRED < TEN else TWO_DIGITS)
 
 
-def _shortened(pages: str, least: int) -> str:
+def shortened_range(pages: str, least: int) -> str:
     """Drop the digits of the last page that agree with the first one, and keep at least some."""
     found = RANGE.fullmatch(pages)
     if not found or len(found[1]) != len(found[2]):
@@ -59,6 +45,10 @@ def _shortened(pages: str, least: int) -> str:
     first, last = found[1], found[2]
     same = next((place for place, digit in enumerate(first) if digit != last[place]), len(first))
     return f"{first}-{last[min(same, max(0, len(last) - least)) :]}"
+
+
+minimal_range = partial(shortened_range, least=1)  # 101-8, 101-18 (Citing Medicine)
+two_digit_range = partial(shortened_range, least=TWO_DIGITS)  # 101-08, 101-18, 1496-505 (MLA Handbook)
 
 
 def headline_parts(title: str) -> str:
@@ -98,10 +88,10 @@ class CitationStyle:
 STYLES = {
     style.name: style
     for style in (
-        CitationStyle("apa", "year-suffix", full_range, quotes_titles=False),
+        CitationStyle("apa", "year-suffix", str, quotes_titles=False),
         CitationStyle("chicago", "year-suffix", chicago_range, quotes_titles=True, headlines=True),
-        CitationStyle("ieee", None, full_range, quotes_titles=True),
-        CitationStyle("korean", "year-suffix", full_range, quotes_titles=False),
+        CitationStyle("ieee", None, str, quotes_titles=True),
+        CitationStyle("korean", "year-suffix", str, quotes_titles=False),
         CitationStyle("mla", "title-short", two_digit_range, quotes_titles=True, headlines=True),
         CitationStyle("vancouver", None, minimal_range, quotes_titles=False),
     )

@@ -55,6 +55,8 @@ def _files(examined: Examined, name: str) -> str | Finding:
         for done, version in enumerate(versions):
             examined.progress(f"reading the files of {name}", done, len(versions))
             damaged += [f"version {version}: {line}" for line in store.verify_files(version)]
+    if not versions:
+        return Finding(f"{name}, files", "not configured", "there are no versions")
     if not damaged:
         return f"{counted(len(versions), 'version')}, as written"
     more = [f"and {len(damaged) - SHOWN_DIFFERENCES} more"] if damaged[SHOWN_DIFFERENCES:] else []

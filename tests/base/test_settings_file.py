@@ -20,7 +20,7 @@ from indexer.settings import IndexerSettings
 from retriever.settings import RetrieverSettings
 from server.settings import ServerSettings
 
-TEXTS = st.text(st.characters(exclude_categories=("Cs",)))
+TEXTS = st.text(st.characters(codec="utf-8"))
 
 
 @pytest.fixture(autouse=True)
