@@ -2,9 +2,8 @@
 
 import shutil
 import zlib
-from collections import Counter
-from collections.abc import Collection, Generator, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,15 +12,14 @@ from base.errors import InvalidCall, RemediableError
 from base.progress import Progress, no_progress
 from indexer.building.plan import check_request
 from indexer.corpora.papers import Unit
-from indexer.corpora.readers import LeftOut
 from indexer.corpora.readers.items import Item, dead_letter
 from indexer.corpora.readers.metadata_records import read_metadata
 from indexer.corpora.readers.oai import paper_id
+from indexer.corpora.record_source import RecordSource
 from indexer.errors import EmptyCorpus, RepositoryFailed
-from indexer.harvesting.client import RepositoryClient
 from indexer.harvesting.listing import HarvestOptions, Listing, ListReport
 from indexer.harvesting.mirror import ENDING, Mirror, harvest_lock, open_mirror, states_in
-from indexer.harvesting.repository import EXAMPLE, Repository
+from indexer.harvesting.protocol import EXAMPLE, Repository, RepositoryClient
 from indexer.ingest import IngestReport, IngestRequest, create_folder, discard_folder, index_records
 from indexer.settings import IndexerSettings
 from indexer.versions.manifest import HARVESTS, Manifest
@@ -51,34 +49,35 @@ class HarvestReport:
         }
 
 
-class ChangedRecords:
+class ChangedRecords(RecordSource):
     """The papers of a mirror that changed after a generation, as a corpus for a build."""
+
+    unit: Unit = "paper"
 
     def __init__(self, mirror: Mirror, since: int) -> None:
         """Close the generation of the latest changes, so that `since` and `last` identify the content."""
-        repository = mirror.state.repository
-        self.last = mirror.close_generation()
-        self.files = [f"{repository.name} {mirror.state.mirror_id} {since}-{self.last}"]
-        self.format = repository.metadata_prefix
-        self.formats = Counter({self.format: 1})
-        self.left_out = LeftOut()
-        self.unit: Unit = "paper"
-        self.bytes_read = 0
-        self.sources: dict[str, tuple[str, ...]] = {}  # records are chosen by their generation
-        self.skipped: frozenset[str] = frozenset()
-        self.total_bytes = mirror.bytes_changed(since)
-        self._mirror, self._since = mirror, since
+        self._mirror, self._since, self.last = mirror, since, mirror.close_generation()
 
-    def skip(self, names: Collection[str]) -> None:
-        """Leave out some files, of which there are none."""
-        self.skipped = frozenset(names)
+    @property
+    def files(self) -> list[str]:
+        """A name of the changes, which no file has."""
+        state = self._mirror.state
+        return [f"{state.repository.name} {state.mirror_id} {self._since}-{self.last}"]
+
+    @property
+    def format(self) -> str:
+        """The metadata format of the repository."""
+        return self._mirror.state.repository.metadata_prefix
+
+    @property
+    def formats(self) -> dict[str, int]:
+        """The metadata format, as that of one file."""
+        return {self.format: 1}
 
     def __iter__(self) -> Generator[Item, None, None]:
         """Yield papers and dead letters."""
         host = self._mirror.state.repository.host
-        self.bytes_read = 0
         for identifier, packed, problem in self._mirror.changed(self._since):
-            self.bytes_read += len(packed)
             if problem:
                 yield dead_letter(identifier, 0, problem)
             else:
@@ -102,19 +101,23 @@ def harvest(
         IndexBusy: another process harvests into this index, or writes to it.
         ResourceError: the version cannot be published; the harvested records are kept.
     """
-    options = options or HarvestOptions()
-    folder, failure = create_folder(request.name, settings).harvest, None
+    options, failure = options or HarvestOptions(), None
+    folder = create_folder(request.name, settings).harvest
     with (
         harvest_lock(folder, request.name),
         _mirror(folder, repository, request.name, settings) as mirror,
         RepositoryClient(repository, settings.harvest, options.pause) as client,
     ):
-        _check_first_call(mirror, request, settings)
+        if not mirror.state.passes and not request.rebuild:
+            # A request that does not fit the index is refused before anything is harvested.
+            with open_store(settings, request.name) as store:
+                if store.current() is not None:
+                    check_request(store, store.manifest(), request, ChangedRecords(mirror, UNKNOWN))
         listing = Listing(client, mirror, options, progress)
         try:
             listing.run()
         except RepositoryFailed as error:
-            if not (options.partial and mirror.count("deleted = 0")):
+            if not (options.partial and mirror.alive):
                 raise
             failure = error
         built = _publish(folder, mirror, request, settings, progress, listing.report.notes)
@@ -124,29 +127,17 @@ def harvest(
 @contextmanager
 def _mirror(folder: Path, repository: Repository, name: str, settings: IndexerSettings) -> Iterator[Mirror]:
     """Open a mirror; after an error, remove one without records, and the folder of a new index."""
-    held = 1
-    try:
-        with open_mirror(folder, repository, name) as mirror:
-            try:
-                yield mirror
-            finally:
-                held = mirror.count()
-    except RemediableError:
-        if not held:
-            (folder / f"{repository.slug}{ENDING}").unlink(missing_ok=True)
-            if not states_in(folder):
-                shutil.rmtree(folder, ignore_errors=True)
-                with suppress(RemediableError):
-                    discard_folder(name, settings)
-        raise
-
-
-def _check_first_call(mirror: Mirror, request: IngestRequest, settings: IndexerSettings) -> None:
-    """Refuse a request that does not fit the existing index, before anything is harvested."""
-    if not mirror.state.passes and not request.rebuild:
-        with open_store(settings, request.name) as store:
-            if store.current() is not None:
-                check_request(store, store.manifest(), request, ChangedRecords(mirror, UNKNOWN))
+    with open_mirror(folder, repository, name) as mirror:
+        try:
+            yield mirror
+        except RemediableError:
+            if not mirror.count():
+                (folder / f"{repository.slug}{ENDING}").unlink(missing_ok=True)
+                if not states_in(folder):
+                    shutil.rmtree(folder, ignore_errors=True)
+                    with suppress(RemediableError):
+                        discard_folder(name, settings)
+            raise
 
 
 def _publish(
@@ -169,13 +160,13 @@ def _publish(
     try:
         return index_records(changes, given, settings, progress)
     except EmptyCorpus as error:
-        if not mirror.count("deleted = 0"):
+        if not mirror.alive:
             lists = state.repository.request({"verb": "ListSets"})
             remedy = f"check the address and the set ({lists})"
             raise EmptyCorpus(f"{state.repository.name} lists no records", remedy=remedy) from None
         if base is None:
             raise
-        if changes.total_bytes:  # all of them invalid; otherwise the deleted records were not in the index
+        if any(mirror.changed(since)):  # all are invalid; otherwise the index lacks the deleted records
             notes.append(error.what)
         return None
 
@@ -194,15 +185,12 @@ def _generation_in(base: Manifest, mirror: Mirror) -> int:
 
 def _removed(folder: Path, mirror: Mirror, since: int, name: str) -> list[str]:
     """Return the ids of deleted records, except records that another repository of the index has."""
-    own = mirror.state.repository
-    with ExitStack() as opened:
-        others = [
-            opened.enter_context(open_mirror(folder, other.repository, name))
-            for other in states_in(folder)
-            if other.repository.slug != own.slug
-        ]
-        deleted = mirror.deleted(since)
-        return [paper_id(each) for each in deleted if not any(other.holds(each) for other in others)]
+    deleted = mirror.deleted(since)
+    for other in states_in(folder):
+        if deleted and other.repository.slug != mirror.state.repository.slug:
+            with open_mirror(folder, other.repository, name) as opened:
+                deleted = [each for each in deleted if not opened.holds(each)]
+    return list(map(paper_id, deleted))
 
 
 def harvested_repositories(settings: IndexerSettings, name: str) -> Sequence[Repository]:

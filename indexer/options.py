@@ -17,7 +17,7 @@ from indexer.errors import UnknownIndex
 from indexer.glossary.given import Entry, read_glossary
 
 if TYPE_CHECKING:
-    from indexer.harvesting.repository import Repository
+    from indexer.harvesting.protocol import Repository
     from indexer.settings import IndexerSettings
 
 COMPLETION_S = 0.5  # per request for names; an unreachable cluster is tried four times
@@ -140,9 +140,7 @@ def repository_of(
     paths: tuple[str, ...], set_: str | None, metadata_prefix: str | None
 ) -> "Repository | None":
     """Return the repository named by a path oai:URL, None for a path of files."""
-    from indexer.harvesting.repository import OAI_DC, PREFIX, Repository
-
-    if not any(path.startswith(PREFIX) for path in paths):
+    if not any(path.startswith("oai:") for path in paths):
         if set_ is not None or metadata_prefix is not None:
             raise click.UsageError("--set and --metadata-prefix are for a repository, oai:URL")
         return None
@@ -150,6 +148,8 @@ def repository_of(
         raise click.UsageError(
             "a repository is harvested by a call of its own: give one oai:URL and no files"
         )
+    from indexer.harvesting.protocol import OAI_DC, Repository
+
     return Repository.of(paths[0], set_=set_ or "", metadata_prefix=metadata_prefix or OAI_DC)
 
 

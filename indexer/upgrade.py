@@ -1,8 +1,8 @@
 """Rewriting an index for the installed analysis and libraries, from its stored passages."""
 
-from collections.abc import Collection, Generator, Mapping
+from collections.abc import Generator
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from indexer.building.record_spool import RecordHead, Spooled
 from indexer.building.source_files import keep_sources
 from indexer.building.vector_stage import VectorStage
 from indexer.corpora.papers import Origin, Unit
-from indexer.corpora.readers import LeftOut
+from indexer.corpora.record_source import RecordSource
 from indexer.encoders import open_encoder
 from indexer.errors import EmptyCorpus, EncoderNotConfigured, IndexMismatch
 from indexer.files.stored import exact_values, key_of, open_searcher, read_numbered
@@ -32,18 +32,12 @@ from indexer.versions.store import IndexStore
 VECTORS_AT_ONCE = 4_096
 
 
-@dataclass
-class StoredRecords:
-    """The records of a version as a corpus (`RecordSource`)."""
+@dataclass(frozen=True)
+class StoredRecords(RecordSource):
+    """The records of a version as a corpus."""
 
     store: IndexStore
     manifest: Manifest
-    total_bytes: int = 0
-    bytes_read: int = 0
-    left_out: LeftOut = field(default_factory=LeftOut)
-    formats: Mapping[str, int] = field(default_factory=dict)
-    sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    skipped: frozenset[str] = frozenset()
 
     @property
     def files(self) -> list[str]:
@@ -59,9 +53,6 @@ class StoredRecords:
     def unit(self) -> Unit:
         """The kind of a record."""
         return self.manifest.unit
-
-    def skip(self, names: Collection[str]) -> None:
-        """Leave out some files, of which there are none."""
 
     def __iter__(self) -> Generator[Spooled, None, None]:
         """Yield the records with their passages."""

@@ -1,4 +1,4 @@
-"""The protocol of a corpus: records that a build reads, from files or harvested from a repository."""
+"""The protocol of a corpus: records that a build reads, from files or from another store."""
 
 from collections.abc import Collection, Generator, Mapping, Sequence
 from typing import Any, Protocol
@@ -8,7 +8,10 @@ from indexer.corpora.readers.corpus_files import LeftOut
 
 
 class RecordSource(Protocol):
-    """Records of a corpus. Each iteration reads them from the beginning, in the same order."""
+    """Records of a corpus. Each iteration reads them from the beginning, in the same order.
+
+    A class of records that are in no files inherits the properties of files.
+    """
 
     @property
     def files(self) -> Sequence[str]:
@@ -19,35 +22,42 @@ class RecordSource(Protocol):
         """The formats of the records, joined by commas."""
 
     @property
-    def formats(self) -> Mapping[str, int]:
-        """The number of files by format."""
-
-    @property
     def unit(self) -> Unit:
         """The kind of a record."""
 
     @property
+    def formats(self) -> Mapping[str, int]:
+        """The number of files by format."""
+        return {}
+
+    @property
     def left_out(self) -> LeftOut:
         """Files that are not read."""
+        return LeftOut()
 
     @property
     def total_bytes(self) -> int:
         """The bytes to read, 0 if unknown."""
+        return 0
 
     @property
     def bytes_read(self) -> int:
         """The bytes read by the last iteration."""
+        return 0
 
     @property
     def sources(self) -> Mapping[str, tuple[str, ...]]:
         """The files that can be skipped, in their order, each with the copies of its paper."""
+        return {}
 
     @property
     def skipped(self) -> frozenset[str]:
         """The files that are not read."""
+        return frozenset()
 
-    def skip(self, names: Collection[str]) -> None:
+    def skip(self, names: Collection[str]) -> None:  # noqa: ARG002 - records in no files
         """Leave out some files in further iterations."""
+        return
 
     def __iter__(self) -> Generator[Any, None, None]:
         """Yield papers and dead letters; of another version records with their passages (`Spooled`)."""

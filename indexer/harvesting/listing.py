@@ -1,7 +1,17 @@
 """One list of a repository, read from page to page into its mirror.
 
-Every page is stored with the token of the next one before that is requested. If a token has expired or is
-refused, another pass through the same list starts; records of earlier passes are kept and updated.
+Every page is stored with the token of the next one before that is requested. Repositories deviate from the
+protocol as follows:
+
+| deviation | consequence |
+|---|---|
+| a token expires, is refused, or causes an HTTP error | another pass through the list; records are kept |
+| the last page repeats its own token (DSpace) | the list has ended |
+| new tokens without new records | an error after `MOST_IDLE_PAGES` pages |
+| `from` in seconds is refused, although the granularity is seconds | `from` in days |
+| a clock is ahead, records become visible late | the list starts `overlap_hours` before the previous one |
+| deletions are not listed | a complete list every `full_every_days`; what it lacks is deleted |
+| a complete list lacks many records, or some that it announced | they are kept, with a note |
 """
 
 import time
@@ -18,9 +28,8 @@ from base.untrusted import one_line
 from indexer.corpora.readers.items import DeadLetter
 from indexer.corpora.readers.metadata_records import read_metadata
 from indexer.errors import RepositoryFailed, UnknownFormat
-from indexer.harvesting.client import Answer, RepositoryClient, RequestFailed
 from indexer.harvesting.mirror import ListState, Mirror
-from indexer.harvesting.repository import OAI_DC
+from indexer.harvesting.protocol import OAI_DC, Answer, RepositoryClient, RequestFailed
 
 log = get_logger("harvest")
 
@@ -53,7 +62,6 @@ class ListReport:
     missing_removed: int = 0
     requests: int = 0
     retries: int = 0
-    oddities: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
 
 
@@ -68,6 +76,7 @@ class Listing:
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     report: ListReport = field(default_factory=ListReport)
     idle_pages: int = 0
+    oddities: Counter[str] = field(default_factory=Counter)
 
     def run(self) -> None:
         """Read the records that changed since the last list, or continue an interrupted list.
@@ -82,9 +91,10 @@ class Listing:
             if list_ is None or (self.options.complete and list_.from_):
                 number = self.mirror.state.passes + 1
                 list_ = ListState(self._from(identity), first_pass=number, pass_=number)
-                self.mirror.save(replace(self.mirror.state, passes=number, list=list_))
+                self.mirror.save(passes=number, list=list_)
             self.report.from_ = list_.from_
-            self._read_pages()
+            while not self._list.ended:
+                self._read_page()
             self._complete()
         except RequestFailed as failure:
             raise self._stopped(str(failure)) from None
@@ -98,9 +108,8 @@ class Listing:
         return self.mirror.state.list
 
     def _stopped(self, why: str) -> RepositoryFailed:
-        kept = counted(self.mirror.count("deleted = 0"), "harvested record")
         return RepositoryFailed(
-            f"{self.client.repository.name}: {why} ({kept} so far)",
+            f"{self.client.repository.name}: {why} ({counted(self.mirror.alive, 'harvested record')} so far)",
             remedy="repeat the command later, which continues",
         )
 
@@ -108,8 +117,8 @@ class Listing:
         # The address of a new repository may be wrong, which need not take minutes to find out.
         retries = None if self.mirror.state.passes else FIRST_RETRIES
         answer = self.client.ask({"verb": "Identify"}, retries=retries)
-        if answer.verb != "Identify":
-            raise self._stopped(f"it does not identify itself as a repository ({_said(answer)})")
+        if answer.errors:
+            raise self._stopped(f"it does not identify itself as a repository ({answer.error})")
         if (version := answer.last("protocolVersion")) != "2.0":
             raise self._stopped(f"it has version {one_line(version) or 'none'} of the protocol, not 2.0")
         return answer
@@ -130,55 +139,43 @@ class Listing:
             overlap_hours=settings.overlap_hours,
         )
 
+    def _read_page(self) -> None:
+        """Request the next page and store it, start the list again, or raise an error of the protocol."""
+        list_, repository = self._list, self.client.repository
+        try:
+            answer = self.client.ask(repository.list_arguments(from_=list_.from_, token=list_.token))
+        except RequestFailed as failure:
+            if not list_.token or failure.status not in STATUSES_OF_BAD_TOKENS:
+                raise
+            self.client.ask({"verb": "Identify"}, retries=0)  # the repository answers, so it is the token
+            answer = Answer(errors={BAD_TOKEN: str(failure)})
+        codes = answer.errors.keys()
+        if not codes or "noRecordsMatch" in codes:
+            self._store(answer)
+        elif list_.token and codes & CODES_OF_BAD_TOKENS:
+            self.report.restarts += 1
+            if self.report.restarts > MOST_RESTARTS:
+                why = f"its resumption tokens failed {self.report.restarts} times ({answer.error})"
+                raise self._stopped(why)
+            log.info("list restarted", repository=repository.name, reason=answer.error)
+            self._restart()
+        elif "badArgument" in codes and "T" in list_.from_:
+            self._restart(from_=list_.from_[:10])
+        elif "cannotDisseminateFormat" in codes:
+            formats = self.client.ask({"verb": "ListMetadataFormats"}).values["metadataPrefix"]
+            raise UnknownFormat(
+                f"{repository.name} does not have the metadata format {repository.metadata_prefix!r}, "
+                f"but {', '.join(map(one_line, formats))}"
+            )
+        else:
+            raise self._stopped(answer.error)
+
     def _restart(self, **changes: Any) -> None:
         """Start another pass through the list."""
         number = self.mirror.state.passes + 1
         self.idle_pages = 0
         list_ = replace(self._list, pass_=number, token="", pages=0, size=0, **changes)
-        self.mirror.save(replace(self.mirror.state, passes=number, list=list_))
-
-    def _read_pages(self) -> None:
-        while not self._list.ended:
-            answer = self._request()
-            if answer.errors:
-                self._handle_errors(answer)
-            else:
-                self._store(answer)
-
-    def _request(self) -> Answer:
-        """Request the next page. A token whose request fails counts as refused if the repository answers."""
-        list_ = self._list
-        try:
-            return self.client.ask(
-                self.client.repository.list_arguments(from_=list_.from_, token=list_.token)
-            )
-        except RequestFailed as failure:
-            if not list_.token or failure.status not in STATUSES_OF_BAD_TOKENS:
-                raise
-            self.client.ask({"verb": "Identify"}, retries=0)
-            return Answer(errors=[(BAD_TOKEN, str(failure))])
-
-    def _handle_errors(self, answer: Answer) -> None:
-        """Continue after an error of the protocol, or raise it."""
-        list_, codes, said = self._list, {code for code, _ in answer.errors}, _said(answer)
-        if "noRecordsMatch" in codes:
-            self._store(answer)
-        elif list_.token and codes & CODES_OF_BAD_TOKENS:
-            self.report.restarts += 1
-            if self.report.restarts > MOST_RESTARTS:
-                raise self._stopped(f"its resumption tokens failed {self.report.restarts} times ({said})")
-            log.info("list restarted", repository=self.client.repository.name, reason=said)
-            self._restart()
-        elif "badArgument" in codes and "T" in list_.from_:  # it does not accept its own granularity
-            self._restart(from_=list_.from_[:10])
-        elif "cannotDisseminateFormat" in codes:
-            formats = self.client.ask({"verb": "ListMetadataFormats"}).values["metadataPrefix"]
-            raise UnknownFormat(
-                f"{self.client.repository.name} does not have the metadata format "
-                f"{self.client.repository.metadata_prefix!r}, but {', '.join(map(one_line, formats))}"
-            )
-        else:
-            raise self._stopped(said)
+        self.mirror.save(passes=number, list=list_)
 
     def _store(self, page: Answer) -> None:
         """Store a page, and count it."""
@@ -186,16 +183,15 @@ class Listing:
         if not list_.pages and self.client.repository.metadata_prefix != OAI_DC:
             self._check_format(page)
         started = list_.started or earlier_date(page.last("responseDate"), self.now)
-        later = replace(
-            list_, token=token, started=started, pages=list_.pages + 1, size=max(page.size, list_.size)
-        )
+        size = max(page.size, list_.size)
+        later = replace(list_, token=token, started=started, pages=list_.pages + 1, size=size)
         new = self.mirror.store(page.records, later)
-        if token and token == list_.token and not new:  # as DSpace ends some lists
-            self.mirror.save(replace(self.mirror.state, list=replace(self._list, token="")))
+        if token == list_.token and not new:
+            self.mirror.save(list=replace(self._list, token=""))
         report.pages += 1
         report.records += len(page.records)
-        report.oddities["pages with invalid XML repaired"] += page.repaired
-        report.oddities["records without an identifier left out"] += page.nameless
+        self.oddities["pages with invalid XML repaired"] += page.repaired
+        self.oddities["records without an identifier left out"] += page.nameless
         self.progress("harvesting", report.records, later.size)
         self.idle_pages = 0 if new else self.idle_pages + 1
         if self.idle_pages > MOST_IDLE_PAGES:
@@ -205,46 +201,35 @@ class Listing:
 
     def _check_format(self, page: Answer) -> None:
         """Raise UnknownFormat if there is no reader for the records of the first page."""
-        name, prefix = self.client.repository.name, self.client.repository.metadata_prefix
+        repository = self.client.repository
         given = [record for record in page.records if record.metadata]
-        read = [read_metadata(record.metadata, record.identifier, name) for record in given]
+        read = [read_metadata(record.metadata, record.identifier, repository.host) for record in given]
         letters = [item for item in read if isinstance(item, DeadLetter)]
-        if given and len(letters) == len(given):
+        if letters and len(letters) == len(given):
             raise UnknownFormat(
-                f"{name} in the metadata format {prefix!r}: no record can be read ({letters[0].reason})"
+                f"{repository.name} in the metadata format {repository.metadata_prefix!r}: "
+                f"no record can be read ({letters[0].reason})"
             )
 
     def _complete(self) -> None:
-        """End the list; of a complete one, mark the records that it lacks as deleted."""
+        """End the list; mark the records that a complete one lacks as deleted, unless that is doubtful."""
         list_, report, state = self._list, self.report, self.mirror.state
         if not list_.from_:
-            report.missing_removed = self._remove_missing()
-        report.notes += [f"{what}: {number:,}" for what, number in report.oddities.items() if number]
+            known = self.mirror.alive
+            missing = self.mirror.count("deleted = 0 AND pass < ?", list_.first_pass)
+            # A page that moves while the list is read skips records.
+            doubtful = list_.listed < list_.size or missing > self.client.settings.most_missing * known
+            if missing and doubtful and not self.options.remove_missing:
+                report.notes.append(
+                    f"its complete list lacks {missing:,} of {counted(known, 'known record')}, which are "
+                    "kept; if they are deleted: shrag harvest NAME --full --remove-missing"
+                )
+            else:
+                self.mirror.delete_missing(list_.first_pass)
+                report.missing_removed = missing
+        report.notes += [f"{what}: {number:,}" for what, number in self.oddities.items() if number]
         complete_at = state.complete_at if list_.from_ else list_.started
-        self.mirror.save(replace(state, list=None, listed_at=list_.started, complete_at=complete_at))
-
-    def _remove_missing(self) -> int:
-        """Mark the known records that a complete list lacks as deleted.
-
-        They are kept if they are suspiciously many, or if the list is shorter than announced: a page that
-        moved while the list was read skips records.
-        """
-        list_ = self._list
-        missing = self.mirror.count("deleted = 0 AND pass < ?", list_.first_pass)
-        known = self.mirror.count("deleted = 0")
-        doubtful = list_.listed < list_.size or missing > self.client.settings.most_missing * known
-        if missing and doubtful and not self.options.remove_missing:
-            self.report.notes.append(
-                f"its complete list lacks {missing:,} of {counted(known, 'known record')}, which are kept; "
-                "if they are deleted: shrag harvest NAME --full --remove-missing"
-            )
-            return 0
-        self.mirror.delete_missing(list_.first_pass)
-        return missing
-
-
-def _said(answer: Answer) -> str:
-    return "; ".join(f"{one_line(code)}: {message}" for code, message in answer.errors)
+        self.mirror.save(list=None, listed_at=list_.started, complete_at=complete_at)
 
 
 def parse_datestamp(text: str) -> datetime | None:
@@ -267,22 +252,18 @@ def start_of_list(listed_at: str, earliest: str, *, in_days: bool, overlap_hours
     """
     listed, first = parse_datestamp(listed_at), parse_datestamp(earliest)
     try:
-        start = listed - timedelta(hours=overlap_hours) if listed else None
+        start = listed and listed - timedelta(hours=overlap_hours)
     except OverflowError:  # a date in the year 1
         start = None
     if start is None:
         return ""
-    formatted = _in_seconds(max(start, first) if first else start)
+    formatted = _in_seconds(max(start, first or start))
     return formatted[:10] if in_days else formatted
 
 
 def earlier_date(date: str, now: datetime) -> str:
-    """Return the date of a response, or the own time if that is earlier, or if there is no date.
-
-    A clock that is ahead would otherwise move the start of the next list beyond new records.
-    """
-    given = parse_datestamp(date)
-    return _in_seconds(min(given, now) if given else now)
+    """Return the date of a response, or the own time if that is earlier, or if there is no date."""
+    return _in_seconds(min(parse_datestamp(date) or now, now))
 
 
 def _in_seconds(date: datetime) -> str:

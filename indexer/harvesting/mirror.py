@@ -12,7 +12,7 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,7 @@ from uuid import uuid4
 from base.files.locks import lock_file
 from base.records import adapter
 from indexer.errors import IndexBusy, IndexDamaged, IndexNotWritten
-from indexer.harvesting.client import ListedRecord
-from indexer.harvesting.repository import Repository
+from indexer.harvesting.protocol import ListedRecord, Repository
 
 ENDING = ".sqlite"
 LOCK = "harvest.lock"
@@ -104,21 +103,19 @@ class Mirror:
         """
         self._connection = connection
         connection.executescript(SCHEMA)
-        stored = _stored_state(connection)
-        self.state = stored or MirrorState(repository, uuid4().hex)
-        if stored is None or stored.repository != repository:
-            self.save(replace(self.state, repository=repository, list=None, listed_at="", complete_at=""))
+        self.state = _stored_state(connection) or MirrorState(repository, uuid4().hex)
+        if self.state.repository != repository:
+            self.state = replace(self.state, repository=repository, list=None, listed_at="", complete_at="")
+        self.save()
 
-    def save(self, state: MirrorState) -> None:
-        """Store the state."""
-        with self._connection:
-            self._write(state)
+    def save(self, **changes: Any) -> None:
+        """Change values of the state, and store it."""
+        state = replace(self.state, **changes)
+        with self._connection as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO state VALUES ('state', ?)", [json.dumps(asdict(state))]
+            )
         self.state = state
-
-    def _write(self, state: MirrorState) -> None:
-        self._connection.execute(
-            "INSERT OR REPLACE INTO state VALUES ('state', ?)", [json.dumps(asdict(state))]
-        )
 
     def store(self, records: Sequence[ListedRecord], list_: ListState) -> int:
         """Store a page and the state of the list after it, in one transaction.
@@ -126,9 +123,9 @@ class Mirror:
         Return the number of records that are new in this pass.
         """
         new_in_pass = new_in_list = 0
-        with self._connection:
+        with self._connection as connection:
             for record in records:
-                known = self._connection.execute(
+                known = connection.execute(
                     "SELECT pass FROM records WHERE identifier = ?", [record.identifier]
                 ).fetchone()
                 last_pass = known[0] if known else 0
@@ -137,16 +134,9 @@ class Mirror:
                 # A deletion of an unknown record is no change.
                 generation = self.state.generation if known or not record.deleted else 0
                 metadata = zlib.compress(record.metadata) if record.metadata else None
-                self._connection.execute(
-                    UPSERT,
-                    [
-                        *(record.identifier, record.datestamp, record.deleted, metadata, record.problem),
-                        *(list_.pass_, generation),
-                    ],
-                )
-            state = replace(self.state, list=replace(list_, listed=list_.listed + new_in_list))
-            self._write(state)
-        self.state = state
+                stored = (record.identifier, record.datestamp, record.deleted, metadata, record.problem)
+                connection.execute(UPSERT, [*stored, list_.pass_, generation])
+            self.save(list=replace(list_, listed=list_.listed + new_in_list))
         return new_in_pass
 
     def _select(self, what: str, condition: str, *values: int | str) -> Iterator[tuple[Any, ...]]:
@@ -155,14 +145,19 @@ class Mirror:
             values,
         )
 
-    def count(self, condition: str = "1", *values: int) -> int:
+    def count(self, condition: str = "1", *values: int | str) -> int:
         """Return the number of records that satisfy a condition."""
         return int(next(self._select("count(*)", condition, *values))[0])
 
+    @property
+    def alive(self) -> int:
+        """The number of records that are not deleted."""
+        return self.count("deleted = 0")
+
     def delete_missing(self, first_pass: int) -> None:
         """Mark the records that no pass since the first one of a complete list contains as deleted."""
-        with self._connection:
-            self._connection.execute(
+        with self._connection as connection:
+            connection.execute(
                 "UPDATE records SET deleted = 1, metadata = NULL, problem = '', generation = ? "
                 "WHERE deleted = 0 AND pass < ?",
                 [self.state.generation, first_pass],
@@ -171,8 +166,7 @@ class Mirror:
     def close_generation(self) -> int:
         """Return the last generation with a change; later changes belong to the next one."""
         last = int(next(self._select("max(generation)", "1"))[0] or 0)
-        if last == self.state.generation:
-            self.save(replace(self.state, generation=last + 1))
+        self.save(generation=max(self.state.generation, last + 1))
         return last
 
     def changed(self, since: int) -> Iterator[tuple[str, bytes, str]]:
@@ -180,26 +174,19 @@ class Mirror:
         what = "identifier, coalesce(metadata, x''), problem"
         yield from self._select(what, "deleted = 0 AND generation > ?", since)
 
-    def bytes_changed(self, since: int) -> int:
-        """Return the stored bytes of the metadata changed after a generation."""
-        what = "coalesce(sum(length(metadata)), 0)"
-        return int(next(self._select(what, "deleted = 0 AND generation > ?", since))[0])
-
     def deleted(self, since: int) -> list[str]:
         """Return the identifiers of records deleted after a generation."""
         return [row[0] for row in self._select("identifier", "deleted = 1 AND generation > ?", since)]
 
     def holds(self, identifier: str) -> bool:
         """Check whether a record exists and is not deleted."""
-        return any(self._select("1", "identifier = ? AND deleted = 0", identifier))
+        return self.count("identifier = ? AND deleted = 0", identifier) > 0
 
 
 def _stored_state(connection: sqlite3.Connection) -> MirrorState | None:
     stored = connection.execute("SELECT value FROM state WHERE name = 'state'").fetchone()
-    if stored is None:
-        return None
-    state: MirrorState = adapter(MirrorState).validate_json(stored[0])  # without fields of earlier versions
-    return state
+    # Fields of earlier versions are ignored.
+    return adapter(MirrorState).validate_json(stored[0]) if stored else None
 
 
 @contextmanager
@@ -235,11 +222,8 @@ def states_in(folder: Path) -> list[MirrorState]:
 @contextmanager
 def _connected(path: Path, index: str) -> Iterator[sqlite3.Connection]:
     try:
-        connection = sqlite3.connect(path, check_same_thread=False)
-        try:
+        with closing(sqlite3.connect(path, check_same_thread=False)) as connection:
             yield connection
-        finally:
-            connection.close()
     except sqlite3.OperationalError as error:
         raise IndexNotWritten(
             f"the harvested records {path} were not written ({error})",

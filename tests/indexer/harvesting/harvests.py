@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from base.progress import no_progress
 from indexer.harvest import harvest, update
 from indexer.harvesting.listing import HarvestOptions
-from indexer.harvesting.repository import Repository
+from indexer.harvesting.protocol import Repository
 from indexer.ingest import IngestRequest
 from indexer.settings import HarvestSettings, IndexerSettings
 from indexer.versions.store.folder import FolderStore
