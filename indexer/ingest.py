@@ -13,7 +13,6 @@ from base.progress import Progress, no_progress
 from base.versions import installed_version
 from indexer.analysis import UserDictionary
 from indexer.building import Built, build_version
-from indexer.building.passages import remove_records as remove_from
 from indexer.building.plan import BuildPlan, IngestRequest, own_entries, plan_build
 from indexer.building.source_files import (
     FileChanges,
@@ -25,6 +24,7 @@ from indexer.building.source_files import (
     version_key,
 )
 from indexer.building.summary import CorpusSummary, complete_manifest, publishing_time
+from indexer.building.summary import remove_records as remove_from
 from indexer.building.vector_stage import VectorStage
 from indexer.corpora.full_text.parsing import Complete
 from indexer.corpora.readers import DeadLetter, LeftOut, read_corpus

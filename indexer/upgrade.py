@@ -13,8 +13,8 @@ from base.progress import Progress, no_progress
 from base.windows import windows
 from indexer.building import build_version
 from indexer.building.plan import BuildPlan, IngestRequest, own_entries
-from indexer.building.record_spool import RecordHead, Spooled
 from indexer.building.source_files import keep_sources
+from indexer.building.spool import RecordHead, Spooled
 from indexer.building.vector_stage import VectorStage
 from indexer.corpora.papers import Origin, Unit
 from indexer.corpora.record_source import RecordSource

@@ -4,12 +4,12 @@ A version is built next to the published ones. Records are numbered by their pla
 in this order, so a killed build can resume: it summarises the committed passages, and analyses and writes the
 records after the last commit.
 
-The corpus is read first, into a file of its records (`record_spool.py`), so that records which later ones
-replace are never written: BM25 statistics include deleted passages until the engine merges them away. An
-update of a published version does delete, commits once at its end, and starts over if it is killed.
+The corpus is read first, into a file of its records (`spool.py`), so that records which later ones replace
+are never written: BM25 statistics include deleted passages until the engine merges them away. An update of a
+published version does delete, commits once at its end, and starts over if it is killed.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from errno import EIO
@@ -17,34 +17,24 @@ from errno import EIO
 from base.errors import Remedy
 from base.logs import get_logger
 from base.progress import Progress
-from indexer.analysis.pool import WorkerEnded
-from indexer.building.contested_ids import without_claimed
-from indexer.building.file_records import FileRecords
-from indexer.building.passages import analyse_passages, remove_records, write_passages
+from indexer.analysis.pool import WorkerEnded, analyse_in_order
 from indexer.building.plan import BuildPlan
-from indexer.building.record_spool import RecordSpool
-from indexer.building.records import (
-    DeadLetterFile,
-    Record,
-    Tally,
-    changed_records,
-    counted_records,
-    read_corpus,
-)
-from indexer.building.summary import CorpusSummary, complete_manifest
+from indexer.building.records import DeadLetterFile, Record, Tally, read_corpus, records_to_write
+from indexer.building.source_files import FileRecords
+from indexer.building.spool import read_spool, write_spool
+from indexer.building.summary import CorpusSummary, complete_manifest, remove_records
 from indexer.building.vector_stage import VectorStage
 from indexer.corpora.readers import DeadLetter
 from indexer.corpora.readers.folders import ENDINGS
-from indexer.errors import EmptyCorpus, IndexDamaged, IndexNotWritten, StrictRefusal
+from indexer.errors import EmptyCorpus, IndexDamaged, IndexNotWritten
 from indexer.files.damage import map_damage_errors
 from indexer.files.stored import key_field
+from indexer.glossary.mined import find_mentions, texts_of
 from indexer.settings import IndexerSettings
 from indexer.versions.manifest import Manifest
 from indexer.versions.store import IndexStore
 from indexer.versions.store.build_folder import DEAD_LETTERS, SPOOL, SUMMARY
 from indexer.versions.writers import Writer
-
-Refuse = Callable[[DeadLetter], None]
 
 log = get_logger("build")
 
@@ -73,17 +63,18 @@ def build_version(
         StrictRefusal: a record was refused in a strict build.
         IndexNotWritten: an analysis process was terminated.
     """
+    build = _Build(store, plan, settings, vectors, progress)
+    # An update starts over.
+    same = plan.base is None and store.local.read_plan() == plan.as_record()
     try:
-        if _can_resume(store, plan):
+        if same and (store.local.building / SPOOL).exists() and store.can_resume():
             try:
-                return _build(store, plan, settings, vectors, progress, resumed=True)
+                return build.run(resumed=True)
             except _Unusable as error:
-                log.warning(
-                    "unfinished build is damaged and started over", index=store.name, reason=str(error)
-                )
+                log.warning("unfinished build is damaged, starts over", index=store.name, reason=str(error))
         store.start_building(plan.base, plan.request.analyzer, plan.request.decompound, plan.dictionary)
         store.local.write_plan(plan.as_record())
-        return _build(store, plan, settings, vectors, progress)
+        return build.run()
     except (WorkerEnded, MemoryError) as error:
         cause = f"{error}, perhaps for lack of memory" if str(error) else "there was not enough memory"
         raise IndexNotWritten(
@@ -97,149 +88,128 @@ class _Unusable(Exception):
     """The files of an earlier run of the build cannot be read."""
 
 
-def _can_resume(store: IndexStore, plan: BuildPlan) -> bool:
-    """Check whether there is an unfinished build of this plan, whose corpus was read; not for an update."""
-    spool = RecordSpool(store.local.building / SPOOL)
-    same = plan.base is None and store.local.read_plan() == plan.as_record()
-    return same and spool.is_complete() and store.can_resume()
+@dataclass(frozen=True, slots=True)
+class _Build:
+    store: IndexStore
+    plan: BuildPlan
+    settings: IndexerSettings
+    vectors: VectorStage
+    progress: Progress
 
-
-def _read_records(
-    plan: BuildPlan, spool: RecordSpool, tally: Tally, refuse: Refuse, progress: Progress
-) -> None:
-    """Read the corpus into the spool, unless an earlier run did, and count its records."""
-
-    def show_bytes(done: int, total: int) -> None:
-        progress("reading", done, total)
-
-    with ExitStack() as opened:
-        if spool.is_complete():
-            heads = spool.heads()
-        else:
-            corpus = opened.enter_context(
-                closing(read_corpus(plan, show_bytes))
-            )  # closes files after an error
-            heads = spool.write(corpus)
-        for head in heads:
-            if isinstance(head, DeadLetter):
-                refuse(head)
-            else:
-                tally.add(head, plan)
-    tally.finish()
-
-
-def _open(opened: ExitStack, store: IndexStore, plan: BuildPlan) -> tuple[Writer, CorpusSummary, int]:
-    """Open the build for writing; return it with its summary so far, and the number of its next record."""
-    base = store.companion_path(plan.base, SUMMARY) if plan.base else None
-    with map_damage_errors(store.local.building, store.name):
-        writer = store.writer(plan.base)
-        opened.enter_context(writer)
-        last = writer.last_written()
-        summary = CorpusSummary(plan.request.analyzer, plan.request.decompound, plan.dictionary, base)
-        if last >= 0 and plan.base is None:
-            writer.commit()  # complete interrupted merges
-            for passage in writer.stored():
-                summary.add(passage, passage.row)
-    return writer, summary, last + 1
-
-
-def _build(
-    store: IndexStore,
-    plan: BuildPlan,
-    settings: IndexerSettings,
-    vectors: VectorStage,
-    progress: Progress,
-    *,
-    resumed: bool = False,
-) -> Built:
-    tally, building = Tally(FileRecords.of(plan.corpus)), store.local.building
-    spool = RecordSpool(building / SPOOL)
-
-    def refuse(letter: DeadLetter) -> None:
-        if plan.request.strict:
-            raise StrictRefusal(
-                f"{letter.described}; nothing was published", remedy=Remedy.ALLOW_DEAD_LETTERS
+    def run(self, *, resumed: bool = False) -> Built:
+        """Read, analyse, write and summarise the corpus."""
+        plan, store, building = self.plan, self.store, self.store.local.building
+        letters = DeadLetterFile(building / DEAD_LETTERS, strict=plan.request.strict)
+        with letters, ExitStack() as opened:
+            tally = Tally(FileRecords.of(plan.corpus), letters)
+            try:
+                self._read(tally)
+                writer, summary = self._open(opened)
+            except (IndexDamaged, OSError) as error:
+                # The engine raises EIO for files that it cannot read.
+                if not resumed or (isinstance(error, OSError) and error.errno != EIO):
+                    raise
+                raise _Unusable(str(error)) from error
+            self._write(writer, summary, tally)
+            counts = tally.counts
+            if plan.base and plan.request.removed:
+                key = key_field(plan.corpus.unit)
+                counts["removed"] = remove_records(writer, summary, key, plan.request.removed)
+            if not (counts["records"] or counts["removed"]):
+                if not plan.base or not (counts["unchanged"] or plan.skipped.names):
+                    raise self._nothing_to_index(letters)
+                if not plan.publishes_anyway:
+                    same = replace(plan.base, counts=dict(counts))
+                    return Built(same, letters.first, letters.written, tally.files, is_changed=False)
+            self.progress("merging", 0, 0)
+            writer.commit()
+            if writer.passage_count + counts["removed"] == 0:
+                raise self._nothing_to_index(letters)
+            counts["replaced"] = writer.replaced - counts["removed"]
+            draft = self.vectors.run(plan.draft(store, dict(counts)), writer)
+            writer.finish()
+            manifest = complete_manifest(
+                building, draft, writer, self.progress, plan.dictionary, plan.given, summary
             )
-        letters.add(letter)
-        tally.files.add_letter(letter.file)
-        tally.counts["dead_letters"] += 1
+        return Built(manifest, letters.first, letters.written, tally.files)
 
-    with DeadLetterFile(building / DEAD_LETTERS) as letters, ExitStack() as opened:
-        try:
-            _read_records(plan, spool, tally, refuse, progress)
-            writer, summary, written = _open(opened, store, plan)
-        except (IndexDamaged, OSError) as error:
-            # The engine raises EIO for files that it cannot read.
-            if not resumed or (isinstance(error, OSError) and error.errno != EIO):
-                raise
-            raise _Unusable(str(error)) from error
-        records = _records_to_write(spool, plan, writer, tally, refuse, progress)
+    def _read(self, tally: Tally) -> None:
+        """Read the corpus into the spool, unless an earlier run did, and count its records."""
+        spool = self.store.local.building / SPOOL
+        if spool.exists():
+            for head, _ in read_spool(spool):
+                tally.add(head, self.plan)
+        else:
+            corpus = read_corpus(self.plan, lambda done, total: self.progress("reading", done, total))
+            with closing(corpus):  # closes files after an error
+                for head in write_spool(spool, corpus):
+                    tally.add(head, self.plan)
+        tally.finish()
+
+    def _open(self, opened: ExitStack) -> tuple[Writer, CorpusSummary]:
+        """Open the build for writing; return it with its summary so far."""
+        store, plan = self.store, self.plan
+        base = store.companion_path(plan.base, SUMMARY) if plan.base else None
+        with map_damage_errors(store.local.building, store.name):
+            writer = store.writer(plan.base)
+            opened.enter_context(writer)
+            summary = CorpusSummary(plan.request.analyzer, plan.request.decompound, plan.dictionary, base)
+            if writer.last_written() >= 0 and plan.base is None:
+                writer.commit()  # complete interrupted merges
+                for passage in writer.stored():
+                    summary.add(passage, passage.row)
+        return writer, summary
+
+    def _write(self, writer: Writer, summary: CorpusSummary, tally: Tally) -> None:
+        """Analyse and write the records after the last commit; commit periodically, but not in an update."""
+        plan, unit = self.plan, self.plan.corpus.unit
+        written = writer.last_written() + 1
         first = written if plan.base else 0  # an update continues the numbers of its base
-        new = (record for record in records if first + record.number >= written)
-        prepared = analyse_passages(new, plan, workers=settings.workers)
-        write_passages(writer, prepared, plan, first, settings.commit_every, summary, progress)
-        if plan.base and plan.request.removed:
-            key = key_field(plan.corpus.unit)
-            tally.counts["removed"] = remove_records(writer, summary, key, plan.request.removed)
-        if tally.counts["records"] + tally.counts["removed"] == 0 and (
-            same := _without_changes(plan, tally, letters)
-        ):
-            return same
-        progress("merging", 0, 0)
-        writer.commit()
-        if writer.passage_count + tally.counts["removed"] == 0:
-            raise _nothing_to_index(plan, letters)
-        tally.counts["replaced"] = writer.replaced - tally.counts["removed"]
-        draft = vectors.run(plan.draft(store, dict(tally.counts)), writer)
-        writer.finish()
-        manifest = complete_manifest(building, draft, writer, progress, plan.dictionary, plan.given, summary)
-    return Built(manifest, letters.first, letters.written, tally.files)
+        records = records_to_write(self._records(tally), writer if plan.base else None, unit, tally)
+        prepared = analyse_in_order(
+            (
+                (record, passage)
+                for record in records
+                if first + record.number >= written
+                for passage in record.passages
+            ),
+            lambda item: texts_of(item[1]),
+            find_mentions,
+            analyzer=plan.request.analyzer,
+            decompound=plan.request.decompound,
+            workers=self.settings.workers,
+            dictionary=plan.dictionary,
+        )
+        newest, uncommitted = -1, 0
+        with closing(prepared):
+            for (record, passage), analysed, mentions in prepared:
+                if record.number != newest:
+                    newest = record.number
+                    if plan.base is None and uncommitted == self.settings.commit_every:
+                        self.progress("committing", 0, 0)
+                        writer.commit()
+                        uncommitted = 0
+                    uncommitted += 1
+                    if record.replaced:
+                        writer.remove(key_field(unit), record.id)
+                        summary.remove(record.replaced)
+                summary.add(passage, writer.add(passage, analysed, first + record.number), mentions)
 
+    def _records(self, tally: Tally) -> Iterator[Record]:
+        """Yield the records of the spool, without those that later ones replace."""
+        number = -1
+        for head, body in read_spool(self.store.local.building / SPOOL):
+            if not isinstance(head, DeadLetter):
+                number += 1
+                self.progress("indexing", number, len(tally.ids))
+                if number not in tally.replaced:
+                    yield Record(number, head, body)
 
-def _records_to_write(
-    spool: RecordSpool,
-    plan: BuildPlan,
-    writer: Writer,
-    tally: Tally,
-    refuse: Refuse,
-    progress: Progress,
-) -> Iterator[Record]:
-    """Yield the records; in an update without unchanged and conflicting ones."""
-    total = len(tally.ids)
-
-    def read() -> Iterator[Record]:
-        for number, (head, body) in enumerate(spool.records()):
-            progress("indexing", number, total)
-            if number not in tally.superfluous:
-                yield Record(number, head, body)
-
-    records = read()
-    if plan.corpus.unit == "paper":
-        records = without_claimed(records, writer if plan.base else None, tally, refuse)
-    if plan.base:
-        records = changed_records(records, writer, plan.corpus.unit, tally)
-    return counted_records(records, tally)
-
-
-def _without_changes(plan: BuildPlan, tally: Tally, letters: DeadLetterFile) -> Built | None:
-    """Return the result of an update without changed records; None if it is published anyway.
-
-    Raises:
-        EmptyCorpus: there are no records at all.
-    """
-    if not plan.base or not (tally.counts["unchanged"] or plan.skipped.names):
-        raise _nothing_to_index(plan, letters)
-    if plan.publishes_anyway:
-        return None
-    same = replace(plan.base, counts=dict(tally.counts))
-    return Built(same, letters.first, letters.written, tally.files, is_changed=False)
-
-
-def _nothing_to_index(plan: BuildPlan, letters: DeadLetterFile) -> EmptyCorpus:
-    if not letters.count:
-        where = ", ".join(map(str, plan.request.paths))
-        read = f"files with the endings {', '.join(sorted(ENDINGS))} are read"
-        found = "; ".join(["no records", *plan.corpus.left_out.described()])
-        return EmptyCorpus(f"nothing to index in {where}: {found}", remedy=read)
-    refused = f"all {letters.count:,} records were refused; the first: " if letters.count > 1 else ""
-    return EmptyCorpus(f"nothing to index: {refused}{letters.first[0].described}")
+    def _nothing_to_index(self, letters: DeadLetterFile) -> EmptyCorpus:
+        if not letters.count:
+            where = ", ".join(map(str, self.plan.request.paths))
+            read = f"files with the endings {', '.join(sorted(ENDINGS))} are read"
+            found = "; ".join(["no records", *self.plan.corpus.left_out.described()])
+            return EmptyCorpus(f"nothing to index in {where}: {found}", remedy=read)
+        refused = f"all {letters.count:,} records were refused; the first: " if letters.count > 1 else ""
+        return EmptyCorpus(f"nothing to index: {refused}{letters.first[0].described}")

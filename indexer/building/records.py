@@ -1,22 +1,26 @@
-"""Records of a corpus in a build: bounded, split into passages, counted; dead letters."""
+"""Records of a corpus in a build: bounded, split into passages, counted, and left out; dead letters."""
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Self, TextIO
 
 import numpy as np
 
+from base.errors import Remedy
 from base.terminal.output import json_text
 from base.windows import windows
-from indexer.building.file_records import FileRecords
 from indexer.building.plan import BuildPlan
-from indexer.building.record_spool import RecordHead, Spooled, passages_in
+from indexer.building.source_files import FileRecords
+from indexer.building.spool import RecordHead, Spooled, passages_in
 from indexer.corpora.chunking import cut_text
-from indexer.corpora.papers import Origin, Paper, Unit
+from indexer.corpora.papers import Paper, Unit
 from indexer.corpora.readers import DeadLetter
+from indexer.corpora.readers.items import dead_letter
+from indexer.errors import StrictRefusal
 from indexer.files.schema import StoredPassage
 from indexer.files.stored import key_field, stored_passages
 from indexer.files.sums import hash_of_text
@@ -25,6 +29,10 @@ from indexer.versions.writers import Writer
 SHOWN = 10
 RECORDS_PER_LOOKUP = 100
 MOST_BYTES = 16_000_000  # size limit of the file
+# The counts of a manifest, in order.
+COUNTED = ("records", "replaced", "duplicates", "incomplete", "cut", "dead_letters")
+BOUNDED_TEXTS = ("title", "title2", "abstract", "abstract2", "body")
+CLAIMED = "id: a passage of it would have the id of another paper's (X gives X, X@en or X@ko, X#1 …)"
 
 
 class DeadLetterFile:
@@ -34,13 +42,12 @@ class DeadLetterFile:
     file reached its size limit, its last line says how many more there were.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Create a new file at `path`, replacing an old one."""
+    def __init__(self, path: Path, *, strict: bool = False) -> None:
+        """Create a new file at `path`, replacing an old one; `strict` refuses the first dead letter."""
         path.unlink(missing_ok=True)
         self.first: list[DeadLetter] = []
-        self.count = self.written = 0
-        self._room = MOST_BYTES
-        self._path = path
+        self.count = self.written = self._bytes = 0
+        self._path, self._strict, self._opened = path, strict, ExitStack()
         self._file: TextIO | None = None
 
     def __enter__(self) -> Self:
@@ -49,33 +56,27 @@ class DeadLetterFile:
 
     def __exit__(self, *_: object) -> None:
         """Close it."""
-        if self._file is not None:
-            if more := self.count - self.written:
-                self._file.write(_as_line(DeadLetter("", 0, f"{more:,} more are not listed here", "")))
-            self._file.close()
-            self._file = None
+        if self._file and (more := self.count - self.written):
+            self._file.write(_as_line(DeadLetter("", 0, f"{more:,} more are not listed here", "")))
+        self._opened.close()
 
     def add(self, letter: DeadLetter) -> None:
-        """Write a dead letter."""
-        if self._file is None:
-            self._file = self._path.open("a", encoding="utf-8")
+        """Write a dead letter; StrictRefusal in a strict build."""
+        if self._strict:
+            described = f"{letter.described}; nothing was published"
+            raise StrictRefusal(described, remedy=Remedy.ALLOW_DEAD_LETTERS)
+        file = self._file = self._file or self._opened.enter_context(self._path.open("a", encoding="utf-8"))
         line = _as_line(letter)
         self.count += 1
-        self._room -= len(line.encode())
-        if self._room >= 0:
-            self._file.write(line)
+        self._bytes += len(line.encode())
+        if self._bytes <= MOST_BYTES:
+            file.write(line)
             self.written += 1
-        if len(self.first) < SHOWN:
-            self.first.append(letter)
+        self.first += [letter] if len(self.first) < SHOWN else []
 
 
 def _as_line(letter: DeadLetter) -> str:
     return json_text(asdict(letter)) + "\n"
-
-
-# The counts of a manifest, in order.
-COUNTED = ("records", "replaced", "duplicates", "incomplete", "cut", "dead_letters")
-BOUNDED_TEXTS = ("title", "title2", "abstract", "abstract2", "body")
 
 
 class Record(NamedTuple):
@@ -92,11 +93,6 @@ class Record(NamedTuple):
         return self.head.id
 
     @property
-    def origin(self) -> Origin:
-        """The source of the record."""
-        return self.head.origin
-
-    @property
     def passage_ids(self) -> list[str]:
         """The ids of its passages."""
         return [self.head.id, *self.head.further]
@@ -109,26 +105,38 @@ class Record(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of a corpus, and hashes of its ids."""
+    """Counts of a corpus, hashes of its ids, and the records that are left out for later ones."""
 
     files: FileRecords
+    letters: DeadLetterFile
     counts: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(COUNTED, 0)))
     ids: "array[int]" = field(default_factory=lambda: array("q"))  # by record number
     further: "array[int]" = field(default_factory=lambda: array("q"))  # of further passages of papers
-    superfluous: set[int] = field(default_factory=set)  # numbers of records that later ones replace
+    replaced: set[int] = field(default_factory=set)  # numbers of records that later ones replace
 
-    def add(self, head: RecordHead, plan: BuildPlan) -> None:
-        """Add the next record."""
+    def add(self, head: RecordHead | DeadLetter, plan: BuildPlan) -> None:
+        """Add the next record or dead letter."""
+        if isinstance(head, DeadLetter):
+            self.refuse(head)
+            return
         place, hashed = self.files.add(head.origin.file, head.id)
         if plan.skipped.has_later(hashed, place):
-            self.superfluous.add(len(self.ids))
+            self.replaced.add(len(self.ids))
         self.ids.append(hashed)
         self.further.extend(map(hash_of_text, head.further))
 
+    def refuse(self, letter: DeadLetter) -> None:
+        """Add a dead letter."""
+        self.letters.add(letter)
+        self.files.with_letters.add(self.files.file_of(letter.file))
+        self.counts["dead_letters"] += 1
+
     def finish(self) -> None:
-        """Find the records that later ones replace."""
-        self.superfluous.update(replaced_by_later(self.ids))
-        self.counts["duplicates"] = len(self.superfluous)
+        """Find the records whose id occurs again later."""
+        values = np.array(self.ids)
+        order = np.argsort(values, kind="stable")
+        self.replaced.update(order[:-1][values[order[:-1]] == values[order[1:]]].tolist())
+        self.counts["duplicates"] = len(self.replaced)
 
 
 def read_corpus(plan: BuildPlan, progress: Callable[[int, int], None]) -> Generator[Spooled, None, None]:
@@ -138,49 +146,44 @@ def read_corpus(plan: BuildPlan, progress: Callable[[int, int], None]) -> Genera
         if not isinstance(item, Paper):  # a dead letter, or a record of another version
             yield item
             continue
-        bounded = _bounded(item)
-        passages = stored_passages(bounded, plan.corpus.unit)
+        texts = {name: cut_text(getattr(item, name)) for name in BOUNDED_TEXTS}
+        cut = {name: text for name, (text, is_shortened) in texts.items() if is_shortened}
+        paper = item.model_copy(update=cut) if cut else item
+        passages = stored_passages(paper, plan.corpus.unit)
         further = [passage.passage_id for passage in passages[1:]]
-        incomplete = passages[0].incomplete
-        yield RecordHead(item.id, item.origin, bounded is not item, incomplete, further), passages
+        yield RecordHead(item.id, item.origin, bool(cut), passages[0].incomplete, further), passages
 
 
-def changed_records(records: Iterator[Record], base: Writer, unit: Unit, tally: Tally) -> Iterator[Record]:
-    """Yield records that differ from the base, or are not in it; count the others."""
+def records_to_write(
+    records: Iterator[Record], base: Writer | None, unit: Unit, tally: Tally
+) -> Iterator[Record]:
+    """Yield the records that are not in the base version as they are, with what they replace; count them.
+
+    Paper X has the passages X@en and X#1, which may be ids of other papers. Such an id belongs to the first
+    paper: in the base version, otherwise in the corpus. The other paper is a dead letter.
+    """
+    contested = set(np.intersect1d(np.array(tally.ids), np.array(tally.further)).tolist())
+    taken, counts = set[int](), tally.counts
     for window in windows(records, RECORDS_PER_LOOKUP):
-        stored = base.stored_records(key_field(unit), [record.id for record in window])
+        papers, passages, stored = set[str](), set[str](), dict[str, list[StoredPassage]]()
+        if base:
+            stored = base.stored_records(key_field(unit), [record.id for record in window])
+        if base and unit == "paper":
+            papers = base.held("doc_id", (one for record in window for one in record.passage_ids))
+            passages = base.held("passage_id", (record.id for record in window if record.id not in papers))
         for record in window:
-            if (before := stored.get(record.id)) == record.passages:
-                tally.counts["unchanged"] += 1
-            else:
-                yield record._replace(replaced=before or ())
-
-
-def counted_records(records: Iterable[Record], tally: Tally) -> Iterator[Record]:
-    """Count the indexed records."""
-    for record in records:
-        tally.counts["records"] += 1
-        tally.counts["cut"] += record.head.cut
-        tally.counts["incomplete"] += record.head.incomplete
-        yield record
-
-
-def _bounded(paper: Paper) -> Paper:
-    """Return the paper with bounded texts; unchanged if none was too long."""
-    cut = {}
-    for name in BOUNDED_TEXTS:
-        text, shortened = cut_text(getattr(paper, name))
-        if shortened:
-            cut[name] = text
-    return paper.model_copy(update=cut) if cut else paper
-
-
-def replaced_by_later(hashes: "array[int]") -> list[int]:
-    """Return the indices of all values that occur again later."""
-    if not hashes:
-        return []
-    values = np.frombuffer(hashes, dtype=np.int64)
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    repeated: list[int] = np.sort(order[:-1][ordered[:-1] == ordered[1:]]).tolist()
-    return repeated
+            claimed = contested and contested & set(map(hash_of_text, record.passage_ids))
+            in_base = record.id in passages or not papers.isdisjoint(record.head.further)
+            if in_base or (claimed and not taken.isdisjoint(claimed)):
+                file, line, raw = record.head.origin
+                tally.refuse(dead_letter(file, line, CLAIMED, raw))
+                continue
+            taken |= claimed
+            before = stored.get(record.id)
+            if before == record.passages:
+                counts["unchanged"] += 1
+                continue
+            counts["records"] += 1
+            counts["cut"] += record.head.cut
+            counts["incomplete"] += record.head.incomplete
+            yield record._replace(replaced=before or ())

@@ -9,14 +9,16 @@ import os
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
 from base.files.durable import write_durably
+from indexer.corpora.readers.items import name_in_letters
 from indexer.corpora.record_source import RecordSource
-from indexer.files.sums import sealed, unsealed
+from indexer.files.sums import hash_of_text, sealed, unsealed
 from indexer.versions.manifest import Manifest
 
 State: TypeAlias = list[list[str | int]]  # of a file and the copies of its paper
@@ -90,6 +92,56 @@ class SourceFiles:
             "files": [[name, file.state, len(file.ids)] for name, file in self.files.items()],
         }
         write_durably(path, sealed(header).encode() + b"\n" + content)
+
+
+@dataclass(slots=True)
+class FileRecords:
+    """The ids read from each file, and the files with dead letters; names are the corpus's own."""
+
+    places: Mapping[str, int]  # of the files, by name
+    skipped: frozenset[str] = frozenset()
+    owners: Mapping[str, str] = field(default_factory=dict)  # files by the names in origins and dead letters
+    ids: "dict[str, array[int]]" = field(default_factory=dict)
+    with_letters: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, corpus: RecordSource) -> Self:
+        """Start with the files of a corpus."""
+        owners = {each: name for name, copies in corpus.sources.items() for each in (name, *copies)}
+        letters = {name_in_letters(each): name for each, name in owners.items()}
+        order = {name: place for place, name in enumerate(dict.fromkeys(map(absolute, corpus.sources)))}
+        places = {name: order[absolute(name)] for name in corpus.sources}
+        return cls(places, corpus.skipped, letters | owners)
+
+    def file_of(self, origin: str) -> str:
+        """Return the file of a record or dead letter, whose origin may be a member of an archive."""
+        while origin and origin not in self.owners:
+            origin = origin.rpartition("/")[0]
+        return self.owners.get(origin, "")
+
+    def add(self, origin: str, record_id: str) -> tuple[int, int]:
+        """Add a record; return the place of its file, and the hash of its id."""
+        file, hashed = self.file_of(origin), hash_of_text(record_id)
+        self.ids.setdefault(file, array("q")).append(hashed)
+        return self.places.get(file, -1), hashed
+
+    def all_ids(self, removed: Iterable[str]) -> "array[int]":
+        """Return the hashes of all ids that were read, or removed."""
+        return array("q", chain(map(hash_of_text, removed), *self.ids.values()))
+
+    def sources(self, states: Mapping[str, State]) -> dict[str, SourceFile]:
+        """Return the files that were read, by absolute paths; files with dead letters without their states.
+
+        A dead letter of unknown origin, which the engine refused, may belong to any file.
+        """
+        refused = self.places if "" in self.with_letters else self.with_letters
+        return {
+            absolute(name): SourceFile(
+                [] if name in refused else states[absolute(name)], self.ids.get(name, array("q"))
+            )
+            for name in self.places
+            if name not in self.skipped
+        }
 
 
 def version_key(manifest: Manifest) -> str:

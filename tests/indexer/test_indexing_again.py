@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from indexer.building.source_files import SourceFile, SourceFiles, State, choose_skipped
-from indexer.files.sums import hash_of_text
 from indexer.ingest import IngestRequest, build_index, encode_passages, remove_records
 from indexer.settings import EncoderSettings, IndexerSettings
 from indexer.versions.store.folder import FolderStore
@@ -188,20 +186,3 @@ def test_vectors_alone_leave_the_files_known(home, folder):
         )
 
     assert counted(build(home, folder)) == (0, 0, 0, 3, 0)
-
-
-def test_ids_of_many_files_are_compared_at_once():
-    from array import array
-
-    known = SourceFiles(
-        "1", {}, {f"/c/{n}": SourceFile([["s"]], array("q", [hash_of_text(f"{n}")])) for n in range(5)}
-    )
-    states: dict[str, State] = {f"/c/{n}": [["s" if n else "t"]] for n in range(4)}
-
-    skipped = choose_skipped(known, states, ["/c"])
-
-    assert skipped.names == {"/c/1", "/c/2", "/c/3"}
-    assert skipped.changes.gone == ("/c/4",)
-    assert skipped.has_later(hash_of_text("3"), 2)
-    assert not skipped.has_later(hash_of_text("3"), 3)
-    assert not skipped.has_later(hash_of_text("0"), 0)
