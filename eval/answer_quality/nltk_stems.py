@@ -12,7 +12,7 @@ from indexer.analysis.porter import (
     after_ed_or_ing,
     ends_cvc,
     has_vowel,
-    is_consonant,
+    letter_types,
     measure,
     replace_longest,
     step_4,
@@ -55,7 +55,7 @@ def _step_1(word: str) -> str:
     elif word.endswith("s") and not word.endswith("ss"):
         word = word[:-1]
     word = _without_ed_or_ing(word)
-    if word.endswith("y") and len(word) > 2 and is_consonant(word, len(word) - 2):
+    if word.endswith("y") and len(word) > 2 and letter_types(word)[-2] == "c":
         word = word[:-1] + "i"
     return word
 
@@ -81,4 +81,4 @@ def _step_2(word: str) -> str:
 
 def _is_short(stem: str) -> bool:
     """Check for consonant, vowel, consonant at the end, or a stem of a vowel and a consonant."""
-    return ends_cvc(stem) or (len(stem) == 2 and not is_consonant(stem, 0) and is_consonant(stem, 1))
+    return ends_cvc(stem) or letter_types(stem) == "vc"

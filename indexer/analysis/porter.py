@@ -11,45 +11,21 @@ from functools import lru_cache
 
 VOWELS = frozenset("aeiou")
 
+
+def rules_of(listed: str) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of suffix and replacement in a list."""
+    return tuple((suffix, end) for suffix, _, end in (rule.partition(":") for rule in listed.split()))
+
+
 # (suffix, replacement) of the article's steps, longest match first within a group: only the longest matching
 # suffix of a word is tried.
-STEP_2 = (
-    ("ational", "ate"),
-    ("ization", "ize"),
-    ("iveness", "ive"),
-    ("fulness", "ful"),
-    ("ousness", "ous"),
-    ("tional", "tion"),
-    ("biliti", "ble"),
-    ("entli", "ent"),
-    ("ousli", "ous"),
-    ("ation", "ate"),
-    ("alism", "al"),
-    ("aliti", "al"),
-    ("iviti", "ive"),
-    ("enci", "ence"),
-    ("anci", "ance"),
-    ("izer", "ize"),
-    ("alli", "al"),
-    ("ator", "ate"),
-    ("logi", "log"),
-    ("bli", "ble"),
-    ("eli", "e"),
+STEP_2 = rules_of(
+    "ational:ate ization:ize iveness:ive fulness:ful ousness:ous tional:tion biliti:ble entli:ent ousli:ous "
+    "ation:ate alism:al aliti:al iviti:ive enci:ence anci:ance izer:ize alli:al ator:ate logi:log bli:ble "
+    "eli:e"
 )
-STEP_3 = (
-    ("icate", "ic"),
-    ("ative", ""),
-    ("alize", "al"),
-    ("iciti", "ic"),
-    ("ical", "ic"),
-    ("ness", ""),
-    ("ful", ""),
-)
-STEP_4 = (
-    *("ement", "ance", "ence", "able", "ible", "ment"),
-    *("ant", "ent", "ion", "ism", "ate", "iti", "ous", "ive", "ize"),
-    *("al", "er", "ic", "ou"),
-)
+STEP_3 = rules_of("icate:ic ative: alize:al iciti:ic ical:ic ness: ful:")
+STEP_4 = tuple("ement ance ence able ible ment ant ent ion ism ate iti ous ive ize al er ic ou".split())
 
 
 @lru_cache(maxsize=1 << 17)
@@ -66,47 +42,28 @@ def porter_stem(word: str) -> str:
     return word
 
 
-def is_consonant(word: str, index: int) -> bool:
-    """Check whether a letter of `word` is a consonant; y is one at the start and after a vowel."""
-    letter = word[index]
-    if letter in VOWELS:
-        return False
-    if letter == "y":
-        return index == 0 or not is_consonant(word, index - 1)
-    return True
+def letter_types(word: str) -> str:
+    """Return c for each consonant and v for each vowel; y is a consonant at the start and after a vowel."""
+    types = ""
+    for letter in word:
+        is_vowel = letter in VOWELS or (letter == "y" and types.endswith("c"))
+        types += "v" if is_vowel else "c"
+    return types
 
 
 def measure(stem: str) -> int:
     """Count the vowel–consonant sequences of `stem`: the article's m."""
-    count = 0
-    previous = True  # a leading run of consonants does not count
-    for index in range(len(stem)):
-        consonant = is_consonant(stem, index)
-        count += consonant and not previous
-        previous = consonant
-    return count
+    return letter_types(stem).count("vc")
 
 
 def has_vowel(stem: str) -> bool:
     """Check whether any letter of `stem` is a vowel."""
-    return any(not is_consonant(stem, index) for index in range(len(stem)))
-
-
-def ends_double_consonant(word: str) -> bool:
-    """Check whether `word` ends with the same consonant twice."""
-    return len(word) > 1 and word[-1] == word[-2] and is_consonant(word, len(word) - 1)
+    return "v" in letter_types(stem)
 
 
 def ends_cvc(word: str) -> bool:
     """Check whether `word` ends with consonant, vowel, consonant, the last not w, x or y."""
-    last = len(word) - 1
-    return (
-        last >= 2
-        and is_consonant(word, last)
-        and not is_consonant(word, last - 1)
-        and is_consonant(word, last - 2)
-        and word[-1] not in "wxy"
-    )
+    return letter_types(word).endswith("cvc") and word[-1] not in "wxy"
 
 
 def _step_1(word: str) -> str:
@@ -118,13 +75,9 @@ def _step_1(word: str) -> str:
     if word.endswith("eed"):
         if measure(word[:-3]) > 0:
             word = word[:-1]
-    else:
-        for suffix in ("ed", "ing"):
-            if word.endswith(suffix):
-                if has_vowel(stem := word[: -len(suffix)]):
-                    word = after_ed_or_ing(stem)
-                break
-
+    elif word.endswith(("ed", "ing")):
+        stem = word[:-3] if word.endswith("ing") else word[:-2]
+        word = after_ed_or_ing(stem) if has_vowel(stem) else word
     if word.endswith("y") and has_vowel(word[:-1]):
         word = word[:-1] + "i"
     return word
@@ -134,7 +87,7 @@ def after_ed_or_ing(stem: str, is_short: Callable[[str], bool] = ends_cvc) -> st
     """Restore the end of a stem whose `ed` or `ing` was removed; a short stem gets an e."""
     if stem.endswith(("at", "bl", "iz")):
         return stem + "e"
-    if ends_double_consonant(stem):
+    if stem[-2:-1] == stem[-1:] and letter_types(stem).endswith("c"):
         return stem if stem[-1] in "lsz" else stem[:-1]
     if measure(stem) == 1 and is_short(stem):
         return stem + "e"
