@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from indexer.encoders import Vectors
-from indexer.encoders.models import LoadedModel, without_surrogates
+from indexer.encoders.models import LocalModel, without_surrogates
 from indexer.errors import EncoderUnusable
 from indexer.settings import CheckSettings, RerankerSettings
 
@@ -21,18 +21,17 @@ RELATIONS: dict[str, Relation] = {
 }
 
 
-class CrossEncoderReranker:
-    """Scores of texts for a question; the model is in memory until `close`. Thread-safe."""
+class CrossEncoderReranker(LocalModel):
+    """Scores of texts for a question."""
 
     def __init__(self, settings: RerankerSettings) -> None:
-        """Load the model, as `LoadedModel`; EncoderUnusable if it returns several scores."""
-        self._loaded = LoadedModel("CrossEncoder", settings, "SHRAG_RERANKER__")
-        if (labels := self._loaded.library.num_labels) != 1:
+        """Load the model; EncoderUnusable if it returns several scores."""
+        super().__init__("CrossEncoder", settings, "SHRAG_RERANKER__")
+        if (labels := self.library.num_labels) != 1:
             raise EncoderUnusable(
                 f"model {settings.model!r} returns {labels} scores per text instead of one: "
                 "set SHRAG_RERANKER__MODEL to a re-ranker, such as BAAI/bge-reranker-v2-m3"
             )
-        self.model, self.revision = self._loaded.name, self._loaded.revision
         self._raw = settings.scores == "raw"
 
     def scores(self, question: str, texts: Sequence[str]) -> Vectors:
@@ -46,11 +45,7 @@ class CrossEncoderReranker:
         import torch
 
         activation = torch.nn.Identity() if self._raw else torch.nn.Sigmoid()
-        return _predict(self._loaded, [(question, text) for text in texts], activation)
-
-    def close(self) -> None:
-        """Release the model."""
-        del self._loaded
+        return _predict(self, [(question, text) for text in texts], activation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +56,13 @@ class Entailed:
     entailment: float
 
 
-class EntailmentModel:
-    """Judgements of a model for natural language inference; in memory until `close`. Thread-safe."""
+class EntailmentModel(LocalModel):
+    """Judgements of a model for natural language inference."""
 
     def __init__(self, settings: CheckSettings) -> None:
-        """Load the model, as `LoadedModel`; EncoderUnusable if it has no label for entailment."""
-        self._loaded = LoadedModel("CrossEncoder", settings, "SHRAG_CHECK__")
-        names = self._loaded.library.config.id2label
+        """Load the model; EncoderUnusable if it has no label for entailment."""
+        super().__init__("CrossEncoder", settings, "SHRAG_CHECK__")
+        names = self.library.config.id2label
         labels = [str(names[number]).lower() for number in sorted(names)]
         self._relations = list(map(_relation, labels))
         if self._relations.count("entailment") != 1 or len(labels) == 1:
@@ -75,7 +70,6 @@ class EntailmentModel:
                 f"model {settings.model!r} has the labels {', '.join(labels)}; one must be entailment: "
                 "set SHRAG_CHECK__MODEL to a model for natural language inference"
             )
-        self.model, self.revision = self._loaded.name, self._loaded.revision
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Entailed]:
         """Judge pairs of a text and a sentence, in order.
@@ -85,23 +79,19 @@ class EntailmentModel:
         """
         import torch
 
-        likelihoods = _predict(self._loaded, pairs, torch.nn.Softmax(dim=1))
+        likelihoods = _predict(self, pairs, torch.nn.Softmax(dim=1))
         place = self._relations.index("entailment")
         return [Entailed(self._relations[int(row.argmax())], float(row[place])) for row in likelihoods]
 
-    def close(self) -> None:
-        """Release the model."""
-        del self._loaded
 
-
-def _predict(loaded: LoadedModel, pairs: Sequence[tuple[str, str]], activation: "torch.nn.Module") -> Vectors:
+def _predict(model: LocalModel, pairs: Sequence[tuple[str, str]], activation: "torch.nn.Module") -> Vectors:
     def predict(batch: list[tuple[str, str]]) -> Vectors:
-        scores: Vectors = loaded.library.predict(
+        scores: Vectors = model.library.predict(
             batch, activation_fn=activation, batch_size=len(batch), show_progress_bar=False
         )
         return scores
 
-    return loaded.compute(predict, [(without_surrogates(one), without_surrogates(two)) for one, two in pairs])
+    return model.compute(predict, [(without_surrogates(one), without_surrogates(two)) for one, two in pairs])
 
 
 def _relation(label: str) -> Relation:

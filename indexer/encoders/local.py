@@ -7,7 +7,7 @@ import numpy as np
 
 from base.errors import InvalidCall
 from indexer.encoders import Progress, VectorFingerprint, Vectors
-from indexer.encoders.models import LoadedModel, without_surrogates
+from indexer.encoders.models import LocalModel, without_surrogates
 from indexer.encoders.rounding import scale_to_unit_length
 from indexer.errors import EncoderUnusable
 from indexer.settings import EncoderSettings
@@ -17,32 +17,31 @@ QUERY_PROMPTS = ("query",)
 PASSAGE_PROMPTS = ("document", "passage", "corpus")
 
 
-class LocalEncoder:
-    """Texts to vectors by a model that is in memory until `close`. Thread-safe.
+class LocalEncoder(LocalModel):
+    """Texts to vectors by a model in this process.
 
     The same texts in the same order give the same bytes. Beside other texts, a vector differs by about 1e-7
     per number in float32 and some thousandths in half precision, because the order of sums may differ.
     """
 
     def __init__(self, settings: EncoderSettings) -> None:
-        """Load the model, as `LoadedModel`; InvalidCall if the settings exceed its dimensions."""
-        self._loaded = LoadedModel("SentenceTransformer", settings, "SHRAG_ENCODER__")
-        self.model = self._loaded.library
+        """Load the model; InvalidCall if the settings exceed its dimensions."""
+        super().__init__("SentenceTransformer", settings, "SHRAG_ENCODER__")
         self.fingerprint = VectorFingerprint(
-            model=self._loaded.name,
-            revision=self._loaded.revision,
+            model=self.model,
+            revision=self.revision,
             query_prefix=self._prefix(settings.query_prefix, QUERY_PROMPTS),
             passage_prefix=self._prefix(settings.passage_prefix, PASSAGE_PROMPTS),
-            pooling=_pooling(self.model),
-            dimensions=_dimensions(self.model, settings),
-            max_tokens=self._loaded.max_tokens,
+            pooling=_pooling(self.library),
+            dimensions=_dimensions(self.library, settings),
+            max_tokens=self.max_tokens,
             storage=settings.storage,
         )
 
     def _prefix(self, asked: str | None, names: Sequence[str]) -> str:
         if asked is not None:
             return asked
-        return next((prompt for name in names if (prompt := self.model.prompts.get(name))), "")
+        return next((prompt for name in names if (prompt := self.library.prompts.get(name))), "")
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """Return a unit vector for each question; EncoderUnusable without enough memory."""
@@ -54,7 +53,7 @@ class LocalEncoder:
 
     def _encode(self, texts: Sequence[str], prefix: str, task: str, progress: Progress | None) -> Vectors:
         def encode(batch: list[str]) -> Vectors:
-            rows: Vectors = self.model.encode(
+            rows: Vectors = self.library.encode(
                 batch, prompt=prefix, task=task, batch_size=len(batch), show_progress_bar=False
             )
             return rows
@@ -62,19 +61,11 @@ class LocalEncoder:
         dimensions = self.fingerprint.dimensions
         if not texts:
             return np.empty((0, dimensions), np.float32)
-        rows = self._loaded.compute(encode, list(map(without_surrogates, texts)), progress)
+        rows = self.compute(encode, list(map(without_surrogates, texts)), progress)
         try:
             return scale_to_unit_length(rows[:, :dimensions])
         except ValueError as error:
-            raise EncoderUnusable(f"model {self.fingerprint.model!r}: {error}") from error
-
-    def count_tokens(self, text: str) -> int:
-        """Return the number of tokens of a whole passage with its prefix, also beyond the model's limit."""
-        return self._loaded.count_tokens(without_surrogates(self.fingerprint.passage_prefix + text))
-
-    def close(self) -> None:
-        """Release the model."""
-        del self.model, self._loaded
+            raise EncoderUnusable(f"model {self.model!r}: {error}") from error
 
 
 def _dimensions(model: Any, settings: EncoderSettings) -> int:

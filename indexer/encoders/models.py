@@ -27,8 +27,8 @@ MODEL_FILES = (".json", ".txt", ".model", ".safetensors", ".bin")
 SAMPLES, SAMPLE_BYTES = 256, 1 << 14  # evenly spread places of a file, and bytes read at each
 
 
-class LoadedModel:
-    """A model in memory. Thread-safe."""
+class LocalModel:
+    """A model that is in memory until `close`. Thread-safe."""
 
     def __init__(self, kind: str, settings: ModelSettings, variable: str) -> None:
         """Load a model from the hub's cache or a folder.
@@ -49,9 +49,9 @@ class LoadedModel:
         self.library: Any = _load(kind, settings, variable)
         self.variable = variable
         self.max_tokens = _limit_tokens(self.library, settings.max_tokens, variable)  # 0: no limit
-        self.name = settings.model
+        self.model = settings.model
         if (folder := Path(settings.model)).is_dir():
-            self.name, self.revision = folder.resolve().name, f"files:{hash_of(folder)}"
+            self.model, self.revision = folder.resolve().name, f"files:{hash_of(folder)}"
         else:
             self.revision = _commit_of(settings) or settings.revision
         self._batch_tokens = settings.batch_tokens
@@ -79,10 +79,14 @@ class LoadedModel:
         if not np.isfinite(ordered).all():
             bad = np.argwhere(~np.isfinite(ordered))[0][0]
             raise EncoderUnusable(
-                f"model {self.name!r}: the result of text {bad}, counted from 0, contains NaN or infinity; "
+                f"model {self.model!r}: the result of text {bad}, counted from 0, contains NaN or infinity; "
                 f"with half precision, try {self.variable}PRECISION=float32"
             )
         return ordered
+
+    def close(self) -> None:
+        """Release the model."""
+        del self.library
 
     def _compute(self, compute: Callable[[list[Any]], Vectors], texts: list[Any]) -> Sequence[Vectors]:
         import torch

@@ -142,8 +142,8 @@ def test_a_lone_surrogate_is_read_as_the_replacement_sign(encoder):
 
 def test_an_invalid_vector_is_named_by_the_position_of_its_text(gte):
     broken = LocalEncoder(settings_of(gte))
-    ids = broken.model.tokenizer("7")["input_ids"]
-    embeddings = broken.model.transformers_model.get_input_embeddings()
+    ids = broken.library.tokenizer("7")["input_ids"]
+    embeddings = broken.library.transformers_model.get_input_embeddings()
     embeddings.weight.data[ids[-2]] = float("nan")
 
     with pytest.raises(EncoderUnusable, match=r"'model': .*text 2.* NaN.*PRECISION"):
