@@ -47,14 +47,6 @@ def test_an_index_is_searched_with_the_dictionary_it_was_built_with(home, corpus
     assert manifest.dictionary == manifest.fingerprint["dictionary"] == TERMS.hash
 
 
-def test_a_later_build_without_a_dictionary_keeps_it(home, corpus, tmp_path):
-    build(home, corpus, dictionary=TERMS)
-    build(home, write_jsonl(tmp_path / "more.jsonl", [PAPERS[1] | {"id": "C"}]))
-
-    assert FolderStore(home, "papers").manifest().version == 2
-    assert tokens(home, "지식그래프연구회") == ["지식그래프", "연구회"]
-
-
 def test_several_processes_analyse_with_it(home, tmp_path):
     many = [PAPERS[0] | {"id": f"A{number}", "title": f"지식그래프연구회 {number}"} for number in range(200)]
     build(home, write_jsonl(tmp_path / "many.jsonl", many), workers=2, dictionary=TERMS)
@@ -98,18 +90,9 @@ def test_the_commands_take_a_file(corpus, tmp_path):
     assert json.loads(analysed.stdout)["tokens"] == [["지식그래프", 0, 0, 5], ["연구회", 1, 5, 8]]
 
 
-def test_a_file_that_cannot_be_read_is_one_line(corpus, tmp_path):
-    file = tmp_path / "terms.txt"
-    file.write_text("세종시 세종\n", encoding="utf-8")
-
-    outcome = CliRunner().invoke(index, [str(corpus), "--name", "papers", "--dictionary", str(file)])
-
-    assert isinstance(outcome.exception, InvalidCall)
-    assert str(outcome.exception).startswith(f"{file}, line 1: ")
-
-
-def test_removing_keeps_it(home, corpus):
+def test_removing_and_a_later_build_without_a_dictionary_keep_it(home, corpus, tmp_path):
     build(home, corpus, dictionary=TERMS)
     remove_records("papers", ["B"], IndexerSettings(home=home))
+    build(home, write_jsonl(tmp_path / "more.jsonl", [PAPERS[1] | {"id": "C"}]))
 
     assert tokens(home, "지식그래프연구회") == ["지식그래프", "연구회"]

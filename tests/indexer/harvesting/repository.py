@@ -244,15 +244,3 @@ def bad_token(handler: OaiHandler) -> bool:
 def web_page(handler: OaiHandler) -> bool:
     handler.send("<!DOCTYPE html><html><body>Maintenance</body></html>")
     return True
-
-
-FAULTS: dict[str, Callable[[OaiHandler], bool]] = {
-    "reset": reset,
-    "truncated": truncated,
-    "cut-xml": cut_xml,
-    "503": unavailable(),
-    "429": unavailable(status=429),
-    "500": server_error,
-    "bad-token": bad_token,
-    "web-page": web_page,
-}

@@ -77,20 +77,6 @@ def test_one_repository_that_fails_does_not_stop_the_others(home):
     assert "oai:t:6" in published(home, "b")
 
 
-def test_an_interrupted_first_harvest_says_how_to_continue(home):
-    served = filled(25)
-    served.expired.add("10|||oai_dc")
-    with repository(served) as path:
-        failed = call("index", path, "--name", NAME)
-        waiting = call("harvest", NAME)
-        served.expired.clear()
-        done = call("index", path, "--name", NAME)
-
-    assert (failed.code, waiting.code, done.code) == (1, 2, 0)
-    assert "10 harvested records" in failed.err
-    assert f"shrag index {path} --name {NAME}" in waiting.err
-
-
 def test_partial_indexes_and_fails(home):
     served = filled(25)
     served.expired.add("10|||oai_dc")
@@ -109,14 +95,11 @@ def test_partial_indexes_and_fails(home):
     "arguments",
     [
         ("index", "oai:http://127.0.0.1:9/oai", "papers.jsonl", "--name", NAME),
-        ("index", "oai:http://127.0.0.1:9/oai", "oai:http://127.0.0.1:8/oai", "--name", NAME),
         ("index", "oai:http://127.0.0.1:9/oai", "--name", NAME, "--format", "csv"),
-        ("index", "oai:http://127.0.0.1:9/oai", "--name", NAME, "--follow-links"),
         ("index", "papers.jsonl", "--name", NAME, "--set", "a"),
         ("index", "papers.jsonl", "--name", NAME, "--metadata-prefix", "marcxml"),
         ("index", "papers.jsonl", "--name", NAME, "--partial"),
         ("index", "oai:ftp://127.0.0.1/oai", "--name", NAME),
-        ("index", "oai:http://127.0.0.1:9/oai?verb=Identify", "--name", NAME),
         ("index", "oai:http://127.0.0.1:9/oai", "--name", "../x"),
         ("harvest", NAME),
         ("harvest",),
