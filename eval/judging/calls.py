@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from base.calls import Call, Flag, Section, described
-from eval.judging.records import Judge, StageName
+from eval.judging.benchmark import Judge, StageName
 from retriever.calls import IndexName, SourceNames
 
 METHODS = ("shrag", "or", "paper")  # default of `pool`
