@@ -21,14 +21,13 @@ from base.files.durable import cause_of
 from base.files.locks import lock_file
 from base.records import adapter
 from eval.errors import BadBenchmark
+from eval.judging.calls import Judge, StageName
 from eval.kept import as_json
 from indexer.corpora.papers import Paper
 from retriever.sources import SourceAnswer, SourcePaper
 from retriever.sources.merging import MergedPaper, merge
 
 T = TypeVar("T")
-StageName: TypeAlias = Literal["coarse", "fine"]
-Judge: TypeAlias = Literal["rules", "brief", "complex"]
 Identity: TypeAlias = tuple[str, str]  # the name of the index or source, and the id of a paper in it
 Pair: TypeAlias = tuple[str, Identity]  # query_id and paper
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from base.errors import InvalidCall
 from base.untrusted import one_line
-from eval.judging.benchmark import Benchmark, CallRecord, Candidate, Judge, Judged, adding
-from eval.judging.calls import RULES, THRESHOLDS, JudgeCall
+from eval.judging.benchmark import Benchmark, CallRecord, Candidate, Judged, adding
+from eval.judging.calls import RULES, THRESHOLDS, Judge, JudgeCall
 from eval.judging.stages import JUDGE_STEP, automatic_stages, grades_of, stage_call
 from eval.manifest import model_record, search_record, software
 from eval.places import open_places
