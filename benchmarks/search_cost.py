@@ -20,8 +20,8 @@ from base.progress import Progress
 from benchmarks.corpora.generated import questions as generated_questions
 from benchmarks.corpora.index import ensure_index
 from benchmarks.figures import Figure, benchmark, count_option
+from eval.collection import read_topics
 from eval.progress import question_bar
-from eval.topics import read_topics
 from indexer.settings import IndexerSettings
 from retriever.index import SearchIndex, open_index
 from retriever.search import SearchRequest, rank, search

@@ -32,8 +32,8 @@ from benchmarks.corpora.index import ensure_index
 from benchmarks.figures import Figure, benchmark, count_option, home_option
 from benchmarks.served import OK, REFUSED, UNLIMITED, Measured, Served, calls_of, serving
 from benchmarks.timing import latencies, percentile
+from eval.collection import read_topics
 from eval.progress import question_bar
-from eval.topics import read_topics
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
 from retriever.index import SearchIndex, open_index

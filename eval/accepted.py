@@ -18,8 +18,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from eval.collection import QueryLine, Text, read_query_lines
 from eval.files import Digest
-from eval.query_lines import QueryLine, Text, read_query_lines
 
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 BEFORE_PERCENT = re.compile(r"(?<=\d)\s+(?=%)")

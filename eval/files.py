@@ -101,28 +101,28 @@ def numbered_blocks(
         EvalError: `error`, with file and line, if the file is missing, damaged or too long, or a line is too
             long, is not UTF-8, or contains a NUL byte.
     """
-    first, room = 1, LARGEST_FILE
+    first, size = 1, 0
     try:
         with open_regular(path, pipes=True) as opened:
             file = io.BufferedReader(HashedFile(opened, digest), BLOCK)
             if file.peek(2)[:2] == GZIP_MAGIC:
-                unpacked = gzip.GzipFile(fileobj=file, mode="rb")
-                file = io.BufferedReader(HashedFile(unpacked, None), BLOCK)
-            lines, fault = _next_lines(file)
-            while lines or fault:
-                place, room = len(lines), room - sum(map(len, lines))
-                if room < 0:
-                    fault = TOO_LONG
+                file = io.BufferedReader(HashedFile(gzip.GzipFile(fileobj=file), None), BLOCK)
+            fault = ""
+            while not fault:
+                lines, fault = _next_lines(file)
+                if not lines and not fault:
+                    return
+                size += sum(map(len, lines))
+                fault = TOO_LONG if size > LARGEST_FILE else fault
                 if max(map(len, lines), default=0) > LONGEST_LINE or _fault(b"".join(lines)):
                     faults = ((place, _fault(line, LONGEST_LINE)) for place, line in enumerate(lines))
                     place, fault = next(each for each in faults if each[1])
-                if text := b"".join(lines[:place]).decode():
+                    lines = lines[:place]
+                if text := b"".join(lines).decode():
                     text = text.removeprefix(MARK).replace(f"\n{MARK}", "\n")
                     yield first, text if text.endswith("\n") else f"{text}\n"
-                first += place
-                if fault:
-                    raise error(f"{path}:{first}: {fault}")
-                lines, fault = _next_lines(file)
+                first += len(lines)
+            raise error(f"{path}:{first}: {fault}")
     except OSError as refused:
         raise error(f"{path} cannot be read: {cause_of(refused)}") from None
 

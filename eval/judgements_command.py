@@ -125,20 +125,11 @@ def write_judgements(votes: ReaderVotes, folder: Path) -> dict[str, int]:
         if decided:
             topics.append(json_text({"query_id": query_id, "question": question}))
         qrels += [f"{query_id} 0 {paper} {int(relevant)}" for paper, relevant in decided.items()]
-    citations = [
-        json_text(
-            {
-                "question": question,
-                "sentence": sentence.text,
-                "citations": sentence.citations,
-                "check": sentence.check,
-                "written_by": written_by,
-                "supported": of[True],
-                "not_supported": of[False],
-            }
-        )
-        for (question, sentence, written_by), of in votes.sentences.items()
-    ]
+    citations = []
+    for (question, sentence, written_by), of in votes.sentences.items():
+        record = {"question": question, "sentence": sentence.text, "citations": sentence.citations}
+        record |= {"check": sentence.check, "written_by": written_by}
+        citations.append(json_text(record | {"supported": of[True], "not_supported": of[False]}))
     files = {TOPICS: topics, QRELS: qrels, CITATIONS: citations}
     for name, lines in files.items():
         write_output(folder / name, "".join(f"{line}\n" for line in lines).encode())

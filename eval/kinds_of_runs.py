@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from base.errors import InvalidCall
+from eval.places import Places
 from eval.ranking import NOTHING_FOUND, RankedTopic, rank_topic, without_hits
-from eval.run_target import RunTarget
 from eval.runs import as_written
 from eval.strategies import strategy_of_topic
 from generator.calls import MOST_EVIDENCE
@@ -43,7 +43,7 @@ class KindOfRun:
 
 
 def search_kind(
-    of: RunTarget,
+    of: Places,
     settings: Settings,
     strategies: Mapping[str, Strategy],
     *,
@@ -66,14 +66,14 @@ def search_kind(
             asked, prompts = replace(asked, strategy=given.strategy), given.prompts
             record = given.strategy.as_record() if given.strategy else {}
         async with one_at_a_time:
-            topic = await rank_topic(of.index, asked, settings.retriever)
+            topic = await rank_topic(of.searched, asked, settings.retriever)
         return replace(topic, strategy=record, prompts=prompts)
 
     return KindOfRun(method, request.k, unit, {"title_weight": title_weight}, ranked, asks_at_once=True)
 
 
 def ask_kind(
-    of: RunTarget,
+    of: Places,
     settings: Settings,
     strategies: Mapping[str, Strategy],
     *,
@@ -91,13 +91,13 @@ def ask_kind(
 
     async def ranked(query_id: str, question: str, model: LanguageModel | None) -> RankedTopic:
         asked = replace(request, question=question, strategy=strategies.get(query_id))
-        return await answer_topic(of.index, asked, _with(model, settings), unit=unit, model=model)
+        return await answer_topic(of.searched, asked, _with(model, settings), unit=unit, model=model)
 
     applied = {"way": request.way, "hops": hops, "searched by": request.method}
     return KindOfRun(request.way, request.evidence, unit, _without_question(request), ranked, applied)
 
 
-def find_kind(of: RunTarget, settings: Settings, request: FindRequest, *, unit: Unit) -> KindOfRun:
+def find_kind(of: Places, settings: Settings, request: FindRequest, *, unit: Unit) -> KindOfRun:
     """Rank by the papers found, as in `find-papers` with its options."""
     if unit != "paper":
         raise InvalidCall(
@@ -111,7 +111,7 @@ def find_kind(of: RunTarget, settings: Settings, request: FindRequest, *, unit: 
             asked = request.changed(question=question)
         except BadQuestion as error:
             return without_hits(error)
-        return await find_for_topic(of.sources(), asked, _with(model, settings), model=model)
+        return await find_for_topic(of.together(), asked, _with(model, settings), model=model)
 
     asked = _without_question(request)
     return KindOfRun("find-papers", request.papers, unit, asked, ranked, {"finding": asked})

@@ -14,10 +14,10 @@ from base.terminal.output import json_text
 from eval.kept import keeping, kept_path
 from eval.kinds_of_runs import KindOfRun
 from eval.manifest import file_record, made_with, models_record, software
-from eval.manifest_reader import manifest_path
+from eval.places import Places, open_places
 from eval.ranking import RankedTopic, configuration, rank_all
-from eval.run_target import RunTarget, open_run_target
 from eval.runs import write_run
+from eval.score_commands import manifest_path
 from eval.strategies import RecordedStrategies, strategist_record
 from generator.pipeline import Settings
 
@@ -30,7 +30,7 @@ class RunPlan:
     topics_file: Mapping[str, Any]  # path and SHA-256
     name: str  # of the index, "" with sources
     sources: Sequence[str]
-    kind: Callable[[RunTarget], KindOfRun]
+    kind: Callable[[Places], KindOfRun]
     asks_model: bool
     recorded: RecordedStrategies | None
     out: Path
@@ -55,7 +55,7 @@ async def make_run(
     begun = time.perf_counter()
     model = settings.language_model() if plan.asks_model else None
     async with AsyncExitStack() as opened:
-        of = await opened.enter_async_context(open_run_target(plan.name, plan.sources, settings))
+        of = await opened.enter_async_context(open_places(plan.name, plan.sources, settings))
         synonyms = settings.retriever.synonyms
         synonyms_file = file_record(synonyms) if synonyms else None
         kind = plan.kind(of)
@@ -64,13 +64,14 @@ async def make_run(
         llm = model.settings if model else None
         kept = None
         if not plan.is_stream:
+            published = of.index.manifest.published if of.index else ""
             inputs = {
                 "topics": plan.topics_file["sha256"],
                 "synonyms": (synonyms_file or {}).get("sha256"),
                 "strategies": plan.recorded.record["sha256"] if plan.recorded else None,
             }
             request = {"method": kind.name, "k": kind.k, "unit": kind.unit, **kind.request}
-            made = made_with({**of.record, "published": of.published}, request, inputs, settings, llm)
+            made = made_with({**of.record, "published": published}, request, inputs, settings, llm)
             place = kept_path(plan.out)
             kept = opened.enter_context(
                 keeping(place, made, RankedTopic, len(plan.topics), restart=plan.restart)

@@ -13,9 +13,9 @@ import ir_measures
 import numpy as np
 from ir_measures.providers import FallbackProvider
 
+from eval.collection import Qrels
 from eval.errors import BadMeasure, NothingJudged
-from eval.qrels import Qrels
-from eval.run_reader import ReadRun
+from eval.runs import ReadRun
 
 EXAMPLES = "nDCG@10, R@100, Success@5, P@10, RR, MAP, R(rel=2)@100"
 

@@ -12,9 +12,9 @@ import click
 from base.amounts import counted
 from base.calls import Section
 from base.terminal.call_options import field_options, given_options, made_call
-from base.terminal.output import echo, echo_json
+from base.terminal.output import echo, echo_json, echo_lines
 from base.terminal.parameters import PathParameter, SectionedCommand, option_section
-from eval.score_commands import SHOWN_IDS, first_ids
+from eval.score_commands import SHOWN_IDS, first_ids, manifest_path
 from generator.finding.calls import FindCall, FindOptions
 from indexer.options import json_option
 from retriever.calls import SearchCall
@@ -22,7 +22,7 @@ from retriever.options import COMPLETIONS, chosen_place, synonyms_option
 
 if TYPE_CHECKING:
     from eval.kinds_of_runs import KindOfRun
-    from eval.run_target import RunTarget
+    from eval.places import Places
     from generator.settings import HopsMode
     from indexer.corpora.papers import Unit
 
@@ -125,13 +125,12 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     code is 1, and the same command repeats only those.
     """
     from base.files.output_files import check_output, is_standard_output, is_stream
+    from eval.collection import read_topics
     from eval.kept import kept_path
     from eval.kinds_of_runs import ask_kind, find_kind, search_kind
     from eval.making import RunPlan, make_run
-    from eval.manifest_reader import manifest_path
     from eval.progress import question_bar
     from eval.strategies import RecordedStrategies
-    from eval.topics import read_topics
     from generator.pipeline import Settings
     from indexer.settings import named_paths
 
@@ -157,7 +156,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     recorded = RecordedStrategies.read(strategies, questions) if strategies else None
     by_topic = recorded.strategies if recorded else {}
 
-    def kind_of(of: "RunTarget") -> "KindOfRun":
+    def kind_of(of: "Places") -> "KindOfRun":
         judged = unit or of.unit
         if find:
             return find_kind(of, settings, found_by.request(), unit=judged)
@@ -237,15 +236,10 @@ def _report_run(
         )
     lists = {"no hits for": {} if as_json else run["without_hits"]}
     lists |= {"ranked in spite of a failure:": incomplete, "the run is partial, without": failed}
-    for heading, reasons in lists.items():
-        if not reasons:
-            continue
-        echo(f"{heading} {counted(len(reasons), 'question')}:", err=True)
-        # A piped run has no manifest with all of them.
-        shown = len(reasons) if piped else SHOWN_IDS
-        for query_id, reason in list(reasons.items())[:shown]:
-            echo(f"  {query_id}: {reason}", err=True)
-        if len(reasons) > shown:
-            echo(f"  … all in {run['path']}.manifest.json", err=True)
+    for heading, reasons in ((heading, of) for heading, of in lists.items() if of):
+        shown = len(reasons) if piped else SHOWN_IDS  # a piped run has no manifest with all of them
+        lines = [f"  {query_id}: {reason}" for query_id, reason in list(reasons.items())[:shown]]
+        more = [f"  … all in {run['path']}.manifest.json"] if len(reasons) > shown else []
+        echo_lines([f"{heading} {counted(len(reasons), 'question')}:", *lines, *more], err=True)
     if not piped and (incomplete or failed):
         echo("the same command repeats these; the others are kept", err=True)

@@ -6,20 +6,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from pydantic import BaseModel
 
+from base.files.regular_files import read_regular
 from base.terminal.output import echo, echo_json, echo_lines
 from base.terminal.parameters import PathParameter
 from indexer.options import json_option
 
 if TYPE_CHECKING:
-    from eval.manifest_reader import ReadManifest
+    from eval.collection import Qrels
     from eval.measures import Scores
-    from eval.qrels import Qrels
     from eval.runs import Ranking
 
 DEFAULT_MEASURES = "nDCG@10 R@100 Success@5 Success@15"
 OVERLAP_DEPTH = 10
 SHOWN_IDS = 5
+
+MANIFEST_SUFFIX = ".manifest.json"
+MOST_BYTES = 256_000_000  # largest manifest
 
 FILE = PathParameter(exists=True, dir_okay=False)
 
@@ -29,6 +33,37 @@ measures_option = click.option(
     show_default=True,
     help="Names from https://ir-measur.es, separated by spaces.",
 )
+
+
+class _Sum(BaseModel):
+    sha256: str
+
+
+class _Asked(_Sum):
+    questions: int
+
+
+class ReadManifest(BaseModel):
+    """The part of a run's manifest that scores and comparisons use."""
+
+    run: _Sum
+    topics: _Asked
+    unit: str = ""
+    failed: dict[str, str] = {}
+
+
+def manifest_path(run_path: Path) -> Path:
+    """Return the path of a run's manifest."""
+    return run_path.with_name(run_path.name + MANIFEST_SUFFIX)
+
+
+def read_manifest(run_path: Path, digest: str) -> ReadManifest | None:
+    """Return the manifest of a run with this SHA-256; None if there is none."""
+    try:
+        read = ReadManifest.model_validate_json(read_regular(manifest_path(run_path), MOST_BYTES))
+    except (OSError, ValueError):
+        return None
+    return read if read.run.sha256 == digest else None
 
 
 @click.command("score")
@@ -78,8 +113,7 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
     """
     from base.amounts import counted
     from base.terminal.columns import table
-    from eval.overlap import mean_overlap, mean_rank_biased_overlap
-    from eval.significance import compare
+    from eval.statistics import compare, mean_overlap, mean_rank_biased_overlap
 
     runs, scores, failed = _scored(qrels, [run_a, run_b], measures)
     (first, made_a), (second, made_b) = runs
@@ -104,8 +138,7 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
         echo_json(record)
         return
     rows = [
-        (measure, f"{each.mean_a:.4f}", f"{each.mean_b:.4f}", *each.as_cells())
-        for measure, each in compared.items()
+        (measure, f"{each.a:.4f}", f"{each.b:.4f}", *each.as_cells()) for measure, each in compared.items()
     ]
     header = ("measure", "A", "B", "B − A", "95 % interval", "p", "better / same / worse")
     echo_lines(table([header, *rows], words=1))
@@ -129,11 +162,10 @@ def _scored(
         BadRun, BadQrels: with file and line; also if a run is empty and no manifest says that nothing was
             found.
     """
+    from eval.collection import read_qrels
     from eval.errors import BadRun
-    from eval.manifest_reader import read_manifest
     from eval.measures import evaluate
-    from eval.qrels import read_qrels
-    from eval.run_reader import read_run
+    from eval.runs import read_run
     from eval.units import MadeRun, in_one_unit
 
     judgements, made, manifests = read_qrels(qrels), [], []

@@ -8,10 +8,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from eval.collection import Qrels
 from eval.errors import UnitsDiffer
-from eval.qrels import Qrels
-from eval.run_reader import ReadRun
-from eval.runs import Ranking
+from eval.runs import Ranking, ReadRun
 
 JUDGED_PASSAGE = re.compile(r"(.+?)#\d+", re.ASCII)
 RANKED_PASSAGE = re.compile(r"(.+?)(?:#\d+|@ko|@en)", re.ASCII)
@@ -49,8 +48,7 @@ def in_one_unit(
     judged = {passage for grades in qrels.values() for passage in grades}
     judges_passages = all(map(JUDGED_PASSAGE.fullmatch, judged))
     judges_papers = not any(map(RANKED_PASSAGE.fullmatch, judged))
-    ranked = [made for made in runs if made.run]
-    papers = [made for made in ranked if not made.holds_passages]
+    papers = [made for made in runs if made.run and not made.holds_passages]
     notes: list[str] = []
     if judges_passages and papers and not any(judged.intersection(made.ids) for made in papers):
         qrels = {query_id: grades_of_papers(grades) for query_id, grades in qrels.items()}

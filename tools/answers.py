@@ -29,8 +29,8 @@ import click
 from base.sample import SAMPLE
 from base.terminal.output import echo, echo_json, echo_lines
 from eval.accepted import contains_accepted, read_accepted
+from eval.collection import Qrels, read_qrels
 from eval.progress import question_bar
-from eval.qrels import Qrels, read_qrels
 from eval.statistics import area_under_curve
 from generator.answers.extractive import extractive_answer, searched_terms
 from generator.settings import EVIDENCE

@@ -9,10 +9,9 @@ from typing import Any
 
 from base.sample import SAMPLE
 from base.terminal.output import echo
+from eval.collection import Qrels, read_qrels, read_topics
 from eval.measures import Scores, evaluate
-from eval.qrels import Qrels, read_qrels
 from eval.runs import Run
-from eval.topics import read_topics
 from retriever.strategy import Strategy, read_strategies
 
 CUTOFF = 10

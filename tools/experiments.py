@@ -22,7 +22,7 @@ from base.sample import SAMPLE
 from base.terminal.call_options import flag_of
 from base.terminal.output import echo
 from eval.experiments import EXPERIMENTS, load_experiment
-from eval.experiments.calls import ExperimentCall
+from eval.experiments.materials import ExperimentCall
 from eval.experiments.report import formatted, markdown_table
 from eval.experiments.running import run_experiment
 from eval.manifest import differences

@@ -40,8 +40,8 @@ import numpy as np
 
 from base.logistic import likelihood
 from base.terminal.output import echo, echo_json, echo_lines
+from eval.collection import Qrels, read_qrels
 from eval.progress import question_bar
-from eval.qrels import Qrels, read_qrels
 from eval.statistics import area_under_curve
 from generator.finding.request import FindRequest
 from indexer.options import json_option

@@ -30,8 +30,8 @@ from base.errors import ResourceError
 from base.files.output_files import write_output
 from base.terminal.columns import table
 from base.terminal.output import echo, echo_lines
+from eval.collection import Qrels
 from eval.progress import question_bar
-from eval.qrels import Qrels
 from eval.runs import Run
 from indexer.settings import EngineName
 from tools.answers import Half, ask, plain_rows, sample_rows

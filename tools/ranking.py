@@ -19,13 +19,11 @@ from pathlib import Path
 import click
 
 from base.terminal.output import echo, echo_json, echo_lines
+from eval.collection import Qrels
 from eval.measures import evaluate
-from eval.overlap import mean_overlap, mean_rank_biased_overlap
 from eval.progress import question_bar
-from eval.qrels import Qrels
-from eval.run_reader import read_run
-from eval.runs import Run
-from eval.significance import compare
+from eval.runs import Run, read_run
+from eval.statistics import compare, mean_overlap, mean_rank_biased_overlap
 from indexer.errors import EngineRefused, EngineUnreachable
 from indexer.options import json_option
 from indexer.settings import EngineName

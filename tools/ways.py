@@ -18,8 +18,8 @@ import click
 from base.progress import Progress
 from base.sample import SAMPLE
 from eval.accepted import contains_accepted, read_accepted
+from eval.collection import read_qrels
 from eval.progress import question_bar
-from eval.qrels import read_qrels
 from eval.statistics import mean_of_known
 from generator.pipeline import Settings, answer_question
 from generator.ways import make_request, way_names

@@ -2,11 +2,11 @@
 
     shrag experiment NAME TOPICS QRELS --out FOLDER      # an entry of EXPERIMENTS
 
-experiment.py    the values of an experiment: options, results of a topic, tables, outcome
-materials.py     its inputs: index, topics, judgements, models, sources
+experiment.py    an experiment: its functions, and a topic with its searches
+materials.py     its options and inputs: index, topics, judgements, models, sources
 comparing.py     tables of rows and columns, differences, main numbers
-running.py       its run, which resumes; folder.py writes and reads the results, report.py formats them
-layouts/         published benchmarks as topics, qrels and papers
+running.py       its run, which resumes, and the folder of results; report.py formats them
+layouts.py       published benchmarks as topics, qrels and papers
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,12 @@ EXPERIMENTS: Mapping[str, Heading] = {
 }
 
 
+SEARCHES = ("finding-agents", "finding-judges", "finding-layers", "finding-queries")  # in tables/finding.py
+
+
 def load_experiment(name: str) -> "Experiment":
-    """Import an experiment: the module of its name in `tables/`, with `_` for `-`."""
-    experiment: Experiment = import_module(f"{__name__}.tables.{name.replace('-', '_')}").EXPERIMENT
+    """Import an experiment: `EXPERIMENT` of the module of its name in `tables/`, or its name in capitals."""
+    names = name.replace("-", "_"), "EXPERIMENT"
+    module, constant = ("finding", names[0].upper()) if name in SEARCHES else names
+    experiment: Experiment = getattr(import_module(f"{__name__}.tables.{module}"), constant)
     return experiment

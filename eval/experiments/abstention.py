@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import accumulate, groupby
 from statistics import fmean
 
-from eval.experiments.experiment import Cell, Table
-from eval.experiments.figures import Figure, Line, Panel
+from eval.experiments.comparing import Cell, Table
+from eval.experiments.report import Figure, Line, Panel
 from eval.statistics import area_under_curve, mean_of_known
 from retriever.answerability import THRESHOLD
 

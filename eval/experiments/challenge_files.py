@@ -211,10 +211,9 @@ def read_mapping(path: str | Path, digest: Digest | None = None) -> ChallengeMap
     try:
         read = json.loads(content) if Path(path).suffix.lower() == ".json" else tomllib.loads(content)
         return ChallengeMapping.model_validate(read)
-    except ValidationError as error:
-        raise InvalidCall(f"{path} is not a mapping: {reason(error)}") from None
-    except (ValueError, RecursionError) as error:
-        raise InvalidCall(f"{path} is not a mapping: {error}") from None
+    except (ValueError, RecursionError) as error:  # a ValidationError is a ValueError
+        why = reason(error) if isinstance(error, ValidationError) else error
+        raise InvalidCall(f"{path} is not a mapping: {why}") from None
 
 
 def _text_of(path: str | Path, most: int, error: Callable[[str], Exception], digest: Digest | None) -> str:
@@ -253,32 +252,26 @@ def read_questions(
                 shown = ", ".join(header) or "empty"
                 raise BadTopics(f"{path}:1: {times} {name!r}; the header is {shown}")
         for row in rows:
-            if any(map(str.strip, row)):
-                read = _question(f"{path}:{rows.line_num}", header, row, columns)
-                if read.query_id in questions:
-                    where = f"{path}:{rows.line_num}"
-                    raise BadTopics(f"{where}: {read.query_id} occurs a second time; ids must be unique")
-                questions[read.query_id] = read
+            where = f"{path}:{rows.line_num}"
+            if not any(map(str.strip, row)):
+                continue
+            if len(row) != len(header):
+                raise BadTopics(f"{where}: {len(row)} cells, the header has {len(header)}")
+            cells = dict(zip(header, map(str.strip, row), strict=True))
+            query_id, question = cells[columns.id], cells[columns.question]
+            if len(query_id.split()) != 1:
+                raise BadTopics(f"{where}: {query_id!r} is not an id: it is empty or has white space")
+            if not question:
+                raise BadTopics(f"{where}: the question of {query_id} is empty")
+            if query_id in questions:
+                raise BadTopics(f"{where}: {query_id} occurs a second time; ids must be unique")
+            named = map(str.strip, cells.get(columns.relevant, "").split(columns.separator))
+            questions[query_id] = ChallengeQuestion(query_id, question, tuple(filter(None, named)))
     except csv.Error as error:
         raise BadTopics(f"{path}:{rows.line_num}: not a row of a table: {error}") from None
     if not questions:
         raise BadTopics(f"{path}: it contains no questions")
     return questions
-
-
-def _question(
-    where: str, header: Sequence[str], row: Sequence[str], columns: QuestionColumns
-) -> ChallengeQuestion:
-    if len(row) != len(header):
-        raise BadTopics(f"{where}: {len(row)} cells, the header has {len(header)}")
-    cells = dict(zip(header, map(str.strip, row), strict=True))
-    query_id, question = cells[columns.id], cells[columns.question]
-    if len(query_id.split()) != 1:
-        raise BadTopics(f"{where}: {query_id!r} is not an id: an id is not empty and has no white space")
-    if not question:
-        raise BadTopics(f"{where}: the question of {query_id} is empty")
-    named = cells.get(columns.relevant, "").split(columns.separator)
-    return ChallengeQuestion(query_id, question, tuple(filter(None, map(str.strip, named))))
 
 
 def written_table(mapping: ChallengeMapping, answered: Sequence[AnsweredQuestion], collected: int) -> str:

@@ -13,10 +13,9 @@ from base.terminal.lazy_commands import LazyGroup
 from base.terminal.output import echo, echo_lines
 from base.terminal.parameters import PathParameter, SectionedCommand, option_section
 from eval.experiments import EXPERIMENTS, load_experiment
-from eval.experiments.layouts import LAYOUTS, read_benchmark
 
 if TYPE_CHECKING:
-    from eval.experiments.calls import ExperimentCall
+    from eval.experiments.materials import ExperimentCall
 
 FOLDER = PathParameter(exists=True, file_okay=False)
 HERE = __name__
@@ -26,28 +25,6 @@ parallel_option = click.option(
     type=click.IntRange(1, 1024),
     help="Concurrent topics. Default: 1, with a language model SHRAG_LLM__CONCURRENCY.",
 )
-
-
-@click.command("import", short_help="Turn a published benchmark into topics, qrels and papers.")
-@click.argument("layout", type=click.Choice(list(LAYOUTS)), metavar="LAYOUT")
-@click.argument("path", type=PathParameter(exists=True), metavar="PATH")
-@click.option("--out", required=True, type=PathParameter(file_okay=False), help="Folder for the files.")
-@click.option(
-    "--split", default="test", show_default=True, help="Part of the benchmark: a file's name without ending."
-)
-def import_command(layout: str, path: Path, out: Path, split: str) -> None:
-    """Turn a published benchmark into topics, qrels and papers.
-
-    LAYOUT is autoscholar (AutoScholarQuery, RealScholarQuery), sparbench, litsearch, beir (TREC-COVID,
-    SciDocs), or miracl (Korean, English, or both with ids by language). PATH is its folder, or its file if it
-    has only one. The files written are topics.jsonl, qrels.txt, and papers.jsonl for `shrag index`; a
-    benchmark without a corpus has only its relevant papers there.
-    """
-    from eval.experiments.layouts.benchmark import write_benchmark
-
-    numbers, notes = write_benchmark(read_benchmark(layout, path, split), path, out)
-    echo(f"{out}: {numbers}")
-    echo_lines([f"note: {note}" for note in notes], err=True)
 
 
 @click.command("repeat")
@@ -60,8 +37,7 @@ def repeat_command(folder: Path, index: str | None, parallel: int | None) -> Non
     The inputs are the copies in FOLDER. Differences of index, settings, models and packages are listed too:
     they are possible causes.
     """
-    from eval.experiments.folder import call_values, differing, read_manifest
-    from eval.experiments.running import run_experiment
+    from eval.experiments.running import call_values, differing, read_manifest, run_experiment
 
     then = read_manifest(folder)
     name = then.experiment
@@ -82,7 +58,7 @@ def diff_command(first: Path, second: Path) -> None:
 
     They are those of index, options, inputs, packages and metrics; the exit code is 1 if there are any.
     """
-    from eval.experiments.folder import differing
+    from eval.experiments.running import differing
 
     made, metrics = differing(first, second)
     _end_with([*made, *metrics], failed=bool(made or metrics))
@@ -134,7 +110,10 @@ def __getattr__(name: str) -> click.Command:
     cls=LazyGroup,
     locations={
         **{name: (f"{HERE}:{name}", f"{title} ({source})") for name, (title, source) in EXPERIMENTS.items()},
-        "import": (f"{HERE}:import_command", "Turn a published benchmark into topics, qrels and papers."),
+        "import": (
+            "eval.experiments.layouts:import_command",
+            "Turn a published benchmark into topics, qrels and papers.",
+        ),
         "repeat": (f"{HERE}:repeat_command", "Repeat an experiment; exit 1 if a metric differs."),
         "diff": (f"{HERE}:diff_command", "List the differences of two folders of results."),
     },

@@ -1,26 +1,48 @@
-"""Tables that compare rows, such as variants of a search, by the records that each topic has of them.
+"""Tables of an experiment: rows, such as variants of a search, compared by the records of the topics.
 
 The record of a topic has `rows`: a record of each row by name. A row that needs a language model is missing
 without one; a record is None if the row failed for the topic.
+
+Precision, recall and F1 of sets of papers are SPAR's (equations 1 to 3), from a record with the counts of a
+question: `retrieved` and `relevant` papers, and `found`, which are both. SPAR prints one F1 for a benchmark.
+In its table 1 it is the harmonic mean of the printed precision and recall (.3612 and .4105 give .3843), so of
+means over questions. The mean of each question's F1 is another value.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from statistics import fmean, median
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from eval.experiments.experiment import Cell, Table
-from eval.experiments.topic import SECONDS, Record
-from eval.significance import NONE, compare, difference_columns
-from eval.statistics import mean_of_known, wilson
+from eval.statistics import NONE, compare, difference_columns, mean_of_known, wilson
 
 NEEDS_MODEL = "needs a model"  # cell of a row without results, because no language model is used
 TESTED = "p: paired randomisation test."
+ROWS = "rows"  # key of a topic's record
+SECONDS = "seconds"  # key of a topic's times, which are not among the results
+BENCHMARKS = ("AutoScholarQuery", "SPARBench")  # of SPAR's tables
+NOTES = (
+    "F1: harmonic mean of mean recall and mean precision, as in SPAR. Mean F1: mean over the questions.",
+    "Mean precision is over the questions with papers, all others over all questions. –: no valid value.",
+)
 
+Cell: TypeAlias = str | int | float | None  # formatted by `report.py`; None is a missing value
+Record: TypeAlias = Mapping[str, Any]  # JSON
 Rows: TypeAlias = Mapping[str, Sequence[Record | None]]  # one record for each topic
 Column: TypeAlias = Callable[[Sequence[Record]], Cell]
 Value: TypeAlias = Callable[[Record], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of results; each row has one cell per column."""
+
+    title: str  # above the table
+    columns: tuple[str, ...]  # names of the columns
+    rows: tuple[tuple[Cell, ...], ...]  # of cells
+    judge: str = ""  # the judge of relevance or of answers, if the judgements are not those of the qrels
+    timed: bool = False  # whether the cells are times; such a table is not among the results that repeat
 
 
 def known(records: Sequence[Record | None]) -> list[Record]:
@@ -126,11 +148,67 @@ def wilson_columns(succeeds: Callable[[Record], bool]) -> dict[str, Column]:
 def seconds_table(topics: Sequence[Record]) -> Table | None:
     """Return the seconds of a topic by row; None if no topic has seconds by row."""
     times: dict[str, list[float]] = {}
-    for topic in topics:
-        seconds = topic.get(SECONDS, {})
+    for seconds in (topic.get(SECONDS) for topic in topics):
         for name, value in seconds.items() if isinstance(seconds, Mapping) else ():
             times.setdefault(name, []).append(value)
-    if not times:
-        return None
     rows = tuple((name, fmean(of), median(of), max(of), sum(of)) for name, of in times.items())
-    return Table("Seconds of a topic", ("", "mean", "median", "longest", "all topics"), rows, timed=True)
+    columns = ("", "mean", "median", "longest", "all topics")
+    return Table("Seconds of a topic", columns, rows, timed=True) if rows else None
+
+
+def set_counts(retrieved: Iterable[str], relevant: Collection[str]) -> dict[str, int]:
+    """Count ids; a repeated id counts once."""
+    distinct = set(retrieved)
+    found = distinct.intersection(relevant)
+    return {"retrieved": len(distinct), "relevant": len(relevant), "found": len(found)}
+
+
+def recall(records: Sequence[Record]) -> float | None:
+    """Return the mean recall over the questions with relevant papers; 0 for one without retrieved papers."""
+    return mean_of_known(each["found"] / each["relevant"] for each in records if each["relevant"])
+
+
+def precision(records: Sequence[Record]) -> float | None:
+    """Return the mean precision over the questions with retrieved papers."""
+    return mean_of_known(each["found"] / each["retrieved"] for each in records if each["retrieved"])
+
+
+def f1(records: Sequence[Record]) -> float | None:
+    """Return the harmonic mean of mean precision and mean recall, as SPAR prints it."""
+    return harmonic_mean(precision(records), recall(records))
+
+
+def mean_f1(records: Sequence[Record]) -> float | None:
+    """Return the mean of each question's F1; a question without retrieved papers counts 0."""
+    return mean_of_known(f1_of(each) for each in records if each["relevant"])
+
+
+def f1_of(record: Record) -> float:
+    """Return the F1 of a question; 0 without relevant papers."""
+    papers: int = record["retrieved"] + record["relevant"]
+    return 2 * record["found"] / papers if papers else 0.0
+
+
+def harmonic_mean(precision: float | None, recall: float | None) -> float | None:
+    """Return the harmonic mean, 0 if both are 0; None if one is None."""
+    if precision is None or recall is None:
+        return None
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+MEASURES: Mapping[str, Column] = {"F1": f1, "recall": recall, "precision": precision}
+COLUMNS: Mapping[str, Column] = {
+    **MEASURES,
+    "mean F1": mean_f1,
+    "questions with papers": lambda records: sum(each["retrieved"] > 0 for each in records),
+}
+MAIN: Mapping[str, Column] = {"F1": f1, "Recall": recall, "Precision": precision}
+
+
+def of_benchmarks(published: Iterable[Sequence[Cell]]) -> dict[str, Sequence[Cell]]:
+    """Return F1, recall and precision by `SYSTEM, BENCHMARK`, of rows with both benchmarks."""
+    return {
+        f"{system}, {benchmark}": values[place : place + len(MEASURES)]
+        for system, *values in published
+        for place, benchmark in zip(range(0, len(values), len(MEASURES)), BENCHMARKS, strict=True)
+    }

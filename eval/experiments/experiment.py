@@ -1,48 +1,189 @@
-"""An experiment: its options, its functions, and the values that they return.
+"""An experiment: its functions and inputs, its topics with their searches, and the values that they return.
 
-An experiment is a module of `eval/experiments/tables/` with a constant `EXPERIMENT`. Its function `topic`
-computes the rows of one question and their rankings, `summary` the tables from the records of all questions
-(`comparing.py`). `running.py` runs it, and writes its folder.
+An experiment is an entry of a module of `eval/experiments/tables/`. Its function `topic` computes the rows of
+one question and their rankings, `summary` the tables from the records of all questions (`comparing.py`).
+`running.py` runs it, and writes its folder.
 """
 
+import re
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, TypeAlias
 
-from eval.experiments.calls import ExperimentCall
-from eval.experiments.figures import Figure
-from eval.experiments.materials import Materials, opened_materials
-from eval.experiments.topic import ROWS, Record, Topic, TopicResult
+from eval.experiments.comparing import ROWS, Record
+from eval.experiments.materials import ExperimentCall, Materials, opened_materials
+from eval.experiments.report import Outcome
+from eval.runs import Ranking
+from eval.strategies import strategy_of_topic
+from generator.llm import LanguageModel
+from retriever.queries.boolean import Or, Phrase, Query, Term
+from retriever.queries.keywords import Keyword
+from retriever.query_plan import QueryPlan
+from retriever.request import SearchContext, SearchRequest
+from retriever.search import open_search, run_stages
+from retriever.settings import RetrieverSettings
+from retriever.stages.pool import CandidatePool
+from retriever.stages.stages import Stage, Stages, computed
+from retriever.strategy import Strategy
 
-Cell: TypeAlias = str | int | float | None  # formatted by `report.py`; None is a missing value
+ChangeKeywords: TypeAlias = Callable[[Sequence[Keyword]], Sequence[Keyword]]
+ChangePlan: TypeAlias = Callable[[QueryPlan], QueryPlan]
+
+METHOD = "paper"  # Algorithm 1 of SHRAG
+
+# Questions of the running topic for which statistics replaced the strategy of the model.
+unusable_replies: ContextVar[list[str]] = ContextVar("unusable_replies")
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """A table of results; each row has one cell per column."""
+class TopicResult:
+    """The result of a topic: a record with all values of the tables, and rankings by the name of a run.
 
-    title: str  # above the table
-    columns: tuple[str, ...]  # names of the columns
-    rows: tuple[tuple[Cell, ...], ...]  # of cells
-    judge: str = ""  # the judge of relevance or of answers, if the judgements are not those of the qrels
-    timed: bool = False  # whether the cells are times; such a table is not among the results that repeat
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The tables and figures of an experiment, made from the records of its topics.
-
-    `main` has the main numbers by name, for a comparison with published values. `files` are further files of
-    the folder by name, such as a table of answers.
+    A key `seconds` of the record is a time, or times by row. Times are not among the results.
     """
 
-    tables: tuple[Table, ...]
-    figures: tuple[Figure, ...] = ()
-    notes: tuple[str, ...] = ()
-    main: Mapping[str, float] = field(default_factory=dict)
-    files: Mapping[str, str] = field(default_factory=dict)
+    record: Record
+    rankings: Mapping[str, Ranking] = field(default_factory=dict)
+
+
+def result_of(rows: Mapping[str, Record | None], rankings: Mapping[str, Ranking], **more: Any) -> TopicResult:
+    """Return the result of a topic with a record and a ranking of each row."""
+    return TopicResult({**more, ROWS: rows}, {run_name(row): of for row, of in rankings.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic, with the options of the experiment and its inputs."""
+
+    call: Any
+    materials: Materials
+    query_id: str
+    question: str
+
+    @property
+    def settings(self) -> RetrieverSettings:
+        """The settings of searches."""
+        return self.materials.settings.retriever
+
+    @property
+    def relevant(self) -> frozenset[str]:
+        """The relevant ids."""
+        grades = self.materials.qrels[self.query_id]
+        return frozenset(judged for judged, grade in grades.items() if grade > 0)
+
+    async def strategy(self, model: LanguageModel | None = None) -> Strategy | None:
+        """Return the recorded strategy, or that of the language model; None leads to statistics.
+
+        A question with an unusable answer of the model is added to `unusable_replies`.
+
+        Raises:
+            ModelFailed: the language model failed.
+        """
+        model = model or self.materials.model
+        if self.query_id in self.materials.strategies or model is None:
+            return self.materials.strategies.get(self.query_id)
+        strategy = (await strategy_of_topic(SearchRequest(self.question), model)).strategy
+        if strategy is None:
+            unusable_replies.get([]).append(self.question)
+        return strategy
+
+    async def ranked(self, settings: RetrieverSettings | None = None, **request: Any) -> Ranking:
+        """Return the first documents of a search, in the unit of the index."""
+        asked = SearchRequest(self.question, collapse=self.materials.collapses, **request)
+        context = open_search(self.materials.index, asked, settings or self.settings)
+        stages = await self.materials.index.run(lambda _: run_stages(context))
+        return _ranking_of(stages, self.materials, asked.k)
+
+    async def opened(
+        self, k: int, strategy: Strategy | None, settings: RetrieverSettings | None = None
+    ) -> "OpenTopic":
+        """Choose the keywords of a search for k documents; without a strategy by statistics."""
+        collapse = self.materials.collapses
+        request = SearchRequest(self.question, method=METHOD, k=k, collapse=collapse, strategy=strategy)
+        context = open_search(self.materials.index, request, settings or self.settings)
+        stages = await self.materials.index.run(lambda _: run_stages(context, upto="terms"))
+        return OpenTopic(self.materials, context, stages)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTopic:
+    """A topic whose keywords are chosen: its search, and the stages so far. Variants of it start here."""
+
+    materials: Materials
+    context: SearchContext
+    stages: Stages
+
+    @property
+    def keywords(self) -> Sequence[Keyword]:
+        """The keywords, most important first; none for a question without words."""
+        return self.stages.terms.keywords if self.stages.terms else ()
+
+    async def retrieve(
+        self, *, keywords: ChangeKeywords | None = None, plan: ChangePlan | None = None
+    ) -> tuple[Ranking, frozenset[str]]:
+        """Return the first documents, and the union of the documents of all queries.
+
+        `keywords` and `plan` change the chosen keywords and the queries. A topic whose keywords are all
+        dropped retrieves nothing.
+        """
+        stages = self.stages
+        if keywords and stages.terms:
+            kept = keywords(stages.terms.keywords)
+            if not kept:
+                return [], frozenset()
+            stages = replace(stages, terms=replace(stages.terms, keywords=tuple(kept)))
+        if plan:
+            stages = await self.searched(stages, upto="plan")
+            stages = stages.with_plan(plan(computed(stages.plan)))
+        stages = await self.searched(stages)
+        return _ranking_of(stages, self.materials, self.context.shown), self.union_of(computed(stages.pool))
+
+    async def searched(self, stages: Stages, *, upto: Stage = "ranking") -> Stages:
+        """Return stages of the search with the missing ones up to `upto`."""
+        return await self.materials.index.run(lambda _: run_stages(self.context, stages, upto=upto))
+
+    def union_of(self, pool: CandidatePool) -> frozenset[str]:
+        """Return the documents that any query found."""
+        return frozenset(self.materials.id_of(hit) for hits in pool.found.values() for hit in hits)
+
+
+def _ranking_of(stages: Stages, materials: Materials, k: int) -> Ranking:
+    hits = computed(stages.ranking).cut(k).hits
+    return [(materials.id_of(hit), score) for hit, score in hits]
+
+
+def share_of(relevant: frozenset[str], found: Iterable[str]) -> float:
+    """Return the share of the relevant documents that were found."""
+    return len(relevant.intersection(found)) / len(relevant)
+
+
+def ids_of(ranking: Ranking) -> list[str]:
+    """Return the ids of a ranking, best first."""
+    return [found for found, _ in ranking]
+
+
+def run_name(row: str) -> str:
+    """Return the name of the run of a table's row, for a file."""
+    return re.sub(r"[^\w.]+", "-", row).strip("-")
+
+
+def as_phrases(plan: QueryPlan) -> QueryPlan:
+    """Search for a keyword of several tokens as a phrase, instead of any of its tokens."""
+    return replace(
+        plan,
+        queries=tuple(replace(named, query=_with_phrases(named.query)) for named in plan.queries),
+    )
+
+
+def _with_phrases(query: Query) -> Query:
+    if isinstance(query, Or):
+        return Or(tuple(map(_with_phrases, query.clauses)))
+    if isinstance(query, Term) and len(query.tokens) > 1:
+        return Phrase(query.text, tuple(enumerate(query.tokens)), query.field, query.weight)
+    return query
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +235,9 @@ class Experiment:
     shown: tuple[str, ...] = ()  # names of `Outcome.main` for the overview of results; by default all
     requires: str = ""  # requirements besides the inputs, such as a language model
     sample: SampleRun | None = SampleRun()  # inputs of a run on the sample; None if there are none
+    about: str = ""  # the computation of the experiment; by default the docstring of its module
 
     @property
     def description(self) -> str:
-        """The computation of the experiment: the docstring of its module."""
-        return (import_module(self.summary.__module__).__doc__ or "").strip()
+        """The computation of the experiment."""
+        return self.about or (import_module(self.summary.__module__).__doc__ or "").strip()

@@ -12,17 +12,16 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias
 
-from pydantic import BeforeValidator, Field, TypeAdapter
+from pydantic import Field
 
 from base.calls import Flag, Section
 from base.errors import InvalidCall
-from eval.experiments.calls import JudgedCall, Seed
-from eval.experiments.experiment import Results
-from eval.experiments.layouts.benchmark import day_of, rows_of
-from eval.experiments.materials import Materials, opened_materials, topic_values, with_sources
+from eval.collection import TopicLine
+from eval.experiments.comparing import Record, set_counts
+from eval.experiments.experiment import Results, Topic, TopicResult, result_of
+from eval.experiments.layouts import Day, rows_of
+from eval.experiments.materials import JudgedCall, Materials, Seed, opened_materials, with_sources
 from eval.experiments.paper_identity import JudgedPapers, is_after
-from eval.experiments.set_measures import set_counts
-from eval.experiments.topic import Record, Topic, TopicResult, result_of
 from eval.files import Input
 from eval.runs import Ranking, as_written
 from generator.errors import CircuitOpen, ContextExceeded, ModelFailed, ModelRefusedCall
@@ -39,7 +38,6 @@ from retriever.conditions import find_conditions
 from retriever.queries.boolean import Range
 from retriever.queries.filters import Filters
 
-DAY: TypeAdapter[date] = TypeAdapter(Annotated[date, BeforeValidator(day_of)])
 THRESHOLD = FindOptions.model_fields["threshold"].default
 Options: TypeAlias = Mapping[str, Any]  # fields of `FindRequest`
 # The options of a search for papers, by judge.
@@ -88,6 +86,12 @@ class FindingCall(PapersCall):
     ] = ()
 
 
+class DatedTopic(TopicLine):
+    """A topic, with the day of its question if there is one."""
+
+    date: Day = None
+
+
 class PaperInputs(NamedTuple):
     """Days of the questions, by query_id, and records of judged papers, by id."""
 
@@ -106,7 +110,7 @@ def opened_finding(call: PapersCall) -> Iterator[Materials]:
         ResourceError: as `open_index`.
     """
     with (
-        opened_materials(call, by_id=call.papers is None) as usual,
+        opened_materials(call, DatedTopic, by_id=call.papers is None) as usual,
         with_sources(usual, getattr(call, "sources", ())) as materials,
     ):
         if not materials.collapses:
@@ -119,7 +123,8 @@ def opened_finding(call: PapersCall) -> Iterator[Materials]:
         if call.papers is not None:
             inputs["papers"] = Input(call.papers)
             records = {paper.id: paper for _, paper in rows_of(Path(call.papers), Paper, inputs["papers"])}
-        own = PaperInputs(topic_values(inputs["topics"], "date", DAY), records)
+        days = {query_id: topic.date for query_id, topic in materials.lines.items() if topic.date}
+        own = PaperInputs(days, records)
         notes = ["Published values are of other papers and questions: compare within a table only."]
         if not materials.settings.generator.llm.configured:
             notes.append("Without a language model (--model), rules write queries, judge and re-rank.")

@@ -1,32 +1,29 @@
-"""Inputs of an experiment: an open index, topics, judgements in its unit, settings and models."""
+"""Inputs of an experiment: its options, an open index, topics, judgements, settings and models."""
 
 import asyncio
-import gzip
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, ClassVar, TypeAlias
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field
 
 from base.amounts import counted
-from base.calls import reason
+from base.calls import Call, Flag, Section
 from base.errors import InvalidCall
-from eval.errors import BadTopics, NothingJudged
-from eval.experiments.calls import ExperimentCall, JudgedCall
-from eval.files import GZIP_MAGIC, MARK, Input
+from eval.collection import Qrels, TopicLine, questions_of, read_qrels, read_topic_lines
+from eval.errors import NothingJudged
+from eval.files import Input
 from eval.manifest import index_record, sources_record
-from eval.qrels import Qrels, read_qrels
 from eval.strategies import RecordedStrategies
-from eval.topics import query_id_of, read_topics
 from eval.units import grades_of_papers
 from generator.llm import LanguageModel
 from generator.pipeline import Settings
-from indexer.corpora.readers.jsonl import DECODER
 from indexer.options import chosen_index
 from indexer.settings import CheckSettings, IndexerSettings
+from retriever.calls import IndexName
 from retriever.engines import EngineHit
 from retriever.index import SearchIndex, open_index
 from retriever.queries.boolean import EVERYTHING
@@ -37,11 +34,62 @@ from retriever.sources.merging import LimitedSource
 from retriever.stages.hits import Hit
 from retriever.strategy import Strategy
 
-T = TypeVar("T")
-
 MOST_LOOKED_UP = 10_000  # judged ids
-UNITS = {"paper": "papers", "passage": "passages"}
 BY_PAPER = "The qrels judge passages, and the index has papers: the grade of a paper is its highest."
+
+
+Documents: TypeAlias = Annotated[
+    int, Flag("-k", section=Section.LIMITS), Field(ge=1, le=100, description="Documents for each topic.")
+]
+Seed: TypeAlias = Annotated[
+    int, Flag(section=Section.LIMITS), Field(ge=0, lt=2**63, description="Seed of the samples.")
+]
+Strategies: TypeAlias = Annotated[
+    str | None,
+    Flag(section=Section.SEARCHING, metavar="FILE"),
+    Field(
+        description="Recorded strategies of the topics, JSON lines with query_id, instead of a strategist."
+    ),
+]
+
+
+class ExperimentCall(Call):
+    """The options of every experiment; `files` names the fields that are paths of inputs, or None."""
+
+    files: ClassVar[tuple[str, ...]] = ()
+
+    model: Annotated[
+        bool,
+        Flag(section=Section.ANSWERING),
+        Field(description="Use the configured language model; without it, statistics and rules."),
+    ] = False
+
+
+class IndexCall(ExperimentCall):
+    """The options of an experiment on an index of the user."""
+
+    index: IndexName = None
+
+
+class JudgedCall(IndexCall):
+    """The options of an experiment on an index, topics and judgements of the user."""
+
+    files: ClassVar[tuple[str, ...]] = ("topics", "qrels")
+
+    topics: Annotated[
+        str,
+        Flag(argument=True),
+        Field(description="File of topics: id, tab, question, or JSON lines."),
+    ]
+    qrels: Annotated[str, Flag(argument=True), Field(description="File of judgements, TREC's or BEIR's.")]
+
+
+class StrategyCall(JudgedCall):
+    """The options of an experiment whose searches use strategies."""
+
+    files: ClassVar[tuple[str, ...]] = (*JudgedCall.files, "strategies")
+
+    strategies: Strategies = None
 
 
 class Models:
@@ -91,13 +139,12 @@ class Materials:
     topics: Mapping[str, str]  # questions by query_id
     settings: Settings  # settings of all stages; without a language model unless the call uses it
     qrels: Qrels = field(default_factory=dict)  # in the unit of the index
-    # The files that were read, by the name of the option.
-    inputs: Mapping[str, Input] = field(default_factory=dict)
+    inputs: Mapping[str, Input] = field(default_factory=dict)  # the files read, by the name of the option
     notes: tuple[str, ...] = ()  # about topics and judgements that are left out
     strategies: Mapping[str, Strategy] = field(default_factory=dict)  # recorded ones by query_id
+    lines: Mapping[str, Any] = field(default_factory=dict)  # topics with their further keys, by query_id
     sources: DeclaredSources | None = None  # of a call with further sources
-    # Further properties that affect results, for the record of the index.
-    more_record: Mapping[str, Any] = field(default_factory=dict)
+    more_record: Mapping[str, Any] = field(default_factory=dict)  # further properties that affect results
     own: Any = None  # further inputs, of a type that the experiment knows
     model: LanguageModel | None = None  # the language model, if the call uses it
     models: Models | None = None  # the same model with other settings
@@ -122,6 +169,16 @@ class Materials:
         return {**index_record(self.index.manifest), **sources, **self.more_record}
 
 
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """Topics and qrels of files, notes about those that do not fit, and the files by option."""
+
+    topics: Mapping[str, TopicLine]
+    qrels: Qrels
+    notes: tuple[str, ...]
+    inputs: Mapping[str, Input]
+
+
 def settings_for(call: ExperimentCall) -> Settings:
     """Read the settings; without a language model unless the call uses it.
 
@@ -144,17 +201,16 @@ def opened_index(name: str | None, settings: Settings) -> Iterator[SearchIndex]:
 @contextmanager
 def with_sources(materials: Materials, names: Sequence[str]) -> Iterator[Materials]:
     """Add declared sources, if any are named; raises as `read_declared`."""
-    if not names:
-        yield materials
-        return
     settings = materials.settings
     with closing(SharedModels(settings.indexer, settings.retriever.synonyms)) as models:
-        sources = DeclaredSources(read_declared(names), settings.indexer, models)
+        sources = DeclaredSources(read_declared(names), settings.indexer, models) if names else None
         yield replace(materials, sources=sources)
 
 
 @contextmanager
-def opened_materials(call: JudgedCall, *, by_id: bool = True, unjudged: bool = False) -> Iterator[Materials]:
+def opened_materials(
+    call: JudgedCall, kind: type[TopicLine] = TopicLine, *, by_id: bool = True, unjudged: bool = False
+) -> Iterator[Materials]:
     """Open the index and read topics and qrels; close the index at the end.
 
     Without `by_id`, documents are identified by other means, and the ids of the qrels may be unknown.
@@ -165,31 +221,32 @@ def opened_materials(call: JudgedCall, *, by_id: bool = True, unjudged: bool = F
         NothingJudged: no relevant id is in the index.
         ResourceError: as `open_index`.
     """
-    topics, qrels, notes, inputs = read_judged(call.topics, call.qrels, unjudged=unjudged)
-    settings, (strategies, file) = settings_for(call), recorded_strategies(call, topics)
+    read = read_judged(call.topics, call.qrels, kind, unjudged=unjudged)
+    settings, (strategies, file) = settings_for(call), recorded_strategies(call, read.topics)
     with opened_index(call.index, settings) as index:
+        qrels, notes = read.qrels, read.notes
         if by_id:
-            qrels, more = asyncio.run(in_unit_of(index, qrels, topics, call.qrels))
+            qrels, more = asyncio.run(in_unit_of(index, qrels, read.topics, call.qrels))
             notes += more
-        of_topics = {query_id: qrels.get(query_id, {}) for query_id in topics} | qrels
-        yield Materials(index, topics, settings, of_topics, inputs | file, notes, strategies)
+        of_topics = {query_id: qrels.get(query_id, {}) for query_id in read.topics} | qrels
+        inputs, questions = {**read.inputs, **file}, questions_of(read.topics)
+        yield Materials(index, questions, settings, of_topics, inputs, notes, strategies, read.topics)
 
 
 def read_judged(
-    topics_path: str, qrels_path: str, *, unjudged: bool = False
-) -> tuple[dict[str, str], Qrels, tuple[str, ...], dict[str, Input]]:
-    """Return the topics that have a relevant judgement, qrels, notes about the others, and the files.
-
-    `unjudged` includes all topics.
+    topics_path: str, qrels_path: str, kind: type[TopicLine] = TopicLine, *, unjudged: bool = False
+) -> Collection:
+    """Read qrels and the topics that have a relevant judgement; `unjudged` includes all topics.
 
     Raises:
         BadTopics, BadQrels: with file and line.
         InvalidCall: no topic has a relevant judgement.
     """
     inputs = {"topics": Input(topics_path), "qrels": Input(qrels_path)}
-    topics, qrels = read_topics(topics_path, inputs["topics"]), read_qrels(qrels_path, inputs["qrels"])
+    topics = read_topic_lines(topics_path, kind, inputs["topics"])
+    qrels = read_qrels(qrels_path, inputs["qrels"])
     relevant = {query_id for query_id, grades in qrels.items() if max(grades.values()) > 0}
-    judged = {query_id: question for query_id, question in topics.items() if query_id in relevant}
+    judged = {query_id: topic for query_id, topic in topics.items() if query_id in relevant}
     if not judged:
         raise InvalidCall(
             f"no topic of {topics_path} ({next(iter(topics))}, …) has a relevant judgement in {qrels_path} "
@@ -201,7 +258,7 @@ def read_judged(
     if unasked := [query_id for query_id in qrels if query_id not in topics]:
         number = counted(len(unasked), "judged question")
         notes.append(f"{number} not among the topics ({unasked[0]}, …).")
-    return topics if unjudged else judged, qrels, tuple(notes), inputs
+    return Collection(topics if unjudged else judged, qrels, tuple(notes), inputs)
 
 
 def recorded_strategies(
@@ -233,64 +290,28 @@ async def in_unit_of(
     Raises:
         NothingJudged: the index contains none of at most 10,000 relevant ids; names ids of both, and units.
     """
-    unit, name = index.manifest.unit, index.manifest.name
-
-    def look_up(given: Qrels) -> tuple[list[str], list[str], Iterable[str]]:
-        """Return the relevant ids, those that the index lacks, and those that it has in the other unit."""
+    ranks_papers, name = index.manifest.unit == "paper", index.manifest.name
+    by_paper = {query_id: grades_of_papers(grades) for query_id, grades in qrels.items()}
+    for given in (qrels, by_paper) if ranks_papers and by_paper != qrels else (qrels,):
         grades = (given.get(query_id, {}) for query_id in topics)
         relevant = (judged for each in grades for judged, grade in each.items() if grade > 0)
         ids = list(dict.fromkeys(islice(relevant, MOST_LOOKED_UP)))
         passages, papers = index.engine.records(ids, ids)
-        found, others = (papers, passages) if unit == "paper" else (passages, papers)
-        return ids, [each for each in ids if each not in found], others
-
-    ids, missing, others = look_up(qrels)
-    notes: tuple[str, ...] = ()
-    by_paper = {query_id: grades_of_papers(grades) for query_id, grades in qrels.items()}
-    if missing == ids and unit == "paper" and by_paper != qrels:
-        qrels, notes = by_paper, (BY_PAPER,)
-        ids, missing, others = look_up(qrels)
-    if missing != ids:
-        lacks = f"{counted(len(missing), 'relevant id')} of {len(ids):,} not in the index"
-        return qrels, (*notes, f"{lacks} ({missing[0]}, …).") if missing else notes
+        found, others = (papers, passages) if ranks_papers else (passages, papers)
+        missing = [each for each in ids if each not in found]
+        if missing != ids:
+            notes = () if given is qrels else (BY_PAPER,)
+            lacks = f"{counted(len(missing), 'relevant id')} of {len(ids):,} not in the index"
+            return given, (*notes, f"{lacks} ({missing[0]}, …).") if missing else notes
+    ranked, judged = ("papers", "passages") if ranks_papers else ("passages", "papers")
     if others:
-        judged = UNITS["passage" if unit == "paper" else "paper"]
         raise NothingJudged(
-            f"{where} judges {judged} ({next(iter(others))}, …), the index {name!r} ranks {UNITS[unit]}; "
+            f"{where} judges {judged} ({next(iter(others))}, …), the index {name!r} ranks {ranked}; "
             f"build an index whose records are the judged {judged}"
         )
-    [first] = index.engine.search([(EVERYTHING, 1)], filters=Filters(), collapse=unit == "paper")
-    example = "".join(f", such as {hit.doc_id if unit == 'paper' else hit.passage_id}" for hit in first)
+    [first] = index.engine.search([(EVERYTHING, 1)], filters=Filters(), collapse=ranks_papers)
+    example = "".join(f", such as {hit.doc_id if ranks_papers else hit.passage_id}" for hit in first)
     raise NothingJudged(
         f"{where}: no relevant id ({missing[0]}, …) is in the index {name!r}, which contains "
-        f"{UNITS[unit]}{example}; index the judged corpus, with the ids of the qrels"
+        f"{ranked}{example}; index the judged corpus, with the ids of the qrels"
     )
-
-
-def topic_values(topics: Input, key: str, kind: TypeAdapter[T]) -> dict[str, T]:
-    """Return the values of a key of topics in JSON lines by query_id, such as the day of a question.
-
-    Topics without a value, and in columns, are left out. The copy of the bytes is read, since a pipe can be
-    read only once.
-
-    Args:
-        topics: a file that `read_topics` has read.
-        key: of the JSON objects.
-        kind: checks and converts a value.
-
-    Raises:
-        BadTopics: with file and line; a value of another type.
-    """
-    content = Path(topics.path).read_bytes() if topics.content is None else topics.content
-    if content.startswith(GZIP_MAGIC):
-        content = gzip.decompress(content)
-    values: dict[str, T] = {}
-    for number, line in enumerate(content.decode().split("\n"), 1):
-        text, where = line.removeprefix(MARK).strip(), f"{topics.path}:{number}"
-        record = DECODER.decode(text) if text.startswith("{") else {}
-        if record.get(key) not in (None, ""):
-            try:
-                values[query_id_of(record, where)] = kind.validate_python(record[key])
-            except ValidationError as error:
-                raise BadTopics(f"{where}: {key}: {reason(error)}") from None
-    return values

@@ -1,16 +1,28 @@
-"""The results of an experiment for readers: Markdown, and one HTML page that needs no other file."""
+"""The results of an experiment for readers: Markdown, one HTML page that needs no other file, and figures.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+Figures are SVG and PNG, drawn by matplotlib, with Hangul if a font has it.
+"""
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
+from importlib.util import find_spec
+from typing import Any
 
 from markdown_it import MarkdownIt
 
+from base.errors import LibraryMissing
+from base.extras import extra_remedy
 from base.markup import Markup, element, html
 from base.terminal.columns import table as aligned
 from base.terminal.output import visible
-from eval.experiments.experiment import Cell, Outcome, Table
+from eval.experiments.comparing import Cell, Table
 
+FONTS = ("Noto Sans CJK KR", "NanumGothic", "DejaVu Sans")
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9")  # Okabe and Ito, for colour-blind readers
+MARKERS = "os^Dv"
+WIDTH, HEIGHT, DPI = 5.2, 4.0, 150  # inches of a panel, dots per inch
 STYLE = """
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, "Noto Sans KR", sans-serif; max-width: 72rem; margin: 2rem auto; }
@@ -22,6 +34,72 @@ th:first-child, td:first-child { text-align: left; }
 figure { margin: 1.5rem 0; }
 figure svg { max-width: 100%; height: auto; background: #fff; }
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a panel: a value for each place, and the bounds of its interval if there is one."""
+
+    label: str
+    values: tuple[float, ...]
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A panel of a figure: at most five lines over the same places (ticks) of the horizontal axis.
+
+    `across` and `up` are the labels of the axes.
+    """
+
+    title: str
+    across: str
+    up: str
+    places: tuple[float, ...]
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar of a panel, with its value and a note above it."""
+
+    label: str
+    value: float
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BarPanel:
+    """A panel of a figure with bars on a logarithmic scale; values below 1 have no bar."""
+
+    title: str
+    up: str
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure, saved as `figures/NAME.svg` and `figures/NAME.png`."""
+
+    name: str
+    title: str
+    panels: tuple[Panel | BarPanel, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The tables and figures of an experiment, made from the records of its topics.
+
+    `main` has the main numbers by name, for a comparison with published values. `files` are further files of
+    the folder by name, such as a table of answers.
+    """
+
+    tables: tuple[Table, ...]
+    figures: tuple[Figure, ...] = ()
+    notes: tuple[str, ...] = ()
+    main: Mapping[str, float] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +134,9 @@ def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str
 def as_markdown(report: Report, outcome: Outcome) -> str:
     """Format title, paragraphs, tables without times, the files of figures, and notes."""
     parts = [f"# {report.title}", *report.paragraphs]
-    for table in _lasting(outcome):
+    for table in outcome.tables:
+        if table.timed:  # differs in a repetition
+            continue
         rows = [[_in_cell(formatted(cell)) for cell in row] for row in table.rows]
         judge = [f"Judged by {_in_markdown(table.judge)}."] if table.judge else []
         parts += [f"## {_in_markdown(table.title)}", *judge]
@@ -65,11 +145,6 @@ def as_markdown(report: Report, outcome: Outcome) -> str:
     if outcome.notes:
         parts.append("\n".join(f"- {_in_markdown(note)}" for note in outcome.notes))
     return "\n\n".join(parts) + "\n"
-
-
-def _lasting(outcome: Outcome) -> list[Table]:
-    """Return the tables that are the same in a repetition."""
-    return [table for table in outcome.tables if not table.timed]
 
 
 def _in_markdown(text: str) -> str:
@@ -100,3 +175,62 @@ def as_page(report: Report, outcome: Outcome, drawings: Mapping[str, bytes]) -> 
     )
     page = element("html", {"lang": "en"}, element("head", None, head), element("body", None, Markup(body)))
     return f"<!doctype html>\n{page}\n"
+
+
+def check_plots() -> None:
+    """Raise LibraryMissing if matplotlib is not installed."""
+    if find_spec("matplotlib") is None:
+        raise LibraryMissing(
+            "drawing figures requires the library matplotlib, which is not installed",
+            remedy=extra_remedy("plots"),
+        )
+
+
+def drawn(figure: Figure) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a figure: name and content."""
+    import matplotlib as mpl
+    from matplotlib import font_manager
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Drawing
+
+    known = {font.name for font in font_manager.fontManager.ttflist}
+    options: dict[Any, Any] = {
+        "font.family": [font for font in FONTS if font in known],
+        "text.parse_math": False,  # a name of a model may contain $
+        "svg.fonttype": "path",  # the page looks the same without the font
+    }
+    with mpl.rc_context(options):
+        drawing = Drawing(figsize=(WIDTH * len(figure.panels), HEIGHT), layout="constrained")
+        FigureCanvasAgg(drawing)
+        for place, panel in enumerate(figure.panels, 1):
+            axes = drawing.add_subplot(1, len(figure.panels), place)
+            axes.set_title(panel.title)
+            axes.set_ylabel(panel.up)
+            _draw_bars(axes, panel) if isinstance(panel, BarPanel) else _draw_lines(axes, panel)
+        for ending in ("svg", "png"):
+            file = io.BytesIO()
+            drawing.savefig(file, format=ending, dpi=DPI)
+            yield f"{figure.name}.{ending}", file.getvalue()
+
+
+def _draw_lines(axes: Any, panel: Panel) -> None:
+    for line, colour, marker in zip(panel.lines, COLOURS, MARKERS, strict=False):
+        axes.plot(panel.places, line.values, color=colour, marker=marker, label=line.label)
+        if line.low:
+            axes.fill_between(panel.places, line.low, line.high, color=colour, alpha=0.15, linewidth=0)
+    axes.set_xlabel(panel.across)
+    axes.set_xticks(panel.places)
+    axes.set_ylim(bottom=0)
+    axes.grid(visible=True, alpha=0.3)
+    axes.legend()
+
+
+def _draw_bars(axes: Any, panel: BarPanel) -> None:
+    values, places = [bar.value for bar in panel.bars], range(len(panel.bars))
+    bars = axes.bar(places, [max(value, 1) for value in values], color=COLOURS[0], width=0.6)
+    axes.bar_label(bars, [bar.note for bar in panel.bars], padding=2, fontsize="small")
+    axes.set_yscale("log")
+    axes.set_ylim(1, 10 * max(1, *values))
+    axes.set_xticks(places, [bar.label for bar in panel.bars])
+    axes.grid(visible=True, axis="y", alpha=0.3)
+    axes.set_axisbelow(True)

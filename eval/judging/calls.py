@@ -1,13 +1,15 @@
 """Calls of the steps of a benchmark: the options of the commands."""
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
 from base.calls import Call, Flag, Section, described
-from eval.judging.records import Judge, StageName
 from retriever.calls import IndexName, SourceNames
+
+StageName: TypeAlias = Literal["coarse", "fine"]
+Judge: TypeAlias = Literal["rules", "brief", "complex"]
 
 METHODS = ("shrag", "or", "paper")  # default of `pool`
 NEAREST = "dense"  # a default, too, if the index has vectors

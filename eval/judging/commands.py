@@ -1,7 +1,7 @@
 """The command `benchmark`: one subcommand for each step."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,14 +17,14 @@ from indexer.options import interruptible
 from retriever.options import COMPLETIONS
 
 if TYPE_CHECKING:
-    from eval.experiments.experiment import Table
+    from eval.experiments.comparing import Table
+    from eval.judging.benchmark import Benchmark
     from eval.judging.sheets import Part
-    from eval.judging.store import Benchmark
 
 ASSESSOR = re.compile(r"\w[\w.-]{0,63}")
-ONE_OF_BOTH = "--out SHEET writes a sheet, --labels SHEET imports its labels: give one of them"
 PARTIAL = 1  # exit code if something failed
 SHOWN = 5  # failures
+FILE = PathParameter(exists=True, dir_okay=False)
 
 
 def _checked_name(_: click.Context, __: click.Parameter, name: str) -> str:
@@ -35,6 +35,7 @@ def _checked_name(_: click.Context, __: click.Parameter, name: str) -> str:
     return name
 
 
+folder_argument = click.argument("folder", type=PathParameter(file_okay=False))
 assessor_option = click.option(
     "--assessor",
     required=True,
@@ -50,15 +51,8 @@ sheet_options = option_section(
         metavar="SHEET",
         help="Write a sheet to fill in: CSV, for a spreadsheet program.",
     ),
-    click.option(
-        "--labels",
-        type=PathParameter(exists=True, dir_okay=False),
-        metavar="SHEET",
-        help="Import the labels of a sheet.",
-    ),
+    click.option("--labels", type=FILE, metavar="SHEET", help="Import the labels of a sheet."),
 )
-folder_argument = click.argument("folder", type=PathParameter(file_okay=False))
-FILE = PathParameter(exists=True, dir_okay=False)
 
 
 class Steps(click.Group):
@@ -79,8 +73,22 @@ def benchmark() -> None:
     """
 
 
-@benchmark.command("questions", cls=SectionedCommand)
-@folder_argument
+def _step(name: str) -> Callable[[Callable[..., None]], click.Command]:
+    """Make a step of a function, with the argument FOLDER."""
+
+    def command(function: Callable[..., None]) -> click.Command:
+        return benchmark.command(name, cls=SectionedCommand)(folder_argument(function))
+
+    return command
+
+
+def _benchmark(folder: Path) -> "Benchmark":
+    from eval.judging.benchmark import Benchmark
+
+    return Benchmark(folder)
+
+
+@_step("questions")
 @click.argument("seeds", type=FILE)
 @call_options(QuestionsCall)
 def questions_command(call: QuestionsCall, *, folder: Path, seeds: Path) -> None:
@@ -89,18 +97,17 @@ def questions_command(call: QuestionsCall, *, folder: Path, seeds: Path) -> None
     SEEDS has id, tab, question, or JSON lines {"query_id", "question"}. FOLDER is made if needed. With
     --extend the configured language model derives further questions, for `select`.
     """
+    from eval.judging.benchmark import create
     from eval.judging.questions import add_questions
-    from eval.judging.store import Benchmark, create
 
     create(folder, call.seed)
     with interruptible():
         failed = add_questions(folder, seeds, call)
-    _print_questions(Benchmark(folder))
+    _print_questions(_benchmark(folder))
     _exit_if_failed("no question was derived from", failed)
 
 
-@benchmark.command("select", cls=SectionedCommand)
-@folder_argument
+@_step("select")
 @assessor_option
 @click.option("--seeds", is_flag=True, help="Select seed questions too; they are kept otherwise.")
 @sheet_options
@@ -113,20 +120,16 @@ def select_command(
     unless dropped with --seeds.
     """
     from eval.judging.sheets import import_selections, write_questions
-    from eval.judging.store import Benchmark
 
-    if labels and not out:
-        added = import_selections(Benchmark(folder), labels, assessor)
-        echo(f"{counted(added, 'new decision')}", err=True)
-        _print_questions(Benchmark(folder))
-    elif out and not labels:
-        echo(f"{out}: {counted(write_questions(Benchmark(folder), out, seeds=seeds), 'question')}")
-    else:
-        raise click.UsageError(ONE_OF_BOTH)
+    _check_one_of(out, labels)
+    if labels:
+        echo(f"{counted(import_selections(_benchmark(folder), labels, assessor), 'new decision')}", err=True)
+        _print_questions(_benchmark(folder))
+    elif out:
+        echo(f"{out}: {counted(write_questions(_benchmark(folder), out, seeds=seeds), 'question')}")
 
 
-@benchmark.command("pool", cls=SectionedCommand)
-@folder_argument
+@_step("pool")
 @call_options(PoolCall, COMPLETIONS)
 def pool_command(call: PoolCall, *, folder: Path) -> None:
     """Search by several methods, and pool their papers.
@@ -136,21 +139,17 @@ def pool_command(call: PoolCall, *, folder: Path) -> None:
     methods, or a larger depth; what is pooled stays.
     """
     from eval.judging.pooling import pool_papers
-    from eval.judging.store import Benchmark
 
     if call.model and not call.find:
         raise click.UsageError("--model has no effect without --find")
     with interruptible():
         failed = pool_papers(folder, call)
-    benchmark = Benchmark(folder)
-    echo(
-        f"{counted(len(benchmark.pooled), 'paper')} pooled for {counted(len(benchmark.selected), 'question')}"
-    )
+    made = _benchmark(folder)
+    echo(f"{counted(len(made.pooled), 'paper')} pooled for {counted(len(made.selected), 'question')}")
     _exit_if_failed("not pooled:", failed)
 
 
-@benchmark.command("judge", cls=SectionedCommand)
-@folder_argument
+@_step("judge")
 @call_options(JudgeCall)
 def judge_command(call: JudgeCall, *, folder: Path) -> None:
     """Judge pooled papers by rules or a language model.
@@ -167,8 +166,7 @@ def judge_command(call: JudgeCall, *, folder: Path) -> None:
     _exit_if_failed("not judged:", failed)
 
 
-@benchmark.command("confirm", cls=SectionedCommand)
-@folder_argument
+@_step("confirm")
 @assessor_option
 @click.option(
     "--sample",
@@ -205,33 +203,28 @@ def confirm_command(
     Assessors grade the same papers in the same order. They see no ranks and no grades of models or others.
     """
     from eval.judging.sheets import import_grades, pairs_to_confirm, write_papers
-    from eval.judging.store import Benchmark
 
     if dropped and disputed:
         raise click.UsageError("--dropped and --disputed exclude each other")
-    if labels and not out:
-        added = import_grades(Benchmark(folder), labels, assessor)
-        echo(f"{counted(added, 'new grade')}", err=True)
-    elif not out or labels:
-        raise click.UsageError(ONE_OF_BOTH)
-    benchmark = Benchmark(folder)
+    _check_one_of(out, labels)
+    if labels:
+        echo(f"{counted(import_grades(_benchmark(folder), labels, assessor), 'new grade')}", err=True)
     part: Part = "dropped" if dropped else "disputed" if disputed else "passed"
-    pairs = pairs_to_confirm(benchmark, assessor, part, sample)
+    made = _benchmark(folder)
+    pairs = pairs_to_confirm(made, assessor, part, sample)
     if out:
-        write_papers(benchmark, out, assessor, pairs)
-    graded = sum(pair in benchmark.assessments.get(assessor, {}) for pair in pairs)
+        write_papers(made, out, assessor, pairs)
+    graded = sum(pair in made.assessments.get(assessor, {}) for pair in pairs)
     echo(f"{graded:,} of {counted(len(pairs), 'paper')} graded by {assessor}")
 
 
-@benchmark.command("status")
-@folder_argument
+@_step("status")
 def status_command(folder: Path) -> None:
     """Count the papers of each stage, and show the agreement."""
     _print_stages(folder)
 
 
-@benchmark.command("report", cls=SectionedCommand)
-@folder_argument
+@_step("report")
 @click.option(
     "--assessor",
     "precedence",
@@ -248,39 +241,38 @@ def report_command(folder: Path, precedence: str, *, out: Path) -> None:
 
     Grades of persons are the qrels. If assessors differ, the grade of the first one named counts.
     """
-    from eval.experiments.figures import check_plots
+    from eval.experiments.report import check_plots
     from eval.judging.results import write_benchmark
-    from eval.judging.store import Benchmark
 
     check_plots()
-    outcome, results = write_benchmark(Benchmark(folder), out, list(filter(None, precedence.split(","))))
+    outcome, files = write_benchmark(_benchmark(folder), out, list(filter(None, precedence.split(","))))
     _print_tables([table for table in outcome.tables if "question" not in table.title])
     for note in outcome.notes:
         echo(f"note: {note}", err=True)
-    echo(f"{out}: {', '.join(results)}", err=True)
+    echo(f"{out}: {', '.join(files)}", err=True)
 
 
-def _print_questions(benchmark: "Benchmark") -> None:
-    origins = [each.origin for each in benchmark.questions.values()]
-    undecided = [
-        query_id
-        for query_id, each in benchmark.questions.items()
-        if each.origin == "extended" and query_id not in benchmark.selections
-    ]
-    seeds, derived = counted(origins.count("seed"), "seed"), origins.count("extended")
-    echo(f"{counted(len(benchmark.selected), 'question')} selected, of {seeds} and {derived:,} derived")
+def _check_one_of(out: Path | None, labels: Path | None) -> None:
+    if (out is None) == (labels is None):
+        raise click.UsageError("give --out SHEET, which writes a sheet, or --labels SHEET, which imports it")
+
+
+def _print_questions(made: "Benchmark") -> None:
+    derived = [each.query_id for each in made.questions.values() if each.origin == "extended"]
+    undecided = [query_id for query_id in derived if query_id not in made.selections]
+    seeds = counted(len(made.questions) - len(derived), "seed")
+    selected = counted(len(made.selected), "question")
+    echo(f"{selected} selected, of {seeds} and {len(derived):,} derived")
     if undecided:
         echo(f"{len(undecided):,} derived ones wait for `shrag benchmark select`", err=True)
 
 
 def _print_stages(folder: Path) -> None:
-    from eval.judging.store import Benchmark
-    from eval.judging.tables import Results, agreement_table, assessors_table, stages_table
+    from eval.judging.stages import Results, agreement_table, assessors_table, stages_table
 
-    results = Results.of(Benchmark(folder))
-    _print_tables(
-        (stages_table(results), assessors_table(results.benchmark), agreement_table(results.benchmark))
-    )
+    results = Results.of(_benchmark(folder))
+    made = results.benchmark
+    _print_tables((stages_table(results), assessors_table(made), agreement_table(made)))
 
 
 def _print_tables(tables: "Sequence[Table]") -> None:
@@ -295,10 +287,7 @@ def _exit_if_failed(heading: str, failed: Sequence[str]) -> None:
     """List failures, and exit with 1 if there are any; the same command repeats these parts."""
     if not failed:
         return
-    echo(heading, err=True)
-    for each in failed[:SHOWN]:
-        echo(f"  {each}", err=True)
-    if len(failed) > SHOWN:
-        echo(f"  … and {len(failed) - SHOWN:,} more", err=True)
-    echo("the same command repeats these", err=True)
+    more = [f"  … and {len(failed) - SHOWN:,} more"] if len(failed) > SHOWN else []
+    lines = [heading, *(f"  {each}" for each in failed[:SHOWN]), *more, "the same command repeats these"]
+    echo_lines(lines, err=True)
     raise click.exceptions.Exit(PARTIAL)

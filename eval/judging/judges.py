@@ -13,13 +13,11 @@ from pathlib import Path
 
 from base.errors import InvalidCall
 from base.untrusted import one_line
-from eval.judging.calls import RULES, THRESHOLDS, JudgeCall
-from eval.judging.candidates import Candidate
-from eval.judging.pooling import open_places
-from eval.judging.records import CallRecord, Judge, Judged
+from eval.judging.benchmark import Benchmark, CallRecord, Candidate, Judged, adding
+from eval.judging.calls import RULES, THRESHOLDS, Judge, JudgeCall
 from eval.judging.stages import JUDGE_STEP, automatic_stages, grades_of, stage_call
-from eval.judging.store import Benchmark, adding
 from eval.manifest import model_record, search_record, software
+from eval.places import open_places
 from eval.progress import question_bar
 from eval.ranking import MOST_FAILURES
 from generator.errors import ModelFailed
@@ -56,6 +54,15 @@ class Judging:
             return judgement.by not in {COSINE, WORDS}
         return judgement.by == (WORDS if indexer.encoder.provider == "none" else COSINE)
 
+    def record(self, query_id: str, candidate: Candidate, made: Judgement, prompt: str) -> Judged:
+        """Return the record of a judgement by a prompt, "" for rules."""
+        stage, judge = self.call.options["stage"], self.call.options["judge"]
+        version = self.call.made_with["prompts"][prompt] if prompt else 0
+        by, score, number = made.by, made.score, self.call.number
+        return Judged(
+            query_id, candidate.key, stage, judge, by, score, made.reason, number, prompt, version, made.parts
+        )
+
 
 def judge_papers(path: Path, call: JudgeCall) -> list[str]:
     """Judge the papers that a stage has to judge; return the questions with papers that were not judged.
@@ -80,7 +87,13 @@ async def _judge(benchmark: Benchmark, call: JudgeCall, settings: Settings) -> l
         if call.judge != RULES:
             model = await opened.enter_async_context(settings.language_model())
         record = _record(benchmark, call, settings, model)
-        waiting = _unjudged(benchmark, record)
+        passed = [stage for stage in automatic_stages(benchmark) if stage.name in {"pooled", "coarse"}]
+        before = passed[0] if call.stage == "coarse" else passed[-1]
+        known = grades_of(benchmark, record)
+        waiting: dict[str, list[Candidate]] = {}
+        for query_id, key in before.pairs:
+            if (query_id, key) not in known:
+                waiting.setdefault(query_id, []).append(benchmark.pairs[query_id, key])
         last = stage_call(benchmark, call.stage)
         if waiting or last is None or (last.options, last.made_with) != (record.options, record.made_with):
             benchmark.append(record)
@@ -106,18 +119,6 @@ def _record(
     options = {"stage": call.stage, "judge": call.judge, "threshold": threshold}
     step = JUDGE_STEP.format(call.stage)
     return benchmark.next_call(step, options, {**made_with, **software(models=False)})
-
-
-def _unjudged(benchmark: Benchmark, call: CallRecord) -> dict[str, list[Candidate]]:
-    """Return the papers that passed the stage before and are not judged yet, by query_id."""
-    passed = [stage for stage in automatic_stages(benchmark) if stage.name in {"pooled", "coarse"}]
-    before = passed[0] if call.options["stage"] == "coarse" else passed[-1]
-    known = grades_of(benchmark, call)
-    waiting: dict[str, list[Candidate]] = {}
-    for query_id, key in before.pairs:
-        if (query_id, key) not in known:
-            waiting.setdefault(query_id, []).append(benchmark.pairs[query_id, key])
-    return waiting
 
 
 async def _judge_all(waiting: Mapping[str, Sequence[Candidate]], by: Judging) -> list[str]:
@@ -156,25 +157,11 @@ async def _judge_question(query_id: str, candidates: Sequence[Candidate], by: Ju
     }
     left = {each.paper.id: each for each in candidates}
     prompt = f"judgement_{name}.{'ko' if request.language == 'ko' else 'en'}" if by.model else ""
-    version = by.call.made_with["prompts"][prompt] if prompt else 0
-    stage = by.call.options["stage"]
 
     def append_new(state: FindingState) -> None:
         made = {paper_id: state.papers[paper_id].judgement for paper_id in left}
         judged = [
-            Judged(
-                query_id,
-                left.pop(paper_id).key,
-                stage,
-                name,
-                each.by,
-                each.score,
-                each.reason,
-                by.call.number,
-                prompt,
-                version,
-                each.parts,
-            )
+            by.record(query_id, left.pop(paper_id), each, prompt)
             for paper_id, each in made.items()
             if each and by.accepts(each)
         ]

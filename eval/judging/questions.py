@@ -12,20 +12,19 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from base.errors import InvalidCall
 from base.untrusted import one_line
+from eval.collection import read_topics
+from eval.judging.benchmark import Benchmark, Question, adding
 from eval.judging.calls import MOST_DERIVED, QuestionsCall
-from eval.judging.records import Question
-from eval.judging.store import Benchmark, adding
 from eval.manifest import model_record, software
 from eval.progress import question_bar
-from eval.topics import read_topics
 from generator.errors import ModelFailed
-from generator.llm import CutAt, LanguageModel, Reply
+from generator.llm import LanguageModel, Reply
 from generator.model_step import ModelStep, UnusableReply, constant
 from generator.pipeline import Settings
 from generator.prompts import Prompt, load_prompt
 from indexer.corpora.papers import language_of
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), CutAt(500)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
 
 class DerivedQuestions(BaseModel):

@@ -20,22 +20,10 @@ from typing import Any
 from base.amounts import counted
 from base.errors import InvalidCall
 from base.versions import checkout_commit
-from eval.experiments.experiment import Outcome
-from eval.experiments.folder import FORMAT, check_folder, json_lines, write_files
-from eval.experiments.report import Report
-from eval.judging.records import Pair
-from eval.judging.stages import missed
-from eval.judging.store import FILE, Benchmark
-from eval.judging.tables import (
-    Results,
-    agreement_table,
-    assessors_table,
-    funnel_figure,
-    methods_table,
-    questions_table,
-    scores_table,
-    stages_table,
-)
+from eval.experiments.report import Outcome, Report
+from eval.experiments.running import FORMAT, check_folder, json_lines, write_files
+from eval.judging.benchmark import FILE, Benchmark, Pair
+from eval.judging.stages import Results, funnel_figure, missed
 from eval.manifest import file_record, software
 from eval.score_commands import first_ids
 from indexer.corpora.papers import language_of
@@ -64,16 +52,7 @@ def write_benchmark(benchmark: Benchmark, out: Path, precedence: Sequence[str]) 
     if Path(os.path.realpath(out)).is_relative_to(os.path.realpath(benchmark.path)):
         raise InvalidCall(f"{out} is in the folder of the benchmark", remedy="name another folder")
     check_folder(out, NAME, [str(benchmark.path / FILE)])
-    tables = (
-        stages_table(results),
-        methods_table(results),
-        scores_table(results),
-        assessors_table(benchmark),
-        agreement_table(benchmark),
-        questions_table(results),
-    )
-    filled = tuple(table for table in tables if table.rows and (results.scores or table != tables[2]))
-    outcome = Outcome(filled, (funnel_figure(results),), tuple(_notes(results)))
+    outcome = Outcome(tuple(results.tables()), (funnel_figure(results),), tuple(_notes(results)))
     # In the format of an experiment's manifest (`experiment diff`).
     record = {
         "format": FORMAT,

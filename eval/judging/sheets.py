@@ -17,9 +17,8 @@ from base.files.durable import cause_of
 from base.files.output_files import write_output
 from base.files.regular_files import read_regular
 from eval.errors import BadBenchmark
-from eval.judging.records import HIGHEST_GRADE, Assessment, Pair, Selection
+from eval.judging.benchmark import HIGHEST_GRADE, Assessment, Benchmark, Pair, Selection, now
 from eval.judging.stages import automatic_stages
-from eval.judging.store import Benchmark, now
 from indexer.corpora.own_exports import FORMULA
 from retriever.reference import one_line
 

@@ -281,12 +281,6 @@ def test_a_run_on_standard_output_stands_there_alone(sample_home, tmp_path):
     assert b"1 question" in done.stderr
 
 
-def test_wrong_options_are_calls_that_are_wrong(call, tmp_path):
-    for options in (["--method", "best"], ["-k", "0"], ["--unit", "book"]):
-        given = ("run", SAMPLE / "topics.jsonl", "--name", "sample", "--out", tmp_path / "run", *options)
-        assert call(*given).exit_code == 2
-
-
 @pytest.fixture
 def judged(call, tmp_path):
     """Return what scores or compares runs of a, b, c for q1, q2, q3; hits that are x are not relevant."""

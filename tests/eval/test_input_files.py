@@ -10,12 +10,10 @@ from click.testing import CliRunner
 
 from eval import files
 from eval.accepted import read_accepted
+from eval.collection import PaperQuestion, read_paper_questions, read_qrels, read_topics
 from eval.commands import evaluate
 from eval.errors import BadQrels, BadRun, BadTopics
-from eval.qrels import read_qrels
-from eval.query_lines import PaperQuestion, read_paper_questions
-from eval.run_reader import read_run
-from eval.topics import read_topics
+from eval.runs import read_run
 
 GOOD = {
     read_topics: b"q1\tWhy?\nq2\tHow?\n",
@@ -134,15 +132,14 @@ INVALID = {
         ("q1\tWhy?\nq2 How?\n", 2, "one column"),
         ("q1\tWhy?\n\nq1\tHow?\n", 3, "q1 occurs"),
         (f"논\tWhy?\n{DECOMPOSED}\tHow?\n", 2, "논 occurs"),
-        ("q1\t  \n", 1, "q1"),
-        ("q 1\tWhy?\n", 1, "id"),
-        ("\tWhy?\n", 1, "id"),
-        ('{"query_id": "q1"}\n', 1, 'no "question"'),
-        ('{"question": "Why?"}\n', 1, 'no "query_id"'),
-        ('{"query_id": "q1", "question": ["Why?"]}\n', 1, 'no "question"'),
-        (TOPIC + "q2\tHow?\n", 2, "not JSON"),
-        (TOPIC + "[]\n", 2, "not a JSON object"),
-        ('{"query_id": "\\ud800", "question": "Why?"}\n', 1, "lone surrogate"),
+        ("q1\t  \n", 1, "question"),
+        *((f"{query_id}\tWhy?\n", 1, "query_id") for query_id in ("q 1", "")),
+        ('{"query_id": "q1"}\n', 1, "question"),
+        ('{"question": "Why?"}\n', 1, "query_id"),
+        ('{"query_id": "q1", "question": ["Why?"]}\n', 1, "question"),
+        (TOPIC + "[]\n", 2, "one column"),
+        ('{"query_id": 1\n', 1, "not JSON"),
+        ('{"query_id": "\\ud800", "question": "Why?"}\n', 1, "not JSON"),
         ("q1\tWhy?\rq2\tHow?\r", 1, "a carriage return"),
         ("\n \n", None, "no questions"),
     ],

@@ -181,24 +181,6 @@ def test_a_question_for_which_the_model_fails_costs_no_other_and_is_asked_again_
     assert not kept_of(out).exists()
 
 
-def test_a_model_that_fails_for_one_question_after_the_other_is_given_up(
-    sample_home, model, undisturbed, tmp_path
-):
-    out = tmp_path / "run"
-    fails_for(model, *QUESTIONS)
-    assert shrag(*call(out, *ASKING), home=sample_home, **model.settings).returncode == 1
-    assert not out.exists()
-    assert not kept_of(out).exists()
-    fails_for(model, *QUESTIONS[3:])
-    given_up = shrag(*call(out, *ASKING), home=sample_home, **model.settings)
-    assert given_up.returncode == 1
-    assert f"3 questions of 40 kept in {kept_of(out)}" in given_up.stderr
-    assert not out.exists()
-    model.on_call = lambda _: 200
-    assert shrag(*call(out, *ASKING), home=sample_home, **model.settings).returncode == 0
-    assert same(out, undisturbed)
-
-
 @pytest.fixture
 def partial(sample_home, model, tmp_path):
     """Make a run that lacks a question."""

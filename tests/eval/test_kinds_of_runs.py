@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from eval.commands import evaluate
-from eval.run_reader import read_run
+from eval.runs import read_run
 from generator.prompts import load_prompt
 from tests.generator.finding_model import FindingModel, serving_model, understanding
 from tests.generator.sample_index import KOREAN, NAME, shrag

@@ -4,7 +4,7 @@ import pytest
 
 from eval.errors import BadMeasure, NothingJudged
 from eval.measures import evaluate, score
-from eval.run_reader import read_run
+from eval.runs import read_run
 
 QRELS = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"d": 1}}
 RUN = {"q1": [("b", 3.0), ("x", 2.0), ("a", 1.0)], "q2": [("x", 2.0), ("d", 1.0)]}
@@ -114,7 +114,7 @@ def test_what_is_no_measure_here_is_refused_with_examples(measures):
     ],
 )
 def test_the_recorded_runs_score_what_was_measured(shared_data, shared_golden, collection, qrels, expected):
-    from eval.qrels import read_qrels
+    from eval.collection import read_qrels
 
     run = read_run(shared_golden / "runs" / f"{collection}.bilingual-discard.trec.gz")
     scores = score(read_qrels(shared_data / qrels), run, "nDCG@10 R@100")

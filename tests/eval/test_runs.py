@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval.errors import BadRun
-from eval.run_reader import read_run
-from eval.runs import as_written, write_run
+from eval.runs import as_written, read_run, write_run
 
 IDS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cf", "Z"]), min_size=1, max_size=12).map(
     lambda text: normalize("NFC", text)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.significance import bootstrap_interval, compare, paired_randomization
+from eval.statistics import bootstrap_interval, compare, paired_randomization
 
 VALUES = st.floats(0, 1).map(lambda value: round(value, 3))
 PAIRS = st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=40)
@@ -57,7 +57,7 @@ def test_the_interval_of_a_mean_is_about_two_standard_errors_to_each_side():
 def test_a_comparison_counts_what_the_second_gains():
     found = compare([0.0, 0.5, 1.0, 0.0], [0.5, 0.5, 0.5, 1.0])
 
-    assert (found.mean_a, found.mean_b, found.difference) == (0.375, 0.625, 0.25)
+    assert (found.a, found.b, found.difference) == (0.375, 0.625, 0.25)
     assert (found.wins, found.ties, found.losses) == (2, 1, 1)
     # ±.5 ±.5 ±1: six of the eight sums are at least 1 from 0.
     assert found.p_value == 6 / 8

@@ -5,9 +5,8 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from eval.collection import read_qrels, read_topics
 from eval.judgements_command import judgements_command
-from eval.qrels import read_qrels
-from eval.topics import read_topics
 from server.store import FILE, Store
 from tests.generator.sample_index import NAME, shrag
 from tests.server.running import application

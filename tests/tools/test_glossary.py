@@ -1,7 +1,7 @@
 """The experiment on the glossary: counts, a fixed sample, and the precision of a judged list."""
 
 from indexer.settings import IndexerSettings
-from tools.glossary import Mined, around, counts_of, drawn, judged_rows, listed, mined
+from tools.glossary import Mined, counts_of, judged_rows, listed, mined
 
 GRAPH = Mined("sample", "pair", "지식 그래프", "knowledge graph", 3, ("bracket", "title"))
 METHANE = Mined("sample", "pair", "메탄", "methane", 1, ("bracket",))
@@ -25,18 +25,6 @@ def test_a_pair_counts_for_each_of_its_sources():
         "title": 1,
         "abbreviations": 1,
     }
-
-
-def test_a_sample_is_the_same_in_any_order():
-    found = [METHANE._replace(papers=number) for number in range(50)]
-    assert drawn(found, 10) == drawn(found[::-1], 10)
-    assert len(set(drawn(found, 10))) == 10
-    assert drawn([SHORT, METHANE], 10) == [SHORT, METHANE]
-
-
-def test_the_text_around_both_terms_is_shown():
-    assert around(GRAPH, ["a knowledge graph", TEXT]) == "우리는 지식 그래프(knowledge graph)를 만든다."
-    assert around(METHANE, [TEXT]) == ""
 
 
 def test_precision_and_what_is_still_mined_are_reported():

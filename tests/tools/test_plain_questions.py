@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from base.sample import SAMPLE
-from eval.qrels import read_qrels
+from eval.collection import read_qrels
 from tools.collections import read_lines
 
 TOPICS = {topic["query_id"]: topic for topic in read_lines(SAMPLE / "plain" / "topics.jsonl")}

@@ -1,9 +1,6 @@
-import json
-
 import pytest
-from click.testing import CliRunner
 
-from tools.tokens import compare_texts, compare_with_recorded, main
+from tools.tokens import compare_texts, compare_with_recorded
 
 
 class Fixed:
@@ -65,17 +62,3 @@ def test_tokens_agree_with_those_of_elasticsearch(shared_golden, name):
     assert found["f1"] >= (0.999 if name == "english" else 0.99)
     assert found["offsets"] >= 0.999
     assert found["increments"] >= 0.999
-
-
-@pytest.mark.parametrize("option", [["--json"], ["--json", "--list"]])
-def test_one_json_object_has_a_row_an_analyzer(tmp_path, option):
-    import gzip
-
-    record = {"source": "made", "text": "The cats", "tokens": [["cat", 1, 4, 8]]}
-    with gzip.open(tmp_path / "analysis-english.jsonl.gz", "wt") as file:
-        file.write(json.dumps(record) + "\n")
-
-    (row,) = json.loads(CliRunner().invoke(main, ["--golden", str(tmp_path), *option]).stdout)["analyzers"]
-
-    assert (row["analyzer"], row["texts"], row["f1"]) == ("english", 1, 1.0)
-    assert row.get("differences", []) == []

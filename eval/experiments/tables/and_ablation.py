@@ -16,13 +16,11 @@ import numpy as np
 from pydantic import Field
 
 from base.calls import Flag, Section
-from eval.experiments.calls import Seed, StrategyCall
-from eval.experiments.comparing import TESTED
-from eval.experiments.experiment import Cell, Experiment, Outcome, Results, Table
-from eval.experiments.figures import Figure, Line, Panel
-from eval.experiments.materials import Materials, opened_materials
-from eval.experiments.topic import OpenTopic, Topic, TopicResult
-from eval.significance import Floats, compare
+from eval.experiments.comparing import TESTED, Cell, Table
+from eval.experiments.experiment import Experiment, OpenTopic, Results, Topic, TopicResult
+from eval.experiments.materials import Materials, Seed, StrategyCall, opened_materials
+from eval.experiments.report import Figure, Line, Outcome, Panel
+from eval.statistics import Floats, compare
 from retriever.queries.boolean import And, Or, Query
 from retriever.query_plan import NamedQuery, QueryPlan, progressive_queries
 from retriever.stages.stages import computed

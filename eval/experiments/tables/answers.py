@@ -21,9 +21,7 @@ from pydantic_core import PydanticCustomError
 
 from base.calls import IN_FIELD, Flag, Section
 from eval.accepted import contains_accepted, read_accepted
-from eval.answer_quality.citations import NOT_JUDGED, Judged, citation_scores
-from eval.answer_quality.judge import judge_name
-from eval.answer_quality.support import judge_sentences
+from eval.answer_quality.judging import NOT_JUDGED, Judged, citation_scores, judge_name, judge_sentences
 from eval.experiments.abstention import (
     MEASURES,
     QUOTED,
@@ -33,11 +31,10 @@ from eval.experiments.abstention import (
     auroc,
     risk_coverage_figure,
 )
-from eval.experiments.calls import JudgedCall
-from eval.experiments.comparing import Column, compared, main_numbers, mean, number
-from eval.experiments.experiment import Experiment, Outcome, Results, SampleRun
-from eval.experiments.materials import Materials, opened_materials
-from eval.experiments.topic import ROWS, SECONDS, Record, Topic, TopicResult, run_name
+from eval.experiments.comparing import ROWS, SECONDS, Column, Record, compared, main_numbers, mean, number
+from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult, run_name
+from eval.experiments.materials import JudgedCall, Materials, opened_materials
+from eval.experiments.report import Outcome
 from eval.files import Input
 from eval.runs import as_written
 from eval.statistics import mean_of_known
@@ -205,10 +202,6 @@ def _sentences(has: Callable[[Judged], object]) -> Column:
     return lambda answers: sum(bool(has(each)) for answer in judgements(answers) for each in answer)
 
 
-def _hints(code: str) -> Column:
-    return _sentences(lambda each: code in each["hints"])
-
-
 def _with_evidence(answers: Sequence[Record]) -> list[Record]:
     """Return the answers to topics that have relevant papers."""
     return [each for each in answers if each["answered"] and each["topic"]]
@@ -253,7 +246,10 @@ def summary(of: Results) -> Outcome:
     }
     model = of.materials.settings.generator.llm.model or ""
     judge = judge_name(model, "check") if call.model else ""
-    hints = {f"{code}: {meaning}": _hints(code) for code, meaning in HINTS.items()}
+    hints = {
+        f"{code}: {meaning}": _sentences(lambda each, code=code: code in each["hints"])  # type: ignore[misc]
+        for code, meaning in HINTS.items()
+    }
     decided = {name: list(map(_decision, answers)) for name, answers in rows.items()}
     if asked := [
         (topic["removed"], answer)

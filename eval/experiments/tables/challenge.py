@@ -25,7 +25,6 @@ from typing import Annotated
 from pydantic import Field
 
 from base.calls import Flag, Section, described
-from eval.experiments.calls import IndexCall, Strategies
 from eval.experiments.challenge_files import (
     AnsweredQuestion,
     ChallengeAnswer,
@@ -37,9 +36,17 @@ from eval.experiments.challenge_files import (
     without_signs,
     written_table,
 )
-from eval.experiments.experiment import Experiment, Outcome, Results, SampleRun, Table
-from eval.experiments.materials import Materials, opened_index, recorded_strategies, settings_for
-from eval.experiments.topic import SECONDS, Record, Topic, TopicResult
+from eval.experiments.comparing import SECONDS, Record, Table
+from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult
+from eval.experiments.materials import (
+    IndexCall,
+    Materials,
+    Strategies,
+    opened_index,
+    recorded_strategies,
+    settings_for,
+)
+from eval.experiments.report import Outcome
 from eval.files import Input
 from generator.pipeline import AskResult, answer_question
 from generator.ways import make_request

@@ -22,11 +22,10 @@ from pydantic import Field
 
 from base.calls import Flag, Section
 from base.errors import InvalidCall
-from eval.experiments.calls import Documents, StrategyCall
-from eval.experiments.comparing import Column, compared, main_numbers, mean, percent
-from eval.experiments.experiment import Experiment, Outcome, Results
-from eval.experiments.materials import Materials, opened_materials
-from eval.experiments.topic import ROWS, Topic, TopicResult, ids_of, result_of, share_of
+from eval.experiments.comparing import ROWS, Column, compared, main_numbers, mean, percent
+from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, ids_of, result_of, share_of
+from eval.experiments.materials import Documents, Materials, StrategyCall, opened_materials
+from eval.experiments.report import Outcome
 from eval.runs import Ranking
 from eval.statistics import mean_of_known
 from indexer.encoders import Encoder, open_encoder

@@ -14,18 +14,28 @@ left out.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 from unicodedata import normalize
 
-from pydantic import AfterValidator, ConfigDict, TypeAdapter
+from pydantic import AfterValidator
 
 from base.amounts import counted
 from base.errors import InvalidCall
-from eval.experiments.calls import StrategyCall
+from eval.collection import TopicLine
 from eval.experiments.comparing import TESTED, compared, main_numbers, mean
-from eval.experiments.experiment import Experiment, Outcome, Results, SampleRun
-from eval.experiments.materials import Materials, opened_materials, topic_values
-from eval.experiments.topic import Topic, TopicResult, ids_of, result_of, share_of
+from eval.experiments.experiment import (
+    Experiment,
+    Results,
+    SampleRun,
+    Topic,
+    TopicResult,
+    ids_of,
+    result_of,
+    share_of,
+)
+from eval.experiments.materials import Materials, StrategyCall, opened_materials
+from eval.experiments.report import Outcome
 from eval.runs import Ranking
 from retriever.queries.boolean import And, Not, Or, pattern_clause
 from retriever.query_plan import QueryPlan
@@ -33,16 +43,19 @@ from retriever.request import SearchRequest
 from retriever.search import terms_of
 from retriever.terms import SearchTerms
 
-PAPERS: TypeAdapter[frozenset[str]] = TypeAdapter(
-    frozenset[Annotated[str, AfterValidator(lambda paper_id: normalize("NFC", paper_id))]],  # as in qrels
-    config=ConfigDict(coerce_numbers_to_str=True),
-)
 FIRST, DEPTH = 5, 10
 ORIGINS = ("statistics", "strategies")
 IGNORED, LAST = "formula, exclusions ignored", "formula, excluded papers last"
 WAYS = ("ten queries", "ten queries with NOT", IGNORED, LAST)
 NAMES = tuple(f"{way}, {origin}" for origin in ORIGINS for way in WAYS)
 FIRST_ROW = f"{IGNORED}, {ORIGINS[0]}"
+
+
+class ExcludingTopic(TopicLine):
+    """A topic with the papers that it excludes."""
+
+    # In the normal form of qrels.
+    excluded: frozenset[Annotated[str, AfterValidator(partial(normalize, "NFC"))]] | None = None
 
 
 @contextmanager
@@ -52,12 +65,11 @@ def opened(call: StrategyCall) -> Iterator[Materials]:
     Raises:
         InvalidCall: no topic excludes a paper; or as `opened_materials`.
     """
-    with opened_materials(call) as usual:
-        listed = topic_values(usual.inputs["topics"], "excluded", PAPERS)
+    with opened_materials(call, ExcludingTopic) as usual:
         excluded = {
-            query_id: listed.get(query_id, frozenset())
+            query_id: (topic.excluded or frozenset())
             | {judged for judged, grade in usual.qrels[query_id].items() if grade < 0}
-            for query_id in usual.topics
+            for query_id, topic in usual.lines.items()
         }
         kept = {query_id: question for query_id, question in usual.topics.items() if excluded[query_id]}
         if not kept:

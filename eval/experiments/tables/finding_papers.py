@@ -9,8 +9,18 @@ a DOI, an arXiv id or a title in common.
 
 from collections.abc import Mapping, Sequence
 
-from eval.experiments.comparing import NEEDS_MODEL, compared, main_numbers, with_published
-from eval.experiments.experiment import Experiment, Outcome, Results
+from eval.experiments.comparing import (
+    COLUMNS,
+    MAIN,
+    MEASURES,
+    NEEDS_MODEL,
+    NOTES,
+    compared,
+    main_numbers,
+    of_benchmarks,
+    with_published,
+)
+from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, result_of
 from eval.experiments.finding_topic import (
     FindingCall,
     FindingTopic,
@@ -19,8 +29,7 @@ from eval.experiments.finding_topic import (
     opened_finding,
     ranking_of,
 )
-from eval.experiments.set_measures import COLUMNS, MAIN, MEASURES, NOTES, of_benchmarks
-from eval.experiments.topic import Topic, TopicResult, result_of
+from eval.experiments.report import Outcome
 from generator.finding.agents.query_writing import write_queries
 from generator.finding.agents.understanding import understand
 from generator.finding.request import FindRequest, FindResources

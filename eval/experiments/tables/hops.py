@@ -14,10 +14,10 @@ relevant documents among the first ten.
 import time
 from dataclasses import replace
 
-from eval.experiments.calls import StrategyCall
-from eval.experiments.comparing import TESTED, compared, main_numbers, mean
-from eval.experiments.experiment import Cell, Experiment, Outcome, Results
-from eval.experiments.topic import SECONDS, Topic, TopicResult, ids_of, result_of
+from eval.experiments.comparing import SECONDS, TESTED, Cell, compared, main_numbers, mean
+from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, ids_of, result_of
+from eval.experiments.materials import StrategyCall
+from eval.experiments.report import Outcome
 from eval.measures import evaluate
 from eval.runs import Ranking, as_written
 from generator.hops import joined_evidence, search_in_hops

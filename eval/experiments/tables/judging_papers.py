@@ -15,9 +15,18 @@ from typing import Annotated
 from pydantic import Field
 
 from base.calls import Flag, Section
-from eval.experiments.calls import Seed
-from eval.experiments.comparing import Column, compared, main_numbers
-from eval.experiments.experiment import Experiment, Outcome, Results, Table
+from eval.experiments.comparing import (
+    ROWS,
+    Column,
+    Table,
+    compared,
+    main_numbers,
+    mean_f1,
+    precision,
+    recall,
+    set_counts,
+)
+from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, result_of
 from eval.experiments.finding_topic import (
     JUDGED_BY_MODEL,
     JUDGES,
@@ -28,8 +37,8 @@ from eval.experiments.finding_topic import (
     failures_of,
     opened_finding,
 )
-from eval.experiments.set_measures import mean_f1, precision, recall, set_counts
-from eval.experiments.topic import ROWS, Topic, TopicResult, result_of
+from eval.experiments.materials import Seed
+from eval.experiments.report import Outcome
 from generator.finding.agents import ADDITIONS
 from generator.finding.agents.judgement import judge
 from generator.finding.request import FindRequest

@@ -16,14 +16,13 @@ from dataclasses import replace
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
-from eval.experiments.calls import Documents, StrategyCall
-from eval.experiments.comparing import TESTED, compared, main_numbers, mean, percent
-from eval.experiments.experiment import Experiment, Outcome, Results
-from eval.experiments.topic import (
-    SECONDS,
+from eval.experiments.comparing import SECONDS, TESTED, compared, main_numbers, mean, percent
+from eval.experiments.experiment import (
     ChangeKeywords,
     ChangePlan,
+    Experiment,
     OpenTopic,
+    Results,
     Topic,
     TopicResult,
     as_phrases,
@@ -31,6 +30,8 @@ from eval.experiments.topic import (
     result_of,
     share_of,
 )
+from eval.experiments.materials import Documents, StrategyCall
+from eval.experiments.report import Outcome
 from eval.runs import Ranking
 from indexer.analysis import Analyzer
 from indexer.corpora.papers import Language

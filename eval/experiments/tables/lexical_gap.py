@@ -14,10 +14,10 @@ way costs there.
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from eval.experiments.calls import Documents, StrategyCall
 from eval.experiments.comparing import (
     TESTED,
     Column,
+    Record,
     compared,
     main_numbers,
     mean,
@@ -25,8 +25,9 @@ from eval.experiments.comparing import (
     total,
     wilson_columns,
 )
-from eval.experiments.experiment import Experiment, Outcome, Results, SampleRun
-from eval.experiments.topic import Record, Topic, TopicResult, ids_of, result_of
+from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult, ids_of, result_of
+from eval.experiments.materials import Documents, StrategyCall
+from eval.experiments.report import Outcome
 from indexer.analysis.word_roles import is_common
 from indexer.corpora.papers import language_of
 from retriever.queries.boolean import And, Exact, or_query

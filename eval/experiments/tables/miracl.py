@@ -17,18 +17,20 @@ from pydantic import Field
 from base.calls import Flag, Section
 from base.progress import Progress
 from base.terminal.progress_bar import progress_bar
-from eval.experiments.calls import ExperimentCall, Strategies
+from eval.collection import questions_of
 from eval.experiments.comparing import TESTED, compared, main_numbers, mean, with_published
-from eval.experiments.experiment import Experiment, Outcome, Results
+from eval.experiments.experiment import Experiment, Results, Topic, TopicResult
 from eval.experiments.materials import (
+    ExperimentCall,
     Materials,
+    Strategies,
     opened_index,
     read_judged,
     recorded_strategies,
     settings_for,
 )
 from eval.experiments.miracl_files import PASSAGES, MiraclFiles, find_files
-from eval.experiments.topic import Topic, TopicResult
+from eval.experiments.report import Outcome
 from eval.measures import score
 from eval.runs import Ranking, as_written
 from eval.units import grades_of_papers
@@ -105,13 +107,14 @@ def opened(call: Miracl) -> Iterator[Materials]:
         ResourceError: as `build_index` and `open_index`.
     """
     files = find_files(call.lang, call.split, folder=call.corpus, topics=call.topics, qrels=call.qrels)
-    topics, qrels, notes, inputs = read_judged(str(files.topics), str(files.qrels))
-    settings, (strategies, file) = settings_for(call), recorded_strategies(call, topics)
+    read = read_judged(str(files.topics), str(files.qrels))
+    settings, (strategies, file) = settings_for(call), recorded_strategies(call, read.topics)
     with progress_bar() as progress, interruptible():
         name = made_index(call.lang, files, settings.indexer, progress)
     with opened_index(name, settings) as index:
-        notes = (*_notes(call, index), *notes)
-        yield Materials(index, topics, settings, qrels, inputs | file, notes, strategies)
+        topics, inputs = questions_of(read.topics), {**read.inputs, **file}
+        notes = (*_notes(call, index), *read.notes)
+        yield Materials(index, topics, settings, read.qrels, inputs, notes, strategies)
 
 
 def made_index(language: str, files: MiraclFiles, settings: IndexerSettings, progress: Progress) -> str:

@@ -18,13 +18,15 @@ from pydantic import Field
 
 from base.calls import Flag, Section
 from eval.accepted import contains_accepted
-from eval.answer_quality.judge import judge_answer, judge_name
+from eval.answer_quality.judging import judge_answer, judge_name
 from eval.answer_quality.rouge import rouge_l
+from eval.collection import PaperQuestion, read_paper_questions
 from eval.errors import BadTopics
-from eval.experiments.calls import IndexCall
 from eval.experiments.comparing import (
+    SECONDS,
     TESTED,
     Column,
+    Record,
     compared,
     main_numbers,
     mean,
@@ -32,11 +34,10 @@ from eval.experiments.comparing import (
     total,
     with_published,
 )
-from eval.experiments.experiment import Experiment, Outcome, Results, SampleRun
-from eval.experiments.materials import Materials, opened_index, settings_for
-from eval.experiments.topic import SECONDS, Record, Topic, TopicResult, result_of
+from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult, result_of
+from eval.experiments.materials import IndexCall, Materials, opened_index, settings_for
+from eval.experiments.report import Outcome
 from eval.files import Input
-from eval.query_lines import PaperQuestion, read_paper_questions
 from eval.runs import as_written
 from eval.statistics import mean_of_known
 from generator.answers.answer import EXTRACTIVE

@@ -18,11 +18,17 @@ from typing import Annotated
 from pydantic import Field
 
 from base.calls import Flag, Section
-from eval.experiments.calls import Documents, Seed, StrategyCall
-from eval.experiments.comparing import Column, main_numbers, mean, percent, wilson_columns
-from eval.experiments.experiment import Experiment, Outcome, Results, Table
-from eval.experiments.materials import Materials, opened_materials, with_sources
-from eval.experiments.topic import METHOD, Topic, TopicResult, ids_of
+from eval.experiments.comparing import Column, Table, main_numbers, mean, percent, wilson_columns
+from eval.experiments.experiment import METHOD, Experiment, Results, Topic, TopicResult, ids_of
+from eval.experiments.materials import (
+    Documents,
+    Materials,
+    Seed,
+    StrategyCall,
+    opened_materials,
+    with_sources,
+)
+from eval.experiments.report import Outcome
 from eval.units import paper_of
 from indexer.corpora.papers import language_of
 from retriever.calls import SourceNames

@@ -2,7 +2,7 @@
 
 import pytest
 
-from eval.answer_quality.citations import Judged, Verdict, citation_scores, parts_of, precise_citations
+from eval.answer_quality.judging import Judged, Verdict, citation_scores, parts_of, precise_citations
 
 YES: Verdict = "supported"
 NO: Verdict = "unsupported"

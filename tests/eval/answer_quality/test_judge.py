@@ -5,7 +5,7 @@ import asyncio
 import httpx
 import pytest
 
-from eval.answer_quality.judge import Judgement, judge_answer
+from eval.answer_quality.judging import Judgement, judge_answer
 from generator.llm import LanguageModel
 from tests.generator.language_model import Scripted, says, settings
 

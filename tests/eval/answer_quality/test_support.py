@@ -5,7 +5,7 @@ import asyncio
 import httpx
 import pytest
 
-from eval.answer_quality.support import judge_sentences
+from eval.answer_quality.judging import judge_sentences
 from generator.answers.answer import Sentence
 from generator.answers.judging import MOST_CLAIMS
 from generator.llm import LanguageModel

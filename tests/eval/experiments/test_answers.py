@@ -7,8 +7,8 @@ import pytest
 
 from base.errors import InvalidCall
 from eval.accepted import contains_accepted
+from eval.collection import read_paper_questions
 from eval.errors import BadTopics
-from eval.query_lines import read_paper_questions
 from generator.errors import UnknownWay
 from tests import fixture_model
 from tests.eval.experiments.calling import SAMPLE, call, read, table_of, topics_of, write_lines

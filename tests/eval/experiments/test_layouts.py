@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from eval.errors import BadBenchmark, BadQrels
-from eval.experiments.layouts import read_benchmark
+from eval.experiments.layouts import LAYOUTS
 from tests.eval.experiments.calling import call, read_lines, write_lines
 
 AUTOSCHOLAR = {
@@ -213,5 +213,5 @@ def test_an_unusable_line_is_refused_and_no_file_is_left(imported, tmp_path, lay
     with pytest.raises(error, match=part):
         imported(layout, files)
     with pytest.raises(BadBenchmark, match="contains no"):
-        read_benchmark(layout, tmp_path, "test")
+        LAYOUTS[layout](tmp_path, "test")
     assert not (tmp_path / "made").exists() or list((tmp_path / "made").iterdir()) == []

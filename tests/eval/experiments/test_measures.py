@@ -7,18 +7,22 @@ import pytest
 
 from eval.experiments.abstention import best_risks, risk_at, risks
 from eval.experiments.comparing import (
+    COLUMNS,
+    MAIN,
     NEEDS_MODEL,
+    Table,
     compared,
+    f1_of,
+    harmonic_mean,
     main_numbers,
     mean,
+    set_counts,
     wilson_columns,
     with_published,
 )
-from eval.experiments.experiment import Outcome, Results, Table
-from eval.experiments.figures import Figure, Line, Panel, drawn
+from eval.experiments.experiment import Results
 from eval.experiments.paper_identity import JudgedPapers, arxiv_id, identifiers_of, is_after
-from eval.experiments.report import Report, as_markdown, as_page
-from eval.experiments.set_measures import COLUMNS, MAIN, f1_of, harmonic_mean, set_counts
+from eval.experiments.report import Figure, Line, Outcome, Panel, Report, as_markdown, as_page, drawn
 from eval.statistics import wilson
 from indexer.corpora.papers import Paper
 

@@ -1,7 +1,15 @@
 """Benchmarks with a few papers, written by hand."""
 
-from eval.judging.records import Assessment, CallRecord, Judged, Question, Ranked, Selection
-from eval.judging.store import Benchmark, create
+from eval.judging.benchmark import (
+    Assessment,
+    Benchmark,
+    CallRecord,
+    Judged,
+    Question,
+    Ranked,
+    Selection,
+    create,
+)
 from indexer.corpora.papers import Paper
 
 AT = "2025-01-01T00:00:00+00:00"

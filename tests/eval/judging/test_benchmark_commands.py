@@ -16,13 +16,12 @@ import pytest
 from click.testing import CliRunner
 
 from base.errors import FileBusy, InvalidCall
+from eval.collection import read_qrels, read_topics
 from eval.errors import BadBenchmark, BadTopics
 from eval.judging import pooling
+from eval.judging.benchmark import FILE, Benchmark, adding
 from eval.judging.commands import benchmark
 from eval.judging.stages import automatic_stages, final_grades
-from eval.judging.store import FILE, Benchmark, adding
-from eval.qrels import read_qrels
-from eval.topics import read_topics
 from generator.errors import ModelFailed, ModelNotConfigured
 from retriever.errors import BadFilter, SourceFailed
 from retriever.search import rank
@@ -496,15 +495,6 @@ def test_calls_that_cannot_be_made_are_refused_and_add_nothing(
     refusals = (BadBenchmark, BadTopics, BadFilter, InvalidCall, ModelNotConfigured, SystemExit)
     assert isinstance(made.exception, refusals), made.output
     assert state_of(pooled) == before
-
-
-def test_the_commands_are_refused_out_of_order(call, folder, seeds):
-    for arguments in (("pool", folder), ("judge", folder, "coarse"), ("status", folder)):
-        with pytest.raises(BadBenchmark):
-            call(*arguments)
-    call("questions", folder, seeds)
-    with pytest.raises(InvalidCall):
-        call("judge", folder, "coarse")
 
 
 @pytest.mark.needs_libraries

@@ -1,7 +1,6 @@
 """The pool of a question: merged records, ranks, and ids in judgements."""
 
-from eval.judging.candidates import FoundAt, candidates_of
-from eval.judging.records import Ranked
+from eval.judging.benchmark import FoundAt, Ranked, candidates_of
 from indexer.corpora.papers import Paper
 
 TEXT = "Alternate wetting and drying lowered the methane emission of rice paddies by 48 percent on 64 farms."

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from eval.judging.store import Benchmark
+from eval.judging.benchmark import Benchmark
 from tests.generator.finding_model import FindingModel
 from tests.generator.sample_index import shrag
 from tests.http_server import Handler, serving

@@ -8,12 +8,19 @@ import pytest
 
 from base.errors import DamagedFile, FileBusy, InvalidCall
 from eval.errors import BadBenchmark
-from eval.judging import store
-from eval.judging.records import Assessment, Question
+from eval.judging import benchmark as store
+from eval.judging.benchmark import FILE, Assessment, Benchmark, Question, create
 from eval.judging.sheets import pairs_to_confirm
-from eval.judging.stages import agreements, automatic_stages, final_grades, missed
-from eval.judging.store import FILE, Benchmark, create
-from eval.judging.tables import Results, methods_table, scores_table, stages_table
+from eval.judging.stages import (
+    Results,
+    agreements,
+    automatic_stages,
+    final_grades,
+    methods_table,
+    missed,
+    scores_table,
+    stages_table,
+)
 from eval.statistics import cohens_kappa
 from tests.eval.judging.made_benchmarks import append, decide, grade, judge, pair, pooled_benchmark
 

@@ -1,16 +1,17 @@
-"""The state of a benchmark in progress: one table of records (`records.py`) in a file of its folder.
+"""A benchmark in progress: its records, its pool of candidates, and the file of its folder.
 
-Records are only added, each call of `append` in one transaction. One command at a time adds questions,
-rankings or judgements; several assessors may add grades at the same time.
+The file has one table of records. They are only added, each call of `append` in one transaction. One command
+at a time adds questions, rankings or judgements; several assessors may add grades at the same time.
 """
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 from pydantic import ValidationError
 
@@ -20,28 +21,189 @@ from base.files.durable import cause_of
 from base.files.locks import lock_file
 from base.records import adapter
 from eval.errors import BadBenchmark
-from eval.judging.candidates import Candidate, candidates_of
-from eval.judging.records import (
-    Assessment,
-    CallRecord,
-    Judged,
-    Made,
-    Pair,
-    Question,
-    Ranked,
-    Selection,
-)
+from eval.judging.calls import Judge, StageName
 from eval.kept import as_json
+from indexer.corpora.papers import Paper
+from retriever.sources import SourceAnswer, SourcePaper
+from retriever.sources.merging import MergedPaper, merge
 
 T = TypeVar("T")
+Identity: TypeAlias = tuple[str, str]  # the name of the index or source, and the id of a paper in it
+Pair: TypeAlias = tuple[str, Identity]  # query_id and paper
 
+HIGHEST_GRADE = 3
+OF_A_SCALE = ("model", "prompts", "encoder", "reranker")  # decide, with stage and judge, what a score means
 FILE, LOCK = "benchmark.sqlite", ".lock"
 TABLE = "CREATE TABLE records (number INTEGER PRIMARY KEY, kind TEXT NOT NULL, record TEXT NOT NULL) STRICT"
-KINDS: Mapping[type[Any], str] = {
-    kind: kind.__name__ for kind in (Made, CallRecord, Question, Selection, Ranked, Judged, Assessment)
-}
 WAIT_S = 30.0  # for another process that adds or reads records
 NEW_FOLDER = "name an empty or a new folder"
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """The first record: the seed of samples and of the order of papers."""
+
+    seed: int
+    created: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """A command that added records, which name it by its `number`.
+
+    `made_with` are the inputs besides the options: software, models, settings, index, files.
+    """
+
+    number: int
+    step: str  # the name of the command
+    started: str
+    options: dict[str, Any]
+    made_with: dict[str, Any]
+
+    @property
+    def scale(self) -> tuple[Any, ...]:
+        """The stage, and all that decides what a score means; other scales need other thresholds."""
+        decisive = (self.made_with.get(name) or None for name in OF_A_SCALE)
+        return self.options["stage"], self.options["judge"], *decisive
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question; one that a model derived from a seed has the seed's query_id."""
+
+    query_id: str
+    question: str
+    origin: Literal["seed", "extended"]
+    call: int
+    seed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The decision of a person about a question; the last one counts."""
+
+    query_id: str
+    kept: bool
+    assessor: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The papers of one ranking for one question, best first; `papers` has the records that were new."""
+
+    query_id: str
+    place: str  # the index or source; of `find-papers` all of them, joined by a comma
+    method: str
+    depth: int  # the number of papers requested
+    ranked: tuple[Identity, ...]  # source and id of each paper
+    papers: tuple[tuple[str, Paper], ...]  # (source, record)
+    call: int
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A judgement by rules or by a model."""
+
+    query_id: str
+    paper: Identity
+    stage: StageName
+    judge: Judge  # the rules, or the prompt of the model
+    by: str  # the name of the model, or of the rule
+    score: float
+    reason: str
+    call: int
+    prompt: str = ""  # name and language of the prompt, such as `judgement_brief.ko`; "" for rules
+    version: int = 0  # of the prompt; 0 for rules
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """A judgement by a person; the last one of a paper counts."""
+
+    query_id: str
+    paper: Identity
+    assessor: str
+    grade: int
+    at: str
+
+
+KINDS: Mapping[str, type[Any]] = {
+    kind.__name__: kind for kind in (Made, CallRecord, Question, Selection, Ranked, Judged, Assessment)
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundAt:
+    """The rank of a paper in a ranking, from 1."""
+
+    place: str
+    method: str
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A paper to judge; records of the same paper are one candidate (`retriever/sources/merging.py`)."""
+
+    merged: MergedPaper
+    found: tuple[FoundAt, ...]
+
+    @property
+    def key(self) -> Identity:
+        """The first identity of the paper."""
+        return self.merged.ids[0]
+
+    @property
+    def paper(self) -> Paper:
+        """The record, with missing fields from the other records."""
+        return self.merged.paper
+
+    @property
+    def best_rank(self) -> int:
+        """The best rank in any ranking."""
+        return min(each.rank for each in self.found)
+
+    def judged_ids(self, index: str, *, several: bool) -> list[str]:
+        """Return the ids of the paper in judgements, as a run has them (`shrag eval run`).
+
+        These are the ids of all its records in the index, if the index has any. Otherwise it is the id of the
+        first record, after the name of its source if there are `several` places.
+        """
+        of_index = [paper_id for source, paper_id in self.merged.ids if source == index]
+        source, paper_id = self.key
+        return of_index or [f"{source}:{paper_id}" if several else paper_id]
+
+
+def candidates_of(rankings: Sequence[Ranked], places: Sequence[str]) -> list[Candidate]:
+    """Merge the papers of the rankings of a question; best rank first, ties in the order of the places.
+
+    If a ranking was repeated with a larger depth, the ranks of the last one count. Papers of earlier ones are
+    kept. Of the records of a paper in a ranking the best one counts.
+    """
+    records: dict[str, dict[str, Paper]] = {place: {} for place in places}
+    found: dict[Identity, dict[tuple[str, str], FoundAt]] = {}
+    for each in rankings:
+        for source, paper in each.papers:
+            records.setdefault(source, {}).setdefault(paper.id, paper)
+        for rank, identity in enumerate(each.ranked, 1):
+            at = FoundAt(each.place, each.method, rank)
+            found.setdefault(identity, {})[each.place, each.method] = at
+    answers = {
+        source: SourceAnswer((tuple(map(SourcePaper, papers.values())),))
+        for source, papers in records.items()
+        if papers
+    }
+    candidates = []
+    for merged in merge(answers, {}, several=True).papers.values():
+        best: dict[tuple[str, str], FoundAt] = {}
+        for ranking, at in (each for identity in merged.ids for each in found.get(identity, {}).items()):
+            best[ranking] = min(best.get(ranking, at), at, key=lambda each: each.rank)
+        if best:
+            candidates.append(Candidate(merged, tuple(best.values())))
+    return sorted(candidates, key=lambda each: each.best_rank)
 
 
 def create(path: Path, seed: int | None) -> None:
@@ -72,16 +234,6 @@ def _exists(file: Path) -> bool:
     return file.is_file() and file.stat().st_size > 0
 
 
-def _file_in(path: Path) -> Path:
-    file = path / FILE
-    if not _exists(file):
-        raise BadBenchmark(
-            f"{path} is not a folder of a benchmark: it contains no {FILE}; "
-            "`shrag benchmark questions` makes one"
-        )
-    return file
-
-
 def _busy(path: Path) -> FileBusy:
     return FileBusy(f"another process is adding to {path}; wait until it ends")
 
@@ -97,29 +249,31 @@ class Benchmark:
 
     def __init__(self, path: Path) -> None:
         """Read the records of a folder."""
-        self.path, self._file = path, _file_in(path)
-        self._records: dict[str, list[str]] = {name: [] for name in KINDS.values()}
-        address = f"{self._file.absolute().as_uri()}?mode=rw"  # undoes the transaction of a killed process
+        self.path, self._records = path, {kind: list[str]() for kind in KINDS.values()}
+        if not _exists(path / FILE):
+            raise BadBenchmark(
+                f"{path} is not a folder of a benchmark: it contains no {FILE}; "
+                "`shrag benchmark questions` makes one"
+            )
+        address = f"{(path / FILE).absolute().as_uri()}?mode=rw"  # undoes the transaction of a killed process
         try:
             with closing(sqlite3.connect(address, timeout=WAIT_S, uri=True)) as database:
                 for kind, record in database.execute("SELECT kind, record FROM records ORDER BY number"):
-                    self._records[kind].append(record)
+                    self._records[KINDS[kind]].append(record)
         except (sqlite3.Error, KeyError) as error:
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
                 raise _busy(path) from None
-            raise self._damaged(error) from None
+            raise self._damaged(str(error)) from None
 
-    def _damaged(self, error: Exception) -> DamagedFile:
-        why = reason(error) if isinstance(error, ValidationError) else error
-        return DamagedFile(f"{self._file} is damaged: {why}; restore it from a copy")
+    def _damaged(self, why: str) -> DamagedFile:
+        return DamagedFile(f"{self.path / FILE} is damaged: {why}; restore it from a copy")
 
     def _all(self, kind: type[T]) -> list[T]:
-        of_kind: Any = kind
-        read = adapter(of_kind)
+        read: Any = adapter(cast("Any", kind))
         try:
-            return [read.validate_json(record) for record in self._records[KINDS[of_kind]]]
+            return [read.validate_json(record) for record in self._records[kind]]
         except ValidationError as error:
-            raise self._damaged(error) from None
+            raise self._damaged(reason(error)) from None
 
     def append(self, *records: Any) -> None:
         """Add records to the file; this value keeps its own."""
@@ -128,10 +282,9 @@ class Benchmark:
     @cached_property
     def made(self) -> Made:
         """The first record."""
-        try:
-            return self._all(Made)[0]
-        except IndexError as error:
-            raise self._damaged(error) from None
+        if not self._records[Made]:
+            raise self._damaged("it has no first record")
+        return self._all(Made)[0]
 
     @cached_property
     def calls(self) -> list[CallRecord]:
@@ -227,7 +380,7 @@ def _append(path: Path, *records: Any, schema: str = "") -> None:
     """
     kinds: list[Any] = [type(each) for each in records]
     rows = [
-        (KINDS[kind], adapter(kind).dump_json(each).decode())
+        (kind.__name__, adapter(kind).dump_json(each).decode())
         for kind, each in zip(kinds, records, strict=True)
     ]
     try:
@@ -248,7 +401,7 @@ def adding(path: Path) -> Iterator[Benchmark]:
         BadBenchmark, DamagedFile: as `Benchmark`.
         FileBusy: another process adds to the benchmark.
     """
-    _file_in(path)
+    Benchmark(path)  # checks the folder before a file is made in it
     with lock_file(path / LOCK, _busy(path)):
         yield Benchmark(path)
 

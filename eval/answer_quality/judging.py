@@ -1,0 +1,216 @@
+"""Judgements of answers: accuracy, and citation recall and precision.
+
+Citation recall and precision are defined by ALCE (Gao, Yen, Yu & Chen, EMNLP 2023, section 3). A sentence has
+recall 1 if its cited passages, read together, support it. A citation has precision 1 if the sentence has
+recall 1 and the citation is relevant: its passage alone supports the sentence, or without it the other
+citations do not. ALCE's judge is an entailment model. Here a sentence in the words of a cited passage is
+supported, one without citations unsupported. A language model judges the others by the prompt `check` of
+`generator/prompts/`. Without a model, or if its call fails, they are "not judged".
+
+For accuracy the language model compares an answer with reference texts, by the rubric of the prompt
+`accuracy`. A failed judgement counts neither as correct nor as incorrect. Prompts have versions.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Annotated, Literal, TypeAlias, TypedDict
+
+from pydantic import BaseModel, StringConstraints
+
+from eval.statistics import mean_of_known
+from generator.answers.answer import Sentence, cited_passages
+from generator.answers.judging import MOST_CLAIMS, Claim, check_step
+from generator.checking.check import Check, Hint, check_sentence
+from generator.errors import ModelFailed
+from generator.llm import LanguageModel, Reply
+from generator.model_step import ModelStep, constant
+from generator.prompts import load_prompt
+from generator.tracing.steps import Step
+from indexer.corpora.papers import Language, language_of
+from indexer.files.schema import StoredPassage
+
+Verdict: TypeAlias = Literal["supported", "unsupported", "not judged"]
+Citations: TypeAlias = tuple[str, ...]  # passage_ids
+
+NOT_JUDGED: Verdict = "not judged"  # without a judge, or if its call failed
+WITHOUT_MODEL: Mapping[Check, Verdict] = {"supported": "supported", "unsupported": "unsupported"}
+
+
+class Judged(TypedDict):
+    """The verdict on a sentence, as JSON.
+
+    `precise` has an entry for each citation: whether its precision is 1, or null if it was not judged.
+    `hints` are the codes of the hints of the citation check.
+    """
+
+    verdict: Verdict
+    precise: list[bool | None]
+    hints: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class CitationScores:
+    """Means over answers; None if none of their sentences or citations was judged."""
+
+    recall: float | None
+    precision: float | None
+
+
+def parts_of(citations: Citations) -> list[Citations]:
+    """Return the parts of several citations that decide their precision: each alone, and all without each."""
+    if len(citations) < 2:  # noqa: PLR2004 - one citation has no parts
+        return []
+    alone = [(each,) for each in citations]
+    return list(dict.fromkeys([*alone, *(_without(citations, each) for each in citations)]))
+
+
+def precise_citations(citations: Citations, verdicts: Mapping[Citations, Verdict]) -> list[bool | None]:
+    """Return for each citation of a sentence whether its precision is 1; None if it was not judged.
+
+    Args:
+        citations: of the sentence, without repetitions.
+        verdicts: on the sentence with all citations and, if that is supported, with each of `parts_of`.
+    """
+    whole = _is_supported(verdicts[citations])
+    if not whole or len(citations) == 1:
+        return [whole] * len(citations)
+    return [_is_relevant(each, citations, verdicts) for each in citations]
+
+
+def _is_relevant(citation: str, citations: Citations, verdicts: Mapping[Citations, Verdict]) -> bool | None:
+    alone = _is_supported(verdicts[(citation,)])
+    others = _is_supported(verdicts[_without(citations, citation)])
+    if alone or others is False:
+        return True
+    return None if alone is None or others is None else False
+
+
+def _is_supported(verdict: Verdict) -> bool | None:
+    return None if verdict == NOT_JUDGED else verdict == "supported"
+
+
+def _without(citations: Citations, citation: str) -> Citations:
+    return tuple(each for each in citations if each != citation)
+
+
+def citation_scores(answers: Sequence[Sequence[Judged]]) -> CitationScores:
+    """Return the means of recall and precision over answers, given as the judged sentences of each.
+
+    Within an answer recall is the mean over its sentences, and precision the mean over all its citations, 0
+    without citations. Sentences and citations that were not judged are left out.
+    """
+    recalls, precisions = [], []
+    for sentences in answers:
+        judged = [each for each in sentences if each["verdict"] != NOT_JUDGED]
+        if judged:
+            recalls.append(fmean(each["verdict"] == "supported" for each in judged))
+        citations = [precise for each in sentences for precise in each["precise"]]
+        known = [precise for precise in citations if precise is not None]
+        if known:
+            precisions.append(fmean(known))
+        elif sentences and not citations:
+            precisions.append(0.0)
+    return CitationScores(mean_of_known(recalls), mean_of_known(precisions))
+
+
+async def judge_sentences(
+    sentences: Sequence[Sentence],
+    passages: Sequence[StoredPassage],
+    language: Language,
+    model: LanguageModel | None,
+) -> list[Judged]:
+    """Judge each sentence, then the parts of the citations of supported sentences."""
+    claims = [Claim(sentence.text, sentence.citations) for sentence in sentences]
+    checked = {claim: _check(claim, passages) for claim in claims}
+    verdicts = await _verdicts(checked, passages, language, model)
+    supported = [claim for claim in claims if verdicts[claim] == "supported"]
+    parts = [Claim(claim.text, part) for claim in supported for part in parts_of(claim.citations)]
+    verdicts |= await _verdicts({part: _check(part, passages) for part in parts}, passages, language, model)
+    judged = []
+    for claim in claims:
+        of_citations = {of.citations: verdict for of, verdict in verdicts.items() if of.text == claim.text}
+        _, hints = checked[claim]
+        judged.append(
+            Judged(
+                verdict=verdicts[claim],
+                precise=precise_citations(claim.citations, of_citations),
+                hints=[hint.code for hint in hints],
+            )
+        )
+    return judged
+
+
+def _check(claim: Claim, passages: Sequence[StoredPassage]) -> tuple[Check, tuple[Hint, ...]]:
+    return check_sentence(claim.text, cited_passages(claim.citations, passages))
+
+
+async def _verdicts(
+    checked: Mapping[Claim, tuple[Check, tuple[Hint, ...]]],
+    passages: Sequence[StoredPassage],
+    language: Language,
+    model: LanguageModel | None,
+) -> dict[Claim, Verdict]:
+    """Return the verdict on each checked claim; a call of the model has at most MOST_CLAIMS."""
+    verdicts = {claim: WITHOUT_MODEL.get(check, NOT_JUDGED) for claim, (check, _) in checked.items()}
+    if model is None:
+        return verdicts
+    asked = [claim for claim, verdict in verdicts.items() if verdict == NOT_JUDGED]
+    for first in range(0, len(asked), MOST_CLAIMS):
+        batch = asked[first : first + MOST_CLAIMS]
+        try:
+            found = await check_step(batch, passages, language, model.settings.revision).call(model)
+        except ModelFailed:
+            continue
+        assert found.value is not None  # noqa: S101 - only a fallback has no verdicts
+        verdicts |= {claim: verdict for claim, (verdict, _) in found.value.by_claim.items()}
+    return verdicts
+
+
+class GradedAnswer(BaseModel):
+    """Reply schema; the reason comes first, so that the verdict follows from it."""
+
+    reason: Annotated[str, StringConstraints(strip_whitespace=True, max_length=300)] = ""
+    verdict: Literal["correct", "incorrect"]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict, and its reason or the error of the failed call."""
+
+    verdict: Literal["correct", "incorrect", "not judged"]
+    why: str
+
+
+async def judge_answer(
+    question: str, references: Sequence[str], answer: str, model: LanguageModel
+) -> Judgement:
+    """Return the model's verdict on an answer; "not judged", with the error, if the call fails."""
+    parent = Step("accuracy")
+    judgement = await judge_step(question, references, answer).run(parent, model)
+    failed = next((step.error for step in parent.children if step.error), "")
+    return Judgement("not judged", failed) if failed else judgement
+
+
+def judge_name(model: str, prompt: str) -> str:
+    """Name a model as the judge of a table, with the versions of its prompt in both languages."""
+    english, korean = (load_prompt(prompt, language).version for language in ("en", "ko"))
+    return f"{model}, prompts {prompt}.en version {english} and {prompt}.ko version {korean}"
+
+
+def judge_step(question: str, references: Sequence[str], answer: str) -> ModelStep[GradedAnswer, Judgement]:
+    """Return the step that asks for a verdict, in the language of the question."""
+
+    def read(reply: Reply[GradedAnswer]) -> Judgement:
+        return Judgement(reply.value.verdict, reply.value.reason)
+
+    return ModelStep(
+        "accuracy",
+        load_prompt("accuracy", language_of(question)),
+        {"references": references, "question": question, "answer": answer},
+        GradedAnswer,
+        read=read,
+        fallback="not judged",
+        otherwise=constant(Judgement("not judged", "")),
+        inputs={"question": question},
+    )

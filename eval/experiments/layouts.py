@@ -1,0 +1,559 @@
+"""Published benchmarks for finding papers: their layouts, and the files of an experiment.
+
+`shrag experiment import LAYOUT PATH --out DIR` writes
+
+| file | content |
+|---|---|
+| topics.jsonl | query_id, question, date of the question if there is one, and values such as query_set |
+| qrels.txt | TREC's four columns, with the ids of papers.jsonl |
+| papers.jsonl | the corpus, for `shrag index`; without a corpus the relevant papers, for `--papers` |
+
+AutoScholarQuery and RealScholarQuery of PaSa (He et al. 2025), JSON lines without a corpus, titles and ids in
+the same order; the day is the publication of the paper that the question was made from:
+
+    {"qid", "question", "answer": [title, …], "answer_arxiv_id": [id, …],
+     "source_meta": {"published_time": "20240305"}}
+
+SPARBench (Shi et al. 2025, section 4 and appendix B), JSON lines without a corpus; the day is that of the
+search:
+
+    {"question", "answer": [title or paper, …],
+     "source_meta": {"published_time" or "search_time", "answers": [paper, …]}}
+
+The papers may also be in `data_result_add_score`. Records in `source_meta.answers` add the abstracts of
+papers of the same title or id; without `answer` they are the relevant papers. A paper has a title, and may
+have paper_id (an address, an arXiv id or a DOI), abstract, authors and year; its scores are ignored. Lines
+without `qid` are numbered.
+
+BEIR (Thakur et al. 2021), such as TREC-COVID and SciDocs: corpus.jsonl with _id, title, text and metadata
+(authors, year, references, url), queries.jsonl with _id and text, qrels/SPLIT.tsv with query-id, corpus-id
+and score, and a header. All may be gzipped. queries.jsonl contains the questions of all splits; only judged
+ones are read.
+
+LitSearch (Ajith et al. 2024): the folders query/ and corpus_clean/ with Parquet files, or query.jsonl and
+corpus_clean.jsonl, optionally gzipped. query: query, corpusids, query_set (such as inline_acl), specificity
+and quality. corpus_clean: corpusid, title, abstract, citations (corpusids of the papers that a paper refers
+to). Questions are numbered from 0. The only split, `full`, is read for any.
+
+MIRACL (Zhang et al. 2023) in one language, or in both, in the layout of `miracl_files.py`. Both languages
+have passages and questions with the same ids, so the ids of a joint corpus begin with the language, such as
+ko:5#0. The split test is dev, whose judgements are public.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import date
+from itertools import zip_longest
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
+from unicodedata import normalize
+
+import click
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictInt,
+    StrictStr,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
+
+from base.amounts import counted
+from base.calls import reason
+from base.errors import LibraryMissing
+from base.extras import extra_remedy
+from base.files.output_files import check_output, not_written, output_file, write_output
+from base.files.regular_files import open_regular
+from base.terminal.output import echo, echo_lines, shortened
+from base.terminal.parameters import PathParameter
+from eval.collection import Text, read_qrels, read_topics
+from eval.errors import BadBenchmark
+from eval.experiments.miracl_files import PASSAGES, corpus_name, find_files
+from eval.experiments.paper_identity import arxiv_id
+from eval.experiments.running import json_lines
+from eval.files import Digest, numbered_lines
+from indexer.corpora.normal_forms import DOI, normal_doi, normal_title, whole_doi
+from indexer.corpora.papers import FIRST_YEAR, FORBIDDEN_IN_IDENTIFIERS, LAST_YEAR, Paper
+from indexer.corpora.readers.jsonl import DECODER
+
+R = TypeVar("R", bound=BaseModel)
+# The place of a record in the files, file and line, and a record with the keys of `Paper`.
+PlacedPaper: TypeAlias = tuple[str, Mapping[str, Any]]
+
+TOPICS, QRELS, PAPERS = "topics.jsonl", "qrels.txt", "papers.jsonl"
+DATE = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?:[T ].*)?")
+YEAR = re.compile(r"\d{4}")
+ADDRESS = re.compile(r"https?://\S+")
+BATCH = 100  # rows of a Parquet file in memory; a row may contain a full text
+HASH_CHARACTERS = 16  # of a title, in an id
+TEXT = Annotated[StrictStr, Field(min_length=1)]
+# Metadata of BEIR that are kept, if they have these types.
+METADATA: Mapping[str, TypeAdapter[Any]] = {
+    **dict.fromkeys(("authors", "references"), TypeAdapter(Annotated[list[StrictStr], Field(min_length=1)])),
+    "year": TypeAdapter(Annotated[StrictInt, Field(ge=FIRST_YEAR, le=LAST_YEAR)]),
+    **dict.fromkeys(("url", "doi"), TypeAdapter(TEXT)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkQuestion:
+    """A question of a benchmark."""
+
+    query_id: str  # unique in the benchmark
+    question: str  # as typed
+    grades: Mapping[str, int]  # by the id of the paper; 0 is judged not relevant
+    day: date | None = (
+        None  # of the question; newer papers cannot be relevant. None if the benchmark has none
+    )
+    attributes: Mapping[str, str | int] = field(default_factory=dict)  # kept with the topic
+
+    def topic(self) -> dict[str, Any]:
+        """Return the line of topics.jsonl."""
+        day = {"date": self.day.isoformat()} if self.day else {}
+        return {"query_id": self.query_id, "question": self.question, **day, **self.attributes}
+
+
+class Benchmark(NamedTuple):
+    """Questions in the order of the files, and papers, which are read when they are iterated.
+
+    `has_corpus` states that the papers are the corpus to search; else they are only the relevant papers.
+    """
+
+    questions: tuple[BenchmarkQuestion, ...]
+    papers: Callable[[], Iterable[PlacedPaper]]
+    has_corpus: bool = True
+
+
+def day_of(value: object) -> date | None:
+    """Parse a day: 20240305, 2024-03-05, with or without a time; "" is None.
+
+    Raises:
+        ValueError: it is no day.
+    """
+    if value is None or value == "":
+        return None
+    if isinstance(value, date):
+        return value
+    found = DATE.fullmatch(str(value).strip()) if isinstance(value, str | int) else None
+    if not found:
+        raise ValueError(f"{shortened(repr(value))} is not a day, such as 2024-03-05")
+    try:
+        return date(*map(int, found.groups()))
+    except ValueError as error:
+        raise ValueError(f"{value!r} is not a day: {error}") from None
+
+
+Day = Annotated[date | None, BeforeValidator(day_of)]
+
+
+def file_in(path: Path, *names: str) -> Path:
+    """Return the path itself if it is a file, else the first file of these names in the folder.
+
+    Raises:
+        BadBenchmark: the folder has none of them.
+    """
+    found = next((path / name for name in names if (path / name).exists()), None)
+    if path.is_dir() and found is None:
+        raise BadBenchmark(f"{path} contains no {' or '.join(names)}")
+    return found or path
+
+
+def rows_of(path: Path, row: type[R], digest: Digest | None = None) -> Iterator[tuple[str, R]]:
+    """Yield (place, row) for each row of a file: JSON lines, optionally gzipped, or Parquet.
+
+    Other columns are ignored. A place is `FILE:LINE`. `digest` hashes the bytes of JSON lines.
+
+    Raises:
+        BadBenchmark: with file and line; not JSON, a missing field, or a wrong type.
+        LibraryMissing: for Parquet, without pyarrow.
+    """
+    given = _parquet_rows(path, row) if path.suffix == ".parquet" else _json_rows(path, digest)
+    for number, values in given:
+        where = f"{path}:{number}"
+        try:
+            yield where, row.model_validate(values)
+        except ValidationError as error:
+            raise BadBenchmark(f"{where}: {reason(error)}") from None
+
+
+def _json_rows(path: Path, digest: Digest | None) -> Iterator[tuple[int, Any]]:
+    for number, line in numbered_lines(path, BadBenchmark, digest):
+        try:
+            yield number, DECODER.decode(line)
+        except (ValueError, RecursionError) as error:
+            raise BadBenchmark(f"{path}:{number}: not JSON ({error})") from None
+
+
+def _parquet_rows(path: Path, row: type[BaseModel]) -> Iterator[tuple[int, Any]]:
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        remedy = extra_remedy("hub")
+        raise LibraryMissing(f"{path}: reading Parquet needs the library pyarrow", remedy=remedy) from None
+    try:
+        with open_regular(path) as opened, ParquetFile(opened) as file:
+            columns = [name for name in row.model_fields if name in file.schema_arrow.names]
+            batches: Iterable[Any] = file.iter_batches(BATCH, columns=columns)
+            yield from enumerate((values for batch in batches for values in batch.to_pylist()), 1)
+    except (ArrowException, OSError) as error:
+        raise BadBenchmark(f"{path} cannot be read as Parquet: {error}") from None
+
+
+class ListedPaper(BaseModel):
+    """A relevant paper: at least a title, an arXiv id or a DOI."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+    title: str = ""
+    paper_id: str = Field(default="", validation_alias=AliasChoices("paper_id", "paperId", "id", "url"))
+    arxiv: str = Field(default="", validation_alias=AliasChoices("arxivId", "arxiv_id", "arxiv"))
+    doi: str = ""
+    abstract: str | None = None
+    authors: list[str] | str | None = None
+    year: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_null(cls, values: Any) -> Any:
+        return {k: v for k, v in values.items() if v is not None} if isinstance(values, dict) else values
+
+    @property
+    def arxiv_id(self) -> str:
+        """The arXiv id without version, or ""."""
+        return arxiv_id(self.arxiv or self.paper_id)
+
+    @property
+    def keys(self) -> list[str]:
+        """The normal forms of id and title, by which records are recognised."""
+        return [key for key in (self.arxiv_id, normal_title(self.title)) if key]
+
+    def with_record(self, record: "ListedPaper") -> "ListedPaper":
+        """Return the paper with the values that only a record has."""
+        own = {name: value for name, value in self.model_dump().items() if value}
+        return ListedPaper.model_construct(**record.model_dump() | own)
+
+    def as_paper(self, where: str) -> PlacedPaper:
+        """Return the record with the keys of `Paper`.
+
+        Its id is the arXiv id, else the DOI, else a hash of the normal form of the title.
+
+        Raises:
+            BadBenchmark: the paper has none of them.
+        """
+        in_id = DOI.search(normal_doi(self.paper_id))
+        doi, title = whole_doi(self.doi or (in_id[0] if in_id else "")), normal_title(self.title)
+        if not (self.arxiv_id or doi or title):
+            raise BadBenchmark(f"{where}: a relevant paper has no title, arXiv id or DOI")
+        year, address = YEAR.match(self.year or ""), ADDRESS.fullmatch(self.paper_id)
+        known = {
+            "title": self.title.strip(),
+            "doi": doi,
+            "url": f"https://arxiv.org/abs/{self.arxiv_id}" if self.arxiv_id else address and address[0],
+            "abstract": self.abstract,
+            "authors": self.authors if isinstance(self.authors, list) else None,
+            "year": int(year[0]) if year and FIRST_YEAR <= int(year[0]) <= LAST_YEAR else None,
+        }
+        title_id = f"title:{hashlib.sha256(title.encode()).hexdigest()[:HASH_CHARACTERS]}"
+        paper_id = f"arxiv:{self.arxiv_id}" if self.arxiv_id else f"doi:{doi}" if doi else title_id
+        return where, {"id": paper_id, **{name: each for name, each in known.items() if each}}
+
+
+Listed: TypeAlias = tuple[str, str, str, Sequence[ListedPaper], date | None]
+
+
+def _benchmark_of(listed: Iterable[Listed]) -> Benchmark:
+    """Make a benchmark of place, query_id, question, papers and day of each line.
+
+    A paper that several questions list occurs once, as it is listed first.
+    """
+    questions: list[BenchmarkQuestion] = []
+    papers: dict[str, PlacedPaper] = {}
+    for where, query_id, question, answers, day in listed:
+        if not answers:
+            raise BadBenchmark(f"{where}: {query_id} has no relevant paper")
+        read = {paper[1]["id"]: paper for paper in (answer.as_paper(where) for answer in answers)}
+        questions.append(BenchmarkQuestion(query_id, question, dict.fromkeys(read, 1), day))
+        papers = read | papers
+    return Benchmark(tuple(questions), papers.values, has_corpus=False)
+
+
+class OriginOfQuestion(BaseModel):
+    """Origin of a question, and records of its papers."""
+
+    answers: list[ListedPaper] = []
+    day: Day = Field(default=None, validation_alias=AliasChoices("published_time", "search_time"))
+
+
+class AutoScholarRow(BaseModel):
+    """A line of AutoScholarQuery."""
+
+    qid: str | int
+    question: Text
+    answer: list[str]
+    answer_arxiv_id: list[str] = []
+    source_meta: OriginOfQuestion = OriginOfQuestion()
+
+    @model_validator(mode="after")
+    def _check_pairs(self) -> "AutoScholarRow":
+        if self.answer_arxiv_id and len(self.answer_arxiv_id) != len(self.answer):
+            raise ValueError(
+                f"has {len(self.answer)} titles in answer, and {len(self.answer_arxiv_id)} in answer_arxiv_id"
+            )
+        return self
+
+
+def read_autoscholar(path: Path, split: str) -> Benchmark:
+    """Read a file, or SPLIT.jsonl or AutoScholarQuery_SPLIT.jsonl of a folder."""
+    names = (f"{split}.jsonl", f"AutoScholarQuery_{split}.jsonl", f"AutoScholarQuery/{split}.jsonl")
+    listed: list[Listed] = []
+    for where, row in rows_of(file_in(path, *names), AutoScholarRow):
+        pairs = zip_longest(row.answer, row.answer_arxiv_id, fillvalue="")
+        papers = [ListedPaper(title=title, arxiv=arxiv) for title, arxiv in pairs]
+        listed.append((where, str(row.qid), row.question, papers, row.source_meta.day))
+    return _benchmark_of(listed)
+
+
+class SparRow(BaseModel):
+    """A line of SPARBench."""
+
+    qid: str | int | None = None
+    question: Text = Field(validation_alias=AliasChoices("question", "query"))
+    answer: list[str | ListedPaper] = Field(
+        default=[], validation_alias=AliasChoices("answer", "data_result_add_score")
+    )
+    source_meta: OriginOfQuestion = OriginOfQuestion()
+
+    def papers(self) -> list[ListedPaper]:
+        """Return the relevant papers, each with the record that `source_meta` has of it."""
+        listed = [ListedPaper(title=each) if isinstance(each, str) else each for each in self.answer]
+        records = {key: record for record in self.source_meta.answers for key in record.keys}
+        found = ((each, next(filter(None, map(records.get, each.keys)), None)) for each in listed)
+        joined = [each.with_record(record) if record else each for each, record in found]
+        return joined or self.source_meta.answers
+
+
+def read_sparbench(path: Path, split: str) -> Benchmark:
+    """Read a file, or spar_bench.jsonl or SPLIT.jsonl of a folder."""
+    listed: list[Listed] = []
+    names = ("spar_bench.jsonl", "SPARBench.jsonl", f"{split}.jsonl")
+    for where, row in rows_of(file_in(path, *names), SparRow):
+        query_id = f"SPARBench_{where.rpartition(':')[2]}" if row.qid is None else str(row.qid)
+        listed.append((where, query_id, row.question, row.papers(), row.source_meta.day))
+    return _benchmark_of(listed)
+
+
+class BeirPaper(BaseModel):
+    """A paper of a corpus in BEIR's layout; metadata of other types than expected is left out."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+    id: str = Field(validation_alias="_id")
+    title: str | None = None
+    text: str | None = None
+    metadata: dict[str, Any] | None = None
+
+    def record(self) -> dict[str, Any]:
+        """Return the record with the keys of `Paper`."""
+        record: dict[str, Any] = {"id": self.id, "title": self.title or "", "abstract": self.text or ""}
+        for name, kind in METADATA.items():
+            with suppress(ValidationError):
+                record[name] = kind.validate_python((self.metadata or {}).get(name))
+        return record
+
+
+def read_beir(path: Path, split: str) -> Benchmark:
+    """Read the folder of the benchmark."""
+    topics = read_topics(file_in(path, "queries.jsonl", "queries.jsonl.gz"))
+    qrels_file = file_in(path, f"qrels/{split}.tsv", f"qrels/{split}.tsv.gz")
+    qrels = read_qrels(qrels_file)
+    if missing := [query_id for query_id in qrels if query_id not in topics]:
+        raise BadBenchmark(f"{qrels_file}: {missing[0]} is not in queries.jsonl")
+    corpus = file_in(path, "corpus.jsonl", "corpus.jsonl.gz")
+    questions = (BenchmarkQuestion(query_id, topics[query_id], grades) for query_id, grades in qrels.items())
+    return Benchmark(
+        tuple(questions), lambda: ((where, row.record()) for where, row in rows_of(corpus, BeirPaper))
+    )
+
+
+class LitSearchQuery(BaseModel):
+    """A question: `specificity` is 0 (broad) or 1 (specific), `quality` 1 or 2 (Ajith et al., section 2)."""
+
+    query: Text
+    corpusids: Annotated[list[int], Field(min_length=1)]
+    query_set: str = ""
+    specificity: int | None = None
+    quality: int | None = None
+
+
+class LitSearchPaper(BaseModel):
+    """A paper of the corpus."""
+
+    corpusid: int
+    title: str | None = None
+    abstract: str | None = None
+    citations: list[int] | None = None
+
+
+def read_litsearch(path: Path, split: str) -> Benchmark:
+    """Read the folder of the benchmark."""
+    del split
+    questions = []
+    for number, (_, row) in enumerate(_litsearch_rows(path, "query", LitSearchQuery)):
+        attributes = row.model_dump(include={"query_set", "specificity", "quality"})
+        given = {name: value for name, value in attributes.items() if value not in (None, "")}
+        grades = {str(corpusid): 1 for corpusid in row.corpusids}
+        questions.append(BenchmarkQuestion(str(number), row.query, grades, attributes=given))
+
+    def papers() -> Iterator[PlacedPaper]:
+        for where, row in _litsearch_rows(path, "corpus_clean", LitSearchPaper):
+            texts = {"title": row.title or "", "abstract": row.abstract or ""}
+            references = list(map(str, row.citations or ()))
+            yield where, {"id": str(row.corpusid), **texts, "references": references}
+
+    return Benchmark(tuple(questions), papers)
+
+
+def _litsearch_rows(path: Path, name: str, row: type[R]) -> Iterator[tuple[str, R]]:
+    files = sorted((path / name).glob("*.parquet")) or sorted(path.glob(f"{name}.jsonl*"))
+    if not files:
+        raise BadBenchmark(f"{path} contains no {name}/*.parquet or {name}.jsonl")
+    for file in files:
+        yield from rows_of(file, row)
+
+
+class MiraclPassage(BaseModel):
+    """A passage of the corpus."""
+
+    docid: str
+    title: str
+    text: str
+
+
+def read_miracl(path: Path, split: str) -> Benchmark:
+    """Read the languages whose corpora are in a folder; raises also as `find_files`."""
+    languages = [each for each in PASSAGES if (path / corpus_name(each)).is_dir()]
+    if not languages:
+        raise BadBenchmark(f"{path} contains no {corpus_name('ko')} or {corpus_name('en')}")
+    split = "dev" if split == "test" else split
+    found = {each: find_files(each, split, folder=str(path)) for each in languages}
+    prefixes = {each: f"{each}:" if len(languages) > 1 else "" for each in languages}
+    questions = []
+    for language, files in found.items():
+        prefix, qrels = prefixes[language], read_qrels(files.qrels)
+        for query_id, question in read_topics(files.topics).items():
+            if query_id in qrels:
+                grades = {prefix + passage: grade for passage, grade in qrels[query_id].items()}
+                questions.append(BenchmarkQuestion(prefix + query_id, question, grades))
+
+    def papers() -> Iterator[PlacedPaper]:
+        for language, files in found.items():
+            for where, row in (each for file in files.corpus for each in rows_of(file, MiraclPassage)):
+                passage_id = prefixes[language] + row.docid
+                yield where, {"id": passage_id, "title": row.title, "abstract": row.text, "lang": language}
+
+    return Benchmark(tuple(questions), papers)
+
+
+# Readers by layout, of the path of a folder or file and a split. They raise BadBenchmark, BadTopics and
+# BadQrels, with file and line, and LibraryMissing.
+LAYOUTS: Mapping[str, Callable[[Path, str], Benchmark]] = {
+    "autoscholar": read_autoscholar,
+    "sparbench": read_sparbench,
+    "litsearch": read_litsearch,
+    "beir": read_beir,
+    "miracl": read_miracl,
+}
+
+
+def write_benchmark(benchmark: Benchmark, path: Path, out: Path) -> tuple[str, list[str]]:
+    """Write topics.jsonl, qrels.txt and papers.jsonl of a benchmark at `path` into the folder `out`.
+
+    Returns the numbers of questions, judgements and papers as text, and notes.
+
+    Raises:
+        BadBenchmark: with file and line; an id that occurs twice, or that the files cannot represent.
+        InvalidCall, OutputNotWritten: the folder cannot be written, or is inside the benchmark.
+    """
+    questions, seen = benchmark.questions, set[str]()
+    for query_id in (question.query_id for question in questions):
+        if not query_id or FORBIDDEN_IN_IDENTIFIERS.search(query_id):
+            raise BadBenchmark(
+                f"{path}: {query_id!r} is not a query id: it is empty, or contains white space or "
+                "control characters"
+            )
+        if query_id in seen:
+            raise BadBenchmark(f"{path}: {query_id} occurs a second time; query ids must be unique")
+        seen.add(query_id)
+    if not questions:
+        raise BadBenchmark(f"{path}: it contains no questions")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise not_written(out, error) from None
+    for name in (TOPICS, QRELS, PAPERS):
+        check_output(out / name, (path,))
+    papers = _write_papers(out / PAPERS, benchmark.papers())
+    judged = [
+        (question.query_id, normalize("NFC", paper_id), grade)  # the normal form of `Paper`
+        for question in questions
+        for paper_id, grade in question.grades.items()
+    ]
+    write_output(out / TOPICS, json_lines(question.topic() for question in questions))
+    lines = (f"{query_id} 0 {paper_id} {grade}\n" for query_id, paper_id, grade in judged)
+    write_output(out / QRELS, "".join(lines).encode())
+    notes = []
+    if not benchmark.has_corpus:
+        notes.append(
+            f"the benchmark has no corpus: {PAPERS} contains the relevant papers, "
+            f"which the experiments identify with --papers {PAPERS}"
+        )
+    if missing := {paper_id for _, paper_id, _ in judged} - papers:
+        notes.append(f"{counted(len(missing), 'judged paper')} not in the corpus ({min(missing)}, …)")
+    if without := sum(max(question.grades.values(), default=0) <= 0 for question in questions):
+        notes.append(f"{counted(without, 'question')} without a relevant paper")
+    numbers = {"question": len(questions), "judgement": len(judged), "paper": len(papers)}
+    return ", ".join(counted(number, name) for name, number in numbers.items()), notes
+
+
+def _write_papers(path: Path, papers: Iterable[PlacedPaper]) -> set[str]:
+    """Check and write the records; return their ids."""
+    ids = set[str]()
+    with output_file(path) as file:
+        for where, record in papers:
+            try:
+                paper_id = Paper.model_validate(record).id
+            except ValidationError as error:
+                raise BadBenchmark(f"{where}: {reason(error)}") from None
+            if paper_id in ids:
+                raise BadBenchmark(f"{where}: {paper_id} occurs a second time")
+            ids.add(paper_id)
+            file.write(json_lines([{**record, "id": paper_id}]))
+    return ids
+
+
+@click.command("import", short_help="Turn a published benchmark into topics, qrels and papers.")
+@click.argument("layout", type=click.Choice(list(LAYOUTS)), metavar="LAYOUT")
+@click.argument("path", type=PathParameter(exists=True), metavar="PATH")
+@click.option("--out", required=True, type=PathParameter(file_okay=False), help="Folder for the files.")
+@click.option(
+    "--split", default="test", show_default=True, help="Part of the benchmark: a file's name without ending."
+)
+def import_command(layout: str, path: Path, out: Path, split: str) -> None:
+    """Turn a published benchmark into topics, qrels and papers.
+
+    LAYOUT is autoscholar (AutoScholarQuery, RealScholarQuery), sparbench, litsearch, beir (TREC-COVID,
+    SciDocs), or miracl (Korean, English, or both with ids by language). PATH is its folder, or its file if it
+    has only one. The files written are topics.jsonl, qrels.txt, and papers.jsonl for `shrag index`; a
+    benchmark without a corpus has only its relevant papers there.
+    """
+    numbers, notes = write_benchmark(LAYOUTS[layout](path, split), path, out)
+    echo(f"{out}: {numbers}")
+    echo_lines([f"note: {note}" for note in notes], err=True)
