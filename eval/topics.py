@@ -11,7 +11,7 @@ from unicodedata import normalize
 
 from eval.errors import BadTopics
 from eval.files import Digest, numbered_lines
-from indexer.corpora.readers.jsonl import DECODER
+from indexer.corpora.readers.json_records import DECODER
 
 ID_KEYS = ("query_id", "_id", "id")
 QUESTION_KEYS = ("question", "text", "query")

@@ -24,7 +24,7 @@ from eval.topics import query_id_of, read_topics
 from eval.units import grades_of_papers
 from generator.llm import LanguageModel
 from generator.pipeline import Settings
-from indexer.corpora.readers.jsonl import DECODER
+from indexer.corpora.readers.json_records import DECODER
 from indexer.options import chosen_index
 from indexer.settings import CheckSettings, IndexerSettings
 from retriever.engines import EngineHit

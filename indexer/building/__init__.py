@@ -34,7 +34,7 @@ from indexer.building.records import (
 from indexer.building.summary import CorpusSummary, complete_manifest
 from indexer.building.vector_stage import VectorStage
 from indexer.corpora.readers import DeadLetter
-from indexer.corpora.readers.folders import ENDINGS
+from indexer.corpora.readers.files import ENDINGS
 from indexer.errors import EmptyCorpus, IndexDamaged, IndexNotWritten, StrictRefusal
 from indexer.files.damage import map_damage_errors
 from indexer.files.stored import key_field

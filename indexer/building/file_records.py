@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from indexer.building.source_files import SourceFile, State, absolute
-from indexer.corpora.readers.folders import is_archive
+from indexer.corpora.readers.files import is_archive
 from indexer.corpora.readers.items import name_in_letters
 from indexer.corpora.record_source import RecordSource
 from indexer.files.sums import hash_of_text

@@ -28,7 +28,7 @@ from eval.errors import BadBenchmark
 from eval.experiments.folder import json_lines
 from eval.files import Digest, numbered_lines
 from indexer.corpora.papers import FORBIDDEN_IN_IDENTIFIERS, Paper
-from indexer.corpora.readers.jsonl import DECODER
+from indexer.corpora.readers.json_records import DECODER
 
 R = TypeVar("R", bound=BaseModel)
 # The place of a record in the files, file and line, and a record with the keys of `Paper`.

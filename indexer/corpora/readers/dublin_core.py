@@ -21,11 +21,10 @@ from indexer.corpora.readers.bibliography import (
     type_named,
     year_within,
 )
-from indexer.corpora.readers.items import Item
+from indexer.corpora.readers.items import Found
 from indexer.corpora.readers.markup import without_markup
-from indexer.corpora.readers.oai import payloads
 from indexer.corpora.readers.streams import Stream
-from indexer.corpora.readers.xml_records import text_in
+from indexer.corpora.readers.xml_records import payloads, text_in
 
 BETWEEN_PARTS = re.compile(r"\s*[;|]\s*")
 PARALLEL_TITLE = re.compile(r"\s+=\s+")  # between a title and its translation (ISBD)
@@ -49,7 +48,7 @@ class Value(NamedTuple):
     lang: Language
 
 
-def read_dublin_core(stream: Stream) -> Iterator[Item]:
+def read_dublin_core(stream: Stream) -> Iterator[Found]:
     """Read the records of a file or of OAI-PMH responses."""
     return payloads(stream, ("dc", "qualifieddc", "metadata"), record_of)
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from indexer.corpora.readers.items import DeadLetter, Item, make_item
+from indexer.corpora.readers.items import Found
 from indexer.corpora.readers.mapping import Table, first, paper_record, people
 from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Stream
@@ -23,14 +23,10 @@ ISSUE = f"{JOURNAL}/JournalIssue"
 BOOK = "BookDocument/Book"
 
 
-def read_pubmed(stream: Stream) -> Iterator[Item]:
+def read_pubmed(stream: Stream) -> Iterator[Found]:
     """Read the articles and chapters of books in a file; deleted citations are skipped."""
-    for found in elements_named(stream, TABLES):
-        if isinstance(found, DeadLetter):
-            yield found
-        else:
-            line, element = found
-            yield make_item(article_as_paper(element), stream.name, line, start_of(element))
+    for line, element in elements_named(stream, TABLES):
+        yield line, start_of(element), article_as_paper(element)
 
 
 def article_as_paper(element: Element) -> dict[str, Any]:

@@ -15,20 +15,19 @@ from xml.etree.ElementTree import Element
 
 from indexer.corpora.normal_forms import whole_doi
 from indexer.corpora.readers.bibliography import person
-from indexer.corpora.readers.items import Item
-from indexer.corpora.readers.jsonl import read_records
+from indexer.corpora.readers.items import Found
+from indexer.corpora.readers.json_records import read_records
 from indexer.corpora.readers.mapping import Table, find, first, paper_record, people, text_of_value, texts
 from indexer.corpora.readers.markup import without_markup
-from indexer.corpora.readers.oai import payloads
 from indexer.corpora.readers.streams import Stream
 from indexer.corpora.readers.tex import text_of
-from indexer.corpora.readers.xml_records import text_in
+from indexer.corpora.readers.xml_records import payloads, text_in
 
 LONGEST_ABSTRACT = 1_000_000  # characters; an inverted index may repeat a long word
 NAME_PARTS = 3  # family, given, suffix; further ones are affiliations
 
 
-def read_arxiv(stream: Stream) -> Iterator[Item]:
+def read_arxiv(stream: Stream) -> Iterator[Found]:
     """Read one record per line, or the records of OAI-PMH responses. The id is arXiv's (2101.00001)."""
     if not stream.is_xml:
         return read_records(stream, partial(paper_record, table=ARXIV))

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from indexer.corpora.papers import Paper
-from indexer.corpora.readers import DeadLetter, read_corpus, streams
+from indexer.corpora.readers import DeadLetter, files, read_corpus
 from indexer.errors import UnknownFormat
 from tests.indexer.corpora.readers.items import dead, ids, items_of
 
@@ -121,7 +121,7 @@ def test_an_archive_that_cannot_be_opened_is_one_dead_letter(tmp_path, name):
 
 
 def test_small_members_of_repetition_are_stopped(tmp_path, monkeypatch):
-    monkeypatch.setattr(streams, "BOMB_BYTES", 100_000)
+    monkeypatch.setattr(files, "BOMB_BYTES", 100_000)
     path = packed(tmp_path / "c.zip", {f"{number:02}.jsonl": b" " * 90_000 for number in range(90)})
 
     items = items_of(read_corpus([path]))
@@ -130,7 +130,7 @@ def test_small_members_of_repetition_are_stopped(tmp_path, monkeypatch):
 
 
 def test_a_gzip_of_repetition_is_stopped(tmp_path, monkeypatch):
-    monkeypatch.setattr(streams, "BOMB_BYTES", 100_000)
+    monkeypatch.setattr(files, "BOMB_BYTES", 100_000)
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(f"{A}\n".encode() + b" " * 9_000_000))
 
     paper, letter = items_of(read_corpus([tmp_path]))
