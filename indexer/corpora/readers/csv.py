@@ -56,7 +56,7 @@ def parse_columns(text: str) -> dict[str, str]:
 def header_of(stream: Stream) -> list[str]:
     """Return the column names of a table; none if the file is empty or has no header."""
     try:
-        _, _, cells = next(_rows(stream), (0, b"", ""))
+        _, _, cells = next(_rows(stream), (0, 0, ""))
     except Unreadable:
         return []
     return [] if isinstance(cells, str) else _header(cells)
@@ -80,7 +80,7 @@ def read_csv(stream: Stream, columns: Mapping[str, str] | None = None) -> Iterat
     """
     header: list[str] = []
     read_row: RowReader | None = None
-    for line, raw, cells in _rows(stream):
+    for (line, raw), last, cells in _rows(stream):
         problem = cells if isinstance(cells, str) else _damage(cells)
         if read_row is None:
             header = _header(cells)
@@ -95,8 +95,7 @@ def read_csv(stream: Stream, columns: Mapping[str, str] | None = None) -> Iterat
         else:
             row = [*cells[: len(header)], *filter(None, cells[len(header) :])]
             misfit = f"{len(cells)} cells under a header of {len(header)}"
-            if raw.count(b'"') % 2:
-                misfit += "; a quote continues the row on the next line"
+            misfit += f"; a quote continues the row to line {last}" * (last > line)
             yield line, raw, read_row(row, header) if len(row) == len(header) else misfit
 
 
@@ -122,8 +121,8 @@ def _reader_of_rows(header: Sequence[str], columns: Mapping[str, str], stream: S
     return partial(_record_of, fields=fields) if "id" in fields.values() else None
 
 
-def _rows(stream: Stream) -> Iterator[tuple[int, bytes, list[str] | str]]:
-    """Yield (line from 1, first line, cells or problem) of the rows that are not empty.
+def _rows(stream: Stream) -> Iterator[tuple[tuple[int, bytes], int, list[str] | str]]:
+    """Yield ((line from 1, its bytes), last line, cells or problem) of the rows that are not empty.
 
     Invalid UTF-8 is decoded to lone surrogates, so that a row is refused as a whole, regardless of its lines.
     Raises `Unreadable` for a row without an end.
@@ -170,7 +169,7 @@ def _rows(stream: Stream) -> Iterator[tuple[int, bytes, list[str] | str]]:
         if len(row) > 1 and isinstance(cells, str):
             cells = f"a quote within a cell in quotes: lines {begins[0]} to {last} are not read"
         if any(cells):
-            yield *begins, cells
+            yield begins, last, cells
 
 
 def _delimiter(header: bytes) -> str:
