@@ -22,48 +22,17 @@ HEADS = (
 )
 NOISE = st.binary(max_size=300) | st.text('@misc{a,b="c"}#\\ \n%<&;-/>[]:', max_size=60).map(str.encode)
 KEYS = (
-    *(
-        "id",
-        "_id",
-        "docid",
-        "CN",
-        "DOI",
-        "title",
-        "subtitle",
-        "abstract",
-        "authors",
-        "author",
-        "issued",
-        "type",
-    ),
-    *(
-        "custom",
-        "keyword",
-        "reference",
-        "container-title",
-        "page",
-        "authorships",
-        "biblio",
-        "ids",
-        "categories",
-    ),
-    *(
-        "abstract_inverted_index",
-        "referenced_works",
-        "cited_by_count",
-        "authors_parsed",
-        "versions",
-        "message",
-    ),
-    *("year", "keywords", "references", "lang", "Author", "Keyword", "Pubyear", "primary_location", "items"),
-)
+    "id _id docid CN DOI title subtitle abstract authors author issued type custom keyword reference "
+    "container-title page authorships biblio ids categories abstract_inverted_index referenced_works "
+    "cited_by_count authors_parsed versions message year keywords references lang Author Keyword "
+    "Pubyear primary_location items"
+).split()
 RECORD = st.fixed_dictionaries({}, optional={key: st.sampled_from(VALUES) for key in KEYS})
 ELEMENTS = (
-    *("record", "article", "dc", "PubmedArticle", "arXiv", "front", "article-meta", "MedlineCitation"),
-    *("Article", "abstract", "AbstractText", "sec", "title", "p", "contrib-group", "contrib", "name"),
-    *("surname", "body", "back", "ref-list", "ref", "mixed-citation", "pub-id", "creator", "date"),
-    *("identifier", "datafield", "subfield", "leader", "header", "metadata", "titles", "dates", "year"),
-)
+    "record article dc PubmedArticle arXiv front article-meta MedlineCitation Article abstract "
+    "AbstractText sec title p contrib-group contrib name surname body back ref-list ref mixed-citation "
+    "pub-id creator date identifier datafield subfield leader header metadata titles dates year"
+).split()
 XML = st.recursive(
     st.sampled_from(["", "a", "2019", "&amp;", "10.1234/x"]),
     lambda inner: st.tuples(st.sampled_from(ELEMENTS), inner, inner).map(
