@@ -26,6 +26,15 @@ ALIASES = {"_id": "id", "docid": "id", "text": "abstract", "contents": "abstract
 LISTS = frozenset({"authors", "keywords", "references"})
 NUMBERS = frozenset({"year", "cited_by_count", "score"})
 BETWEEN_PARTS = re.compile(r"[;|]")
+# Values of cells by field; invalid text is unchanged, and reported by the validation of Paper.
+VALUES: dict[str, Callable[[str], Any]] = {
+    "authors": lambda text: [person_named(name) for name in names_in(text)],
+    "keywords": lambda text: parts_of([text], BETWEEN_PARTS),
+    "references": lambda text: parts_of([text], BETWEEN_PARTS),
+    "year": lambda text: year_within(text) or text,
+    "cited_by_count": lambda text: text if (count := count_in(text)) is None else count,
+    "lang": language_named,
+}
 # Suffix of a column whose field is already given by another column.
 SECOND_COLUMN = "csv:"
 SURROGATE = re.compile("[\ud800-\udfff]")  # from a byte that is no UTF-8
@@ -205,24 +214,8 @@ def _record_of(cells: Sequence[str], header: Sequence[str], fields: Mapping[int,
             # The language is detected by script then, and the cell's text is kept.
             record[SECOND_COLUMN + name] = text
         else:
-            record[fields[place]] = _value(fields[place], text)
+            record[fields[place]] = VALUES.get(fields[place], str)(text)
     return record
-
-
-def _value(field: str, text: str) -> Any:
-    """Convert a cell to a value; invalid text is unchanged, and reported by the validation of Paper."""
-    if field == "authors":
-        return [person_named(name) for name in names_in(text)]
-    if field in LISTS:
-        return parts_of([text], BETWEEN_PARTS)
-    if field == "year":
-        return year_within(text) or text
-    if field == "cited_by_count":
-        count = count_in(text)
-        return text if count is None else count
-    if field == "lang":
-        return language_named(text)
-    return text
 
 
 def _cleaned(text: str) -> str:
@@ -239,23 +232,19 @@ def _restored(cells: Sequence[str], header: Sequence[str]) -> dict[str, Any]:
         text = cell[1:] if cell.startswith("'") and FORMULA.match(cell[1:]) else cell
         if not text:
             continue
-        if name == CSV_FURTHER:
-            further = _parsed(text)
-            record |= further if isinstance(further, dict) else {name: text}
-        elif name in LISTS:
-            parts = _parsed(text) if text.startswith("[") else None
-            record[name] = parts if isinstance(parts, list) else text.split(CSV_SEPARATOR)
-        elif name in NUMBERS:
-            number = _parsed(text)
-            record[name] = number if isinstance(number, int | float) else text
+        if name in LISTS and not text.startswith("["):
+            record[name] = text.split(CSV_SEPARATOR)
+        elif name in LISTS or name in NUMBERS or name == CSV_FURTHER:
+            value = _parsed(text)
+            record |= value if isinstance(value, dict) and name == CSV_FURTHER else {name: value}
         else:
             record[name] = text
     return record
 
 
 def _parsed(text: str) -> Any:
-    """Return the value of JSON text, None if it is not JSON."""
+    """Return the value of JSON text, or the text if it is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        return None
+        return text
