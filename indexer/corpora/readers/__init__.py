@@ -1,7 +1,7 @@
 """Corpus readers: `read_corpus` reads files, folders and archives of all formats as a stream of papers."""
 
 from collections import Counter
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import groupby
@@ -110,17 +110,15 @@ class Corpus:
             else:
                 yield from read_items(stream, format_, self._columns if format_ == "csv" else None)
 
-    def _or_copy(self, item: Item) -> Iterator[Item]:
-        """Yield the item, or the best valid copy of a refused document (the OCR text of a scanned PDF)."""
-        letters = [item]
+    def _or_copy(self, item: Item) -> list[Item]:
+        """Return the item, or the best valid copy of a refused document (the OCR text of a scanned PDF)."""
+        items = [item]
         for copy in self._copies.get(item.file, ()) if isinstance(item, DeadLetter) else ():
             format_ = DOCUMENT_FORMATS[RANK_OF_COPY[ending_of(copy.name)]]
-            (read,) = self._read(format_, [replace(copy, format=format_)], Progress())
-            if isinstance(read, Paper):
-                yield read
-                return
-            letters.append(read)
-        yield from letters
+            items += self._read(format_, [replace(copy, format=format_)], Progress())
+            if isinstance(items[-1], Paper):
+                return items[-1:]
+        return items
 
 
 def _not_empty(file: CorpusFile) -> CorpusFile:

@@ -90,7 +90,9 @@ def paper_record(element: Element) -> dict[str, Any]:
 
     titles = [*_parallel(values.get("title", ())), *values.get("alternative", ())]
     abstracts = values.get("abstract") or values.get("description", [])
-    lang = _language(texts("language")) or (titles or abstracts or [Value("", "other")])[0].lang
+    lang = (titles or abstracts or [Value("", "other")])[0].lang
+    if declared := texts("language"):
+        lang = language_named(declared[0].replace("_", "-")) or "other"
     own, other = _by_language(titles, lang)
     long = [value for value in abstracts if len(value.text) >= ABSTRACT_CHARACTERS] or abstracts
     own_abstracts, other_abstracts = _by_language(long, lang)
@@ -129,11 +131,6 @@ def _doi(text: str) -> str:
     """Return the DOI in an identifier, normalised; "" without one."""
     found = DOI_IN_TEXT.search(text)
     return whole_doi(text) or (whole_doi(found[1].rstrip(".,;)")) if found else "")
-
-
-def _language(declared: Iterable[str]) -> Language | None:
-    """Return the language of the first `language`, "other" if it is neither Korean nor English."""
-    return next((language_named(text.replace("_", "-")) or "other" for text in declared), None)
 
 
 def _parallel(titles: Iterable[Value]) -> list[Value]:

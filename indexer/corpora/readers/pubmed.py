@@ -21,6 +21,7 @@ ARTICLE = "MedlineCitation/Article"
 JOURNAL = f"{ARTICLE}/Journal"
 ISSUE = f"{JOURNAL}/JournalIssue"
 BOOK = "BookDocument/Book"
+CHAPTER = "BookDocument/ArticleTitle"
 
 
 def read_pubmed(stream: Stream) -> Iterator[Found]:
@@ -60,10 +61,6 @@ def _references(element: Element) -> list[str]:
     return list(dict.fromkeys(filter(None, ("".join(each.split()) for each in ids))))
 
 
-def _is_chapter(element: Element) -> bool:
-    return bool(first(element, "BookDocument/ArticleTitle"))
-
-
 IDENTIFIER = "ArticleIdList/ArticleId[@IdType='{}']"
 COMMON: Table = {
     "id": "*/PMID",
@@ -98,13 +95,13 @@ TABLES: dict[str, Table] = {
     },
     "PubmedBookArticle": {
         **COMMON,
-        "title": partial(_title, path="BookDocument/ArticleTitle"),
+        "title": partial(_title, path=CHAPTER),
         "abstract": partial(_abstract, path="BookDocument/Abstract"),
         "authors": people("BookDocument/AuthorList/Author", *NAMES),
         "year": f"{BOOK}/PubDate",
-        "journal": lambda element: first(element, f"{BOOK}/BookTitle") if _is_chapter(element) else "",
+        "journal": lambda element: first(element, CHAPTER) and first(element, f"{BOOK}/BookTitle"),
         "publisher": f"{BOOK}/Publisher/PublisherName",
         "doi": f"BookDocument/{IDENTIFIER.format('doi')}",
-        "type": lambda element: "chapter" if _is_chapter(element) else "book",
+        "type": lambda element: "chapter" if first(element, CHAPTER) else "book",
     },
 }
