@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class Places(OpenIndex):
     """Open places. Sources have the role of an index; one that failed for a question gets the next one."""
 
     index: SearchIndex | None

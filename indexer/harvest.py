@@ -12,9 +12,9 @@ from base.errors import InvalidCall, RemediableError
 from base.progress import Progress, no_progress
 from indexer.building.plan import check_request
 from indexer.corpora.papers import Unit
+from indexer.corpora.readers.formats import read_metadata
 from indexer.corpora.readers.items import Item, dead_letter
-from indexer.corpora.readers.metadata_records import read_metadata
-from indexer.corpora.readers.oai import paper_id
+from indexer.corpora.readers.xml_records import paper_id
 from indexer.corpora.record_source import RecordSource
 from indexer.errors import EmptyCorpus, RepositoryFailed
 from indexer.harvesting.listing import HarvestOptions, Listing, ListReport

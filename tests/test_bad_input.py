@@ -212,7 +212,7 @@ def test_a_truncated_gzip_without_a_whole_record_publishes_nothing(call, tmp_pat
 
 
 def test_a_zip_member_outside_and_a_bomb_are_dead_letters(index, tmp_path, monkeypatch):
-    monkeypatch.setattr("indexer.corpora.readers.streams.BOMB_BYTES", 1 << 20)
+    monkeypatch.setattr("indexer.corpora.readers.files.BOMB_BYTES", 1 << 20)
     corpus = tmp_path / "c.zip"
     with zipfile.ZipFile(corpus, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("good.jsonl", json.dumps(GOOD))
@@ -481,7 +481,7 @@ def test_the_file_of_dead_letters_is_bounded_and_says_how_many_more_there_were(
 
 
 def test_a_gzip_file_that_unpacks_without_end_is_read_no_further(index, tmp_path, monkeypatch):
-    monkeypatch.setattr("indexer.corpora.readers.streams.BOMB_BYTES", 1 << 20)
+    monkeypatch.setattr("indexer.corpora.readers.files.BOMB_BYTES", 1 << 20)
     corpus = tmp_path / "c.jsonl.gz"
     corpus.write_bytes(gzip.compress(json.dumps(GOOD).encode() + b"\n" * (8 << 20)))
 

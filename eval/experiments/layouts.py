@@ -81,7 +81,7 @@ from eval.experiments.running import json_lines
 from eval.files import Digest, numbered_lines
 from indexer.corpora.normal_forms import DOI, normal_doi, normal_title, whole_doi
 from indexer.corpora.papers import FIRST_YEAR, FORBIDDEN_IN_IDENTIFIERS, LAST_YEAR, Paper
-from indexer.corpora.readers.jsonl import DECODER
+from indexer.corpora.readers.json_records import DECODER
 
 R = TypeVar("R", bound=BaseModel)
 # The place of a record in the files, file and line, and a record with the keys of `Paper`.

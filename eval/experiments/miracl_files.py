@@ -19,7 +19,7 @@ from base.files.durable import cause_of
 from eval.errors import BadBenchmark
 from eval.files import numbered_lines
 from indexer.corpora.readers.hub import download
-from indexer.corpora.readers.jsonl import NoRecord, parse_record
+from indexer.corpora.readers.json_records import NoRecord, parse_record
 from indexer.errors import UnknownFormat
 
 PASSAGES = {"ko": 1_486_752, "en": 32_893_221}  # of the complete corpora, version 1.0

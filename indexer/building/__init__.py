@@ -25,7 +25,7 @@ from indexer.building.spool import read_spool, write_spool
 from indexer.building.summary import CorpusSummary, complete_manifest, remove_records
 from indexer.building.vector_stage import VectorStage
 from indexer.corpora.readers import DeadLetter
-from indexer.corpora.readers.folders import ENDINGS
+from indexer.corpora.readers.files import ENDINGS
 from indexer.errors import EmptyCorpus, IndexDamaged, IndexNotWritten
 from indexer.files.damage import map_damage_errors
 from indexer.files.stored import key_field

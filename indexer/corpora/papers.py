@@ -74,6 +74,7 @@ def _or(name: str, *aliases: str) -> Any:
     """Make an optional field with aliases; the first one present in a record counts."""
     return Field(default=None, validation_alias=AliasChoices(name, *aliases))
 
+
 ENGLISH_WORDS = re.compile(
     r"\b(?:an?|the|of|in|on|to|by|with|is|are|was|were|do|does|did|can|how|what|which|who|why|when|where)\b",
     re.IGNORECASE,

@@ -4,7 +4,7 @@ from collections.abc import Collection, Generator, Mapping, Sequence
 from typing import Any, Protocol
 
 from indexer.corpora.papers import Unit
-from indexer.corpora.readers.corpus_files import LeftOut
+from indexer.corpora.readers.files import LeftOut
 
 
 class RecordSource(Protocol):

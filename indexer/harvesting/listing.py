@@ -25,8 +25,8 @@ from base.amounts import counted
 from base.logs import get_logger
 from base.progress import Progress
 from base.untrusted import one_line
+from indexer.corpora.readers.formats import read_metadata
 from indexer.corpora.readers.items import DeadLetter
-from indexer.corpora.readers.metadata_records import read_metadata
 from indexer.errors import RepositoryFailed, UnknownFormat
 from indexer.harvesting.mirror import ListState, Mirror
 from indexer.harvesting.protocol import OAI_DC, Answer, RepositoryClient, RequestFailed

@@ -146,9 +146,7 @@ def _facet(field: FacetField, counts: Mapping[Value | None, int]) -> Facet:
     return Facet((*shown, *without), len(having) - len(shown))
 
 
-def _count(
-    index: SearchIndex, query: Query, filters: Filters, fields: Sequence[FacetField]
-) -> FacetCounts:
+def _count(index: SearchIndex, query: Query, filters: Filters, fields: Sequence[FacetField]) -> FacetCounts:
     """Count the papers of the passages that a query matches.
 
     If each paper has one passage, passages are counted. Otherwise the papers of up to 2,000 passages are

@@ -31,7 +31,7 @@ from generator.finding.request import FindRequest
 from generator.finding.result import partial_result
 from generator.finding.state import FindingState, SavedSpent
 from generator.tracing.progress import ended
-from indexer.corpora.readers.jsonl import parse_record
+from indexer.corpora.readers.json_records import parse_record
 from server.access.callers import Caller
 from server.errors import SearchRunning, SearchUnusable, StoreUnusable, UnknownSearch
 from server.settings import ServerSettings

@@ -1,79 +1,36 @@
 """Corpus readers: `read_corpus` reads files, folders and archives of all formats as a stream of papers."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import TypeAlias
 
 from base.errors import LibraryMissing, Remedy
 from indexer.corpora.full_text.parsing import Complete
 from indexer.corpora.papers import Paper, Unit
-from indexer.corpora.readers.bibtex import read_bibtex
-from indexer.corpora.readers.corpus_files import LeftOut, files_at, recognise
-from indexer.corpora.readers.csl_json import read_csl_json
-from indexer.corpora.readers.csv import header_of, parse_columns, read_csv
-from indexer.corpora.readers.detection import OWN_FORMAT, PASSAGE_FORMATS
-from indexer.corpora.readers.documents import check_pdf_library, read_markdown, read_pdfs, read_text
-from indexer.corpora.readers.dublin_core import read_dublin_core
-from indexer.corpora.readers.folders import (
+from indexer.corpora.readers.csv import header_of, parse_columns
+from indexer.corpora.readers.documents import check_pdf_library, read_pdfs
+from indexer.corpora.readers.files import (
     DOCUMENT_FORMATS,
     ENDINGS,
     ENDINGS_OF_FORMAT,
     PARQUET_ENDINGS,
     RANK_OF_COPY,
+    CorpusFile,
+    LeftOut,
     ending_of,
+    files_at,
 )
+from indexer.corpora.readers.formats import FORMATS, OWN_FORMAT, PASSAGE_FORMATS, read_items, recognise
 from indexer.corpora.readers.hub import on_hub
 from indexer.corpora.readers.items import DeadLetter, Item, dead_letter, name_in_letters
-from indexer.corpora.readers.jats import read_jats
-from indexer.corpora.readers.jsonl import read_jsonl
-from indexer.corpora.readers.marcxml import read_marcxml
 from indexer.corpora.readers.parquet import check_parquet_library
-from indexer.corpora.readers.pubmed import read_pubmed
-from indexer.corpora.readers.references import (
-    read_endnote,
-    read_medline,
-    read_refworks,
-    read_ris,
-    read_wos,
-)
-from indexer.corpora.readers.scienceon import read_scienceon
-from indexer.corpora.readers.services import read_arxiv, read_beir, read_crossref, read_miracl, read_openalex
-from indexer.corpora.readers.streams import CorpusFile, Progress, Stream, open_streams
+from indexer.corpora.readers.streams import Progress, open_streams
 from indexer.errors import UnknownFormat
 
-__all__ = ["FORMATS", "READERS", "Corpus", "DeadLetter", "Item", "LeftOut", "parse_columns", "read_corpus"]
-
-Reader: TypeAlias = Callable[[Stream], Iterator[Item]]
-
-READERS: dict[str, Reader] = {
-    "miracl": read_miracl,
-    "beir": read_beir,
-    "scienceon": read_scienceon,
-    "csl-json": read_csl_json,
-    "jsonl": read_jsonl,
-    "csv": read_csv,
-    "ris": read_ris,
-    "bibtex": read_bibtex,
-    "endnote": read_endnote,
-    "medline": read_medline,
-    "wos": read_wos,
-    "refworks": read_refworks,
-    "crossref": read_crossref,
-    "openalex": read_openalex,
-    "arxiv": read_arxiv,
-    "pubmed": read_pubmed,
-    "dublin-core": read_dublin_core,
-    "marcxml": read_marcxml,
-    "jats": read_jats,
-    "markdown": read_markdown,
-    "text": read_text,
-}
-FORMATS = (*READERS, "pdf")  # PDFs are parsed concurrently, not by a stream reader
+__all__ = ["FORMATS", "Corpus", "DeadLetter", "Item", "LeftOut", "parse_columns", "read_corpus"]
 
 
 class Corpus:
@@ -92,8 +49,7 @@ class Corpus:
         self.left_out = left_out
         self.skipped: frozenset[str] = frozenset()  # paths of files that are not read
         self._files = files
-        self._readers = READERS | {"csv": partial(read_csv, columns=columns)}
-        self._workers, self._complete = workers, complete
+        self._columns, self._workers, self._complete = columns, workers, complete
         self._copies = {name_in_letters(file.name): file.copies for file in files if file.copies}
         self._progress = Progress()
 
@@ -152,19 +108,17 @@ class Corpus:
             if isinstance(stream, DeadLetter):
                 yield stream
             else:
-                yield from self._readers[format_](stream)
+                yield from read_items(stream, format_, self._columns if format_ == "csv" else None)
 
-    def _or_copy(self, item: Item) -> Iterator[Item]:
-        """Yield the item, or the best valid copy of a refused document (the OCR text of a scanned PDF)."""
-        letters = [item]
+    def _or_copy(self, item: Item) -> list[Item]:
+        """Return the item, or the best valid copy of a refused document (the OCR text of a scanned PDF)."""
+        items = [item]
         for copy in self._copies.get(item.file, ()) if isinstance(item, DeadLetter) else ():
             format_ = DOCUMENT_FORMATS[RANK_OF_COPY[ending_of(copy.name)]]
-            (read,) = self._read(format_, [replace(copy, format=format_)], Progress())
-            if isinstance(read, Paper):
-                yield read
-                return
-            letters.append(read)
-        yield from letters
+            items += self._read(format_, [replace(copy, format=format_)], Progress())
+            if isinstance(items[-1], Paper):
+                return items[-1:]
+        return items
 
 
 def _not_empty(file: CorpusFile) -> CorpusFile:
@@ -198,12 +152,14 @@ def read_corpus(
     if format is not None and format not in FORMATS:
         raise UnknownFormat(f"unknown format {format!r}. The formats are {', '.join(FORMATS)}.")
     endings = ENDINGS if format is None else ENDINGS_OF_FORMAT[format]
-    at_paths = [files_at(str(path), endings, follow_links=follow_links) for path in paths]
-    found = [file for files_found, _ in at_paths for file in files_found]
+    left_out = LeftOut()
+    found = [
+        file for path in paths for file in files_at(str(path), endings, left_out, follow_links=follow_links)
+    ]
     if any(ending_of(file.name) in PARQUET_ENDINGS for file in found):
         check_parquet_library()
     files = recognise(found) if format is None else [replace(file, format=format) for file in found]
-    corpus = Corpus(files, LeftOut.joined(left_out for _, left_out in at_paths), columns, workers, complete)
+    corpus = Corpus(files, left_out, columns, workers, complete)
     if "pdf" in corpus.formats:
         try:
             check_pdf_library()

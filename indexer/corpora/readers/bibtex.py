@@ -1,21 +1,25 @@
 """BibTeX and BibLaTeX, as exported by Zotero, Mendeley, JabRef, publishers and Google Scholar.
 
-Values are read as the text that TeX prints. Fields without a counterpart among Paper's are kept under their
-own names.
+The grammar is that of BibTeX 0.99d (`btxdoc`): braces balance, text outside of entries is a comment, values
+are joined with #, and names without quotes are numbers or abbreviations of @string. On reported files,
+bibtexparser 2.1 and pybtex 0.26 lose five of eleven entries with odd keys. Values are read as the text that
+TeX prints. Fields without a counterpart among Paper's are kept under their own names.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
 from indexer.corpora.own_exports import BIBTEX_ID
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers.bibliography import exported_record, person, reference_record
-from indexer.corpora.readers.bibtex_entries import Entry, entries, inherit_fields
-from indexer.corpora.readers.items import DeadLetter, Item, make_item
+from indexer.corpora.readers.items import HEAD_BYTES, Found
 from indexer.corpora.readers.markup import without_markup
-from indexer.corpora.readers.streams import Stream
+from indexer.corpora.readers.references import decode_line
+from indexer.corpora.readers.streams import LINE_BYTES, Stream
 from indexer.corpora.readers.tex import text_of
 
 # Fields by the keys of `reference_record`; the first with a value counts.
@@ -45,31 +49,64 @@ RESERVED = frozenset((*Paper.model_fields, "_id", "docid", "text", "contents", "
 VERBATIM = frozenset({"doi", "url"})
 OWN_KINDS = frozenset({"article", "misc"})
 
-AND = re.compile(r"\s+and\s+", re.IGNORECASE)
-COMMA = re.compile(r"\s*,\s*")
-SEMICOLON = re.compile(r"\s*;\s*")
-SPACE = re.compile(r"\s+")
-BRACES = re.compile(r"[{}]")
+AND, COMMA, SEMICOLON = (re.compile(sign, re.IGNORECASE) for sign in (r"\s+and\s+", r"\s*,\s*", r"\s*;\s*"))
 ESCAPED = re.compile(r"\\([_%&#${}~^ ])|\\(?:url|href|path)(?![A-Za-z])|\\textasciitilde\s*|[{}]")
 NAME_PART = re.compile(r"(family|given|prefix|suffix|useprefix|juniorcomma)(?:-i)?\s*=\s*(.*)", re.DOTALL)
 NAME_WITH_PARTS = 3  # family, suffix, given
 
+BEGINS = re.compile(r"(?<![\w.])@\s*([A-Za-z][\w-]*)\s*([{(])")
+BEGINS_LINE = re.compile(r"@[A-Za-z]+\s*[{(]\s*[^\s,{}=\"]*,")  # an entry, not a line of a value
+NO_ENTRIES = frozenset({"comment", "preamble"})
+BRACES = re.compile(r"[{}]")
+BRACES_OR_QUOTE = re.compile(r'[{}"]')
+ESCAPED_BRACE = re.compile(r"(?<!\\)\\([{}])")
+COMMANDS = {"{": "{\\textbraceleft}", "}": "{\\textbraceright}"}
+# A key may have spaces, TeX and equals signs, but has no value (an entry without a key or a comma after it).
+KEY = re.compile(r"\s*+(?![A-Za-z][\w-]*\s*=)((?:(?!=\s*\{)[^,{}\"]|\{[^{}]*\}){0,300}?)\s{0,80}(?=[,}])")
+FIELD = re.compile(r"[\s,]*([^\s=,{}\"]+)\s*=\s*")
+BARE = re.compile(r"[^\s,#{}()\"=]+")
+JOINED = re.compile(r"\s*#\s*")
+END = re.compile(r"[\s,]*[})]")
+MONTHS = {name: name.capitalize() for name in "jan feb mar apr may jun jul aug sep oct nov dec".split()}
+MOST_STRINGS, LONGEST_STRING = 100_000, 10_000  # characters
+MOST_PARENTS, MOST_LEVELS = 10, 3  # of an entry; levels of inheritance
+WHITE_SPACE = re.compile(r"\s+")
+CHILDREN = frozenset({"article", "inproceedings", "misc", "phdthesis", "mastersthesis", "online"})
+# Fields of the parent itself (BibLaTeX manual, appendix B).
+NOT_INHERITED = frozenset(
+    "title subtitle author abstract annotation keywords doi url urldate pages note crossref xdata ids file "
+    "shorttitle sortkey".split()
+)
 
-def read_bibtex(stream: Stream) -> Iterator[Item]:
-    """Read entries; an invalid one is a dead letter."""
-    for entry in inherit_fields(entries(stream)):
-        if isinstance(entry, DeadLetter):
-            yield entry
-        else:
-            yield make_item(_record_of(entry, stream), stream.name, entry.line, entry.head)
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry: its line from 1, kind and field names in lower case, values as TeX; or a problem."""
+
+    line: int
+    head: bytes
+    kind: str = ""
+    key: str = ""
+    fields: dict[str, str] = field(default_factory=dict)
+    problem: str = ""
+
+
+class _Malformed(ValueError):
+    """An entry cannot be parsed; the message is the reason."""
+
+
+def read_bibtex(stream: Stream) -> Iterator[Found]:
+    """Read the entries of a file, with the fields that they inherit."""
+    for entry in _with_inherited_fields(_entries(stream)):
+        yield entry.line, entry.head, entry.problem or _record_of(entry, stream)
 
 
 def _record_of(entry: Entry, stream: Stream) -> dict[str, Any]:
     fields = entry.fields
     own = BIBTEX_ID in fields
+    printed = partial(text_of, ligatures=not own)
     texts = {
-        name: _verbatim(tex) if name in VERBATIM and not own else text_of(tex, ligatures=not own)
-        for name, tex in fields.items()
+        name: _verbatim(tex) if name in VERBATIM and not own else printed(tex) for name, tex in fields.items()
     }
     found: dict[str, list[str]] = {"citation_key": [text_of(entry.key)], "type": [entry.kind]}
     used = set(READ)
@@ -80,7 +117,9 @@ def _record_of(entry: Entry, stream: Stream) -> dict[str, Any]:
         used.update(read)
     for key, name in NAMES.items():
         found[key] = [person for tex in _split(fields.get(name, ""), AND) if (person := _name(tex, own=own))]
-    keywords = [text_of(part, ligatures=not own) for part in _keywords(fields, own=own)]
+    given = [fields[name] if own else without_markup(fields[name]) for name in KEYWORDS if name in fields]
+    parts = [part for tex in given for part in _split(tex, SEMICOLON if ";" in tex and not own else COMMA)]
+    keywords = list(map(printed, parts))
     if own:
         found |= {"doi": [unquote(fields.get("doi", ""))], "url": [fields.get("url", "")]}
         found |= {"authors": found["names"], "keywords": keywords}
@@ -90,7 +129,9 @@ def _record_of(entry: Entry, stream: Stream) -> dict[str, Any]:
     found["other_dois"] = found["url"]
     if "\\url" in fields.get("howpublished", "") and not found["url"]:
         found["url"] = [_verbatim(fields["howpublished"])]
-    further: dict[str, Any] = {_key(name): text for name, text in texts.items() if name not in used}
+    # Names of Paper's fields have another meaning in BibTeX.
+    rest = {name: text for name, text in texts.items() if name not in used}
+    further: dict[str, Any] = {f"bibtex:{name}" if name in RESERVED else name: rest[name] for name in rest}
     if texts.get("archiveprefix", texts.get("eprinttype", "")).lower() == "arxiv" and texts.get("eprint"):
         further["arxiv"] = texts["eprint"]
     if keywords:
@@ -99,17 +140,12 @@ def _record_of(entry: Entry, stream: Stream) -> dict[str, Any]:
     return {key: value for key, value in record.items() if (key, value) != ("citation_key", record["id"])}
 
 
-def _key(name: str) -> str:
-    """Return the key of a further field; names of Paper's fields have another meaning in BibTeX."""
-    return f"bibtex:{name}" if name in RESERVED else name
-
-
 def _split(tex: str, separator: re.Pattern[str]) -> list[str]:
     """Split a value at separators outside of braces."""
     parts, start, depth, place = [], 0, 0, 0
     for end in separator.finditer(tex):
-        for brace in BRACES.finditer(tex, place, end.start()):
-            depth += 1 if brace[0] == "{" else -1
+        between = tex[place : end.start()]
+        depth += between.count("{") - between.count("}")
         place = end.start()
         if depth <= 0:
             parts.append(tex[start : end.start()])
@@ -124,8 +160,7 @@ def _name(tex: str, *, own: bool) -> str:
     """
     if tex.strip() == "others":
         return ""
-    raw = _split(tex.strip().strip('"'), COMMA)
-    parts = [text_of(part, ligatures=not own) for part in raw]
+    parts = [text_of(part, ligatures=not own) for part in _split(tex.strip().strip('"'), COMMA)]
     named = [NAME_PART.match(part) for part in parts]
     if named and all(named):
         values = {part[1]: part[2].strip() for part in named if part}
@@ -133,18 +168,184 @@ def _name(tex: str, *, own: bool) -> str:
         return person(family, values.get("given", ""), values.get("suffix", ""))
     if len(parts) == NAME_WITH_PARTS:
         parts = [parts[0], parts[2], parts[1]]
-    words = _split(tex, SPACE) if len(parts) == 1 else []
+    words = _split(tex, WHITE_SPACE) if len(parts) == 1 else []
     if len(words) > 1 and words[-1].startswith("{"):  # the braces hold a family name of several words
         begin = next((place for place, word in enumerate(words) if word[0].islower()), len(words) - 1)
         parts = [text_of(" ".join(words[begin:])), text_of(" ".join(words[:begin]))]
     return ", ".join(filter(None, parts))
 
 
-def _keywords(fields: dict[str, str], *, own: bool) -> list[str]:
-    given = [fields[name] if own else without_markup(fields[name]) for name in KEYWORDS if name in fields]
-    return [part for tex in given for part in _split(tex, SEMICOLON if ";" in tex and not own else COMMA)]
-
-
 def _verbatim(tex: str) -> str:
     """Return a DOI or an address, in which only escaped signs and braces have a meaning."""
     return ESCAPED.sub(lambda found: found[1] or ("~" if "tilde" in found[0] else ""), tex).strip()
+
+
+def _with_inherited_fields(found: Iterable[Entry]) -> Iterator[Entry]:
+    """Yield the entries with the fields that they inherit by `crossref` and `xdata`, in any case of the key.
+
+    An entry that refers to a later one is yielded after all others. Entries of xdata are left out.
+    """
+    parents: dict[str, Entry] = {}
+    waiting: list[Entry] = []
+    for entry in found:
+        if not entry.problem and entry.kind not in CHILDREN:
+            parents[entry.key.lower()] = entry
+        if any(name not in parents for name in _referred(entry)):
+            waiting.append(entry)
+        elif entry.kind != "xdata":
+            yield _inherited(entry, parents)
+    yield from (_inherited(entry, parents) for entry in waiting if entry.kind != "xdata")
+
+
+def _referred(entry: Entry) -> list[str]:
+    names = f"{entry.fields.get('xdata', '')},{entry.fields.get('crossref', '')}".split(",")
+    return [name for each in names if (name := each.strip().lower())][:MOST_PARENTS]
+
+
+def _inherited(entry: Entry, parents: Mapping[str, Entry], level: int = 0) -> Entry:
+    """Return an entry with the fields of its parents, whose title is the title of its book."""
+    fields = entry.fields
+    for name in _referred(entry) if level < MOST_LEVELS else ():
+        if name not in parents:
+            continue
+        own = _inherited(parents[name], parents, level + 1).fields
+        if parents[name].kind != "xdata":
+            book = own.get("booktitle") or own.get("title", "")
+            own = {key: value for key, value in own.items() if key not in NOT_INHERITED} | {"booktitle": book}
+        fields = own | fields
+    return replace(entry, fields=fields)
+
+
+@dataclass(slots=True)
+class _Chunk:
+    """Lines with whole entries; `depth` is the number of open braces at their end."""
+
+    line: int
+    is_open: bool = True  # an entry in parentheses, which no line has ended
+    pieces: list[str] = field(default_factory=list)
+    depth: int = 0
+    size: int = 0
+    head: bytes = b""
+    problem: str = ""
+
+    def add(self, text: str, line: bytes, problem: str) -> None:
+        self.depth += text.count("{") - text.count("}")
+        self.is_open = self.is_open and not text.rstrip().endswith(")")
+        self.size += len(line)
+        self.problem = self.problem or problem
+        if len(self.head) < HEAD_BYTES:
+            self.head += line + b"\n"
+        if self.size > LINE_BYTES:
+            self.problem, self.pieces = f"an entry of more than {LINE_BYTES} bytes", []
+        else:
+            self.pieces.append(text)
+
+    def whole(self) -> tuple[int, bytes, str, str]:
+        """Return line, head, text and problem."""
+        text = "\n".join(self.pieces)
+        text = text if self.depth == 0 else ESCAPED_BRACE.sub(lambda found: COMMANDS[found[1]], text)
+        return self.line, self.head, text, self.problem
+
+
+def _entries(stream: Stream) -> Iterator[Entry]:
+    """Yield the entries of a file, with the abbreviations of @string replaced."""
+    strings = dict(MONTHS)
+    for line, head, text, problem in _chunks(stream):
+        try:
+            if problem:
+                raise _Malformed(problem)  # noqa: TRY301
+            for kind, key, fields in _parsed(text, strings):
+                yield Entry(line, head, kind, key, fields)
+        except _Malformed as error:
+            yield Entry(line, head, problem=str(error))
+
+
+def _chunks(stream: Stream) -> Iterator[tuple[int, bytes, str, str]]:
+    """Yield (line from 1, head, text, problem) of lines with whole entries.
+
+    An entry without an end goes on to the next one. Unless the braces are balanced, escaped ones become
+    commands.
+    """
+    chunk: _Chunk | None = None
+    for number, line, unread in stream.lines():
+        text, problem = decode_line(line, number, unread)
+        if chunk and (BEGINS_LINE.match(text) or (chunk.depth <= 0 and not chunk.is_open)):
+            yield chunk.whole()
+            chunk = None
+        if chunk is None:
+            begin = BEGINS.search(text)
+            if begin is None:
+                if problem:
+                    yield number, line, "", problem
+                continue
+            chunk = _Chunk(number, is_open=begin[2] == "(")
+        chunk.add(text, line, problem)
+    if chunk:
+        yield chunk.whole()
+
+
+def _parsed(text: str, strings: dict[str, str]) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Yield the kind, key and fields of the entries of a chunk; add abbreviations to `strings`."""
+    place = 0
+    while begin := BEGINS.search(text, place):
+        kind, place = begin[1].lower(), begin.end()
+        if kind in NO_ENTRIES:
+            if (place := _end_of_part(text, place - 1)) < 0:
+                return
+            continue
+        key = None if kind == "string" else KEY.match(text, place)
+        most = LONGEST_STRING if kind == "string" else LINE_BYTES
+        fields, place = _fields(text, key.end() if key else place, strings, most)
+        if kind != "string":
+            yield kind, key[1] if key else "", fields
+        elif len(strings) < MOST_STRINGS:
+            strings |= fields
+
+
+def _fields(text: str, place: int, strings: dict[str, str], most: int) -> tuple[dict[str, str], int]:
+    """Return the fields of an entry and the place after it; the first of two with the same name counts.
+
+    Repeated white space counts as one space, as in TeX. Abbreviations may double in length each time they are
+    joined, so all values together have at most `most` characters.
+    """
+    fields: dict[str, str] = {}
+    size = 0
+    while found := FIELD.match(text, place):
+        name, place = found[1].lower(), found.end()
+        parts: list[str] = []
+        while True:
+            part, place = _part(text, place, strings, name)
+            parts.append(part)
+            if (size := size + len(part)) > most:
+                raise _Malformed(f"values of more than {most:,} characters")
+            if not (joined := JOINED.match(text, place)):
+                break
+            place = joined.end()
+        fields.setdefault(name, WHITE_SPACE.sub(" ", "".join(parts)))
+    if end := END.match(text, place):
+        return fields, end.end()
+    rest = text[place:].strip(" \t\r\n,")
+    raise _Malformed(f"no field at {rest[:40]!r}" if rest else "its braces are not balanced: truncated?")
+
+
+def _part(text: str, place: int, strings: dict[str, str], name: str) -> tuple[str, int]:
+    """Return a part of a value and the place after it."""
+    if text[place : place + 1] in {"{", '"'}:
+        end = _end_of_part(text, place)
+        if end < 0:
+            raise _Malformed(f"the value of {name[:40]!r} has no end: its braces are not balanced")
+        return text[place + 1 : end], end + 1
+    if not (bare := BARE.match(text, place)):
+        raise _Malformed(f"the field {name[:40]!r} has no value")
+    return strings.get(bare[0].lower(), bare[0]), bare.end()
+
+
+def _end_of_part(text: str, place: int) -> int:
+    """Return the place of the brace or quote that ends the part at `place`, -1 without one."""
+    quoted = text[place] == '"'
+    depth = 0
+    for found in (BRACES_OR_QUOTE if quoted else BRACES).finditer(text, place + (1 if quoted else 0)):
+        depth += {"{": 1, "}": -1, '"': 0}[found[0]]
+        if depth == 0 and found[0] == ('"' if quoted else "}"):
+            return found.start()
+    return -1

@@ -7,8 +7,8 @@ from typing import Any
 from indexer.corpora.own_exports import CSL_ID
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers.bibliography import drop_empty, exported_record, person, reference_record
-from indexer.corpora.readers.items import Item
-from indexer.corpora.readers.jsonl import read_records
+from indexer.corpora.readers.items import Found
+from indexer.corpora.readers.json_records import read_records
 from indexer.corpora.readers.streams import Stream
 
 # Variables by the keys of `reference_record`.
@@ -57,7 +57,7 @@ def may_be_csl(record: Mapping[str, Any]) -> bool:
     return "type" in record and record.keys() <= UNTELLING
 
 
-def read_csl_json(stream: Stream) -> Iterator[Item]:
+def read_csl_json(stream: Stream) -> Iterator[Found]:
     """Read the items of an array, or one item per line."""
     return read_records(stream, partial(paper_record, stream=stream))
 

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any, TypeAlias
 
 from base.errors import InvalidCall
@@ -13,11 +14,9 @@ from indexer.corpora.names import names_in
 from indexer.corpora.own_exports import CSV_COLUMNS, CSV_FURTHER, CSV_SEPARATOR, FORMULA
 from indexer.corpora.papers import Paper, language_named
 from indexer.corpora.readers.bibliography import count_in, parts_of, person_named, year_within
-from indexer.corpora.readers.encodings import conversion
-from indexer.corpora.readers.items import Item, dead_letter, make_item
-from indexer.corpora.readers.lines import LINE_BYTES, numbered_lines
+from indexer.corpora.readers.items import Found, Unreadable
 from indexer.corpora.readers.markup import without_markup
-from indexer.corpora.readers.streams import Stream
+from indexer.corpora.readers.streams import CONVERT, LINE_BYTES, Stream
 from indexer.corpora.readers.table_layouts import layout_of, record_in
 
 CELL_CHARACTERS = 16 << 20
@@ -27,6 +26,15 @@ ALIASES = {"_id": "id", "docid": "id", "text": "abstract", "contents": "abstract
 LISTS = frozenset({"authors", "keywords", "references"})
 NUMBERS = frozenset({"year", "cited_by_count", "score"})
 BETWEEN_PARTS = re.compile(r"[;|]")
+# Values of cells by field; invalid text is unchanged, and reported by the validation of Paper.
+VALUES: dict[str, Callable[[str], Any]] = {
+    "authors": lambda text: [person_named(name) for name in names_in(text)],
+    "keywords": lambda text: parts_of([text], BETWEEN_PARTS),
+    "references": lambda text: parts_of([text], BETWEEN_PARTS),
+    "year": lambda text: year_within(text) or text,
+    "cited_by_count": lambda text: text if (count := count_in(text)) is None else count,
+    "lang": language_named,
+}
 # Suffix of a column whose field is already given by another column.
 SECOND_COLUMN = "csv:"
 SURROGATE = re.compile("[\ud800-\udfff]")  # from a byte that is no UTF-8
@@ -56,11 +64,11 @@ def parse_columns(text: str) -> dict[str, str]:
 
 def header_of(stream: Stream) -> list[str]:
     """Return the column names of a table; none if the file is empty or has no header."""
-    rows = _Rows(stream)
     try:
-        return _header(next(rows.cells, []))
-    except (csv.Error, _Unreadable):
+        _, _, cells = next(_rows(stream), (0, 0, ""))
+    except Unreadable:
         return []
+    return [] if isinstance(cells, str) else _header(cells)
 
 
 def is_table(head: bytes) -> bool:
@@ -72,52 +80,32 @@ def is_table(head: bytes) -> bool:
     return len(header) > 1 and ("id" in _fields_of(header, {}).values() or bool(layout_of(header)))
 
 
-def read_csv(stream: Stream, columns: Mapping[str, str] | None = None) -> Iterator[Item]:
+def read_csv(stream: Stream, columns: Mapping[str, str] | None = None) -> Iterator[Found]:
     """Read the rows below a header; `columns` maps Paper's fields to column names.
 
     Unmapped columns with the name of a field of Paper are that field; other columns are kept under their
     names. Empty cells are absent. Lists are split at `;` and `|`. The cells of SHRAG's own exports are
     restored exactly. Tables of known layouts need no column for the id.
     """
-    rows = _Rows(stream)
     header: list[str] = []
     read_row: RowReader | None = None
-    while True:
-        problem = ""
-        cells: list[str] = []
-        rows.begin_row()
-        try:
-            cells = next(rows.cells)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            reason = "a carriage return outside of quotes" if "new-line" in str(error) else error
-            problem = f"not a row of a table: {reason}"
-        except _Unreadable as error:
-            problem = str(error)
-        if not problem and not any(cells):
-            continue
-        if read_row:
-            while len(cells) > len(header) and not cells[-1]:
-                cells.pop()
-            problem = problem or rows.why_doubtful()
-            if not problem and (problem := _why_refused(cells, rows.raw, header)):
-                problem += f"; a quote continues the row to line {rows.last_line}" * (
-                    rows.last_line > rows.line
-                )
-        else:
+    for (line, raw), last, cells in _rows(stream):
+        problem = cells if isinstance(cells, str) else _damage(cells)
+        if read_row is None:
             header = _header(cells)
-            problem = problem or _why_refused(header, rows.raw)
+            if len(set(header)) < len(header):
+                problem = problem or "the header names a column twice"
             read_row = _reader_of_rows(header, columns or {}, stream)
             if problem or read_row is None:
                 reason = f"no column for the id among {', '.join(header)}; name it with --columns id=COLUMN"
-                yield dead_letter(stream.name, rows.line, problem or reason, rows.raw)
-                return
-            continue
-        if problem:
-            yield dead_letter(stream.name, rows.line, problem, rows.raw)
+                raise Unreadable(problem or reason, line, raw)
+        elif problem:
+            yield line, raw, problem
         else:
-            yield make_item(read_row(cells, header), stream.name, rows.line, rows.raw)
+            row = [*cells[: len(header)], *filter(None, cells[len(header) :])]
+            misfit = f"{len(cells)} cells under a header of {len(header)}"
+            misfit += f"; a quote continues the row to line {last}" * (last > line)
+            yield line, raw, read_row(row, header) if len(row) == len(header) else misfit
 
 
 def _header(cells: Sequence[str]) -> list[str]:
@@ -142,64 +130,55 @@ def _reader_of_rows(header: Sequence[str], columns: Mapping[str, str], stream: S
     return partial(_record_of, fields=fields) if "id" in fields.values() else None
 
 
-class _Unreadable(Exception):
-    """A line after which the table cannot be read; the message is the reason."""
-
-
-class _Rows:
-    """Passes the lines of a stream to csv's reader, and stores the start of the current row.
+def _rows(stream: Stream) -> Iterator[tuple[tuple[int, bytes], int, list[str] | str]]:
+    """Yield ((line from 1, its bytes), last line, cells or problem) of the rows that are not empty.
 
     Invalid UTF-8 is decoded to lone surrogates, so that a row is refused as a whole, regardless of its lines.
+    Raises `Unreadable` for a row without an end.
     """
+    csv.field_size_limit(max(csv.field_size_limit(), CELL_CHARACTERS))
+    lines = stream.lines(blank=True)
+    first = next(lines, (0, b"", ""))
+    declared = EXCEL_DELIMITER.fullmatch(first[1])
+    first = next(lines, (0, b"", "")) if declared else first
+    delimiter = declared[1].decode("latin-1") if declared else _delimiter(first[1])
+    begins: tuple[int, bytes] = first[:2]
+    row: list[str] = []
+    size, is_ended = 0, False
 
-    def __init__(self, stream: Stream) -> None:
-        csv.field_size_limit(max(csv.field_size_limit(), CELL_CHARACTERS))
-        self.line = self.last_line = 0
-        self.raw = b""
-        self.begin_row()
-        self._lines = numbered_lines(stream)
-        self._first = next(self._lines, None)
-        declared = EXCEL_DELIMITER.fullmatch(self._first[1]) if self._first else None
-        if declared:
-            self._first = next(self._lines, None)
-        delimiter = declared[1].decode("latin-1") if declared else ""
-        self._delimiter = delimiter or (_delimiter(self._first[1]) if self._first else ",")
-        self.cells = csv.reader(self, delimiter=self._delimiter)
+    def texts() -> Iterator[str]:
+        nonlocal begins, size, is_ended
+        for number, line, problem in chain([first], lines):
+            size += len(line)
+            begins = begins if row else (number, line)
+            if problem:
+                raise Unreadable(problem, number, line)
+            if size > LINE_BYTES:
+                raise Unreadable(f"a row of more than {LINE_BYTES} bytes", *begins)
+            row.append(line.decode("utf-8", "surrogateescape") + "\n")
+            yield row[-1]
+        is_ended = True
 
-    def begin_row(self) -> None:
-        self._begins = True
-        self._row_bytes = 0
-        self._row: list[str] = []
-
-    def why_doubtful(self) -> str:
-        """Describe a row of several lines with a quote inside of a quoted cell, which may join two rows."""
+    reader = csv.reader(texts(), delimiter=delimiter)
+    while True:
+        row.clear()
+        size = 0
         try:
-            list(csv.reader(self._row, delimiter=self._delimiter, strict=True) if len(self._row) > 1 else ())
-        except csv.Error:
-            return f"a quote within a cell in quotes: lines {self.line} to {self.last_line} are not read"
-        return ""
-
-    def __iter__(self) -> "_Rows":
-        return self
-
-    def __next__(self) -> str:
-        following = self._first or next(self._lines, None)
-        if following is None and self._begins:
-            raise StopIteration
-        if following is None:
-            raise _Unreadable(f"a quote without an end: lines {self.line} to {self.last_line} are not read")
-        number, line, problem = following
-        self._first = None
-        self.last_line = number
-        self._row_bytes += len(line)
-        if self._begins or problem:
-            self.line, self.raw, self._begins = number, line, False
-        if self._row_bytes > LINE_BYTES:
-            problem = problem or f"a row of more than {LINE_BYTES} bytes"
-        if problem:
-            raise _Unreadable(problem)
-        self._row.append(line.decode("utf-8", "surrogateescape") + "\n")
-        return self._row[-1]
+            cells: list[str] | str = next(reader)
+            if len(row) > 1:  # a quote inside of a quoted cell may join two rows
+                list(csv.reader(row, delimiter=delimiter, strict=True))
+        except StopIteration:
+            return
+        except csv.Error as error:
+            reason = "a carriage return outside of quotes" if "new-line" in str(error) else error
+            cells = f"not a row of a table: {reason}"
+        last = begins[0] + len(row) - 1
+        if is_ended and row:
+            raise Unreadable(f"a quote without an end: lines {begins[0]} to {last} are not read", *begins)
+        if len(row) > 1 and isinstance(cells, str):
+            cells = f"a quote within a cell in quotes: lines {begins[0]} to {last} are not read"
+        if any(cells):
+            yield begins, last, cells
 
 
 def _delimiter(header: bytes) -> str:
@@ -207,16 +186,10 @@ def _delimiter(header: bytes) -> str:
     return max(DELIMITERS, key=lambda delimiter: header.count(delimiter.encode()))
 
 
-def _why_refused(cells: Sequence[str], raw: bytes, header: Sequence[str] | None = None) -> str:
-    if header is not None and len(cells) != len(header):
-        return f"{len(cells)} cells under a header of {len(header)}"
-    if header is None and len(set(cells)) < len(cells):
-        return "the header names a column twice"
-    if any("\0" in cell for cell in cells):
-        return "a NUL byte"
-    if SURROGATE.search("".join(cells)):
-        return f"invalid UTF-8: {conversion(raw)}"
-    return ""
+def _damage(cells: Sequence[str]) -> str:
+    """Return the reason why a row cannot be read, "" without one."""
+    text = "".join(cells)
+    return "a NUL byte" if "\0" in text else f"invalid UTF-8: {CONVERT}" if SURROGATE.search(text) else ""
 
 
 def _fields_of(header: Sequence[str], columns: Mapping[str, str]) -> dict[int, str]:
@@ -241,24 +214,8 @@ def _record_of(cells: Sequence[str], header: Sequence[str], fields: Mapping[int,
             # The language is detected by script then, and the cell's text is kept.
             record[SECOND_COLUMN + name] = text
         else:
-            record[fields[place]] = _value(fields[place], text)
+            record[fields[place]] = VALUES.get(fields[place], str)(text)
     return record
-
-
-def _value(field: str, text: str) -> Any:
-    """Convert a cell to a value; invalid text is unchanged, and reported by the validation of Paper."""
-    if field == "authors":
-        return [person_named(name) for name in names_in(text)]
-    if field in LISTS:
-        return parts_of([text], BETWEEN_PARTS)
-    if field == "year":
-        return year_within(text) or text
-    if field == "cited_by_count":
-        count = count_in(text)
-        return text if count is None else count
-    if field == "lang":
-        return language_named(text)
-    return text
 
 
 def _cleaned(text: str) -> str:
@@ -275,23 +232,19 @@ def _restored(cells: Sequence[str], header: Sequence[str]) -> dict[str, Any]:
         text = cell[1:] if cell.startswith("'") and FORMULA.match(cell[1:]) else cell
         if not text:
             continue
-        if name == CSV_FURTHER:
-            further = _parsed(text)
-            record |= further if isinstance(further, dict) else {name: text}
-        elif name in LISTS:
-            parts = _parsed(text) if text.startswith("[") else None
-            record[name] = parts if isinstance(parts, list) else text.split(CSV_SEPARATOR)
-        elif name in NUMBERS:
-            number = _parsed(text)
-            record[name] = number if isinstance(number, int | float) else text
+        if name in LISTS and not text.startswith("["):
+            record[name] = text.split(CSV_SEPARATOR)
+        elif name in LISTS or name in NUMBERS or name == CSV_FURTHER:
+            value = _parsed(text)
+            record |= value if isinstance(value, dict) and name == CSV_FURTHER else {name: value}
         else:
             record[name] = text
     return record
 
 
 def _parsed(text: str) -> Any:
-    """Return the value of JSON text, None if it is not JSON."""
+    """Return the value of JSON text, or the text if it is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        return None
+        return text

@@ -1,5 +1,6 @@
 """Corpora of documents: one paper per file, with the file name as id. PDF, Markdown and plain text."""
 
+import codecs
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
@@ -16,15 +17,12 @@ from indexer.corpora.full_text.headings import is_abstract_heading, is_keyword_h
 from indexer.corpora.full_text.parsing import Complete, ParserPool
 from indexer.corpora.full_text.references import entries_in, parse_references
 from indexer.corpora.papers import FORBIDDEN_IN_IDENTIFIERS, Paper
-from indexer.corpora.readers.encodings import conversion
-from indexer.corpora.readers.folders import ENDINGS
-from indexer.corpora.readers.items import DeadLetter, Item, dead_letter, make_item
-from indexer.corpora.readers.lines import BYTE_ORDER_MARK
-from indexer.corpora.readers.streams import Damaged, Stream
+from indexer.corpora.readers.files import ENDINGS
+from indexer.corpora.readers.items import DeadLetter, Found, Item, Unreadable, dead_letter, make_item
+from indexer.corpora.readers.streams import CONVERT, Stream
 
 TEXT_BYTES = 8 << 20
 PDF_BYTES = 256 << 20
-NEAR_BYTES = 100  # around an invalid byte, which show the encoding
 # Front matter: lines `key: value`, lists in brackets or one value per line, and blocks of lines (`>-`, `|`),
 # the subset of YAML used in such files.
 FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<lines>.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
@@ -41,10 +39,6 @@ LINK = re.compile(r"!?\[(?P<text>[^\[\]\n]*)\]\((?P<target>[^()\s]*)(?:[ \t]+\"[
 COMMENT = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)
 
 
-class NoDocument(ValueError):
-    """The file is not a paper; the message is the reason."""
-
-
 def document_id(stream: Stream) -> str:
     """Return the file's name below the corpus folder without its ending, with `_` for invalid characters."""
     name = stream.name_in_corpus.removesuffix(".gz")
@@ -53,14 +47,16 @@ def document_id(stream: Stream) -> str:
     return FORBIDDEN_IN_IDENTIFIERS.sub("_", stem)
 
 
-def _read(stream: Stream, record_of: Callable[[str], dict[str, Any]]) -> Iterator[Item]:
+def _read(stream: Stream, record_of: Callable[[str], dict[str, Any]]) -> Iterator[Found]:
     """Read one paper from the text of a file."""
+    data = _read_whole(stream, TEXT_BYTES).removeprefix(codecs.BOM_UTF8)
     try:
-        text = _decoded(stream)
-    except NoDocument as error:
-        yield dead_letter(stream.name, 0, str(error))
-    else:
-        yield make_item({"id": document_id(stream)} | record_of(text), stream.name, 0, text[:200].encode())
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"invalid UTF-8 at byte {error.start + 1}: {CONVERT}") from None
+    if not text.strip():
+        raise Unreadable("the file is empty")
+    yield 0, text[:200].encode(), {"id": document_id(stream)} | record_of(text)
 
 
 def _titled_record(text: str) -> dict[str, Any]:
@@ -101,36 +97,20 @@ def _contents(
             continue
         try:
             yield stream, _read_whole(stream, PDF_BYTES)
-        except NoDocument as error:
+        except Unreadable as error:
             yield dead_letter(stream.name, 0, str(error)), None
 
 
 def _read_whole(stream: Stream, most_bytes: int) -> bytes:
-    """Return all bytes of a file. Raises `NoDocument` for larger or damaged files."""
-    blocks: list[bytes] = []
-    length = 0
-    try:
-        while block := stream.read():
-            blocks.append(block)
-            length += len(block)
-            if length > most_bytes:
-                raise NoDocument(f"a file of more than {most_bytes >> 20} MB")
-    except Damaged as error:
-        raise NoDocument(str(error)) from None
-    return b"".join(blocks)
-
-
-def _decoded(stream: Stream) -> str:
-    """Return a text. Raises `NoDocument`."""
-    data = _read_whole(stream, TEXT_BYTES).removeprefix(BYTE_ORDER_MARK)
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        near = data[max(0, error.start - NEAR_BYTES) : error.start + NEAR_BYTES]
-        raise NoDocument(f"invalid UTF-8 at byte {error.start + 1}: {conversion(near)}") from None
-    if not text.strip():
-        raise NoDocument("the file is empty")
-    return text
+    """Return all bytes of a file. Raises `Unreadable` for larger or damaged files."""
+    content = bytearray()
+    while block := stream.read():
+        content += block
+        if len(content) > most_bytes:
+            raise Unreadable(f"a file of more than {most_bytes >> 20} MB")
+    if stream.problem:
+        raise Unreadable(stream.problem)
+    return bytes(content)
 
 
 def record_of_text(text: str) -> dict[str, Any]:

@@ -21,11 +21,10 @@ from indexer.corpora.readers.bibliography import (
     type_named,
     year_within,
 )
-from indexer.corpora.readers.items import Item
+from indexer.corpora.readers.items import Found
 from indexer.corpora.readers.markup import without_markup
-from indexer.corpora.readers.oai import payloads
 from indexer.corpora.readers.streams import Stream
-from indexer.corpora.readers.xml_records import text_in
+from indexer.corpora.readers.xml_records import payloads, text_in
 
 BETWEEN_PARTS = re.compile(r"\s*[;|]\s*")
 PARALLEL_TITLE = re.compile(r"\s+=\s+")  # between a title and its translation (ISBD)
@@ -49,7 +48,7 @@ class Value(NamedTuple):
     lang: Language
 
 
-def read_dublin_core(stream: Stream) -> Iterator[Item]:
+def read_dublin_core(stream: Stream) -> Iterator[Found]:
     """Read the records of a file or of OAI-PMH responses."""
     return payloads(stream, ("dc", "qualifieddc", "metadata"), record_of)
 
@@ -91,7 +90,9 @@ def paper_record(element: Element) -> dict[str, Any]:
 
     titles = [*_parallel(values.get("title", ())), *values.get("alternative", ())]
     abstracts = values.get("abstract") or values.get("description", [])
-    lang = _language(texts("language")) or (titles or abstracts or [Value("", "other")])[0].lang
+    lang = (titles or abstracts or [Value("", "other")])[0].lang
+    if declared := texts("language"):
+        lang = language_named(declared[0].replace("_", "-")) or "other"
     own, other = _by_language(titles, lang)
     long = [value for value in abstracts if len(value.text) >= ABSTRACT_CHARACTERS] or abstracts
     own_abstracts, other_abstracts = _by_language(long, lang)
@@ -130,11 +131,6 @@ def _doi(text: str) -> str:
     """Return the DOI in an identifier, normalised; "" without one."""
     found = DOI_IN_TEXT.search(text)
     return whole_doi(text) or (whole_doi(found[1].rstrip(".,;)")) if found else "")
-
-
-def _language(declared: Iterable[str]) -> Language | None:
-    """Return the language of the first `language`, "other" if it is neither Korean nor English."""
-    return next((language_named(text.replace("_", "-")) or "other" for text in declared), None)
 
 
 def _parallel(titles: Iterable[Value]) -> list[Value]:

@@ -1,6 +1,6 @@
 """Items of a reader: papers, and dead letters for invalid records."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -31,6 +31,38 @@ class DeadLetter:
 
 
 Item: TypeAlias = Paper | DeadLetter
+# What the reader of a format finds: line from 1, the first bytes, and a record in Paper's keys or the reason
+# why it is refused.
+Found: TypeAlias = tuple[int, bytes, Mapping[str, Any] | str]
+
+
+class Unreadable(Exception):
+    """The rest of a file cannot be read; the message is the reason."""
+
+    def __init__(self, reason: str, line: int = 0, head: bytes = b"") -> None:
+        super().__init__(reason)
+        self.line, self.head = line, head
+
+
+def items_in(read: Callable[[Any], Iterator[Found]], stream: Any) -> Iterator[Item]:
+    """Yield the papers and dead letters that a reader finds in a stream."""
+    try:
+        for line, raw, record in read(stream):
+            yield make_item(record, stream.name, line, raw)
+    except Unreadable as error:
+        yield dead_letter(stream.name, error.line, str(error), error.head)
+
+
+def make_item(record: Mapping[str, Any] | str, file: str, line: int, raw: bytes) -> Item:
+    """Validate a record in Paper's keys; return a Paper, or a dead letter with the error or the reason."""
+    if not isinstance(record, str):
+        try:
+            if not is_deeper(record):
+                return Paper.model_validate(record, context=Origin(file, line, raw[:HEAD_BYTES]))
+            record = TOO_DEEP
+        except ValidationError as error:
+            record = why_invalid(error)
+    return dead_letter(file, line, record, raw)
 
 
 def dead_letter(file: str, line: int, reason: str, raw: bytes = b"") -> DeadLetter:
@@ -42,16 +74,6 @@ def dead_letter(file: str, line: int, reason: str, raw: bytes = b"") -> DeadLett
 def name_in_letters(file: str) -> str:
     """Return a file name in the form of dead letters, with invalid UTF-8 as backslash escapes."""
     return file.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def make_item(record: Mapping[str, Any], file: str, line: int, raw: bytes) -> Item:
-    """Validate a record in Paper's keys; return a Paper, or a dead letter with the error."""
-    if is_deeper(record):
-        return dead_letter(file, line, TOO_DEEP, raw)
-    try:
-        return Paper.model_validate(record, context=Origin(file, line, raw[:HEAD_BYTES]))
-    except ValidationError as error:
-        return dead_letter(file, line, why_invalid(error), raw)
 
 
 def is_deeper(value: object, levels: int = NESTING) -> bool:

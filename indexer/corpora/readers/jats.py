@@ -6,12 +6,11 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from indexer.corpora.readers.bibliography import record_id, year_within
-from indexer.corpora.readers.items import Item
+from indexer.corpora.readers.items import Found
 from indexer.corpora.readers.mapping import Table, first, map_record, paper_record, people, texts
 from indexer.corpora.readers.markup import without_markup
-from indexer.corpora.readers.oai import payloads
 from indexer.corpora.readers.streams import Stream
-from indexer.corpora.readers.xml_records import text_in
+from indexer.corpora.readers.xml_records import payloads, text_in
 
 META = "front/article-meta"
 JOURNAL = "front/journal-meta"
@@ -26,7 +25,7 @@ PARAGRAPHS = frozenset("p disp-quote list-item def-item boxed-text verse-group s
 MARKS = frozenset({"xref", "fn"})
 
 
-def read_jats(stream: Stream) -> Iterator[Item]:
+def read_jats(stream: Stream) -> Iterator[Found]:
     """Read the article of a file, or the articles of a set or of OAI-PMH responses."""
     return payloads(stream, ("article",), record_of)
 

@@ -17,11 +17,10 @@ from indexer.corpora.readers.bibliography import (
     record_id,
     year_within,
 )
-from indexer.corpora.readers.items import Item
+from indexer.corpora.readers.items import Found
 from indexer.corpora.readers.mapping import Table, find, paper_record
-from indexer.corpora.readers.oai import payloads
 from indexer.corpora.readers.streams import Stream
-from indexer.corpora.readers.xml_records import text_in
+from indexer.corpora.readers.xml_records import payloads, text_in
 
 PUNCTUATION = " \t/:;=,."
 ENDS_WITH_INITIAL = re.compile(r"(?:^|[\s.-])[A-Z]\.$")
@@ -53,7 +52,7 @@ class Marc(NamedTuple):
     fields: list[Field]
 
 
-def read_marcxml(stream: Stream) -> Iterator[Item]:
+def read_marcxml(stream: Stream) -> Iterator[Found]:
     """Read the records of a collection or of OAI-PMH responses."""
     return payloads(stream, ("record",), record_of)
 

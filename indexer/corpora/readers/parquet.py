@@ -46,7 +46,7 @@ def _lines(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _line(row: dict[str, Any]) -> bytes:
-    present = {key: number for key, value in row.items() if (number := _value(key, value)) is not None}
+    present = {key: kept for key, value in row.items() if (kept := _value(key, value)) is not None}
     return json.dumps(present, ensure_ascii=False, default=_text).encode("utf-8", "surrogatepass") + b"\n"
 
 

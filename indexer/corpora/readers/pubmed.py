@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from indexer.corpora.readers.items import DeadLetter, Item, make_item
+from indexer.corpora.readers.items import Found
 from indexer.corpora.readers.mapping import Table, first, paper_record, people
 from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Stream
@@ -21,16 +21,13 @@ ARTICLE = "MedlineCitation/Article"
 JOURNAL = f"{ARTICLE}/Journal"
 ISSUE = f"{JOURNAL}/JournalIssue"
 BOOK = "BookDocument/Book"
+CHAPTER = "BookDocument/ArticleTitle"
 
 
-def read_pubmed(stream: Stream) -> Iterator[Item]:
+def read_pubmed(stream: Stream) -> Iterator[Found]:
     """Read the articles and chapters of books in a file; deleted citations are skipped."""
-    for found in elements_named(stream, TABLES):
-        if isinstance(found, DeadLetter):
-            yield found
-        else:
-            line, element = found
-            yield make_item(article_as_paper(element), stream.name, line, start_of(element))
+    for line, element in elements_named(stream, TABLES):
+        yield line, start_of(element), article_as_paper(element)
 
 
 def article_as_paper(element: Element) -> dict[str, Any]:
@@ -62,10 +59,6 @@ def _references(element: Element) -> list[str]:
         for each in element.iter("Reference")
     )
     return list(dict.fromkeys(filter(None, ("".join(each.split()) for each in ids))))
-
-
-def _is_chapter(element: Element) -> bool:
-    return bool(first(element, "BookDocument/ArticleTitle"))
 
 
 IDENTIFIER = "ArticleIdList/ArticleId[@IdType='{}']"
@@ -102,13 +95,13 @@ TABLES: dict[str, Table] = {
     },
     "PubmedBookArticle": {
         **COMMON,
-        "title": partial(_title, path="BookDocument/ArticleTitle"),
+        "title": partial(_title, path=CHAPTER),
         "abstract": partial(_abstract, path="BookDocument/Abstract"),
         "authors": people("BookDocument/AuthorList/Author", *NAMES),
         "year": f"{BOOK}/PubDate",
-        "journal": lambda element: first(element, f"{BOOK}/BookTitle") if _is_chapter(element) else "",
+        "journal": lambda element: first(element, CHAPTER) and first(element, f"{BOOK}/BookTitle"),
         "publisher": f"{BOOK}/Publisher/PublisherName",
         "doi": f"BookDocument/{IDENTIFIER.format('doi')}",
-        "type": lambda element: "chapter" if _is_chapter(element) else "book",
+        "type": lambda element: "chapter" if first(element, CHAPTER) else "book",
     },
 }

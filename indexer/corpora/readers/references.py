@@ -6,16 +6,16 @@ Tags" (Clarivate), "RefWorks Tagged Format". Other tags are kept under their own
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import Any
-from xml.etree.ElementTree import Element
 
 from indexer.corpora.own_exports import EXPORTER
 from indexer.corpora.readers.bibliography import exported_record, reference_record
-from indexer.corpora.readers.items import DeadLetter, Item, dead_letter, make_item
-from indexer.corpora.readers.streams import Damaged, Stream
-from indexer.corpora.readers.tagged import Layout, TaggedRecord, tagged_records
+from indexer.corpora.readers.items import HEAD_BYTES, Found
+from indexer.corpora.readers.streams import CONVERT, LINE_BYTES, Stream
 from indexer.corpora.readers.xml_records import elements_named, start_of, text_in, texts_in
 
 # The tags of each key of `reference_record`, by format. Of alternatives, separated by |, the first with a
@@ -68,27 +68,43 @@ def columns_of(table: str) -> dict[str, dict[str, str]]:
 
 TAGS_OF_FORMAT = columns_of(TAGS)
 UNREAD = frozenset({"other_dois"})  # keys whose values are kept under their tags
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The lines of a format: the tag and value of a line, the tags that start and end a record.
+
+    Without `last`, only the next record ends a record. Lines `outside` of records are skipped. The values of
+    the tags `by_line` are lines, of others the lines are joined.
+    """
+
+    line: re.Pattern[str]  # groups: tag, value
+    first: str
+    last: str = ""
+    by_line: Collection[str] = ()
+    outside: Collection[str] = ()
+
+
+def _line(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.DOTALL)
+
+
 LAYOUTS = {
-    "ris": Layout(re.compile(r"([A-Z][A-Z0-9])  - ?(.*)", re.DOTALL), "TY", "ER", by_line={"KW"}),
+    "ris": Layout(_line(r"([A-Z][A-Z0-9])  - ?(.*)"), "TY", "ER", by_line={"KW"}),
     # Some publishers write one space, or indent the lines.
-    "lenient ris": Layout(
-        re.compile(r"[ \t]*([A-Z][A-Z0-9]) {1,2}- ?(.*)", re.DOTALL), "TY", "ER", by_line={"KW"}
-    ),
-    "endnote": Layout(
-        re.compile(r"(%[0-9A-Z!#$&()*+<>=?@\[\]^~])(?:\s+(.*))?$", re.DOTALL), "%0", by_line={"%K"}
-    ),
-    "medline": Layout(re.compile(r"([A-Z]{2,4}) {0,2}- ?(.*)", re.DOTALL), "PMID"),
+    "lenient ris": Layout(_line(r"[ \t]*([A-Z][A-Z0-9]) {1,2}- ?(.*)"), "TY", "ER", by_line={"KW"}),
+    "endnote": Layout(_line(r"(%[0-9A-Z!#$&()*+<>=?@\[\]^~])(?:\s+(.*))?$"), "%0", by_line={"%K"}),
+    "medline": Layout(_line(r"([A-Z]{2,4}) {0,2}- ?(.*)"), "PMID"),
     "wos": Layout(
-        re.compile(r"([A-Z][A-Z0-9])(?: (.*))?$", re.DOTALL),
+        _line(r"([A-Z][A-Z0-9])(?: (.*))?$"),
         *("PT", "ER"),
         by_line={"AU", "AF", "BE", "ED", "CA", "CR", "C1"},
         outside={"FN", "VR", "EF"},
     ),
     "refworks": Layout(
-        re.compile(
+        _line(
             r"(RT|SR|[AT][1-6]|A[BDNV]|C\d|CL|CN|D[BOS]|ED|FD|I[DS]|J[FO]|K1|L[AKL]|NO|O[LPRT]"
-            r"|P[BP]|RD|S[NPT]|U\d{1,2}|UL|VO|W[TPV]|YR|PMC?ID)(?: (.*))?$",
-            re.DOTALL,
+            r"|P[BP]|RD|S[NPT]|U\d{1,2}|UL|VO|W[TPV]|YR|PMC?ID)(?: (.*))?$"
         ),
         "RT",
         by_line={"K1"},
@@ -125,22 +141,39 @@ PATHS = {
 }
 
 
-def _read(stream: Stream, format_: str) -> Iterator[Item]:
-    """Read references; an invalid one is a dead letter."""
-    try:
-        head = stream.peek()
-    except Damaged as error:
-        yield dead_letter(stream.name, 0, str(error))
-        return
-    is_lenient = format_ == "ris" and not STRICT_START.search(head)
+@dataclass(slots=True)
+class Reference:
+    """A record: its line from 1, and the values of each tag, as lists of lines."""
+
+    line: int
+    head: bytes = b""
+    problem: str = ""
+    size: int = 0  # bytes
+    values: dict[str, list[list[str]]] = field(default_factory=dict)
+
+    def add(self, line: bytes, problem: str) -> None:
+        """Count a line, and keep the start of the record and the first problem."""
+        self.size += len(line)
+        if len(self.head) < HEAD_BYTES:
+            self.head += line + b"\n"
+        if self.size > LINE_BYTES:
+            problem, self.values = f"a record of more than {LINE_BYTES} bytes", {}
+        self.problem = self.problem or problem
+
+    def put(self, tag: str, text: str) -> list[str]:
+        """Add a value; return its lines."""
+        self.values.setdefault(tag, []).append(lines := [text])
+        return lines
+
+
+def _read(stream: Stream, format_: str) -> Iterator[Found]:
+    """Read the references of a file."""
+    is_lenient = format_ == "ris" and not STRICT_START.search(stream.peek())
     layout = LAYOUTS["lenient ris" if is_lenient else format_]
     is_xml = format_ == "endnote" and stream.is_xml
-    for record in _records_of_xml(stream) if is_xml else tagged_records(stream, layout):
-        if isinstance(record, DeadLetter):
-            yield record
-        else:
-            values = _paper_record(record, TAGS_OF_FORMAT[format_], stream)
-            yield make_item(values, stream.name, record.line, record.head)
+    for reference in _xml_references(stream) if is_xml else _tagged_references(stream, layout):
+        record = reference.problem or _record_of(reference, format_, stream)
+        yield reference.line, reference.head, record
 
 
 read_ris = partial(_read, format_="ris")
@@ -150,40 +183,85 @@ read_wos = partial(_read, format_="wos")
 read_refworks = partial(_read, format_="refworks")
 
 
-def _paper_record(record: TaggedRecord, tags_of_key: Mapping[str, str], stream: Stream) -> dict[str, Any]:
+def _xml_references(stream: Stream) -> Iterator[Reference]:
+    """Yield the records of EndNote's XML with the tags of tagged files."""
+    for line, element in elements_named(stream, {"record"}):
+        reference = Reference(line, start_of(element))
+        kind = element.find("ref-type")
+        if kind is not None:
+            reference.put("%0", kind.get("name", "") or text_in(kind))
+        for tag, paths in PATHS.items():
+            for text in next(filter(None, (texts_in(element, path) for path in paths)), []):
+                reference.put(tag, text)
+        yield reference
+
+
+def _tagged_references(stream: Stream, layout: Layout) -> Iterator[Reference]:
+    """Yield the records of tagged lines; text between records is skipped."""
+    reference: Reference | None = None
+    lines: list[str] = []  # of the last value
+    for number, line, unread in stream.lines():
+        text, problem = decode_line(line, number, unread)
+        found = layout.line.match(text)
+        tag = found[1] if found else ""
+        if tag == layout.first:
+            if reference:
+                yield reference
+            reference, lines = Reference(number), []
+        elif reference is None:
+            if problem or (tag and tag not in layout.outside):
+                reason = problem or f"{tag} before {layout.first}, which starts a record"
+                yield Reference(number, line, reason)
+            continue
+        reference.add(line, problem)
+        if tag and tag == layout.last:
+            yield reference
+            reference = None
+        elif reference.problem:
+            lines = []
+        elif found:
+            lines = reference.put(tag, (found[2] or "").strip())
+        else:
+            lines.append(text.strip())
+    if reference:
+        if layout.last:
+            reference.add(b"", f"no {layout.last} at its end: the file may be truncated")
+        yield reference
+
+
+def decode_line(line: bytes, number: int, problem: str) -> tuple[str, str]:
+    """Return the text of a line without its end, and the problem of the line, '' without one."""
+    try:
+        return line.decode("utf-8").strip("\r\n"), problem
+    except UnicodeDecodeError as error:
+        reason = problem or f"invalid UTF-8 at byte {error.start + 1} of line {number}: {CONVERT}"
+        return line.decode("utf-8", "replace").strip("\r\n"), reason
+
+
+def _record_of(reference: Reference, format_: str, stream: Stream) -> dict[str, Any]:
     """Return a record in Paper's keys."""
+    values: dict[str, list[str]] = {}
+    for tag, given in reference.values.items():
+        is_by_line = tag in LAYOUTS[format_].by_line
+        joined = chain(*given) if is_by_line else (" ".join(filter(None, each)) for each in given)
+        if texts := list(filter(None, joined)):
+            values[tag] = texts
     read: set[str] = set()
     found: dict[str, list[str]] = {}
-    for key, alternatives in tags_of_key.items():
+    for key, alternatives in TAGS_OF_FORMAT[format_].items():
         for tags in (each.split(",") for each in alternatives.split("|")):
-            if values := record.all(*tags):
-                found[key] = values
+            if texts := [text for tag in tags for text in values.get(tag, ())]:
+                found[key] = texts
                 read.update(tags if key not in UNREAD else ())
                 break
-    if record.all("DP")[:1] == [EXPORTER]:
-        own = {"abstract": record.all("AB"), "abstract2": record.all("N2")}
-        return exported_record(found | own, "")
-    chosen = {value for key in ("title", "journal") for value in found.get(key, ())}
+    if values.get("DP", [])[:1] == [EXPORTER]:
+        return exported_record(
+            found | {"abstract": values.get("AB", []), "abstract2": values.get("N2", [])}, ""
+        )
+    chosen = {*found.get("title", ()), *found.get("journal", ())}
     further = {
-        tag: values[0] if len(values) == 1 else values
-        for tag in sorted(record.values.keys() - read)
-        if (values := [value for value in record.all(tag) if value not in chosen])
+        tag: kept[0] if len(kept) == 1 else kept
+        for tag in sorted(values.keys() - read)
+        if (kept := [text for text in values[tag] if text not in chosen])
     }
     return reference_record(found, stream, further)
-
-
-def _records_of_xml(stream: Stream) -> Iterator[TaggedRecord | DeadLetter]:
-    """Yield the records of EndNote's XML with the tags of tagged files."""
-    for found in elements_named(stream, {"record"}):
-        yield found if isinstance(found, DeadLetter) else _tagged(found[1], found[0])
-
-
-def _tagged(element: Element, line: int) -> TaggedRecord:
-    record = TaggedRecord(line, start_of(element), by_line=LAYOUTS["endnote"].by_line)
-    kind = element.find("ref-type")
-    if kind is not None:
-        record.put("%0", kind.get("name", "") or text_in(kind))
-    for tag, paths in PATHS.items():
-        for text in next(filter(None, (texts_in(element, path) for path in paths)), []):
-            record.put(tag, text)
-    return record

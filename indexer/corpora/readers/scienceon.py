@@ -11,8 +11,8 @@ from xml.etree.ElementTree import Element
 
 from indexer.corpora.papers import language_named, year_in
 from indexer.corpora.readers.bibliography import parts_of
-from indexer.corpora.readers.items import DeadLetter, Item, dead_letter, make_item
-from indexer.corpora.readers.jsonl import read_records
+from indexer.corpora.readers.items import Found, Unreadable
+from indexer.corpora.readers.json_records import read_records
 from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.streams import Stream
 from indexer.corpora.readers.xml_records import elements_named, start_of
@@ -37,33 +37,28 @@ STATUS = "statusCode"
 STATUS_OK = "200"
 
 
-def read_scienceon(stream: Stream) -> Iterator[Item]:
+def read_scienceon(stream: Stream) -> Iterator[Found]:
     """Read a saved response, or JSON lines with the same keys, detected by the start of the file."""
     if stream.ending == ".xml" or stream.is_xml:
         return _read_response(stream)
     return read_records(stream, paper_record)
 
 
-def _read_response(stream: Stream) -> Iterator[Item]:
+def _read_response(stream: Stream) -> Iterator[Found]:
     """Read the records after the status; a response with another status, or without one, is refused whole."""
     status = ""
-    for found in elements_named(stream, {STATUS, "record"}, forbid_doctype=True):
-        if isinstance(found, DeadLetter):
-            yield found
-            return
-        line, element = found
+    for line, element in elements_named(stream, {STATUS, "record"}, forbid_doctype=True):
         if element.tag == STATUS:
             status = (element.text or "").strip()
         if status != STATUS_OK:
             reason = f"the search API answered with {STATUS} {status[:80] or 'nothing'}, not {STATUS_OK}"
-            yield dead_letter(stream.name, 0, reason, start_of(element))
-            return
+            raise Unreadable(reason, head=start_of(element))
         if element.tag != STATUS:
             fields = fields_of(element)
             raw = "\n".join(f"{code}: {value}" for code, value in fields.items()).encode()
-            yield make_item(paper_record(fields), stream.name, line, raw)
+            yield line, raw, paper_record(fields)
     if not status:
-        yield dead_letter(stream.name, 0, f"not a ScienceON response: it has no {STATUS}")
+        raise Unreadable(f"not a ScienceON response: it has no {STATUS}")
 
 
 def fields_of(record: Element) -> dict[str, str]:

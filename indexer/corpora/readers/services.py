@@ -15,20 +15,19 @@ from xml.etree.ElementTree import Element
 
 from indexer.corpora.normal_forms import whole_doi
 from indexer.corpora.readers.bibliography import person
-from indexer.corpora.readers.items import Item
-from indexer.corpora.readers.jsonl import read_records
+from indexer.corpora.readers.items import Found
+from indexer.corpora.readers.json_records import read_records
 from indexer.corpora.readers.mapping import Table, find, first, paper_record, people, text_of_value, texts
 from indexer.corpora.readers.markup import without_markup
-from indexer.corpora.readers.oai import payloads
 from indexer.corpora.readers.streams import Stream
 from indexer.corpora.readers.tex import text_of
-from indexer.corpora.readers.xml_records import text_in
+from indexer.corpora.readers.xml_records import payloads, text_in
 
 LONGEST_ABSTRACT = 1_000_000  # characters; an inverted index may repeat a long word
 NAME_PARTS = 3  # family, given, suffix; further ones are affiliations
 
 
-def read_arxiv(stream: Stream) -> Iterator[Item]:
+def read_arxiv(stream: Stream) -> Iterator[Found]:
     """Read one record per line, or the records of OAI-PMH responses. The id is arXiv's (2101.00001)."""
     if not stream.is_xml:
         return read_records(stream, partial(paper_record, table=ARXIV))
@@ -58,16 +57,13 @@ def _crossref_title(work: Mapping[str, Any]) -> str:
     return f"{title}: {subtitle}" if title and subtitle and subtitle not in title else title or subtitle
 
 
-def _crossref_title2(work: Mapping[str, Any]) -> str:
-    found = [*texts(work, "original-title"), *texts(work, "title")[1:]]
-    return without_markup(found[0]) if found else ""
-
-
 CROSSREF: Table = {
     **_kept("subtype", "funder", "license", "update-to", "relation", "group-title", "archive"),
     "id": lambda work: whole_doi(first(work, "DOI")) or first(work, "DOI"),
     "title": _crossref_title,
-    "title2": _crossref_title2,
+    "title2": lambda work: without_markup(
+        next(iter((*texts(work, "original-title"), *texts(work, "title")[1:])), "")
+    ),
     "abstract": "abstract",
     "language": "language",
     "authors": people("author", "family", "given", "suffix", "name"),
@@ -163,10 +159,8 @@ def _tex(path: str, record: Any) -> str:
 def _arxiv_names(record: Mapping[str, Any]) -> list[str]:
     """Return the names by their parts, or else the text of all names."""
     parsed = record.get("authors_parsed")
-    parts = (
-        [each[:NAME_PARTS] for each in parsed if isinstance(each, list)] if isinstance(parsed, list) else []
-    )
-    names = (person(*(text_of(text_of_value(part)) for part in each)) for each in parts if each)
+    parts = [each for each in parsed if isinstance(each, list)] if isinstance(parsed, list) else []
+    names = (person(*(text_of(text_of_value(part)) for part in each[:NAME_PARTS])) for each in parts if each)
     return list(filter(None, names)) or _split_names(first(record, "authors"))
 
 

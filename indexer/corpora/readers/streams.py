@@ -1,56 +1,41 @@
-"""Corpus files as streams of decompressed bytes: plain, gzip, members of a zip archive, rows of Parquet."""
+"""Corpus files as streams of decompressed bytes in UTF-8, and their lines.
+
+Encodings: UTF-8, UTF-16 (Excel's Unicode text), CP949 (Excel's for Korean CSV); lines may end with a carriage
+return alone (Excel for Mac).
+"""
 
 import codecs
 import gzip
+import io
 import re
 import zipfile
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from itertools import groupby
+from dataclasses import dataclass
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
 from base.files.regular_files import open_regular
-from indexer.corpora.readers.encodings import Transcoder
-from indexer.corpora.readers.folders import PARQUET_ENDINGS, corpus_names, ending_of, is_archive
+from base.letters import HANGUL
+from indexer.corpora.readers.files import BOMB, PARQUET_ENDINGS, CorpusFile, ending_of, is_bomb, why
 from indexer.corpora.readers.hub import on_hub, open_hub_file
+from indexer.corpora.readers.items import HEAD_BYTES
 from indexer.corpora.readers.parquet import ParquetLines
 
 BLOCK_BYTES = 1 << 18
-HEAD_BYTES = 1 << 16  # examined for the encoding
-# Scholarly text compresses to a third or a tenth; only repetition reaches deflate's limit of a thousandth.
-# Small archives may have up to the fixed size at any ratio.
-BOMB_BYTES = 256 << 20
-BOMB_RATIO = 200
-ENCRYPTED = 0x1
+EXAMINED_BYTES = 1 << 16  # of the encoding and the format
+LINE_BYTES = 64 << 20
 GZIP_MAGIC = b"\x1f\x8b"
-
-
-class Damaged(Exception):
-    """The data ends early; the message is the reason."""
-
-
-@dataclass(frozen=True, slots=True)
-class CorpusFile:
-    """A file, a member of a zip archive, or a file of the hub. `problem` is the reason why it is not read."""
-
-    path: str  # of the file or archive
-    size: int = 0  # as stored
-    member: str = ""
-    root: str = ""  # the folder or archive of the corpus, or the file's folder
-    problem: str = ""
-    format: str = ""  # "" until it is detected
-    copies: tuple["CorpusFile", ...] = ()  # documents with the same name, best first
-
-    @property
-    def name(self) -> str:
-        """The name in messages."""
-        return f"{self.path}/{self.member}" if self.member else self.path
+UTF16_SHARE, UTF16_TIMES = 0.1, 4  # of NUL bytes in a file of UTF-16, and in one half of its bytes
+LEAST_KOREAN, KOREAN_SHARE = 10, 0.8  # Hangul syllables of KS X 1001 among the characters beyond ASCII
+CARRIAGE_RETURN = re.compile(rb"\r(?!\n|$)")
+BINARY = re.compile(rb"%PDF-|\0\0\0")
+CONVERT = "convert the file to UTF-8 (iconv -f CP949 -t UTF-8, Western texts: -f CP1252)"
 
 
 class Stream:
-    """The decompressed bytes of one corpus file in UTF-8. Raises `Damaged` once if they end early."""
+    """The decompressed bytes of one corpus file in UTF-8; `problem` is the reason if they end early."""
 
     def __init__(self, name: str, opened: Any, packed_bytes: int = 0, *, root: str = "") -> None:
         """Wrap an open file with `read1`, which the caller closes.
@@ -59,28 +44,17 @@ class Stream:
         """
         self.name = name
         self.name_in_corpus = name.removeprefix(root).lstrip("/")
+        self.ending = ending_of(name)
+        self.problem = ""
+        self.encoding = ""  # other than UTF-8, known after the first bytes
         self._opened, self._packed_bytes = opened, packed_bytes
-        self._ahead = b""
-        self._damage: Damaged | None = None  # found while looking ahead
-        self._transcoder: Transcoder | None = None
         self._blocks = self._converted()
-
-    @property
-    def ending(self) -> str:
-        """The ending that determines the kind of file, without `.gz`; '' for others."""
-        return ending_of(self.name)
-
-    @property
-    def is_transcoded(self) -> bool:
-        """Whether the file is in another encoding, and converted to UTF-8."""
-        self._look_ahead(1)
-        return self._transcoder is not None and self._transcoder.encoding != ""
+        self._ahead = b""
 
     @property
     def is_xml(self) -> bool:
         """Whether the file starts like XML."""
-        self._look_ahead(1)
-        return self._ahead.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"<")
+        return self.peek().removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"<")
 
     def read(self) -> bytes:
         """Return the next block; b'' at the end."""
@@ -89,38 +63,52 @@ class Stream:
 
     def peek(self, least: int = 1) -> bytes:
         """Return the next bytes without consuming them: `least` or more, fewer at the end."""
-        self._look_ahead(least)
-        if self._damage and not self._ahead:
-            damage, self._damage = self._damage, None
-            raise damage
+        while len(self._ahead) < least and (block := next(self._blocks, b"")):
+            self._ahead += block
         return self._ahead
 
-    def _look_ahead(self, least: int) -> None:
-        try:
-            while len(self._ahead) < least and (block := next(self._blocks, b"")):
-                self._ahead += block
-        except Damaged as damage:
-            self._damage = damage
+    def lines(self, *, blank: bool = False) -> Iterator[tuple[int, bytes, str]]:
+        """Yield (number from 1, line without its line feed, problem or ''), blank lines only on request.
+
+        Of a line over 64 MiB only the head is kept. If the stream ends early, the incomplete line is the last
+        one. A byte order mark at the start is dropped.
+        """
+        number, begun, problem = 0, bytearray(), ""
+        if self.peek(len(codecs.BOM_UTF8)).startswith(codecs.BOM_UTF8):
+            self._ahead = self._ahead.removeprefix(codecs.BOM_UTF8)
+        while block := self.read():
+            *lines, last = block.split(b"\n")
+            for line in lines:
+                number += 1
+                if begun:
+                    problem = problem or _too_long(len(begun) + len(line))
+                    line = bytes(begun) + (b"" if problem else line)  # noqa: PLW2901
+                    begun.clear()
+                if problem or blank or (line and not line.isspace()):
+                    yield number, line, problem
+                problem = ""
+            if not problem:
+                begun += last
+            if problem := problem or _too_long(len(begun)):
+                del begun[HEAD_BYTES:]
+        if self.problem or problem or (begun if blank else begun.strip()):
+            yield number + 1, bytes(begun), self.problem or problem
 
     def _converted(self) -> Iterator[bytes]:
-        """Yield blocks in UTF-8; the encoding is detected by the start of the file."""
-        blocks, head, damage = self._unpacked(), b"", None
-        try:
-            while len(head) < HEAD_BYTES and (block := next(blocks, b"")):
-                head += block
-        except Damaged as error:
-            damage = error
-        if transcoder := Transcoder.of(head):
-            self._transcoder, head = transcoder, transcoder.converted(head)
-        if head:
-            yield head
-        if damage:
-            raise damage
-        for block in blocks:
-            if converted := self._transcoder.converted(block) if self._transcoder else block:
-                yield converted
-        if self._transcoder and (rest := self._transcoder.converted(b"", final=True)):
-            yield rest
+        """Yield blocks in UTF-8 with line feeds. Invalid bytes stay, so that readers report their lines."""
+        blocks, head = self._unpacked(), b""
+        while len(head) < EXAMINED_BYTES and (block := next(blocks, b"")):
+            head += block
+        self.encoding = encoding_of(head)
+        if not self.encoding and (BINARY.search(head[:1024]) or not CARRIAGE_RETURN.search(head)):
+            yield from filter(None, chain([head], blocks))
+            return
+        errors = "replace" if self.encoding.startswith("utf-16") else "surrogateescape"
+        decoder: Any = codecs.getincrementaldecoder(self.encoding or "utf-8")(errors)
+        decoder = io.IncrementalNewlineDecoder(decoder, translate=True)
+        for block in chain([head], blocks, [b""]):
+            if text := decoder.decode(block, final=not block):
+                yield text.encode("utf-8", "surrogateescape")
 
     def _unpacked(self) -> Iterator[bytes]:
         unpacked_bytes = 0
@@ -128,15 +116,39 @@ class Stream:
             try:
                 block = self._opened.read1(BLOCK_BYTES)
             except Exception as error:  # noqa: BLE001  (zlib, zipfile, pyarrow, the hub's client)
-                raise Damaged(f"the file ends early here: {reason(error)}") from None
+                self.problem = f"the file ends early here: {why(error)}"
+                return
             if not block:
                 return
             unpacked_bytes += len(block)
             if self._packed_bytes and is_bomb(unpacked_bytes, self._packed_bytes):
-                raise Damaged(
-                    f"the file unpacks to more than {BOMB_RATIO} times its size; reading stops here"
-                )
+                self.problem = f"the file {BOMB}"
+                return
             yield block
+
+
+def _too_long(length: int) -> str:
+    return f"a line of more than {LINE_BYTES} bytes" if length > LINE_BYTES else ""
+
+
+def encoding_of(head: bytes) -> str:
+    """Return the encoding of a file by its start: "utf-16", "cp949", …, or "" for UTF-8 and everything else.
+
+    Bytes are CP949 if they are no UTF-8, and nearly all characters beyond ASCII are syllables of KS X 1001,
+    which other encodings of East Asia give in part.
+    """
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    if max(even, odd) > UTF16_SHARE * len(head) and max(even, odd) > UTF16_TIMES * min(even, odd):
+        return "utf-16-le" if odd > even else "utf-16-be"
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)  # the last character may be incomplete
+    except UnicodeDecodeError:
+        text = head.decode("euc_kr", "surrogateescape")
+        others = sum(not character.isascii() for character in text)
+        return "cp949" if len(HANGUL.findall(text)) >= max(LEAST_KOREAN, KOREAN_SHARE * others) else ""
+    return ""
 
 
 @dataclass(slots=True)
@@ -181,7 +193,7 @@ def open_streams(
                         progress.size, progress.start = file.size, progress.raw.tell() if file.member else 0
                         stream: Stream | str = _stream(file, opened, inner)
                     except Exception as error:  # noqa: BLE001  (as above)
-                        stream = f"the file cannot be read: {reason(error)}"
+                        stream = f"the file cannot be read: {why(error)}"
                     yield file, stream
                 progress.finished, progress.size = progress.finished + file.size, 0
         progress.raw = None
@@ -196,54 +208,3 @@ def _stream(file: CorpusFile, opened: Any, stack: ExitStack) -> Stream:
     if ending_of(file.name) in PARQUET_ENDINGS:
         opened = ParquetLines(opened)
     return Stream(file.name, opened, packed_bytes, root=file.root)
-
-
-def with_members(file: CorpusFile, endings: Collection[str]) -> list[CorpusFile]:
-    """Return the corpus members of a zip archive, refused ones with a problem; any other file alone."""
-    is_zip = is_archive(file.path) or (not ending_of(file.path) and zipfile.is_zipfile(file.path))
-    if file.problem or not is_zip or not file.size:
-        return [replace(file, root=file.root or str(Path(file.path).parent))]
-    file = replace(file, root=file.root or file.path)
-    try:
-        with open_regular(Path(file.path)) as opened, zipfile.ZipFile(opened) as archive:
-            members = {member.filename: member for member in archive.infolist() if not member.is_dir()}
-    except Exception as error:  # noqa: BLE001  (as above)
-        return [replace(file, problem=f"the archive cannot be opened: {reason(error)}")]
-    unsafe = sorted(filter(_leads_outside, members))
-    found = [replace(file, member=name, problem="the path leads out of the archive") for name in unsafe]
-    unpacked_bytes = 0
-    for name, copies in corpus_names(members.keys() - unsafe, endings).items():
-        first, *others = (_member(file, members[each]) for each in (name, *copies))
-        unpacked_bytes += 0 if first.problem else members[name].file_size
-        if is_bomb(unpacked_bytes, file.size):
-            problem = f"the archive unpacks to more than {BOMB_RATIO} times its size; reading stops here"
-            return [*found, replace(file, member=name, problem=problem)]
-        found.append(replace(first, copies=tuple(others)))
-    return found
-
-
-def _member(file: CorpusFile, member: zipfile.ZipInfo) -> CorpusFile:
-    """Return a member; its declared size is reliable, as zipfile reads no more."""
-    problem = ""
-    if member.flag_bits & ENCRYPTED:
-        problem = "the member is encrypted"
-    elif is_archive(member.filename) or member.filename.lower().endswith(".gz"):
-        problem = "an archive inside an archive; unpack it first"
-    elif is_bomb(member.file_size, member.compress_size):
-        problem = f"the member unpacks to {member.file_size} bytes, more than {BOMB_RATIO} times its size"
-    return replace(file, member=member.filename, size=member.compress_size, problem=problem)
-
-
-def is_bomb(unpacked_bytes: int, packed_bytes: int) -> bool:
-    """Check whether compressed data of a size unpacks to too much."""
-    return unpacked_bytes > max(BOMB_BYTES, BOMB_RATIO * packed_bytes)
-
-
-def _leads_outside(member_name: str) -> bool:
-    parts = re.split(r"[/\\]", member_name)
-    return parts[0] == "" or parts[0].endswith(":") or ".." in parts
-
-
-def reason(error: Exception) -> str:
-    """Describe an error of the system or of a decompressor in one line."""
-    return getattr(error, "strerror", None) or (str(error) or type(error).__name__).splitlines()[0]

@@ -4,7 +4,8 @@ Entities declared in a file are refused, external ones are never read, and nesti
 characters of HTML, which the DTDs of JATS and PubMed declare, are known. Names have no namespace.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+import unicodedata
+from collections.abc import Callable, Collection, Iterator, Mapping
 from html.entities import html5
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, tostring
@@ -12,20 +13,17 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder, tostring
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import XMLParser
 
-from indexer.corpora.readers.items import DeadLetter, dead_letter
-from indexer.corpora.readers.lines import LINE_BYTES
-from indexer.corpora.readers.streams import Damaged, Stream
+from indexer.corpora.papers import FORBIDDEN_IN_IDENTIFIERS
+from indexer.corpora.readers.items import Found, Unreadable
+from indexer.corpora.readers.streams import LINE_BYTES, Stream
 
+RECORD = "record"  # of OAI-PMH
 NESTING = 200
 HEAD_CHARACTERS = 200
 NAMED_CHARACTERS = {name.removesuffix(";"): text for name, text in html5.items()}
 # Elements that end a word, and those whose text repeats that of others.
 BLOCKS = frozenset("p title sec list-item break br label disp-formula AbstractText".split())
 ANNOTATIONS = frozenset({"annotation", "annotation-xml"})
-
-
-class _Refused(Exception):
-    """The rest of the file is unreadable; the message is the reason."""
 
 
 class _Elements:
@@ -42,7 +40,7 @@ class _Elements:
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._depth += 1
         if self._depth > NESTING:
-            raise _Refused(f"elements nested deeper than {NESTING} levels")
+            raise Unreadable(f"elements nested deeper than {NESTING} levels")
         tag = _local(tag)
         if not self.is_inside and tag in self._names:
             self.is_inside, self._builder, self._record_depth = True, TreeBuilder(), self._depth
@@ -72,16 +70,15 @@ def _local(name: str) -> str:
 
 def elements_named(
     stream: Stream, names: Collection[str], *, forbid_doctype: bool = False
-) -> Iterator[tuple[int, Element] | DeadLetter]:
+) -> Iterator[tuple[int, Element]]:
     """Yield (line from 1, tree) of each outermost element with one of the names, in any namespace.
 
-    The rest of the file after an error is one dead letter.
+    Raises `Unreadable` after the last element before an error.
     """
-    target, problem, line, head = _Elements(names), "", 0, b""
+    target, head, problem, line = _Elements(names), stream.peek(), "", 0
+    encoding = "utf-8" if stream.encoding else None  # instead of the declared one
     read_bytes = unfinished_bytes = 0
     try:
-        head = stream.peek()
-        encoding = "utf-8" if stream.is_transcoded else None  # instead of the declared one
         target.parser = parser = XMLParser(target=target, forbid_dtd=forbid_doctype, encoding=encoding)
         parser.entity.update(NAMED_CHARACTERS)
         while block := stream.read():
@@ -92,12 +89,13 @@ def elements_named(
             unfinished_bytes = unfinished_bytes + len(block) if target.is_inside else 0
             # The parser holds unfinished comments and tags.
             if max(unfinished_bytes, read_bytes - parser.parser.CurrentByteIndex) > LINE_BYTES:
-                raise _Refused(f"a record, comment or tag of more than {LINE_BYTES} bytes")  # noqa: TRY301
-        parser.close()
+                raise Unreadable(f"a record, comment or tag of more than {LINE_BYTES} bytes")  # noqa: TRY301
+        if not (problem := stream.problem):
+            parser.close()
     except DefusedXmlException:
         what = "a DOCTYPE or custom entities" if forbid_doctype else "custom entities"
         problem = f"XML with {what} is refused"
-    except (_Refused, Damaged) as error:
+    except Unreadable as error:
         problem = str(error)
     except ParseError as error:
         problem, line = f"invalid XML: {error}", error.position[0]
@@ -105,7 +103,34 @@ def elements_named(
         problem = f"XML in an encoding that cannot be read: {error}"
     yield from target.records
     if problem:
-        yield dead_letter(stream.name, line, problem, head)
+        raise Unreadable(problem, line, head)
+
+
+def payloads(
+    stream: Stream, names: Collection[str], record_of: Callable[[Element, str, Stream], dict[str, Any]]
+) -> Iterator[Found]:
+    """Read the elements with some names, alone or in the records of OAI-PMH responses (2.0).
+
+    `record_of` converts an element, given the id of its OAI record or "". Deleted records are skipped.
+    """
+    for line, element in elements_named(stream, {RECORD, *names}):
+        header = element.find("header") if element.tag == RECORD else None
+        if header is not None and header.get("status") == "deleted":
+            continue
+        inner = next((each for name in names for each in element.iterfind(f".//{name}")), None)
+        payload = element if inner is None or element.tag in {*names} - {RECORD} else inner
+        record = record_of(payload, paper_id(text_in(header, "identifier")), stream)
+        is_empty = record.keys() <= {"id", "lang"}
+        reason = f"the record has no values: <{'> or <'.join(names)}> is expected" if is_empty else ""
+        yield line, start_of(element), reason or record
+
+
+def paper_id(identifier: str) -> str:
+    """Return the id of a repository's record: its identifier, composed, with white space as %20."""
+    return FORBIDDEN_IN_IDENTIFIERS.sub(
+        lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()),
+        unicodedata.normalize("NFC", identifier),
+    )
 
 
 def text_in(element: Element | None, path: str = "", without: Collection[str] = ()) -> str:

@@ -34,33 +34,15 @@ def test_what_is_dropped_from_a_body(body, kept):
     assert clean_body(body) == kept
 
 
-@pytest.mark.parametrize(
-    "heading",
-    [
-        "References",
-        "REFERENCES:",
-        "7. References",
-        "VII. References",
-        "## References",
-        "**Bibliography**",
-        "Acknowledgements",
-        "Acknowledgment",
-        "Funding",
-        "Conflict of Interest",
-        "Conflicts of interest statement",
-        "Declaration of competing interests",
-        "Author Contributions",
-        "Appendix",
-        "참고문헌",
-        "참고 문헌",
-        unicodedata.normalize("NFD", "참고문헌"),
-        "Ⅶ. 참고문헌",
-        "감사의 글",
-        "이해상충",
-        "부록",
-        "부록 A",
-    ],
-)
+HEADINGS = (
+    "References|REFERENCES:|7. References|VII. References|## References|**Bibliography**|Acknowledgements"
+    "|Acknowledgment|Funding|Conflict of Interest|Conflicts of interest statement|Author Contributions"
+    "|Declaration of competing interests|Appendix|참고문헌|참고 문헌|Ⅶ. 참고문헌"
+    "|감사의 글|이해상충|부록|부록 A"
+).split("|")
+
+
+@pytest.mark.parametrize("heading", [*HEADINGS, unicodedata.normalize("NFD", "참고문헌")])
 def test_sections_of_these_headings_are_dropped(heading):
     assert clean_body(f"서론\n본문이다.\n{heading}\n버릴 글이다.") == "서론\n본문이다."
 

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from indexer.corpora.papers import Paper
-from indexer.corpora.readers import READERS
+from indexer.corpora.readers.formats import read_items
 from indexer.corpora.readers.streams import Stream
 from retriever.exports import export_named
 from retriever.reference import csl_item
@@ -110,7 +110,7 @@ def test_a_thousand_records_come_back_with_all_that_the_format_can_hold(format_)
     export = export_named(format_)
     content = b"".join(export.encoded([{"doc_id": one["id"], **one} for one in records]))
 
-    items = list(READERS[format_](Stream(f"a{export.extension}", BufferedReader(BytesIO(content)))))
+    items = list(read_items(Stream(f"a{export.extension}", BufferedReader(BytesIO(content))), format_))
 
     papers = [item for item in items if isinstance(item, Paper)]
     for given, read in zip(records, papers, strict=True):
@@ -122,7 +122,7 @@ def test_korean_names_come_back_as_they_are_written(format_):
     export = export_named(format_)
     authors = ["곽소율", "남궁민재", "통계청"]
     content = b"".join(export.encoded([{"doc_id": "A", "id": "A", "title": "논", "authors": authors}]))
-    (paper,) = READERS[format_](Stream(f"a{export.extension}", BufferedReader(BytesIO(content))))
+    (paper,) = read_items(Stream(f"a{export.extension}", BufferedReader(BytesIO(content))), format_)
 
     assert isinstance(paper, Paper)
     assert paper.authors == authors

@@ -2,14 +2,16 @@
 
 from io import BufferedReader, BytesIO
 
-from indexer.corpora.readers import READERS
+from indexer.corpora.readers.formats import read_items
 from indexer.corpora.readers.streams import Stream
 
 
 def read(format_, content, name):
     """Return the items of a file called `name` in the folder `papers`."""
     encoded = content if isinstance(content, bytes) else content.encode()
-    return list(READERS[format_](Stream(f"papers/{name}", BufferedReader(BytesIO(encoded)), root="papers")))
+    return list(
+        read_items(Stream(f"papers/{name}", BufferedReader(BytesIO(encoded)), root="papers"), format_)
+    )
 
 
 def one(format_, content, name):

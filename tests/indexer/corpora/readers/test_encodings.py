@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexer.corpora.readers import read_corpus
-from indexer.corpora.readers.encodings import encoding_of
-from indexer.corpora.readers.streams import Stream
+from indexer.corpora.readers.streams import Stream, encoding_of
 from tests.indexer.corpora.readers.items import items_of
 
 KOREAN = "논에서 나오는 메탄(methane)이 두 해 동안 줄었다고 보고하였다."

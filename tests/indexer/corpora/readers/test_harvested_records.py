@@ -3,8 +3,8 @@
 import pytest
 
 from indexer.corpora.papers import Paper
+from indexer.corpora.readers.formats import read_metadata
 from indexer.corpora.readers.items import DeadLetter
-from indexer.corpora.readers.metadata_records import read_metadata
 from tests.indexer.corpora.readers.records import one
 
 

@@ -13,8 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from indexer.corpora.papers import Paper
-from indexer.corpora.readers import DeadLetter, read_corpus, streams
-from indexer.errors import UnknownFormat
+from indexer.corpora.readers import DeadLetter, files, read_corpus
 from tests.indexer.corpora.readers.items import dead, ids, items_of
 
 
@@ -83,11 +82,6 @@ def test_records_of_all_archives_come_before_documents(tmp_path):
     assert corpus.sources == {f"{tmp_path}/1.zip": (), f"{tmp_path}/2.zip": ()}
 
 
-def test_an_archive_of_no_known_format_is_refused(tmp_path):
-    with pytest.raises(UnknownFormat, match=r"settings\.xml"):
-        read_corpus([packed(tmp_path / "c.zip", {"settings.xml": "<settings/>"})])
-
-
 def test_an_encrypted_member_is_a_dead_letter(tmp_path):
     path = packed(tmp_path / "c.zip", {"a.jsonl": A})
     content = bytearray(path.read_bytes())
@@ -121,21 +115,12 @@ def test_an_archive_that_cannot_be_opened_is_one_dead_letter(tmp_path, name):
 
 
 def test_small_members_of_repetition_are_stopped(tmp_path, monkeypatch):
-    monkeypatch.setattr(streams, "BOMB_BYTES", 100_000)
+    monkeypatch.setattr(files, "BOMB_BYTES", 100_000)
     path = packed(tmp_path / "c.zip", {f"{number:02}.jsonl": b" " * 90_000 for number in range(90)})
 
     items = items_of(read_corpus([path]))
 
     assert [re.findall(r"\d+", letter.reason) for letter in items] == [["200"]]
-
-
-def test_a_gzip_of_repetition_is_stopped(tmp_path, monkeypatch):
-    monkeypatch.setattr(streams, "BOMB_BYTES", 100_000)
-    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(f"{A}\n".encode() + b" " * 9_000_000))
-
-    paper, letter = items_of(read_corpus([tmp_path]))
-
-    assert (paper.id, "more than 200 times" in letter.reason) == ("a", True)
 
 
 def test_a_member_of_damaged_data_is_one_dead_letter_and_the_next_is_read(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from base.errors import UnknownPath
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers import read_corpus
-from indexer.corpora.readers.folders import corpus_names
+from indexer.corpora.readers.files import corpus_names
 from indexer.errors import UnknownFormat
 from tests.indexer.corpora.readers.items import ids, items_of
 

@@ -127,11 +127,11 @@ def test_a_copy_is_read_where_the_pdf_is_refused(tmp_path):
         ("scan", f"{tmp_path}/scan.txt"),
     ]
     assert corpus.formats == {"pdf": 2}
-    assert corpus.left_out.copies == (
+    assert corpus.left_out.copies == [
         f"{tmp_path}/good.txt",
         f"{tmp_path}/scan.md",
         f"{tmp_path}/scan.txt",
-    )
+    ]
     assert corpus.left_out.endings == {}
 
 

@@ -1,4 +1,3 @@
-import gzip
 import socket
 import sys
 
@@ -116,15 +115,6 @@ def test_several_files_are_read_in_the_order_of_their_names(datasets, at_the_hub
     assert [item.id for item in items_of(read_corpus([FOLDER]))] == ["test0", "train0", "train1"]
     assert [item.id for item in items_of(read_corpus([f"{FOLDER}/train-*.parquet"]))] == ["train0", "train1"]
     assert [item.id for item in items_of(read_corpus([f"{FOLDER}/train-1.parquet"]))] == ["train1"]
-
-
-def test_a_packed_file_is_unpacked(datasets, at_the_hub):
-    with gzip.open(at_the_hub / "corpus.jsonl.gz", "wt", encoding="utf-8") as file:
-        file.write('{"_id": "1", "title": "T", "text": "A", "metadata": {}}\n')
-
-    corpus = read_corpus([f"{FOLDER}/corpus.jsonl.gz"])
-
-    assert (corpus.format, [item.id for item in items_of(corpus)]) == ("beir", ["1"])
 
 
 @pytest.mark.parametrize("format_", ["csv", "pdf"])
