@@ -102,11 +102,6 @@ class LocalModel:
         half = len(texts) // 2  # outside of the except clause, whose traceback keeps the failed batch
         return [*self._compute(compute, texts[:half]), *self._compute(compute, texts[half:])]
 
-    def count_tokens(self, text: str) -> int:
-        """Return the number of tokens of a text, also beyond the model's limit."""
-        with self._lock:
-            return len(self.library.tokenizer(text, truncation=False, verbose=False)["input_ids"])
-
 
 def _load(kind: str, settings: ModelSettings, variable: str) -> Any:
     # Read when huggingface_hub is imported; telemetry would connect to an address not in the settings.

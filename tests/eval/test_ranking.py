@@ -7,6 +7,7 @@ import pytest
 from eval.ranking import MOST_FAILURES, RankedTopic, rank_all, rank_topics
 from indexer.errors import EngineUnreachable
 from retriever.errors import BadFilter, BadQuestion, SourceFailed
+from retriever.index import OpenIndex
 from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings
 
@@ -83,12 +84,12 @@ def test_only_questions_for_which_something_failed_are_ranked_again():
 
 
 def test_a_table_of_results_lacks_no_question():
-    class Index:
+    class Index(OpenIndex):
         errors = iter(
             [BadQuestion("it is empty"), EngineUnreachable("no answer"), BadQuestion("it is empty")]
         )
 
-        async def run(self, question):
+        async def ask(self, question):
             raise next(self.errors)
 
     with pytest.raises(EngineUnreachable):

@@ -88,10 +88,10 @@ class Grobid(Handler):
 class Silent(Handler):
     """Answers when `stopped` is set."""
 
-    asked, stopped = threading.Event(), threading.Event()
+    called, stopped = threading.Event(), threading.Event()
 
     def post(self) -> None:
-        self.asked.set()
+        self.called.set()
         self.stopped.wait(60)
 
 
@@ -105,7 +105,7 @@ def completed(url, record=OWN, seconds=5.0):
 
 @pytest.fixture
 def silent():
-    Silent.asked.clear()
+    Silent.called.clear()
     Silent.stopped.clear()
     with serving(Silent) as url:
         yield url
@@ -197,7 +197,7 @@ def test_closing_the_pool_cancels_the_request(silent):
     pool = ParserPool(1, complete=GrobidServer(silent, 60).completed)
     with pool, ThreadPoolExecutor(1) as reader:
         reader.submit(next, pool.parse_in_order([("a.pdf", PDF)]))
-        assert Silent.asked.wait(30)
+        assert Silent.called.wait(30)
         begun = time.monotonic()
         pool.__exit__(None, None, None)
 
