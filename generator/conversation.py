@@ -35,14 +35,19 @@ NOT_READ = Note("turns_unused")
 UNCLEAR = Note("turns_unclear")
 
 # Without a model: words that refer to an earlier question, and the number of its keywords that are added.
-ENGLISH = "it its they them their this that these those he she his her him such and but so then".split()
-KOREAN = (
-    "그것 그건 그게 이것 이건 이게 그들 이들 그럼 그러면 그렇다면 그런 이런 그러한 이러한 그때 거기".split()
+# "Is it possible …" refers to nothing; a determiner stands alone, a pronoun has a particle.
+ENGLISH_REFERENCES = "it its they them their this that these those he she his her him such and".split()
+KOREAN_DETERMINERS = (
+    "그 이 해당 그런 이런 그러한 이러한 그건 그게 이건 이게 그럼 그러면 그렇다면 그때".split()
 )
+KOREAN_PRONOUNS = "그것 이것 그들 이들 거기 그때".split()
+ENGLISH_WORDS = "|".join(f"[{word[0].upper()}{word[0]}]{word[1:]}" for word in ENGLISH_REFERENCES)
 REFERENCES = re.compile(
-    rf"\b(?:{'|'.join(ENGLISH)}|(?:what|how) about)\b|(?<!\S)(?:(?:그|이|해당)\s|{'|'.join(KOREAN)})",
-    re.IGNORECASE,
+    rf"(?<![Ii]s )\b(?:{ENGLISH_WORDS})\b|\b(?:[Ww]hat|[Hh]ow) about\b"
+    rf"|(?<!\S)(?:{'|'.join(KOREAN_DETERMINERS)})(?=[\s,?])"
+    rf"|(?<!\S)(?:{'|'.join(KOREAN_PRONOUNS)})[은는이가을를도의에로과와만서]{{0,2}}(?=[\s,?])"
 )
+LEAST_NOUNS = 2  # of an earlier question without a question mark: "Thanks!" is none
 MOST_ADDED = 5
 
 
@@ -60,7 +65,6 @@ async def question_step(parent: Step, request: AskRequest, resources: Resources)
 
     Raises:
         BadQuestion: the question cannot be searched for.
-        RetrieverError: a search fails.
     """
     if not request.turns:
         return request
@@ -105,7 +109,7 @@ async def _by_rules(parent: Step, request: AskRequest, resources: Resources) -> 
     if not method_named(request.method).is_expression:
         with parent.step("question", question=question, turns=len(request.turns)) as step:
             earlier = [turn.text[: LONGEST_TURNS["user"]] for turn in request.turns if turn.role == "user"]
-            subject = await index.run(_subject, question, earlier)
+            subject = await index.run(_referred_question, question, earlier)
             added = await _keywords_of(subject, question, resources) if subject else []
             question = step.output = f"{question} ({', '.join(added)})" if added else question
     if question == request.question:
@@ -113,19 +117,29 @@ async def _by_rules(parent: Step, request: AskRequest, resources: Resources) -> 
     return question
 
 
-def _subject(index: SearchIndex, question: str, earlier: Sequence[str]) -> str:
+def _referred_question(index: SearchIndex, question: str, earlier: Sequence[str]) -> str:
     """Return the newest earlier question that names its own subject; "" if `question` names one, too."""
     if not _refers_back(index, question):
         return ""
-    return next((each for each in reversed(earlier) if not _refers_back(index, each)), "")
+    found = (
+        each for each in reversed(earlier) if _is_question(index, each) and not _refers_back(index, each)
+    )
+    return next(found, "")
+
+
+def _is_question(index: SearchIndex, text: str) -> bool:
+    return "?" in text or len(_noun_starts(index, text)) >= LEAST_NOUNS
 
 
 def _refers_back(index: SearchIndex, question: str) -> bool:
-    """Check whether a question has no noun, or one of `REFERENCES` before its first noun."""
-    tagged = index.analyzer.tagged_tokens(question)
-    nouns = [token[2] for token, tag in tagged if role_of(token[0], tag) == "noun"]
-    sign = REFERENCES.search(question)
-    return not nouns or (sign is not None and sign.start() <= min(nouns))
+    """Check whether a question has no noun, or a reference before its first noun."""
+    nouns, reference = _noun_starts(index, question), REFERENCES.search(question)
+    return not nouns or (reference is not None and reference.start() <= nouns[0])
+
+
+def _noun_starts(index: SearchIndex, text: str) -> list[int]:
+    tagged = index.analyzer.tagged_tokens(text)
+    return sorted(token[2] for token, tag in tagged if role_of(token[0], tag) == "noun")
 
 
 async def _keywords_of(subject: str, question: str, resources: Resources) -> list[str]:
@@ -137,6 +151,5 @@ async def _keywords_of(subject: str, question: str, resources: Resources) -> lis
         return []
     written = [keyword.text for keyword in terms.keywords] if terms else []
     there, asked = subject.casefold(), question.casefold()
-    return [text for text in written if text.casefold() in there and text.casefold() not in asked][
-        :MOST_ADDED
-    ]
+    added = [text for text in written if text.casefold() in there and text.casefold() not in asked]
+    return added[:MOST_ADDED]

@@ -63,7 +63,7 @@ class ModelTooSlow(ModelFailed):
 class ModelRefusedCall(ModelFailed):
     """The server or the model declined; `status` is the HTTP status, 200 if the model declined.
 
-    `retry_after_s` is the delay in the server's Retry-After header, None without one. `parameter` names a
+    `retry_after_s` is the delay in the server's Retry-After header, None without one. `refused` names a
     parameter that the server does not support, and without which the call can be sent again.
     """
 
@@ -72,7 +72,7 @@ class ModelRefusedCall(ModelFailed):
         self.status = status
         self.of_server = status >= 500  # noqa: PLR2004 - HTTP server errors
         self.retry_after_s: float | None = None
-        self.parameter = ""
+        self.refused = ""
         super().__init__(message)
 
 

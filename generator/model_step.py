@@ -72,7 +72,7 @@ class ModelStep(Generic[R, T]):
         passages: passages in the prompt, shortened to fit the model's context; None without passages.
         further: text after the prompt, and its version by its key in the trace.
         fault: returns a note on a fault of a valid reply, for which the model is asked once more.
-        is_one_of_many: the step also runs if the server was too slow for an earlier one of the same parent.
+        runs_after_timeout: whether the step runs if the server was too slow for an earlier one of its parent.
         listening: opens a listener for the growing text from the listener of the step.
     """
 
@@ -90,7 +90,7 @@ class ModelStep(Generic[R, T]):
     further: str = ""
     further_versions: Mapping[str, int] = field(default_factory=dict)
     fault: Callable[[R], Note | None] = lambda _: None
-    is_one_of_many: bool = False
+    runs_after_timeout: bool = False
     listening: Listening = nullcontext
 
     async def run(self, parent: Step, model: LanguageModel | None, budget: Allowance | None = None) -> T:
@@ -124,7 +124,7 @@ class ModelStep(Generic[R, T]):
         with parent.step(self.name, **self.inputs) as step:
             step.model_call = {}
             try:
-                if slow and not self.is_one_of_many:
+                if slow and not self.runs_after_timeout:
                     again = ModelTooSlow(str(slow))
                     again.attempts = 0
                     raise again

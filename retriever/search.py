@@ -15,13 +15,16 @@ from operator import attrgetter
 
 from base.notes import Note
 from base.untrusted import one_line
+from indexer.corpora.normal_forms import whole_doi
 from indexer.corpora.papers import LAST_YEAR
+from retriever.engines import EngineHit
 from retriever.errors import BadFilter
 from retriever.index import OpenIndex, SearchIndex
 from retriever.methods import Method, method_named
 from retriever.opening.worker_threads import check_cancelled
 from retriever.presenting import applied_search, present, sorted_depth
 from retriever.queries.boolean import Range
+from retriever.queries.filters import Filters
 from retriever.query_plan import ALL_LEFT_OUT, BRIDGES, FEEDBACK, NEAREST, NOTHING_TO_SEARCH
 from retriever.question import Question
 from retriever.ranking import plan_queries, rank_pool
@@ -64,9 +67,24 @@ async def search(
 
     def of_version(version: SearchIndex) -> SearchResult:
         context = open_search(version, request, settings)
-        return present(context, run_stages(context, stages))
+        return present(context, run_stages(context, stages or _papers_of_doi(context)))
 
     return await index.run(of_version)
+
+
+def _papers_of_doi(context: SearchContext) -> Stages | None:
+    """Return the papers with a DOI as ranking, if the question is one and the index has them."""
+    index, request = context.index, context.request
+    if not whole_doi(request.question) or request.filters not in {Filters(), Filters(complete=True)}:
+        return None
+    from retriever.papers.linked import papers_of_doi
+
+    firsts = index.engine.papers(papers_of_doi(index, request.question))
+    if not firsts:
+        return None
+    context.recorder.note(Note("papers_of_doi"))
+    hits = ((EngineHit(first.passage_id, doc_id, 1.0), 1.0) for doc_id, first in sorted(firsts.items()))
+    return Stages(ranking=Ranking(tuple(hits)))
 
 
 async def rank(index: OpenIndex, request: SearchRequest, settings: RetrieverSettings) -> RankedQuestion:

@@ -5,10 +5,19 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from typing import Annotated, TypeAlias
+from typing import Annotated, Self, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, Field, StringConstraints, ValidationError, create_model
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Field,
+    StringConstraints,
+    ValidationError,
+    create_model,
+    model_validator,
+)
 
+from base.letters import HANGUL
 from base.notes import Note
 from generator.answers.answer import (
     SECTIONS,
@@ -23,7 +32,7 @@ from generator.answers.extractive import MOST_SENTENCES
 from generator.answers.streaming import each_sentence, sections_so_far
 from generator.checking.check import check_sentence
 from generator.llm import Reply
-from generator.llm.reading import fitted_value
+from generator.llm.reading import fitted_value, numbers_in
 from generator.model_step import ModelStep
 from generator.prompts import load_prompt
 from indexer.corpora.papers import Language, language_of, language_of_question
@@ -42,10 +51,10 @@ Title = Annotated[
     StringConstraints(strip_whitespace=True, max_length=300),
     AfterValidator(without_markup),
 ]
-# Citations that a model writes into a sentence: [1], [2, 3], [^4], 【5】, and (6) at its end.
-CITATIONS = re.compile(
-    r"\s*(?:\[\^?(\d{1,3}(?:\s*[,;]\s*\^?\d{1,3})*)\]|【(\d{1,3})(?!\d)[^】]*】|[(（](\d{1,3})[)）](?=[\s.。]*\Z))"
-)
+# A citation that a model writes into a sentence, and a run of them at its end: [1], [2, 3], [^4], 【5】, (6).
+CITATION = r"(?:\[\^?\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*\]|【\d{1,3}(?!\d)[^】]*】|[（(]\d{1,3}[)）])"
+LAST_CITATIONS = re.compile(rf"\s*({CITATION}(?:\s*(?:,|;|and|및|–|-)?\s*{CITATION})*)(?=[\s.。!?]*\Z)")
+INNER_CITATION = re.compile(r"(?<!\S)\[\^?(\d{1,3})\](?![A-Za-z])")
 
 
 class WrittenSentence(BaseModel):
@@ -55,7 +64,17 @@ class WrittenSentence(BaseModel):
     citations: list[int]
 
 
-class WrittenAnswer(BaseModel):
+class Answering(BaseModel):
+    """A reply with sentences, unless its field `answered` is false."""
+
+    @model_validator(mode="after")
+    def _has_a_sentence(self) -> Self:
+        if getattr(self, "answered", True) and not any(getattr(self, section, ()) for section in SECTIONS):
+            raise ValueError("it has no sentence, although it is answered")
+        return self
+
+
+class WrittenAnswer(Answering):
     """Reply schema."""
 
     title: Title
@@ -69,8 +88,8 @@ class WrittenAnswer(BaseModel):
 def answer_schema(passages: int) -> type[WrittenAnswer]:
     """Return the schema of an answer from a number of passages; citations are from 1 to that number.
 
-    Only servers that enforce the schema respect these limits. Replies beyond them are accepted, so that an
-    invalid citation costs no second call.
+    Only servers that enforce the schema respect these limits. Other replies are accepted: an invalid citation
+    costs no second call, and longer lists of sentences are cut.
     """
     number = Annotated[int, Field(json_schema_extra={"minimum": 1, "maximum": passages})]
     citations = Annotated[list[number], Field(json_schema_extra={"maxItems": passages})]
@@ -156,29 +175,32 @@ def written_answer(
 
 
 def _wrong_language(language: Language, written: WrittenAnswer) -> Note | None:
-    """Return a note on an answer in another language than the question's."""
-    found = language_of(" ".join(text for text, *_ in _in_order(written)))
-    return Note(f"answer_not_{language}") if {language, found} == {"ko", "en"} else None
+    """Return a note on an answer in the other language; a Korean one may consist of English terms."""
+    text = " ".join(text for text, *_ in _in_order(written))
+    is_wrong = not HANGUL.search(text) if language == "ko" else language_of(text) == "ko"
+    return Note(f"answer_not_{language}") if text and is_wrong and language != "other" else None
 
 
 def with_citations_of_text(text: str, numbers: Iterable[int], passages: int) -> tuple[str, tuple[int, ...]]:
-    """Return a sentence without citations in its text, and the numbers of all passages that it cites.
+    """Return a sentence without citations at its end, and the numbers of all passages that it cites.
 
     Several numbers in one pair of brackets may be an interval, and a number in parentheses may belong to the
-    text. They are citations only if the model lists the same numbers, or none.
+    text: where the model lists other citations, they stay. Where it lists none, numbers in square brackets
+    within the text are citations, too; the text keeps them.
     """
     listed = [number for number in numbers if 1 <= number <= passages]
-    found = list(listed)
-
-    def take(citation: re.Match[str]) -> str:
-        inside = {int(number) for number in re.findall(r"\d+", citation[citation.lastindex or 0])}
-        is_certain = len(inside) == 1 and citation[3] is None
-        if not inside <= {*range(1, passages + 1)} or not (is_certain or inside <= {*(listed or inside)}):
-            return citation[0]
-        found.extend(sorted(inside))
-        return ""
-
-    return CITATIONS.sub(take, text).strip() or text, tuple(dict.fromkeys(found))
+    found, last = list(listed), LAST_CITATIONS.search(text)
+    if last:
+        inside = [number for each in re.findall(CITATION, last[1]) for number in numbers_in(each)]
+        is_certain = re.fullmatch(r"(?:\[\^?\d+\]|【[^】]*】|[^\d\[\]()（）])+", last[1])
+        if all(1 <= number <= passages for number in inside) and (
+            is_certain or {*inside} <= {*(listed or inside)}
+        ):
+            shorter, found = (text[: last.start()] + text[last.end() :]).strip(), found + inside
+            text = shorter or text
+    if not listed:
+        found += [number for number in map(int, INNER_CITATION.findall(text)) if 1 <= number <= passages]
+    return text, tuple(dict.fromkeys(found))
 
 
 SentenceCheck: TypeAlias = Callable[[str, Section, tuple[int, ...]], Sentence]

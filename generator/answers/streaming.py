@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from itertools import takewhile
 from typing import Any
 
 from pydantic_core import from_json
@@ -44,18 +45,23 @@ def readable(text: str) -> str:
 def sections_so_far(text: str, sections: Sequence[Section]) -> dict[str, Any]:
     """Return the certain parts of an unfinished answer: `answered`, and the complete sentences in order.
 
-    Sections after one that is still missing are left out, since their order would change.
+    A section that is missing before a later one is empty. Nothing is certain after the first incomplete
+    sentence, or after a section that is no list: its order would change.
     """
     read = partial_json(text[: text.rfind("}") + 1])  # up to the end of a sentence
     certain = {"answered": read["answered"]} if "answered" in read else {}
-    for section in sections:
-        if section not in read:
-            break
-        listed = read[section] if isinstance(read[section], list) else []
-        certain[section] = [each for each in listed if not isinstance(each, dict) or each.keys() >= PARTS]
-        if section == next(reversed(read)):  # it may be incomplete
+    there = [section for section in sections if section in read]
+    for section in sections[: sections.index(there[-1]) + 1] if there else ():
+        listed = read.get(section, [])
+        complete = isinstance(listed, list) and list(takewhile(_is_sentence, listed))
+        certain[section] = complete or []
+        if complete != listed or section == next(reversed(read)):  # it may be incomplete
             break
     return certain
+
+
+def _is_sentence(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() >= PARTS
 
 
 @asynccontextmanager

@@ -75,7 +75,7 @@ class _Cited:
 @lru_cache(maxsize=64)
 def _cited(passage: StoredPassage) -> _Cited:
     authors = (passage.paper or {}).get("authors", ())
-    parts = (passage.title, passage.text, passage.title2, *authors, str(passage.year or ""))
+    parts = (passage.title, passage.journal, passage.text, passage.title2, *authors, str(passage.year or ""))
     text = unicodedata.normalize("NFKC", "\n".join(filter(None, parts)))[:LONGEST_PASSAGE]
     named = [word for word in WORD.findall(text) if not word.islower()]
     short = {_squeezed(part) for word in named for part in (word, *word.split("-"))}

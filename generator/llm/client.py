@@ -67,10 +67,14 @@ CONTEXT_SIZE = re.compile(
     r"(?:context (?:length|window|size)(?: is| of)?:? \(?|max_model_len=)(\d{2,8})\b", re.IGNORECASE
 )
 # Parameters that some models refuse, and what is sent in place of each; "": it is left out.
-REPLACED = {"max_tokens": "max_completion_tokens", "temperature": "", "seed": "", "stream_options": ""}
-REPLACED["chat_template_kwargs"] = ""
+REPLACED = {
+    "max_tokens": "max_completion_tokens",
+    **dict.fromkeys(("temperature", "seed", "stream_options", "chat_template_kwargs"), ""),
+}
 UNSUPPORTED = re.compile(
-    r"support|unknown|unrecognized|unexpected|not permitted|only the default", re.IGNORECASE
+    r"un(?:supported|known|recognized|expected) (?:\w+ )?(?:parameter|value|argument|field)s?:? ['\"`]?(\w+)"
+    r"|['\"`](\w+)['\"`] (?:is not|does not|isn't) support",
+    re.IGNORECASE,
 )
 # The setting that limits each stage, by the name of its calls; other stages have only `deadline_s`.
 STAGES = {
@@ -273,7 +277,7 @@ class Client:
             ModelFailed: the last failure, or the one after which no time is left.
             Exception: any exception of `on_growth`, unchanged.
         """
-        queued_s, attempts = 0.0, 0
+        queued_s, attempts, refused = 0.0, 0, 0
         pauses = growing_pauses(self.settings.backoff_s)
         while True:
             if on_growth and attempts:
@@ -288,11 +292,16 @@ class Client:
                         answer = await self._send(body, limit, on_growth)
             except ModelFailed as failure:
                 failure.attempts = attempts
-                if isinstance(failure, ModelRefusedCall) and failure.parameter and limit.may_ask_again():
-                    self.refused.add(failure.parameter)
-                    log.warning("parameter refused by the model", parameter=failure.parameter)
+                if isinstance(failure, ModelRefusedCall) and failure.refused and limit.may_ask_again():
+                    self.refused.add(failure.refused)
+                    log.warning("parameter refused by the model", parameter=failure.refused)
+                    refused += 1
                     continue
-                if attempts > self.settings.retries or not _is_transient(failure) or self.circuit.is_open:
+                if (
+                    attempts - refused > self.settings.retries
+                    or not _is_transient(failure)
+                    or self.circuit.is_open
+                ):
                     raise
                 if not limit.may_ask_again():
                     raise
@@ -325,7 +334,8 @@ class Client:
 
         timer, answer = _Timer(self.settings, stage), Completion(text="", model=self.settings.model or "")
         most = BASE_BYTES + BYTES_A_TOKEN * self.settings.max_tokens
-        content, streamed = json_bytes(self.accepted(body)), False
+        sent, streamed = self.accepted(body), False
+        content = json_bytes(sent)
         try:
             async with (
                 asyncio.timeout_at(timer.limit.at) as timer.timeout,
@@ -339,7 +349,9 @@ class Client:
                 else:
                     said = b"".join([piece async for piece in timer.restarted_by(response.aiter_raw())])
                     if not response.is_success:
-                        raise self.refusal_of(response, said, self.url)
+                        refusal = self.refusal_of(response, said, self.url)
+                        refusal.refused = _refused_parameter(response.status_code, said, sent)
+                        raise refusal
                     self._read_whole(said, answer)
         except TimeoutError:
             raise self._too_slow(timer, answer.pieces) from None
@@ -490,18 +502,15 @@ class Client:
         refusal = ModelRefusedCall(
             f"{url} answered {status} to a call of {self.settings.model}: {said}. {step}", status=status
         )
-        refusal.parameter = self._refused_parameter(status, content)
         refusal.retry_after_s = retry_after_s(response.headers.get("Retry-After", ""), datetime.now(UTC))
         return refusal
 
-    def _refused_parameter(self, status: int, content: bytes) -> str:
-        """Return the parameter that a refusal names, if calls can do without it and still contain it."""
-        said = message_in(content)
-        if status not in MAY_BE_TOO_LONG or not UNSUPPORTED.search(said):
-            return ""
-        named = {name: found.start() for name in REPLACED if (found := re.search(rf"\b{name}\b", said))}
-        name = min(named, key=lambda name: named[name], default="")  # the remedy may name another one
-        return "" if name in self.refused else name
+
+def _refused_parameter(status: int, content: bytes, sent: Mapping[str, Any]) -> str:
+    """Return the parameter of a call that a refusal names, if the call can do without it; else ""."""
+    found = UNSUPPORTED.search(message_in(content)) if status in MAY_BE_TOO_LONG else None
+    name = (found[1] or found[2]) if found else ""
+    return name if name in REPLACED and name in sent else ""
 
 
 class _Timer:

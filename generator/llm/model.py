@@ -6,9 +6,10 @@ llama.cpp. Answers of servers that ignore the schema are read tolerantly; an unr
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel
@@ -194,11 +195,12 @@ class LanguageModel:
             return read_answer(answer[0].text, schema)
 
         try:
-            value = await read()
+            value, used = await read(), 0
             if (complaint := fault(value)) and limit.may_ask_again():
                 show("", 0)
-                with suppress(UnreadableAnswer, ModelFailed):  # the first answer is valid
-                    value = await read(repair_messages(calls[0][0].text, complaint))
+                again = partial(read, repair_messages(calls[0][0].text, complaint, "correction"))
+                other, sent = await _without_fault(again, fault)
+                value, used = (value, 0) if other is None else (other, 1)
         except UnreadableAnswer as unreadable:
             first = calls[0][0]
             complaint = self._complaint(first, unreadable)
@@ -207,19 +209,19 @@ class LanguageModel:
                 raise self._invalid([first], unreadable, name) from None
             try:
                 try:
-                    value = await read(repair_messages(first.text, complaint))
+                    value, used = await read(repair_messages(first.text, complaint)), 1
                 except ContextExceeded as error:  # no room for the answer next to the passages
                     if not limit.may_ask_again():
                         raise
                     sent = error.attempts
-                    value = await read(repair_messages(LEFT_OUT, complaint))
+                    value, used = await read(repair_messages(LEFT_OUT, complaint)), -1
             except ModelFailed as error:
                 error.attempts += first.attempts + sent
                 raise
             except UnreadableAnswer as again:
                 raise self._invalid([call for call, _ in calls], again, name) from None
         completions = [call for call, _ in calls]
-        first, last = completions[0], completions[-1]
+        first, last = completions[0], completions[used]
         return Reply(
             value=value,
             model=last.model,
@@ -228,7 +230,7 @@ class LanguageModel:
             prompt_tokens=_sum(call.usage.prompt_tokens for call in completions),
             completion_tokens=_sum(call.usage.completion_tokens for call in completions),
             attempts=sent + sum(call.attempts for call in completions),
-            repaired=len(calls) > 1,
+            repaired=used != 0,
             milliseconds=1000 * (now() - started),
             queued_ms=1000 * sum(call.queued_s for call in completions),
             first_token_ms=None if first.first_token_s is None else 1000 * first.first_token_s,
@@ -306,6 +308,19 @@ class LanguageModel:
         return complaint
 
 
+async def _without_fault(
+    ask: Callable[[], Awaitable[T]], fault: Callable[[T], str | None]
+) -> tuple[T | None, int]:
+    """Return an answer without a fault, None if there is none, and the requests of a failed call."""
+    try:
+        value = await ask()
+    except UnreadableAnswer:
+        return None, 0
+    except ModelFailed as error:
+        return None, error.attempts
+    return (None if fault(value) else value), 0
+
+
 def _sum(counts: Iterator[int | None]) -> int | None:
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
@@ -334,9 +349,9 @@ def chat_request(
     return body | {key: value for key, value in settings.extra_body.items() if key != "chat_template_kwargs"}
 
 
-def repair_messages(text: str, complaint: str) -> list[Message]:
-    """Return the messages of a repair: the invalid answer and its faults."""
+def repair_messages(text: str, complaint: str, prompt: str = "repair") -> list[Message]:
+    """Return the messages of a repair: the answer and its faults."""
     # Some chat templates refuse an empty turn.
     answer = text.strip()[:SENT_BACK_CHARACTERS] or "(empty)"
-    prompt = load_prompt("repair", "en").render(complaint=complaint)
-    return [{"role": "assistant", "content": answer}, {"role": "user", "content": prompt}]
+    asked = load_prompt(prompt, "en").render(complaint=complaint)
+    return [{"role": "assistant", "content": answer}, {"role": "user", "content": asked}]

@@ -22,7 +22,10 @@ EMPTY: Mapping[str, Any] = {"array": [], "string": ""}  # of a property that is 
 # only the closing one.
 THOUGHT = re.compile(r"\A.*</think(?:ing)?>|<think(?:ing)?>.*\Z", re.DOTALL | re.IGNORECASE)
 TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])', re.DOTALL)  # outside strings
-NUMBER = re.compile(r"\d{1,9}")
+NUMBER = re.compile(r"\W*(\d{1,9})\W*")
+NUMBERS = re.compile(r"[\s\[\]()【】^,;–\d-]*\d[\s\[\]()【】^,;–\d-]*")
+RANGE = re.compile(r"(\d{1,9})(?:\s*[–-]\s*(\d{1,9}))?")
+LONGEST_RANGE = 50
 BRACES_TRIED = 200
 COMPLAINTS = 5
 DECODER = json.JSONDecoder(strict=False)  # allows line breaks inside strings
@@ -97,35 +100,49 @@ def read_answer(text: str, schema: type[T]) -> T:
 
 
 def fitted_value(decoded: Mapping[str, Any], schema: type[T]) -> T:
-    """Return an object as a value of `schema`, fitted to it if needed; raises ValidationError."""
+    """Return an object as a value of `schema`, its invalid fields fitted to it; raises ValidationError."""
     try:
         return schema.model_validate(decoded)
-    except ValidationError:
+    except ValidationError as error:
         if decoded.keys().isdisjoint(schema.model_fields):  # an object of something else
             raise
-        return schema.model_validate(_fitted(decoded, json_schema(schema)))
+        properties, fitted = json_schema(schema)["properties"], dict(decoded)
+        for name in properties.keys() & {fault["loc"][0] for fault in error.errors() if fault["loc"]}:
+            if decoded.get(name) is not None:
+                fitted[name] = _fitted(decoded[name], properties[name])
+            elif schema.model_fields[name].is_required():
+                fitted |= _empty(name, properties[name])
+            else:  # null in place of the default
+                fitted.pop(name, None)
+        return schema.model_validate(fitted)
 
 
 def _fitted(value: Any, schema: Mapping[str, Any]) -> Any:
-    """Return a decoded value in the form of a schema, or unchanged where its meaning is not clear."""
+    """Return a decoded value in the form of a schema; a value of no known form stays."""
     if "anyOf" in schema:  # a value or null
-        forms = [form for form in schema["anyOf"] if form.get("type") != "null"]
-        return value if value is None else _fitted(value, forms[0])
+        return _fitted(value, next(form for form in schema["anyOf"] if form.get("type") != "null"))
     match schema.get("type"), value:
         case "object", str():  # the text of a sentence in place of the sentence
             parts = schema.get("properties", {}).items()
             name = next((name for name, part in parts if part.get("type") == "string"), None)
             return _fitted({name: value}, schema) if name else value
         case "object", dict():
-            return {**value, **_fitted_properties(value, schema.get("properties", {}))}
+            fitted = dict(value)
+            for name, part in schema.get("properties", {}).items():
+                if value.get(name) is not None:
+                    fitted[name] = _fitted(value[name], part)
+                else:
+                    fitted |= _empty(name, part)
+            return fitted
         case "array", _:
-            items = value if isinstance(value, list) else [] if value is None else [value]
+            items = value if isinstance(value, list) else [value]
             if schema["items"].get("type") == "integer":
                 items = [number for item in items for number in _numbers(item)]
-            fitted = [_fitted(item, schema["items"]) for item in items if item not in (None, "", {})]
-            return fitted[: schema.get("maxItems")]
+            fitted_items = [_fitted(item, schema["items"]) for item in items if item not in (None, "", {})]
+            return fitted_items[: schema.get("maxItems")]
         case "integer", str():
-            return next(iter(_numbers(value)), value)
+            number = NUMBER.fullmatch(value)
+            return int(number[1]) if number else value
         case "string", str():
             known = {str(each).casefold(): each for each in schema.get("enum", ())}
             return known.get(value.strip().casefold(), value[: schema.get("maxLength")])
@@ -134,20 +151,25 @@ def _fitted(value: Any, schema: Mapping[str, Any]) -> Any:
     return value
 
 
-def _fitted_properties(value: Mapping[str, Any], properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the properties that are known and, where that is allowed, the missing ones as empty."""
-    fitted = {}
-    for name, schema in properties.items():
-        if value.get(name) is not None:
-            fitted[name] = _fitted(value[name], schema)
-        elif schema.get("type") in EMPTY and not schema.get("minLength") and not schema.get("minItems"):
-            fitted[name] = EMPTY[schema["type"]]
-    return fitted
+def _empty(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the property as empty where its schema allows that, else nothing."""
+    if any(form.get("type") == "null" for form in schema.get("anyOf", ())):
+        return {name: None}
+    is_bounded = schema.get("minLength") or schema.get("minItems") or "enum" in schema
+    return {} if is_bounded or schema.get("type") not in EMPTY else {name: EMPTY[schema["type"]]}
 
 
 def _numbers(value: Any) -> list[Any]:
-    """Return the whole numbers in a text such as `[1], [3]`; another value stays."""
-    return [int(number) for number in NUMBER.findall(value)] if isinstance(value, str) else [value]
+    """Return the whole numbers of a text such as `[1], [3]` or `2-4`; another value stays."""
+    return numbers_in(value) if isinstance(value, str) and NUMBERS.fullmatch(value) else [value]
+
+
+def numbers_in(text: str) -> list[int]:
+    """Return the numbers of a text in order, with all numbers of a range: 1, 3-5."""
+    found: list[int] = []
+    for first, last in RANGE.findall(text):
+        found += range(int(first), min(int(last or first), int(first) + LONGEST_RANGE) + 1)
+    return found
 
 
 def objects_in(text: str) -> tuple[list[dict[str, Any]], str]:

@@ -15,7 +15,14 @@ from pydantic import BaseModel, Field, StringConstraints, create_model
 from base.notes import Note
 from generator.answers.answer import WayResult
 from generator.answers.extractive import quoted_answer, searched_terms
-from generator.answers.model_answer import AnswerForm, Title, WrittenAnswer, WrittenSentence, answer_schema
+from generator.answers.model_answer import (
+    AnswerForm,
+    Answering,
+    Title,
+    WrittenAnswer,
+    WrittenSentence,
+    answer_schema,
+)
 from generator.llm import Reply
 from generator.model_step import ModelStep, UnusableReply
 from generator.prompts import load_prompt
@@ -280,7 +287,7 @@ def _filter_relevant(parent: Step, result: SearchResult) -> SearchResult:
 # Brief answers
 
 
-class BriefAnswer(BaseModel):
+class BriefAnswer(Answering):
     """Reply schema: only a body; the reasoning comes first, so that the answer follows from it."""
 
     reasoning: Annotated[str, Field(max_length=2_000)] = ""

@@ -80,14 +80,14 @@ def without_low_scores(result: SearchResult) -> SearchResult:
     """
     if result.likelihood is not None and result.likelihood < THRESHOLD:
         return result
-    kept = _high_scores(result)
+    kept = hits_near_best(result)
     left_out = len(result.hits) - len(kept)
     if not left_out or not kept:
         return result
     return replace(result, hits=kept, filtered=result.filtered | {"low_scores": left_out})
 
 
-def _high_scores(result: SearchResult) -> tuple[Hit, ...]:
+def hits_near_best(result: SearchResult) -> tuple[Hit, ...]:
     """Return the hits with at least `LEAST_SHARE` of the best score; all if scores are not lexical."""
     applied = result.applied
     if result.likelihood is None or not result.hits or not applied or applied.vectors or applied.reranker:
@@ -134,7 +134,7 @@ async def answer_step(
         return await quotation()
     writing = written_answer(
         result.question,
-        [hit.passage for hit in _high_scores(result)],
+        [hit.passage for hit in hits_near_best(result)],
         index,
         quotation,
         exclusions=exclusions,

@@ -35,6 +35,7 @@ LANGUAGES: dict[str, Language] = {
 }
 YEAR = re.compile(r"\s*(\d{4})(?:\d{2}){0,2}(?!\d)")
 # Korean abstracts contain many Latin terms; English ones hardly ever a Hangul name.
+QUESTION_MARKS = " \t\n.?!。？！…\"'”’)"
 KOREAN_SHARE = 0.2
 
 
@@ -73,12 +74,6 @@ Identifier = Annotated[Text, AfterValidator(_identifier)]
 def _or(name: str, *aliases: str) -> Any:
     """Make an optional field with aliases; the first one present in a record counts."""
     return Field(default=None, validation_alias=AliasChoices(name, *aliases))
-
-
-ENGLISH_WORDS = re.compile(
-    r"\b(?:an?|the|of|in|on|to|by|with|is|are|was|were|do|does|did|can|how|what|which|who|why|when|where)\b",
-    re.IGNORECASE,
-)
 
 
 class Origin(NamedTuple):
@@ -154,14 +149,12 @@ def language_of(text: str) -> Language:
 
 
 def language_of_question(text: str) -> Language:
-    """Detect the language of a question, which may consist of terms of the other one.
+    """Detect the language of a question: Korean if its last word ends in Hangul.
 
-    A question with Hangul is Korean unless it has an English function word: `BERT와 GPT의 차이`.
+    `in vitro fertilization 성공률은?` consists of English terms, and is Korean.
     """
-    language = language_of(text)
-    if language == "en" and HANGUL.search(unicodedata.normalize("NFC", text)):
-        return "en" if ENGLISH_WORDS.search(text) else "ko"
-    return language
+    last = unicodedata.normalize("NFC", text).rstrip(QUESTION_MARKS)[-1:]
+    return "ko" if HANGUL.match(last) else language_of(text)
 
 
 def language_named(name: str) -> Language | None:

@@ -315,7 +315,8 @@ CERTAIN = {
     '{"introduction": [{"text": "a } b': 0,
     '{"introduction": [' + ONE + ', {"citations": [1], "text": "a } b': 1,
     '<think>{"introduction": [' + ONE + '</think>Here: {"introduction": [' + ONE + "], ": 1,
-    '{"body": [' + ONE: 0,  # before the introduction
+    '{"body": [' + ONE: 1,  # without an introduction
+    '{"introduction": [' + ONE + ', {"text": "Two."}, ' + ONE: 1,
     '{"introduction": [' + ONE + '], "body": [' + ONE + ", " + ONE: 3,
     "no } JSON": 0,
 }

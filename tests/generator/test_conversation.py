@@ -56,8 +56,8 @@ def test_a_question_that_stands_alone_stays_as_it_is_to_the_letter(sample):
 def test_where_the_model_fails_the_question_stays_and_a_note_says_so(sample, failure):
     _, asked = asked_behind(sample, TURNS, KOREAN, *failure, says(KEYWORDS), says(ANSWER))
     assert asked.result.question == KOREAN
-    not_read, failed = asked.result.notes
-    assert not_read.code == "turns_unclear"
+    unclear, failed = asked.result.notes
+    assert unclear.code == "turns_unclear"
     assert failed.startswith("keywords of the earlier question, the model failed: ")
     assert asked.answer.written_by == "tiny-writer-7b"
 
@@ -103,6 +103,9 @@ def test_without_a_model_a_follow_up_keeps_the_subject_of_the_question_before(
         "What is a flipped classroom?",
         "What is graphene?",
         "What is resilience?",
+        "What is the IT outsourcing risk?",
+        "Is it possible to grow rice without flooding?",
+        "이건희의 경영 전략은?",
         "What is a solid electrolyte?",
         "how much did yields fall?",
         "수확량은 얼마나 줄었는가?",
@@ -113,10 +116,15 @@ def test_without_a_model_a_follow_up_keeps_the_subject_of_the_question_before(
         "최저임금 인상의 효과는?",
     ],
 )
-def test_without_a_model_a_question_of_another_subject_stays_as_it_is(sample, question):
+def test_without_a_model_a_question_that_does_not_refer_back_stays_as_it_is(sample, question):
     asked = behind(sample, question, WATER)
     assert asked.result.question == question
     assert any("the earlier turns of the conversation were not taken" in each for each in asked.result.notes)
+
+
+def test_thanks_are_no_earlier_question(sample):
+    asked = behind(sample, "Does it lower yields?", WATER, "Thanks!")
+    assert "methane" in asked.result.question
 
 
 def test_a_follow_up_of_a_follow_up_keeps_the_subject_too(sample):

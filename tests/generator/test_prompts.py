@@ -24,6 +24,7 @@ def test_every_prompt_has_a_version_and_ends_with_its_values(name):
         "benchmark_questions": ["$count", "$question"],
         "brief_answer": ["$passages", "$topic", "$question"],
         "check": ["$passages", "$sentences"],
+        "correction": ["$complaint"],
         "exclusions": ["$exclusions"],
         "further_queries": ["$question"],
         "hypotheses": ["$question"],

@@ -7,7 +7,7 @@ computed here by the rules. Ten papers are judged concurrently, and each text on
 
 import asyncio
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Annotated
 
@@ -102,32 +102,40 @@ async def judge(state: FindingState, resources: FindResources, step: Step) -> Fi
         allowance.end("papers")
         waiting = waiting[:left]
     with step.step("judgement", papers=len(waiting), threshold=request.threshold) as judging:
+        model = resources.model if request.does("judgement") else None
+        judged = {paper_id: known for paper_id, known in state.papers.items() if known.judgement}
+        ruled = {paper_id: known for paper_id, known in judged.items() if is_ruled(known)}
         done = {
-            known.judgement.text_hash: known.judgement for known in state.papers.values() if known.judgement
+            known.judgement.text_hash: known.judgement
+            for paper_id, known in judged.items()
+            if known.judgement and not (model and paper_id in ruled)
         }
         hashes = {paper_id: hash_of(known.paper) for paper_id, known in waiting}
         again = {paper_id: done[text] for paper_id, text in hashes.items() if text in done}
-        fresh = [(paper_id, known) for paper_id, known in waiting if paper_id not in again]
+        fresh = {paper_id: known for paper_id, known in waiting if paper_id not in again}
+        by_model: dict[str, Judgement] = {}
 
         def publish(made: Mapping[str, Judgement]) -> None:
-            spent = replace(allowance.spent, papers=allowance.spent.papers + len(made))
-            judging.publish(replace(with_judgements(state, made), spent=spent))
+            newest = {**by_model, **made}
+            papers = allowance.spent.papers + len(newest.keys() - judged.keys())
+            judging.publish(
+                replace(with_judgements(state, newest), spent=replace(allowance.spent, papers=papers))
+            )
 
-        by_model: dict[str, Judgement] = {}
-        failed: Sequence[tuple[str, KnownPaper]] = fresh
-        model, ruled = resources.model, dict[str, KnownPaper]()
-        if model is not None and request.does("judgement"):
-            by_model, failed = await _by_model(fresh, resources, judging, publish)
-            judged = [(paper_id, known) for paper_id, known in state.papers.items() if known.judgement]
-            ruled = {paper_id: known for paper_id, known in judged if is_ruled(known)}
-            if by_model or len(ruled) < len(judged):  # scores of a model and of rules do not share a list
-                failed = []
-                by_model |= (await _by_model([*ruled.items()], resources, judging, publish))[0]
-                again = {
-                    paper_id: each for paper_id, each in again.items() if each.by == model.settings.model
-                }
-                state = state.with_papers((each, replace(ruled[each], judgement=None)) for each in ruled)
-        made = {**again, **by_model, **await judged_by_relevance(state, failed, resources, judging)}
+        unjudged = fresh  # for the rules: scores of a model and of rules do not share a list
+        if model:
+            by_model, unjudged = await _by_model(fresh, resources, judging, publish)
+            others = {paper_id: known for paper_id, known in ruled.items() if paper_id not in fresh}
+            if by_model and others:
+                more, _ = await _by_model(others, resources, judging, publish)
+                by_model, unjudged = ({**by_model, **more}, {}) if len(more) == len(others) else ({}, fresh)
+            elif by_model or len(ruled) < len(judged):
+                unjudged = {}
+        made = {
+            **again,
+            **by_model,
+            **await judged_by_relevance(state, [*unjudged.items()], resources, judging),
+        }
         allowance.settle(papers=len(made.keys() - again.keys() - ruled.keys()))
         state = with_links(with_judgements(state, made), request)
         relevant = [each for each in made if state.is_relevant(state.papers[each], request.threshold)]
@@ -141,18 +149,18 @@ async def judge(state: FindingState, resources: FindResources, step: Step) -> Fi
 
 
 async def _by_model(
-    waiting: Sequence[tuple[str, KnownPaper]],
+    waiting: Mapping[str, KnownPaper],
     resources: FindResources,
     step: Step,
     publish: Callable[[Mapping[str, Judgement]], None],
-) -> tuple[dict[str, Judgement], list[tuple[str, KnownPaper]]]:
+) -> tuple[dict[str, Judgement], dict[str, KnownPaper]]:
     """Return the model's judgements and the papers on which it failed; each judgement is published.
 
     Papers beyond the budget stay unjudged.
     """
     request = resources.request
     made: dict[str, Judgement] = {}
-    failed: list[tuple[str, KnownPaper]] = []
+    failed: dict[str, KnownPaper] = {}
     places = asyncio.Semaphore(IN_FLIGHT)
     schema = BriefJudgement if request.judge == "brief" else ComplexJudgement
     by = str(resources.model and resources.model.settings.model)
@@ -163,7 +171,7 @@ async def _by_model(
             return Judgement(score, reply.value.reason, by, hash_of(known.paper), parts)
 
         async def judge_later() -> None:
-            failed.append((paper_id, known))
+            failed[paper_id] = known
 
         judgement: ModelStep[BriefJudgement | ComplexJudgement, Judgement | None] = ModelStep(
             "judgement",
@@ -179,7 +187,7 @@ async def _by_model(
             otherwise=judge_later,
             if_spent=constant(None),
             inputs={"paper": paper_id},
-            is_one_of_many=True,
+            runs_after_timeout=True,
         )
         async with places:
             judged = await judgement.run(step, resources.model, resources.allowance)
@@ -187,5 +195,5 @@ async def _by_model(
             made[paper_id] = judged
             publish(made)
 
-    await all_of(judge_one(paper_id, known) for paper_id, known in waiting)
-    return {paper_id: made[paper_id] for paper_id, _ in waiting if paper_id in made}, failed
+    await all_of(judge_one(paper_id, known) for paper_id, known in waiting.items())
+    return {paper_id: made[paper_id] for paper_id in waiting if paper_id in made}, failed

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import httpx
 import pytest
@@ -108,22 +108,35 @@ def test_a_judge_that_answers_garbage_is_replaced_and_the_notes_say_so(sample_ho
     assert any("not judged by the model" in note for note in found.notes)
 
 
-def test_scores_of_a_model_and_of_rules_do_not_share_a_list(sample_home):
-    """Papers on which a model fails are not judged; a resumed search judges them."""
+def by(state):
+    return {known.judgement and known.judgement.by.partition(" ")[0] for known in state.papers.values()}
+
+
+def test_papers_on_which_a_model_fails_are_not_judged_by_rules(sample_home):
     request = FindRequest(ENGLISH, papers=100)
 
     def fails_on_some(prompt):
         return "garbage" if len(value_of("title", prompt)) % 3 == 0 else judgement(prompt)
 
     found = find(sample_home, request, model=FindingModel({"judgement": fails_on_some}))
-    assert {ranked.known.judgement.by for ranked in found.papers} == {"tiny-writer"}
-    assert any(known.judgement is None for known in found.state.papers.values())
+    assert by(found.state) == {"tiny-writer", None}
     assert "not_judged_yet" in {note.code for note in found.notes if isinstance(note, Note)}
     again = find(sample_home, request, model=FindingModel(), state=found.state)
-    assert {known.judgement.by for known in again.state.papers.values()} == {"tiny-writer"}
-    by_rules = find(sample_home, FindRequest(ENGLISH, papers=100, layers=0, without={"understanding"})).state
-    mixed = find(sample_home, request.changed(rounds=2), model=FindingModel(), state=by_rules)
-    assert len({known.judgement.by.partition(" ")[0] for known in mixed.state.papers.values()}) == 1
+    assert by(again.state) == {"tiny-writer"}
+
+
+@pytest.mark.parametrize(("answers", "judge"), [(1_000, "tiny-writer"), (3, "words"), (0, "words")])
+def test_papers_judged_by_rules_are_judged_again_by_a_model_all_or_none(sample_home, answers, judge):
+    """A model that stops answering costs no paper its judgement."""
+    request = FindRequest(ENGLISH, papers=100)
+    state = find(sample_home, request).state
+    waiting = list(state.papers)[:2]
+    state = state.with_papers((each, replace(state.papers[each], judgement=None)) for each in waiting)
+    left = iter(range(answers))
+    model = FindingModel(
+        {"judgement": lambda prompt: "garbage" if next(left, None) is None else judgement(prompt)}
+    )
+    assert by(find(sample_home, request, model=model, state=state).state) == {judge}
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """Calls of a language model: what is sent, and what a good answer gives."""
 
+import asyncio
 import json
 
 import httpx
 import pytest
 
 from generator.errors import ModelRefusedCall
+from generator.llm import LanguageModel
 from generator.llm.model import chat_request
 from tests.generator.language_model import (
     says,
@@ -86,12 +88,31 @@ def test_a_parameter_that_a_model_does_not_support_is_left_out_or_replaced():
 
 
 @pytest.mark.parametrize(
-    "message", ["temperature must be at most 1", "response_format is not supported", "no such model"]
+    "message",
+    [
+        "temperature must be at most 1",
+        "response_format is not supported; supported parameters are temperature, seed, max_tokens",
+        "max_tokens is too large: 100000. This model supports at most 16384 completion tokens",
+        "no such model",
+    ],
 )
 def test_another_refusal_is_final(message):
     script, error = fail(ModelRefusedCall, refuses(message))
     assert len(script.requests) == 1
     assert message in str(error)
+
+
+def test_calls_at_once_all_leave_a_refused_parameter_out():
+    def answer(request):
+        asked = json.loads(request.content)
+        return refuses("Unsupported parameter: 'seed'") if "seed" in asked else says(RIVER)
+
+    async def ask_three():
+        async with LanguageModel(settings(retries=0), transport=httpx.MockTransport(answer)) as model:
+            calls = (model.complete_json(MESSAGES, River, name="river") for _ in range(3))
+            return await asyncio.gather(*calls)
+
+    assert [reply.value.name for reply in asyncio.run(ask_three())] == ["낙동강"] * 3
 
 
 def test_a_parameter_that_is_refused_again_ends_the_call():

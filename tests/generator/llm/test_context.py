@@ -16,7 +16,8 @@ from tests.generator.sample_index import passage
 
 pytest_plugins = ["tests.generator.sample_index"]
 
-ANSWER = {"title": "Rivers", "introduction": [], "body": [], "conclusion": [], "answered": True}
+SENTENCE = {"text": "The first river is long.", "citations": [1]}
+ANSWER = {"title": "Rivers", "introduction": [], "body": [SENTENCE], "conclusion": [], "answered": True}
 LONG = passage("LONG", "The first river is long. The second river is longer. The third river is dry.")
 SHORT = passage("SHORT", "Rivers are wet. Lakes too.")
 TOO_LONG = (
