@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, BinaryIO, TypeVar, cast
 
 from pydantic import ValidationError
 
@@ -80,11 +80,10 @@ def appending(path: Path, kind: type[T], *, restart: bool = False) -> Iterator[A
 
     with file:
         try:
-            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with suppress(OSError):  # file systems without locks
+                _lock(file, path)
             file.seek(0 if restart else _end_of_lines(file))
             file.truncate()
-        except BlockingIOError:
-            raise FileBusy(f"another process is writing to {path}; wait until it ends") from None
         except OSError as error:
             raise not_written(path, error) from None
         try:
@@ -93,6 +92,13 @@ def appending(path: Path, kind: type[T], *, restart: bool = False) -> Iterator[A
             os.fsync(file.fileno())
             with suppress(OSError):
                 sync(path.parent)
+
+
+def _lock(file: BinaryIO, path: Path) -> None:
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise FileBusy(f"another process is writing to {path}; wait until it ends") from None
 
 
 def _made_if_missing(path: str, flags: int) -> int:

@@ -61,7 +61,8 @@ class SearchIndex:
         self.cross_encoder = models.cross_encoder
         self.entailment = models.entailment
         self.notes: tuple[str, ...] = ()  # for the reader of every result
-        waits = not engine.is_local or self.vectors.usable or self.cross_encoder.configured
+        has_models = self.vectors.usable or self.cross_encoder.configured
+        waits = not engine.is_local or has_models or self.entailment.settings.judge == "local"
         self._threads = WorkerThreads("search", WAITING_THREADS if waits else SEARCH_THREADS)
         self._resources, self._shared = resources, ExitStack()
         self._closed = False

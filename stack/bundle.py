@@ -234,7 +234,11 @@ def _model_faults(folder: Path) -> Iterator[str]:
             yield f"it has no {kind} ({', '.join(patterns)})"
     there = {path.name for path in folder.glob("*")}
     for index in folder.glob("*.safetensors.index.json"):
-        parts = set(json.loads(index.read_text("utf-8"))["weight_map"].values())
+        try:
+            parts = set(json.loads(index.read_text("utf-8"))["weight_map"].values())
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            yield f"{index.name} cannot be read"
+            continue
         yield from (f"{index.name} names {part}, which is missing" for part in sorted(parts - there))
 
 
@@ -275,7 +279,9 @@ def _file_faults(folder: Path) -> Iterator[str]:
     yield from (f"{name}: is missing" for name in sorted(sums.keys() - there))
     yield from (f"{name}: does not belong to the bundle" for name in sorted(there - sums.keys()))
     for name in sorted(sums.keys() & there):
-        if _sha256_of(folder / name) != sums[name]:
+        if (folder / name).is_symlink():
+            yield f"{name}: is a link"
+        elif _sha256_of(folder / name) != sums[name]:
             yield f"{name}: is damaged (its hash differs)"
 
 

@@ -19,6 +19,7 @@ from retriever.engines import Engine, EngineHit, NumberedRows, TermScore
 from retriever.engines.tantivy_passages import StoredPassages
 from retriever.engines.tantivy_queries import compiled, filtered
 from retriever.engines.tantivy_search import BestHits, Satisfying
+from retriever.opening.worker_threads import check_cancelled
 from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
 
@@ -139,6 +140,8 @@ class TantivyEngine(Engine):
             return self._vectors.nearest(vector, k, allowed)
 
     def _describing_damage(self) -> AbstractContextManager[None]:
+        """Describe damage found in a block; end the work before it if its caller has left."""
+        check_cancelled()
         return map_damage_errors(self._what, self._name, check=self._check)
 
 

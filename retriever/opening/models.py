@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from base.errors import ResourceError
 from base.notes import Note
 from indexer.encoders import Encoder, Reranker, Stored, VectorFingerprint, open_encoder, open_reranker
+from indexer.errors import IndexClosed
 from indexer.settings import CheckSettings, EncoderSettings, IndexerSettings, RerankerSettings
-from retriever.opening.worker_threads import check_cancelled
+from retriever.opening.worker_threads import CLOSED, check_cancelled
 
 if TYPE_CHECKING:
     from indexer.encoders.cross_encoder import Entailed, EntailmentModel
@@ -43,23 +44,33 @@ class LazyModel(Generic[Model]):
         self._model: Model | None = None
         self._failure: ResourceError | None = None
         self._retry_at = 0.0
+        self._is_closed = False
 
     def run(self, use: Callable[[Model], Result]) -> Result | None:
         """Call `use` with the model, after earlier calls; return None if no model is configured.
 
         Raises:
             LibraryMissing, EncoderUnusable: it cannot be opened or fails.
+            IndexClosed: it was closed.
         """
         with self._lock:
             check_cancelled()
+            if self._is_closed:
+                raise IndexClosed(CLOSED, remedy="open it again")
             return self._run(use)
 
-    def close(self) -> None:
+    def release(self) -> None:
         """Close the model after running calls; a later call opens it again."""
         with self._lock:
             if self._model:
                 self._model.close()
                 self._model = None
+
+    def close(self) -> None:
+        """Close the model after running calls; later calls raise IndexClosed."""
+        with self._lock:
+            self._is_closed = True
+            self.release()
 
     def _run(self, use: Callable[[Model], Result]) -> Result | None:
         if self._failure and time.monotonic() < self._retry_at:
@@ -165,7 +176,7 @@ class QuestionVectors:
             return self._known[question]
         if changed := _differing(fingerprint, encoder.fingerprint):
             self.disabled_reason = Note("vectors_of_another_encoder", changed=changed)
-            self._encoder.close()
+            self._encoder.release()
             return None
         from indexer.encoders.rounding import to_storage
 

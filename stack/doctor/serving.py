@@ -13,7 +13,7 @@ from base.settings.file import read_settings_file
 from base.untrusted import one_line, read_json
 from generator.pipeline import run
 from indexer.backups import SERVER_STORE, open_server_store
-from stack.doctor.findings import Examined, Finding, Status, tried
+from stack.doctor.findings import Examined, Finding, Status, failed, tried
 from stack.settings_listing import settings_in_force
 
 if TYPE_CHECKING:
@@ -129,7 +129,13 @@ def _sign_in(server: dict[str, Any], examined: Examined) -> str | Finding:
         remedy = "set SHRAG_SERVER__PUBLIC_URL (docs/how-to/sign-in.md)"
         return Finding(subject, "wrong", "the public address of this server is missing", issuer, remedy)
     if file := server["sign_in.client_secret_file"]:
-        read_secret(Path(file))
+        try:
+            read_secret(Path(file))
+        except (OSError, ValueError) as error:
+            return failed(subject, error, str(file), f"correct {table}CLIENT_SECRET_FILE")
+        if Path(file).stat().st_mode & 0o077:
+            found = "other users can read the client's secret"
+            return Finding(subject, "warning", found, str(file), f"chmod 600 {file}")
     answer = run(_get(f"{issuer}/.well-known/openid-configuration", examined))
     named = _json_object(answer).get("issuer")
     if answer.status_code == OK and named in {issuer, f"{issuer}/"}:

@@ -30,6 +30,7 @@ PRODUCT = "x-elastic-product"  # a header of every response of Elasticsearch
 TRANSPORT_RETRIES = 3
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 8.0
 BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, CONFLICT = 400, 401, 403, 404, 409
+CONNECTIONS = 16  # to a node, as many as searches of an index that wait for it
 TRANSIENT = (429, 502, 503, 504)  # statuses for which a retry may succeed
 SET_URL = "set SHRAG_ELASTICSEARCH__URL to its address"
 NOT_READY = (
@@ -91,6 +92,7 @@ def _options(settings: ElasticsearchSettings, max_retries: int) -> dict[str, Any
         "retry_on_timeout": len(hosts) > 1,
         "serializer": OrjsonSerializer(),
         "http_compress": False,  # on a local network, compressing takes longer than sending
+        "connections_per_node": CONNECTIONS,
     }
     if settings.api_key.get_secret_value():
         options["api_key"] = settings.api_key.get_secret_value()
