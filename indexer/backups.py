@@ -204,7 +204,10 @@ def _copy_version(
     """Copy a version, with links to an earlier copy of the same, and verify it."""
     source, target = store.version_path(manifest.version), copy.version_path(manifest.version)
     text, copied = manifest.to_text(), 0
-    if earlier and not ((earlier / MANIFEST).is_file() and (earlier / MANIFEST).read_text("utf-8") == text):
+    try:
+        if earlier and (earlier / MANIFEST).read_bytes() != text.encode():
+            earlier = None
+    except OSError:  # it has none
         earlier = None
     for name, file in manifest.files.items():
         (target / name).parent.mkdir(parents=True, exist_ok=True)

@@ -202,7 +202,10 @@ class RepositoryClient:
 
     def _answer(self, arguments: dict[str, str]) -> Answer:
         """Return an answer; follow redirects on the same host."""
-        address = httpx.URL(self.repository.request(arguments))
+        try:
+            address = httpx.URL(self.repository.request(arguments))
+        except httpx.InvalidURL as error:
+            raise RequestFailed(f"its address is invalid: {one_line(str(error))}") from None
         for _ in range(MOST_REDIRECTS + 1):
             response = self._get(address)
             if response.has_redirect_location:

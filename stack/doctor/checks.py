@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from stack.doctor.engine import REACHABLE, check_engine
 from stack.doctor.findings import Check, Examined, Finding, failed
-from stack.doctor.indexes import check_backup, check_index
+from stack.doctor.indexes import BACKUP, check_backup, check_index
 from stack.doctor.language_model import check_language_model
 from stack.doctor.machine import check_disk, check_libraries, check_settings
 from stack.doctor.models import check_cross_encoders, check_encoder
@@ -23,7 +23,7 @@ CHECKS: dict[str, Check] = {
     "language model": check_language_model,
     "server": check_serving,
 }
-NEED_ENGINE = {"index": "list"}  # checks that need the engine, and the subject of a finding
+NEED_ENGINE = {"index": "list", "backup": BACKUP}  # checks that need the engine, and the subject of a finding
 BUG = "shrag --debug doctor shows where other commands fail; this is a bug in SHRAG"
 
 

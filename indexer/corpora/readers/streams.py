@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from base.files.regular_files import open_regular
-from base.letters import HANGUL
 from indexer.corpora.readers.files import BOMB, PARQUET_ENDINGS, CorpusFile, ending_of, is_bomb, why
 from indexer.corpora.readers.hub import on_hub, open_hub_file
 from indexer.corpora.readers.items import HEAD_BYTES
@@ -28,7 +27,13 @@ EXAMINED_BYTES = 1 << 16  # of the encoding and the format
 LINE_BYTES = 64 << 20
 GZIP_MAGIC = b"\x1f\x8b"
 UTF16_SHARE, UTF16_TIMES = 0.1, 4  # of NUL bytes in a file of UTF-16, and in one half of its bytes
-LEAST_KOREAN, KOREAN_SHARE = 10, 0.8  # Hangul syllables of KS X 1001 among the characters beyond ASCII
+LEAST_KOREAN = 10  # characters, below which CP949 is not assumed
+STANDARD_SHARE, STANDARD_BYTES = 0.95, 2  # of the characters in KS X 1001; bytes of one in EUC-KR
+# Frequent syllables, about half of Korean text, and their least share: other encodings give arbitrary ones.
+FREQUENT = frozenset(
+    "이다는의에을가고한를은로하기사지어도서자인대정그나시과해일있리수전제들보으조부동성구상생경학적용연화관"
+)
+FREQUENT_SHARE = 0.25
 CARRIAGE_RETURN = re.compile(rb"\r(?!\n|$)")
 BINARY = re.compile(rb"%PDF-|\0\0\0")
 CONVERT = "convert the file to UTF-8 (iconv -f CP949 -t UTF-8, Western texts: -f CP1252)"
@@ -134,8 +139,8 @@ def _too_long(length: int) -> str:
 def encoding_of(head: bytes) -> str:
     """Return the encoding of a file by its start: "utf-16", "cp949", …, or "" for UTF-8 and everything else.
 
-    Bytes are CP949 if they are no UTF-8, and nearly all characters beyond ASCII are syllables of KS X 1001,
-    which other encodings of East Asia give in part.
+    Bytes are CP949 if they are no UTF-8, nearly all of their characters beyond ASCII are valid and in
+    KS X 1001, and many are frequent syllables, which other encodings of East Asia give by chance.
     """
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
@@ -145,10 +150,16 @@ def encoding_of(head: bytes) -> str:
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)  # the last character may be incomplete
     except UnicodeDecodeError:
-        text = head.decode("euc_kr", "surrogateescape")
-        others = sum(not character.isascii() for character in text)
-        return "cp949" if len(HANGUL.findall(text)) >= max(LEAST_KOREAN, KOREAN_SHARE * others) else ""
+        return "cp949" if _is_cp949(head) else ""
     return ""
+
+
+def _is_cp949(head: bytes) -> bool:
+    characters = [each for each in head.decode("cp949", "surrogateescape") if not each.isascii()]
+    standard = sum(len(each.encode("euc_kr", "ignore")) == STANDARD_BYTES for each in characters)
+    frequent = sum(each in FREQUENT for each in characters)
+    is_korean = standard >= max(LEAST_KOREAN, STANDARD_SHARE * len(characters))
+    return is_korean and frequent >= FREQUENT_SHARE * len(characters)
 
 
 @dataclass(slots=True)

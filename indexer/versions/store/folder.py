@@ -29,7 +29,7 @@ import shutil
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
-from errno import ENOENT
+from errno import EINVAL, EISDIR, ELOOP, ENOENT, ENXIO
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,6 +70,7 @@ if TYPE_CHECKING:  # searching without vectors needs neither
     from indexer.versions.writers import Writer
 
 POINTER = "CURRENT"
+NOT_A_FILE = frozenset({EINVAL, EISDIR, ELOOP, ENXIO})
 LONGEST_POINTER = 32  # bytes that are read
 NUMBER = re.compile(r"[0-9]{1,18}")
 
@@ -112,10 +113,12 @@ class FolderStore(IndexStore):
                 return b""
             with open_regular(self._pointer) as file:
                 return file.read(LONGEST_POINTER)
+        except FileNotFoundError:
+            return None
         except OSError as error:
-            if error.errno in SHORTAGES:
-                raise
-            return None if error.errno == ENOENT else b""
+            if error.errno in NOT_A_FILE:
+                return b""
+            raise
 
     def pointer(self) -> Pointer | None:
         try:

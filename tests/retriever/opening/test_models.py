@@ -48,7 +48,7 @@ def test_one_model_serves_all_calls_and_is_closed():
 def test_a_released_model_is_opened_again():
     with closing(Counted()) as model:
         first = used(model)
-        model.close()
+        model.release()
         assert first.closed
         assert used(model) is not first
 
