@@ -37,9 +37,7 @@ UNCLEAR = Note("turns_unclear")
 # Without a model: words that refer to an earlier question, and the number of its keywords that are added.
 # "Is it possible …" refers to nothing; a determiner stands alone, a pronoun has a particle.
 ENGLISH_REFERENCES = "it its they them their this that these those he she his her him such and".split()
-KOREAN_DETERMINERS = (
-    "그 이 해당 그런 이런 그러한 이러한 그건 그게 이건 이게 그럼 그러면 그렇다면 그때".split()
-)
+KOREAN_DETERMINERS = "그 이 해당 그런 이런 그러한 이러한 그건 그게 이건 이게 그럼 그러면 그렇다면".split()
 KOREAN_PRONOUNS = "그것 이것 그들 이들 거기 그때".split()
 ENGLISH_WORDS = "|".join(f"[{word[0].upper()}{word[0]}]{word[1:]}" for word in ENGLISH_REFERENCES)
 REFERENCES = re.compile(

@@ -75,10 +75,9 @@ async def search(
 def _papers_of_doi(context: SearchContext) -> Stages | None:
     """Return the papers with a DOI as ranking, if the question is one and the index has them."""
     index, request = context.index, context.request
-    is_limited = (
-        request.filters not in {Filters(), Filters(complete=True)} or request.exclude or request.strategy
-    )
-    if is_limited or not whole_doi(request.question):
+    if not whole_doi(request.question) or request.exclude or request.strategy:
+        return None
+    if request.filters not in {Filters(), Filters(complete=True)}:
         return None
     from retriever.papers.linked import papers_of_doi
 

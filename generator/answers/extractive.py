@@ -9,7 +9,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from base.logistic import likelihood
 from base.patterns import lazy_regex
@@ -65,8 +64,9 @@ async def quoted_answer(
     findings: bool = True,
 ) -> Answer:
     """Quote the evidence of a search in a thread; see `extractive_answer`."""
-    quote = partial(extractive_answer, result, index, terms, threshold, most, findings=findings)
-    return await index.run(lambda _: quote())
+    return await index.run(
+        lambda _: extractive_answer(result, index, terms, threshold, most, findings=findings)
+    )
 
 
 def extractive_answer(
