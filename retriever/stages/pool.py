@@ -12,6 +12,7 @@ from retriever.queries.boolean import Query, describe
 from retriever.query_plan import NEAREST, NamedQuery, QueryPlan
 from retriever.request import SearchContext
 from retriever.stages.hits import SentQuery
+from retriever.stages.paper_sets import query_for_papers
 
 NEAREST_DESCRIBED = "(the passages nearest to the question's vector)"
 
@@ -79,7 +80,7 @@ def _search(context: SearchContext, plan: QueryPlan) -> Sequence[Sequence[Engine
     request = context.request
     with context.recorder.timed("search"):
         return context.index.engine.search(
-            [(named.query, named.k) for named in plan.queries],
+            [(query_for_papers(context.index, named.query), named.k) for named in plan.queries],
             filters=request.filters,
             collapse=request.collapse,
             read=plan.read,
@@ -96,7 +97,7 @@ def find_incomplete(context: SearchContext, plan: QueryPlan) -> tuple[EngineHit,
     if not plan.queries or request.filters.complete is not True:
         return ()
     [hits] = context.index.engine.search(
-        [(plan.queries[0].query, request.k)],
+        [(query_for_papers(context.index, plan.queries[0].query), request.k)],
         filters=replace(request.filters, complete=False),
         collapse=request.collapse,
     )
