@@ -36,11 +36,12 @@ LEAST = 0.02  # added to scores before their logarithm is taken
 WEIGHTS: Mapping[str, float] = {
     "bias": -0.438,
     "share": 3.035,
-    "coverage": 0.0,
     "head": -1.35,
     "tail": 0.558,
     "words": 0.306,
 }
+FEW_WORDS = 3
+LEAST_COVERAGE, ALL_WORDS, WITH_ALL_WORDS = 0.5, 0.99, 0.5
 READ = 100  # papers of a ranking that are judged
 LAST = 20  # last papers of a full ranking; their mean probability is assumed for READ more papers
 
@@ -80,11 +81,22 @@ class ScoreCurve:
         """Return the features of a paper."""
         share = math.log(max(0.0, paper.score) / self.best + LEAST) if self.best else math.log(LEAST)
         of_question = {"head": self.head, "tail": self.tail, "words": self.words}
-        return {"share": share, "coverage": paper.coverage, **of_question}
+        return {"share": share, **of_question}
 
     def probability(self, paper: PaperScore | None) -> float:
-        """Return the probability that a paper is relevant; 0 without a score."""
-        return likelihood(WEIGHTS, self.features(paper)) if paper and paper.score > 0 else 0.0
+        """Return the probability that a paper is relevant; 0 without a score.
+
+        The weights were fitted to questions in sentences. For a few words a paper with all of them counts as
+        relevant at least half the time, and one with less than half of their importance not at all.
+        """
+        if paper is None or paper.score <= 0:
+            return 0.0
+        found = likelihood(WEIGHTS, self.features(paper))
+        if self.words > math.log(FEW_WORDS):
+            return found
+        if paper.coverage < LEAST_COVERAGE:
+            return 0.0
+        return max(found, WITH_ALL_WORDS) if paper.coverage > ALL_WORDS else found
 
 
 def highest_expected_f(probabilities: Sequence[float]) -> float:

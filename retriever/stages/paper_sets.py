@@ -17,15 +17,18 @@ Papers = set[str]
 def query_for_papers(index: SearchIndex, query: Query) -> Query:
     """Return a query for the passages of the papers that satisfy an expression.
 
-    A query is returned as it is if each paper has one passage, if it joins no words, or if an engine does not
-    know its papers (sources).
+    A query is returned as it is if it joins no words, if each paper has one passage or the units of the index
+    are passages, and for sources, which cannot list their papers.
     """
     clauses = query.clauses if isinstance(query, And) else (query,)
     words = [
         clause for clause in clauses if any(isinstance(leaf, Term | Phrase) for leaf in _all_leaves(clause))
     ]
     joins = len(words) > 1 or any(map(_joins_words, words))
-    if not joins or index.manifest.papers == index.manifest.passages or index.engine.lexicon is None:
+    manifest = index.manifest
+    if not joins or manifest.unit == "passage" or manifest.papers == manifest.passages:
+        return query
+    if index.engine.lexicon is None:
         return query
     conditions = [clause for clause in clauses if clause not in words]
     leaves = list(dict.fromkeys(leaf for clause in words for leaf in _all_leaves(clause)))
