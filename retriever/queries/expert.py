@@ -18,7 +18,7 @@ r"""The expert language of librarians and researchers, parsed into queries.
 | `year:`, `연도:`, `발행년:` | 2019, 2019..2024, ..2024, 2019.., 2019-2024 |
 | `lang:`, `언어:` | ko, en, other, 한국어, 영어 |
 | `journal:`, `저널:`, `학술지:` | the whole name of the journal, in any case |
-| `author:`, `au:`, `저자:` | an author: the whole name in any order, or one word of it |
+| `author:`, `authors:`, `au:`, `저자:` | an author: the whole name in any order, or one word of it |
 | `type:`, `유형:`, `자료유형:` | the type, spelled as in the record: article-journal, thesis, … |
 | `id:`, `doi:` | the id of a paper or passage; a DOI |
 
@@ -73,7 +73,7 @@ OTHER_NAMES: dict[Field, tuple[str, ...]] = {
     "year": ("연도", "년도", "발행년", "발행연도"),
     "lang": ("언어", "language"),
     "journal": ("학술지", "저널"),
-    "author": ("저자", "au"),
+    "author": ("저자", "au", "authors"),
     "type": ("유형", "자료유형"),
 }
 SHOWN_FIELDS = ", ".join(f"{field} ({', '.join(names)})" for field, names in OTHER_NAMES.items())
