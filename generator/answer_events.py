@@ -181,7 +181,7 @@ def _next_state(known: _State, event: StepEvent) -> _State:
         return _with_made(known, step, event.made)
     if event.kind == "finished" and step.fallback and step.name == "answer":
         return replace(known, again=("fallback", "; ".join(step.notes)))
-    if event.growth and not event.growth.text and known.sentences:
+    if step.name == "answer" and event.growth and not event.growth.text and known.sentences:
         return replace(known, again=AGAIN)
     return known
 

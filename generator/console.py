@@ -22,7 +22,7 @@ from generator.answers.answer import (
     not_checked_line,
     quoted,
 )
-from generator.answers.streaming import readable
+from generator.answers.model_answer import readable
 from generator.checking.check import Hint
 from generator.pipeline import AskResult
 from generator.tracing.steps import Listener, StepEvent

@@ -21,8 +21,7 @@ from eval.places import open_places
 from eval.progress import question_bar
 from eval.ranking import MOST_FAILURES
 from generator.errors import ModelFailed
-from generator.finding.agents.judgement import judge
-from generator.finding.agents.relevance_judgement import WORDS
+from generator.finding.agents.judgement import WORDS, judge
 from generator.finding.finding import OpenedSources, find_resources
 from generator.finding.request import FindRequest
 from generator.finding.state import FindingState, FoundBy, Judgement, KnownPaper

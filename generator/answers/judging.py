@@ -15,7 +15,7 @@ from base.notes import Note
 from generator.answers.answer import Answer, Sentence, cited_passages
 from generator.checking.check import Check, Hint
 from generator.llm import Reply
-from generator.model_step import ModelStep, UnusableReply, constant, no_listener
+from generator.model_step import ModelStep, UnusableReply, constant
 from generator.prompts import load_prompt
 from generator.request import Resources
 from generator.tracing.steps import Step, error_text
@@ -152,7 +152,6 @@ def check_step(
         inputs={"sentences": len(claims)},
         output=lambda verdicts: verdicts and verdicts.as_record(),
         passages=passages,
-        listening=no_listener,
     )
 
 

@@ -36,7 +36,7 @@ async def find_in_steps(
 
     if state.understanding is None:
         subject = resources.conditions.remaining
-        understanding = await understand(resources, step, subject)
+        understanding = await understand(resources, step)
         texts = dict.fromkeys((subject, *understanding.queries))
         queries = tuple(
             SearchQuery(text, "expanded" if place else "question") for place, text in enumerate(texts)

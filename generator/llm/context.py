@@ -6,6 +6,7 @@ endpoint /tokenize are vLLM's; other servers have neither.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeGuard
@@ -53,12 +54,13 @@ class TokenCounting:
     """Context size of the model of one server, and token counts; `asked` records and replays requests."""
 
     def __init__(
-        self, settings: LanguageModelSettings, client: Client, asked: Callable[..., Awaitable[Any]]
+        self,
+        settings: LanguageModelSettings,
+        client: Client,
+        asked: Callable[..., Awaitable[Counted]],
     ) -> None:
         self._settings, self._client, self._asked = settings, client, asked
         self._context: Context | None = None
-        self._unknown_until = 0.0
-        self._lock = asyncio.Lock()
         self._tokenizer: Tokenizer | None = None
 
     async def open(self) -> None:
@@ -72,18 +74,16 @@ class TokenCounting:
         if self._settings.context_tokens is not None:
             return Context(self._settings.context_tokens, "setting")
 
-        async def ask() -> Counted:
-            said = await self._exchange("GET", f"{self._settings.base_url}/models", None, limit)
-            listed = said.get("data") if isinstance(said, dict) else None
-            models = [each for each in (listed if isinstance(listed, list) else []) if isinstance(each, dict)]
-            lengths = (each.get("max_model_len") for each in models if each.get("id") == self._settings.model)
-            return Counted(count=next(filter(is_count, lengths), None))
+        def length(said: Any) -> Any:
+            models = [each for each in said["data"] if each.get("id") == self._settings.model]
+            return next(filter(is_count, (each.get("max_model_len") for each in models)), None)
 
+        url = f"{self._settings.base_url}/models"
         async with self._lock:
             if self._context is None and now() >= self._unknown_until:
                 try:
-                    outcome, _ = await self._asked("context", "context", {}, ask)
-                    self._context = Context(outcome.count, "server") if outcome.count else NOBODY
+                    size = await self._ask("context", "GET", url, {}, length, limit)
+                    self._context = Context(size, "server") if size else NOBODY
                 except ModelFailed:  # waiting calls do not repeat the request
                     self._unknown_until = now() + self._settings.circuit_open_s
             return self._context or NOBODY
@@ -97,36 +97,39 @@ class TokenCounting:
         }
         if kwargs := self._settings.template_kwargs:
             request["chat_template_kwargs"] = kwargs
-        url = f"{str(self._settings.base_url).removesuffix('/v1')}/tokenize"
-
-        async def ask() -> Counted:
-            said = await self._exchange("POST", url, request, limit)
-            count = said.get("count") if isinstance(said, dict) else None
-            return Counted(count=count if is_count(count) else None)
-
         if self._settings.dialect == "vllm":
-            try:
-                outcome, _ = await self._asked("tokenize", "context", request, ask)
-            except ModelFailed:
-                outcome = Counted(count=None)
-            if outcome.count is not None:
-                return Count(outcome.count, "server")
+            url = f"{str(self._settings.base_url).removesuffix('/v1')}/tokenize"
+            with suppress(ModelFailed):
+                count = await self._ask("tokenize", "POST", url, request, lambda said: said["count"], limit)
+                if count is not None:
+                    return Count(count, "server")
         if self._tokenizer:
             return await asyncio.to_thread(_count_locally, self._tokenizer, messages)
         return at_most(messages)
 
-    async def _exchange(self, method: str, url: str, body: Mapping[str, Any] | None, limit: Limit) -> Any:
-        """Return the JSON of a response; None if it is not JSON or the server has no such endpoint."""
-        seconds = limit.or_sooner(min(ANSWER_S, self._settings.timeout_s), "timeout_s").left
-        response = await self._client.exchange(method, url, body, seconds)
-        if response.status_code in NO_SUCH_ADDRESS:
-            return None
-        if not response.is_success:
-            raise self._client.refusal_of(response, response.content, url)
-        try:
-            return read_json(response.content)
-        except ValueError:
-            return None
+    async def _ask(
+        self,
+        kind: str,
+        method: str,
+        url: str,
+        request: Mapping[str, Any],
+        read: Callable[[Any], Any],
+        limit: Limit,
+    ) -> int | None:
+        """Return the count in a response; None if the server has no such endpoint, or names none."""
+
+        async def send() -> Counted:
+            seconds = limit.or_sooner(min(ANSWER_S, self._settings.timeout_s), "timeout_s").left
+            response = await self._client.exchange(method, url, request or None, seconds)
+            if not response.is_success and response.status_code not in NO_SUCH_ADDRESS:
+                raise self._client.refusal_of(response, response.content, url)
+            try:
+                count = read(read_json(response.content)) if response.is_success else None
+            except (ValueError, LookupError, TypeError, AttributeError):
+                count = None
+            return Counted(count=count if is_count(count) else None)
+
+        return (await self._asked(kind, "context", request, send)).count
 
 
 def at_most(messages: "Sequence[Message]") -> Count:
@@ -223,7 +226,7 @@ async def fit(
     model.check()
     context, for_answer, first = await model.tokens.context(limit), model.settings.max_tokens, 0
     if refused is None:
-        whole = prompt(passage_texts(passages, [len(passage.text) for passage in passages]))
+        whole = prompt(passage_texts(passages))
         bound = at_most(whole)
         if context.tokens is None or bound.tokens <= context.tokens - for_answer:
             return FittedPrompt(whole, context, bound if context.tokens else None)
@@ -282,10 +285,12 @@ def shortened_lengths(passages: Sequence[StoredPassage]) -> list[tuple[int, ...]
     return levels
 
 
-def passage_texts(passages: Sequence[StoredPassage], lengths: Sequence[int]) -> list[str]:
-    """Return title, journal, year and text of each passage, the texts cut to these lengths."""
-    pairs = zip(passages, lengths, strict=True)
-    return [f"{_heading(passage)}\n{passage.text[:length]}" for passage, length in pairs]
+def passage_texts(
+    passages: Sequence[StoredPassage], lengths: Sequence[int | None] | None = None
+) -> list[str]:
+    """Return title, journal, year and text of each passage, the texts cut to `lengths` if given."""
+    cut = zip(passages, lengths or [None] * len(passages), strict=True)
+    return [f"{_heading(passage)}\n{passage.text[:length]}" for passage, length in cut]
 
 
 def _heading(passage: StoredPassage) -> str:

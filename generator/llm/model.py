@@ -4,10 +4,9 @@ Requests are OpenAI chat completions with `response_format` of type `json_schema
 llama.cpp. Answers of servers that ignore the schema are read tolerantly; an unreadable one is repaired once.
 """
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
@@ -16,10 +15,10 @@ from pydantic import BaseModel
 
 from base.untrusted import one_line
 from generator.errors import ContextExceeded, ModelAnswerInvalid, ModelFailed, ModelNotConfigured
-from generator.llm.client import Client, Completion, Limit, OnGrowth, limit_of, now
+from generator.llm.client import Client, Completion, Limit, limit_of, now
 from generator.llm.context import TokenCounting
 from generator.llm.reading import UnreadableAnswer, json_schema, read_answer
-from generator.llm.recording import Call, Outcome, Recording
+from generator.llm.recording import Call, O, Recording
 from generator.prompts import load_prompt
 from generator.settings import CacheSettings, LanguageModelSettings
 
@@ -115,7 +114,6 @@ class LanguageModel:
         self._client = Client(settings, transport, clock)
         self._cache = cache or CacheSettings()
         self._recording: Recording | None = None
-        self._closing = AsyncExitStack()
         self.endpoint = self._client.url
         self.tokens = TokenCounting(settings, self._client, self._asked)
 
@@ -127,15 +125,15 @@ class LanguageModel:
         """
         await self.tokens.open()
         if self._cache.mode != "off":
-            self._recording = await asyncio.to_thread(Recording, self._cache, str(self.settings.base_url))
-            self._closing.callback(self._recording.close)
+            self._recording = Recording(self._cache, str(self.settings.base_url))
         await self._client.open()
-        self._closing.push_async_callback(self._client.close)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         """Close the connections and the file."""
-        await self._closing.aclose()
+        if self._recording:
+            self._recording.close()
+        await self._client.close()
 
     @property
     def circuit_is_open(self) -> bool:
@@ -182,107 +180,86 @@ class LanguageModel:
             ModelAnswerInvalid: the answer and its repair do not match `schema`.
             CallNotRecorded, CacheUnusable: a replay lacks the call, or the file cannot be used.
         """
-        started, limit, sent, calls = now(), limit or self.limit(name), 0, list[tuple[Completion, bool]]()
+        started, limit = now(), limit or self.limit(name)
+        answers, failed = list[Completion](), 0  # `failed`: requests without an answer
 
         def show(text: str, pieces: int) -> None:
             if on_text:
                 on_text(Growth(name, text, pieces))
 
-        async def read(more: Sequence[Message] = ()) -> T:
-            body = chat_request([*messages, *more], schema, name=name, settings=self.settings)
-            answer = await self._complete(body, schema, name, prompt_version, limit, show)
-            calls.append(answer)
-            return read_answer(answer[0].text, schema)
+        def is_readable(answer: Completion) -> bool:
+            with suppress(UnreadableAnswer):
+                return bool(read_answer(answer.text, schema))
+            return False
 
+        async def ask(more: Sequence[Message] = ()) -> T:
+            body = chat_request([*messages, *more], schema, name=name, settings=self.settings)
+            request = {key: value for key, value in body.items() if key not in TRANSPORT_FIELDS}
+            sending = partial(self._client.complete, body, limit, show)
+            answer = await self._asked("chat", name, request, sending, is_readable, prompt_version)
+            if answer.first_token_s is None:  # not streamed
+                show(answer.text, answer.usage.completion_tokens or 0)
+            answers.append(answer)
+            return read_answer(answer.text, schema)
+
+        value: T | None = None
         try:
-            value, used = await read(), 0
-            if (complaint := fault(value)) and limit.may_ask_again():
-                show("", 0)
-                again = partial(read, repair_messages(calls[0][0].text, complaint, "correction"))
-                other, sent = await _without_fault(again, fault)
-                value, used = (value, 0) if other is None else (other, 1)
+            value, used = await ask(), 0
+            prompt, complaint = "correction", fault(value)
         except UnreadableAnswer as unreadable:
-            first = calls[0][0]
-            complaint = self._complaint(first, unreadable)
+            prompt, complaint = "repair", self._complaint(answers[0], unreadable)
+        first = answers[0]
+        if complaint:
             show("", 0)
-            if not limit.may_ask_again():
-                raise self._invalid([first], unreadable, name) from None
             try:
                 try:
-                    value, used = await read(repair_messages(first.text, complaint)), 1
+                    other = await ask(repair_messages(first.text, complaint, prompt))
                 except ContextExceeded as error:  # no room for the answer next to the passages
-                    if not limit.may_ask_again():
+                    if value is not None:
                         raise
-                    sent = error.attempts
-                    value, used = await read(repair_messages(LEFT_OUT, complaint)), -1
-            except ModelFailed as error:
-                error.attempts += first.attempts + sent
-                raise
+                    failed = error.attempts
+                    other = await ask(repair_messages(LEFT_OUT, complaint, prompt))
+                if value is None or not fault(other):
+                    value, used = other, -1
             except UnreadableAnswer as again:
-                raise self._invalid([call for call, _ in calls], again, name) from None
-        completions = [call for call, _ in calls]
-        first, last = completions[0], completions[used]
+                if value is None:
+                    raise self._invalid(answers, again, name) from None
+            except ModelFailed as error:
+                failed += error.attempts
+                if value is None:
+                    error.attempts = first.attempts + failed
+                    raise
+        assert value is not None  # noqa: S101 - a failed repair is raised
+        last = answers[used]
         return Reply(
             value=value,
             model=last.model,
             text=last.text,
             finish_reason=last.finish_reason,
-            prompt_tokens=_sum(call.usage.prompt_tokens for call in completions),
-            completion_tokens=_sum(call.usage.completion_tokens for call in completions),
-            attempts=sent + sum(call.attempts for call in completions),
+            prompt_tokens=_sum(each.usage.prompt_tokens for each in answers),
+            completion_tokens=_sum(each.usage.completion_tokens for each in answers),
+            attempts=failed + sum(each.attempts for each in answers),
             repaired=used != 0,
             milliseconds=1000 * (now() - started),
-            queued_ms=1000 * sum(call.queued_s for call in completions),
+            queued_ms=1000 * sum(each.queued_s for each in answers),
             first_token_ms=None if first.first_token_s is None else 1000 * first.first_token_s,
-            from_cache=all(from_file for _, from_file in calls),
+            from_cache=all(each.from_file for each in answers),
         )
-
-    async def _complete(
-        self,
-        body: Mapping[str, Any],
-        schema: type[BaseModel],
-        name: str,
-        prompt_version: int | None,
-        limit: Limit,
-        show: OnGrowth,
-    ) -> tuple[Completion, bool]:
-        """Answer a call by the server or from the file of recorded calls; True: from the file."""
-
-        async def ask() -> Completion:
-            return await self._client.complete(body, limit, show)
-
-        request = {key: value for key, value in body.items() if key not in TRANSPORT_FIELDS}
-        answer, from_file = await self._asked("chat", name, request, ask, schema, prompt_version)
-        assert isinstance(answer, Completion)  # noqa: S101 - of a chat
-        if answer.first_token_s is None:  # not streamed
-            show(answer.text, answer.usage.completion_tokens or 0)
-        return answer, from_file
 
     async def _asked(
         self,
         kind: str,
         name: str,
         request: Mapping[str, Any],
-        ask: Callable[[], Any],
-        schema: type[BaseModel] | None = None,
+        ask: Callable[[], Awaitable[O]],
+        is_usable: Callable[[O], bool] = lambda _: True,
         prompt_version: int | None = None,
-    ) -> tuple[Outcome, bool]:
-        """Return the outcome of a call, recorded or replayed if a file is in use; True: from the file."""
+    ) -> O:
+        """Return the outcome of a call, recorded or replayed if a file is in use."""
         if self._recording is None:
-            return await ask(), False
+            return await ask()
         call = Call(kind, name, self.settings.model, self.settings.revision, prompt_version, request)
-
-        def is_readable(outcome: Outcome) -> bool:
-            try:
-                return (
-                    not isinstance(outcome, Completion)
-                    or not schema
-                    or bool(read_answer(outcome.text, schema))
-                )
-            except UnreadableAnswer:
-                return False
-
-        return await self._recording.outcome(call, ask, is_readable)
+        return await self._recording.outcome(call, ask, is_usable)
 
     def _invalid(
         self, calls: Sequence[Completion], unreadable: UnreadableAnswer, name: str
@@ -306,19 +283,6 @@ class LanguageModel:
         if answer.finish_reason == "length":
             complaint += f"; it was cut off at {self.settings.max_tokens} tokens"
         return complaint
-
-
-async def _without_fault(
-    ask: Callable[[], Awaitable[T]], fault: Callable[[T], str | None]
-) -> tuple[T | None, int]:
-    """Return an answer without a fault, None if there is none, and the requests of a failed call."""
-    try:
-        value = await ask()
-    except UnreadableAnswer:
-        return None, 0
-    except ModelFailed as error:
-        return None, error.attempts
-    return (None if fault(value) else value), 0
 
 
 def _sum(counts: Iterator[int | None]) -> int | None:

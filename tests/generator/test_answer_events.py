@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from generator.answer_events import AnswerEvent, stream_answer
 from generator.answers.answer import SECTIONS
-from generator.answers.streaming import sections_so_far
+from generator.answers.model_answer import sections_so_far
 from generator.pipeline import AskRequest
 from generator.request import Turn
 from generator.ways import make_request

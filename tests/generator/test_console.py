@@ -2,7 +2,7 @@
 
 import pytest
 
-from generator.answers.streaming import readable
+from generator.answers.model_answer import readable
 from generator.console import live_progress
 from generator.finding.console import finding_line
 from generator.finding.state import FindingState

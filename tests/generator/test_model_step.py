@@ -130,13 +130,6 @@ def test_the_reservation_is_corrected_by_the_actual_cost(answers, calls, tokens)
     assert (budget.spent.calls, budget.spent.tokens) == (calls, tokens)
 
 
-def test_a_budget_without_room_for_the_repair_is_spent():
-    budget = Allowance(Budget(calls=1))
-    value, [step], requests = run(drafting(if_spent=constant("later")), says("no JSON"), budget=budget)
-    assert (value, len(requests), step.error, step.notes) == ("later", 1, "BudgetSpent", [])
-    assert (budget.spent.calls, budget.ended_limits) == (1, ["1 calls"])
-
-
 def test_concurrent_calls_together_stay_within_the_budget():
     script, budget = Scripted([says({"name": "Nakdong"})] * 5), Allowance(Budget(calls=3))
 

@@ -124,10 +124,9 @@ async def query_forms(
 
     forms: dict[str, Mapping[str, tuple[Query, ...]]] = {TYPED: await words_of([request.question])}
     if resources.model is not None:
-        subject = resources.conditions.remaining
-        understanding = await understand(resources, step, subject)
+        understanding = await understand(resources, step)
         if understanding.by == "model":
-            forms[REFINED] = await words_of(understanding.queries or (subject,))
+            forms[REFINED] = await words_of(understanding.queries or (resources.conditions.remaining,))
         question = [SearchQuery(request.question, "question")]
         [written] = await write_queries(question, kinds, resources, step)
         if written.has_other_words:

@@ -166,7 +166,6 @@ def test_the_complex_wording_asks_for_parts_and_the_rules_make_the_score(sample_
     ("question", "wording", "other"),
     [
         (ENGLISH, "reranking", "reranking_time"),
-        ("The latest papers on thermal runaway in battery packs", "reranking_time", "reranking"),
         ("Thermal runaway in battery packs, papers since 2015", "reranking_time", "reranking"),
     ],
 )

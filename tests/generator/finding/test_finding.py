@@ -2,9 +2,8 @@
 
 import asyncio
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-import httpx
 import pytest
 
 from base.errors import InvalidCall
@@ -21,7 +20,6 @@ from retriever.queries.boolean import Range
 from retriever.queries.filters import Filters
 from retriever.sources.kinds.index import IndexSource
 from tests.generator.finding_model import FindingModel, judgement, value_of
-from tests.generator.language_model import says
 from tests.generator.language_model import settings as model_settings
 from tests.generator.sample_index import ENGLISH, NAME, settings_of, shrag
 from tests.indexer.made_corpora import build, write_jsonl
@@ -184,32 +182,6 @@ def test_a_budget_of_papers_is_kept_told_and_gone_on_from(sample_home, tmp_path)
     assert set(ids(resumed)) == set(ids(whole))
 
 
-@dataclass
-class Repaired(FindingModel):
-    """Every answer is repaired, or first refused by a busy server."""
-
-    requests: int = 0
-    status: int = 200
-
-    def _answer(self, request):
-        self.requests += 1
-        body = json.loads(request.content)
-        if self.status != 200 and self.requests % 2:
-            return httpx.Response(self.status)
-        return super()._answer(request) if len(body["messages"]) > 1 else says("no JSON")
-
-
-@pytest.mark.parametrize("calls", [1, 9])
-@pytest.mark.parametrize("status", [200, 503])
-def test_no_request_passes_the_budget_of_calls_when_answers_are_repaired_and_retried(
-    sample_home, calls, status
-):
-    model = Repaired(status=status)
-    found = find(sample_home, FindRequest(ENGLISH, budget=Budget(calls=calls)), model=model)
-    assert (model.requests, found.state.spent.calls) == (calls, calls)
-    assert f"the budget of {calls} calls is spent" in found.notes[0]
-
-
 @pytest.mark.parametrize(
     "content",
     ["", "{}", "[]", '{"question": 3}', '{"question": "x", "version": 2}', '{"question": "x", "papers": 1}'],
@@ -350,16 +322,18 @@ def test_papers_of_two_sources_are_one_list_and_a_source_that_fails_costs_a_note
 
 
 def test_a_source_that_fails_from_the_second_round_on_ends_the_search(sample_home, monkeypatch):
-    calls = 0
+    calls, searches = 0, IndexSource.search
 
-    async def fails(*_, **__):  # the question itself is ranked
+    async def fails(*asked, **options):
         nonlocal calls
         calls += 1
         if calls > 20:
             pytest.fail("the source is asked on and on")
-        raise SourceFailed("gone")
+        if calls > 1:
+            raise SourceFailed("gone")
+        return await searches(*asked, **options)
 
     monkeypatch.setattr(IndexSource, "search", fails)
-    found = find(sample_home, FindRequest(ENGLISH, rounds=10))
+    found = find(sample_home, FindRequest(ENGLISH, rounds=10), model=FindingModel())
     assert RUNAWAY in ids(found)
     assert any("further queries were not answered: gone" in note for note in found.notes)

@@ -95,7 +95,8 @@ ASPECTS = {
     ],
 }
 # Nothing to switch off: a model judges without links, and the rest is a model's.
-IDLE = {"with a model": {"links"}, "without one": {"query-writing", "own-words", "judgement"}}
+MODELS = {"understanding", "query-writing", "own-words", "judgement", "evolver"}
+IDLE = {"with a model": {"links"}, "without one": MODELS}
 NEEDING = {"query-writing": ("own-words",), "refchain": ("cited-by", "links"), "cited-by": ("links",)}
 THRESHOLDS = {"with a model": 0.3, "without one": 0.01}
 
@@ -133,9 +134,8 @@ def test_each_part_does_its_work_and_switching_it_off_changes_this_alone(found, 
     assert gone == {part, *NEEDING.get(part, ())} - IDLE[way]
 
 
-@pytest.mark.parametrize("way", BOTH)
-def test_a_question_for_one_certain_paper_is_widened_where_that_addition_is_off(found, way):
-    whole, without = found(CERTAIN, way), found(CERTAIN, way, "specific-intent")
+def test_a_question_for_one_certain_paper_is_widened_where_that_addition_is_off(found):
+    whole, without = found(CERTAIN, BOTH[0]), found(CERTAIN, BOTH[0], "specific-intent")
     assert whole.state.understanding.intent == "specific"
     assert not whole.state.understanding.queries
     assert without.state.understanding.intent != "specific"

@@ -37,13 +37,10 @@ def test_a_trace_shows_steps_with_times_the_tree_and_the_papers(traces, tmp_path
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0] == REVIEW
-    for step in ("understanding", "retrieval", "judgement", "refchain", "evolver", "reranking"):
+    for step in ("understanding", "retrieval", "judgement", "refchain", "reranking"):
         assert any(line.strip().startswith(f"{step}: ") and " ms" in line for line in lines)
     query = lines.index(f"{REVIEW} (question)")
     assert lines[query + 1].startswith("    ")
-    evolved = [line for line in lines if line.endswith("(application)")]
-    assert evolved
-    assert all(line.startswith(" " * 8) for line in evolved)
     for paper in record["papers"]:
         assert any(f" {paper['id']} {paper['title']}" in line for line in lines)
 
