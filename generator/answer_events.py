@@ -14,12 +14,11 @@ from typing_extensions import TypedDict
 
 from base.notes import NoteCodes, note_codes
 from generator.answers.answer import Sentence, SentencesSoFar
-from generator.checking.check import Check, Hint
+from generator.checking import Check, Hint
 from generator.llm import LanguageModel
 from generator.pipeline import AskResult, EvidenceHit, answer_question, evidence_records
 from generator.request import AskRequest, Settings
-from generator.tracing.progress import snapshots
-from generator.tracing.steps import Listener, Step, StepEvent
+from generator.tracing import Listener, Step, StepEvent, snapshots
 from retriever.index import OpenIndex
 from retriever.queries.keywords import Keyword, KeywordRecord
 from retriever.search import Stages

@@ -23,10 +23,9 @@ from generator.answers.answer import (
     quoted,
 )
 from generator.answers.model_answer import readable
-from generator.checking.check import Hint
+from generator.checking import Hint
 from generator.pipeline import AskResult
-from generator.tracing.steps import Listener, StepEvent
-from generator.tracing.trace import Trace
+from generator.tracing import Listener, StepEvent, Trace
 from indexer.corpora.papers import Language, language_of_question
 from retriever.stages.hits import Hit, unknown_words_note
 

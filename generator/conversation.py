@@ -17,7 +17,7 @@ from base.notes import Note
 from generator.model_step import ModelStep
 from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources, Turn
-from generator.tracing.steps import Step
+from generator.tracing import Step
 from indexer.analysis.word_roles import role_of
 from indexer.corpora.papers import language_of_question
 from retriever.errors import BadQuestion

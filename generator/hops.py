@@ -21,7 +21,7 @@ from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.request import WAY, AskRequest, Resources
 from generator.strategist import ask_for_strategy, model_strategy, normalised
-from generator.tracing.steps import Step
+from generator.tracing import Step
 from generator.ways import Way
 from generator.ways.shrag import answer_step, search_step
 from indexer.corpora.papers import language_of_question

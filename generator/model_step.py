@@ -25,7 +25,7 @@ from generator.llm import Growth, LanguageModel, OnText, Reply
 from generator.llm.context import FittedPrompt, fit, passage_texts
 from generator.llm.model import Message
 from generator.prompts import Prompt
-from generator.tracing.steps import Step, error_text
+from generator.tracing import Step, error_text
 from indexer.files.schema import StoredPassage
 
 R = TypeVar("R", bound=BaseModel)

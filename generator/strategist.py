@@ -23,8 +23,7 @@ from generator.llm import LanguageModel
 from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources, Settings
-from generator.tracing.progress import all_of
-from generator.tracing.steps import Step
+from generator.tracing import Step, all_of
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Language, language_of_question
 from retriever.conditions import find_conditions
 from retriever.index import OpenIndex, SearchIndex

@@ -26,12 +26,11 @@ from eval.files import Input
 from eval.runs import Ranking, as_written
 from generator.errors import CircuitOpen, ContextExceeded, ModelFailed, ModelRefusedCall
 from generator.finding.agents import PURE
-from generator.finding.calls import FindOptions
+from generator.finding.calls import FindOptions, FindRequest
 from generator.finding.finding import OpenedSources, find_in_sources, find_resources, index_as_source
-from generator.finding.request import FindRequest, FindResources
 from generator.finding.result import FoundPapers
-from generator.finding.state import FindingState
-from generator.tracing.steps import Step
+from generator.finding.state import FindingState, FindResources
+from generator.tracing import Step
 from indexer.corpora.papers import Paper
 from retriever.calls import SourceNames
 from retriever.conditions import find_conditions

@@ -30,7 +30,7 @@ from generator.answers.answer import (
     without_markup,
 )
 from generator.answers.extractive import MOST_SENTENCES
-from generator.checking.check import check_sentence
+from generator.checking import check_sentence
 from generator.llm import Growth, OnText, Reply
 from generator.llm.reading import fitted_value, numbers_in, without_thoughts
 from generator.model_step import ModelStep

@@ -17,8 +17,8 @@ from retriever.export_files import check_export, write_export
 from retriever.options import COMPLETIONS, chosen_place, export_options
 
 if TYPE_CHECKING:
+    from generator.finding.calls import FindRequest
     from generator.finding.finding import OpenedSources
-    from generator.finding.request import FindRequest
     from generator.finding.result import FoundPapers
     from generator.finding.state import FindingState
     from generator.request import Settings
@@ -73,7 +73,7 @@ def find_papers(
     from generator.finding.state import FindingState
     from generator.places import check_files
     from generator.request import Settings
-    from generator.tracing.trace import Trace
+    from generator.tracing import Trace
     from indexer.settings import named_paths
 
     check_export(export, cite, out, as_json=as_json)
@@ -129,9 +129,9 @@ def _search(
     from generator.console import live_progress
     from generator.finding.console import finding_line
     from generator.finding.finding import find_in_sources
-    from generator.finding.so_far import SoFar, cancelled_by_sigterm
+    from generator.finding.result import SoFar, cancelled_by_sigterm
     from generator.places import run
-    from generator.tracing.steps import StepEvent, error_text
+    from generator.tracing import StepEvent, error_text
 
     so_far = SoFar()
 

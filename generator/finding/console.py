@@ -11,8 +11,7 @@ from generator.finding.agents.reranking import LONGEST_WHY
 from generator.finding.events import STEPS
 from generator.finding.result import FoundPapers
 from generator.finding.state import FindingState, FoundBy
-from generator.tracing.steps import StepEvent
-from generator.tracing.trace import Trace
+from generator.tracing import StepEvent, Trace
 
 INDENT = "    "
 WAYS = {"query": "found at rank {} by {}", "reference": "reference {} of {}", "citing": "refers to {1}"}

@@ -14,8 +14,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from generator.budgets import Spent
+from generator.finding.calls import FindRequest
 from generator.finding.finding import OpenedSources, find_in_sources
-from generator.finding.request import FindRequest
 from generator.finding.result import (
     BriefPaper,
     FoundPapers,
@@ -27,8 +27,7 @@ from generator.finding.result import (
 from generator.finding.state import FindingState, FoundBy, KnownPaper, Score
 from generator.llm import LanguageModel
 from generator.request import Settings
-from generator.tracing.progress import snapshots
-from generator.tracing.steps import Listener, StepEvent
+from generator.tracing import Listener, StepEvent, snapshots
 
 FindingEventKind: TypeAlias = Literal["step", "understanding", "queries", "papers", "spent", "done"]
 FindingStep: TypeAlias = Literal[

@@ -6,7 +6,7 @@ when it is loaded.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -19,11 +19,16 @@ from base.errors import InvalidCall, RemediableError
 from base.files.output_files import write_output
 from base.files.regular_files import read_regular
 from base.notes import SavedNote
-from generator.budgets import Spent
-from generator.finding.request import FindRequest
+from generator.budgets import Allowance, Spent
+from generator.finding.calls import FindRequest
+from generator.llm import LanguageModel
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Paper
+from retriever.conditions import Conditions
+from retriever.exclusions import Excluded
 from retriever.queries.boolean import Range
-from retriever.sources.merging import MergedPaper
+from retriever.relevance.paper_ranking import QuestionRanking
+from retriever.relevance.papers import PaperRelevance
+from retriever.sources.merging import LimitedSource, MergedPaper
 
 Intent = Literal["survey", "recent", "comparison", "specific", "other"]
 Year = Annotated[int, Field(ge=FIRST_YEAR, le=LAST_YEAR)]
@@ -31,6 +36,7 @@ Year = Annotated[int, Field(ge=FIRST_YEAR, le=LAST_YEAR)]
 MOST_BYTES = 256_000_000  # of a saved state
 MOST_SPENT = 10**24  # limit of each amount; JSON numbers may have any number of digits
 MOST_ROUNDS, MOST_QUERIES = 1_000, 1_000
+TITLE_CHARACTERS, ABSTRACT_CHARACTERS = 1_000, 4_000  # limits of a paper in a prompt
 BODY_CHARACTERS = 2_000  # of the full text, for records without an abstract
 QueryKind = Literal["question", "expanded", "method", "application", "limitation"]
 FoundKind = Literal["query", "reference", "citing"]
@@ -254,3 +260,32 @@ def hash_of(paper: Paper) -> str:
 @cache
 def _adapter() -> "TypeAdapter[FindingState]":
     return TypeAdapter(FindingState)
+
+
+def title_of(paper: Paper) -> str:
+    """Return the title of a paper for a prompt."""
+    return (paper.title or paper.title2)[:TITLE_CHARACTERS]
+
+
+def abstract_of(paper: Paper) -> str:
+    """Return the abstract of a paper for a prompt."""
+    return (paper.abstract or paper.abstract2)[:ABSTRACT_CHARACTERS]
+
+
+@dataclass(frozen=True, slots=True)
+class FindResources:
+    """A request with the sources, models and budget of its search; the caller keeps them open."""
+
+    request: FindRequest
+    sources: Sequence[LimitedSource]
+    relevance: PaperRelevance
+    ranking: QuestionRanking
+    model: LanguageModel | None
+    allowance: Allowance
+    conditions: Conditions  # explicit ones of the question
+    excluded: tuple[Excluded, ...] = ()  # the exclusions among them, analysed
+
+    @property
+    def ranks(self) -> bool:
+        """Whether `shrag` ranks the question's papers, because no model judges them."""
+        return self.model is None and not self.relevance.has_model

@@ -18,7 +18,7 @@ from generator.errors import ContextExceeded, ModelAnswerInvalid, ModelFailed, M
 from generator.llm.client import Client, Completion, Limit, limit_of, now
 from generator.llm.context import TokenCounting
 from generator.llm.reading import UnreadableAnswer, json_schema, read_answer
-from generator.llm.recording import Call, O, Recording
+from generator.llm.recording import Call, OneOutcome, Recording
 from generator.prompts import load_prompt
 from generator.settings import CacheSettings, LanguageModelSettings
 
@@ -187,49 +187,38 @@ class LanguageModel:
             if on_text:
                 on_text(Growth(name, text, pieces))
 
-        def is_readable(answer: Completion) -> bool:
-            with suppress(UnreadableAnswer):
-                return bool(read_answer(answer.text, schema))
-            return False
-
         async def ask(more: Sequence[Message] = ()) -> T:
             body = chat_request([*messages, *more], schema, name=name, settings=self.settings)
             request = {key: value for key, value in body.items() if key not in TRANSPORT_FIELDS}
             sending = partial(self._client.complete, body, limit, show)
-            answer = await self._asked("chat", name, request, sending, is_readable, prompt_version)
+            answer = await self._asked(
+                "chat", name, request, sending, partial(_is_readable, schema), prompt_version
+            )
             if answer.first_token_s is None:  # not streamed
                 show(answer.text, answer.usage.completion_tokens or 0)
             answers.append(answer)
             return read_answer(answer.text, schema)
 
-        value: T | None = None
         try:
             value, used = await ask(), 0
-            prompt, complaint = "correction", fault(value)
         except UnreadableAnswer as unreadable:
-            prompt, complaint = "repair", self._complaint(answers[0], unreadable)
-        first = answers[0]
-        if complaint:
             show("", 0)
             try:
-                try:
-                    other = await ask(repair_messages(first.text, complaint, prompt))
-                except ContextExceeded as error:  # no room for the answer next to the passages
-                    if value is not None:
-                        raise
-                    failed = error.attempts
-                    other = await ask(repair_messages(LEFT_OUT, complaint, prompt))
-                if value is None or not fault(other):
-                    value, used = other, -1
-            except UnreadableAnswer as again:
-                if value is None:
-                    raise self._invalid(answers, again, name) from None
+                complaint = self._complaint(answers[0], unreadable)
+                value, failed = await _repaired(ask, answers[0].text, complaint)
             except ModelFailed as error:
-                failed += error.attempts
-                if value is None:
-                    error.attempts = first.attempts + failed
-                    raise
-        assert value is not None  # noqa: S101 - a failed repair is raised
+                error.attempts += answers[0].attempts
+                raise
+            except UnreadableAnswer as again:
+                raise self._invalid(answers, again, name) from None
+            used = -1
+        else:
+            if fault_of_it := fault(value):
+                show("", 0)
+                correction = repair_messages(answers[0].text, fault_of_it, "correction")
+                other, failed = await _without_fault(partial(ask, correction), fault)
+                value, used = (value, 0) if other is None else (other, -1)
+        first = answers[0]
         last = answers[used]
         return Reply(
             value=value,
@@ -251,10 +240,10 @@ class LanguageModel:
         kind: str,
         name: str,
         request: Mapping[str, Any],
-        ask: Callable[[], Awaitable[O]],
-        is_usable: Callable[[O], bool] = lambda _: True,
+        ask: Callable[[], Awaitable[OneOutcome]],
+        is_usable: Callable[[OneOutcome], bool] = lambda _: True,
         prompt_version: int | None = None,
-    ) -> O:
+    ) -> OneOutcome:
         """Return the outcome of a call, recorded or replayed if a file is in use."""
         if self._recording is None:
             return await ask()
@@ -283,6 +272,39 @@ class LanguageModel:
         if answer.finish_reason == "length":
             complaint += f"; it was cut off at {self.settings.max_tokens} tokens"
         return complaint
+
+
+def _is_readable(schema: type[BaseModel], answer: Completion) -> bool:
+    with suppress(UnreadableAnswer):
+        return bool(read_answer(answer.text, schema))
+    return False
+
+
+async def _repaired(
+    ask: Callable[[Sequence[Message]], Awaitable[T]], text: str, complaint: str
+) -> tuple[T, int]:
+    """Return a repaired answer and the requests without an answer; a text too long is not sent back."""
+    try:
+        return await ask(repair_messages(text, complaint)), 0
+    except ContextExceeded as exceeded:  # no room for the answer next to the passages
+        try:
+            return await ask(repair_messages(LEFT_OUT, complaint)), exceeded.attempts
+        except ModelFailed as error:
+            error.attempts += exceeded.attempts
+            raise
+
+
+async def _without_fault(
+    ask: Callable[[], Awaitable[T]], fault: Callable[[T], str | None]
+) -> tuple[T | None, int]:
+    """Return an answer without a fault, None if there is none, and the requests of a failed call."""
+    try:
+        value = await ask()
+    except UnreadableAnswer:
+        return None, 0
+    except ModelFailed as error:
+        return None, error.attempts
+    return (None if fault(value) else value), 0
 
 
 def _sum(counts: Iterator[int | None]) -> int | None:

@@ -78,7 +78,7 @@ class _Failure(BaseModel):
 
 
 Outcome: TypeAlias = Completion | Counted
-O = TypeVar("O", Completion, Counted)
+OneOutcome = TypeVar("OneOutcome", Completion, Counted)
 OUTCOMES: TypeAdapter[Completion | Counted | _Failure] = TypeAdapter(Completion | Counted | _Failure)
 
 
@@ -140,9 +140,9 @@ class Recording:
     async def outcome(
         self,
         call: Call,
-        ask: Callable[[], Awaitable[O]],
-        is_usable: Callable[[O], bool] = lambda _: True,
-    ) -> O:
+        ask: Callable[[], Awaitable[OneOutcome]],
+        is_usable: Callable[[OneOutcome], bool] = lambda _: True,
+    ) -> OneOutcome:
         """Return the outcome of a call, from the file or by `ask`.
 
         Mode `record` stores all outcomes and failures, `use` only usable outcomes, so others are sent again.
@@ -158,7 +158,7 @@ class Recording:
             if isinstance(kept, _Failure):
                 raise kept.as_error(self._address)
             if kept is not None:
-                return cast("O", kept)
+                return cast("OneOutcome", kept)
             try:
                 answer = await ask()
             except ModelFailed as error:
@@ -167,7 +167,7 @@ class Recording:
                 raise
             if self._mode == "use" and not is_usable(answer):
                 return answer
-            return cast("O", self._keep(call, answer))
+            return cast("OneOutcome", self._keep(call, answer))
 
     def _keep(self, call: Call, outcome: Outcome | _Failure) -> Outcome | _Failure:
         """Store an outcome in place of an earlier one; mode `use` only replaces failures.

@@ -16,7 +16,7 @@ from base.notes import Note
 from generator.answers.answer import WayResult
 from generator.errors import UnknownWay
 from generator.request import METHOD, AskRequest, Resources, Settings
-from generator.tracing.steps import Step
+from generator.tracing import Step
 from retriever.errors import BadFilter
 from retriever.queries.filters import Filters
 

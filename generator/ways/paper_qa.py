@@ -27,8 +27,7 @@ from generator.llm import Reply
 from generator.model_step import ModelStep, UnusableReply
 from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources
-from generator.tracing.progress import all_of
-from generator.tracing.steps import Step
+from generator.tracing import Step, all_of
 from generator.ways.shrag import answer_step
 from indexer.corpora.papers import language_of_question
 from retriever.papers.page import Topic, find_topic

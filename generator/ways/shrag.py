@@ -21,7 +21,7 @@ from generator.answers.judging import judged
 from generator.answers.model_answer import WHOLE_ANSWER, AnswerForm, written_answer
 from generator.request import AskRequest, Resources
 from generator.strategist import ask_for_strategy
-from generator.tracing.steps import Step
+from generator.tracing import Step
 from retriever.answerability import THRESHOLD
 from retriever.request import SearchContext
 from retriever.search import Stages, open_search, present, run_stages

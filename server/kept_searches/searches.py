@@ -26,11 +26,10 @@ from base.logs import get_logger
 from base.notes import Note, NoteCodes, with_codes
 from base.records import adapter
 from generator.budgets import Spent
-from generator.finding.calls import FindCall
-from generator.finding.request import FindRequest
+from generator.finding.calls import FindCall, FindRequest
 from generator.finding.result import partial_result
 from generator.finding.state import FindingState, SavedSpent
-from generator.tracing.progress import ended
+from generator.tracing import ended
 from indexer.corpora.readers.json_records import parse_record
 from server.access.callers import Caller
 from server.errors import SearchRunning, SearchUnusable, StoreUnusable, UnknownSearch

@@ -135,12 +135,3 @@ def test_the_model_answers_in_the_form_that_is_asked_for():
     schema = script.bodies[0]["response_format"]["json_schema"]["schema"]
     assert list(schema["properties"]) == ["tags"]
     assert by_model(TITLES["completion"], says({"title": "간호사와 이직"}))[1] == "간호사와 이직"
-
-
-def test_a_long_request_is_shown_to_the_model_in_part():
-    long = REQUESTS["title"].replace(QUESTION, QUESTION * 10_000)
-    script, _ = by_model([Turn("user", long)], says({"title": "간호"}))
-    (message,) = script.bodies[0]["messages"]
-    assert len(message["content"]) < 13_000
-    assert message["content"].startswith("### Task:")
-    assert message["content"].endswith("</chat_history>")

@@ -11,7 +11,7 @@ from generator.budgets import Allowance, Budget, Spent
 from generator.llm import LanguageModel
 from generator.model_step import ModelStep, UnusableReply, constant
 from generator.prompts import Prompt
-from generator.tracing.steps import Step
+from generator.tracing import Step
 from tests.generator.language_model import Scripted, says, settings
 from tests.generator.sample_index import passage
 

@@ -11,13 +11,19 @@ from typing import Annotated
 
 from pydantic import BaseModel, StringConstraints
 
-from generator.finding.agents.prompts import TITLE_CHARACTERS, abstract_of, title_of
-from generator.finding.request import FindResources
-from generator.finding.state import FindingState, KnownPaper, QueryKind, SearchQuery
+from generator.finding.state import (
+    TITLE_CHARACTERS,
+    FindingState,
+    FindResources,
+    KnownPaper,
+    QueryKind,
+    SearchQuery,
+    abstract_of,
+    title_of,
+)
 from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
-from generator.tracing.progress import all_of
-from generator.tracing.steps import Step
+from generator.tracing import Step, all_of
 
 EVOLVED_PAPERS = 10  # best papers of a round that were not evolved before
 SHOWN_QUERIES = 50  # earlier queries in the prompt
@@ -38,8 +44,8 @@ class EvolvedQueries(BaseModel):
 async def evolve(state: FindingState, resources: FindResources, step: Step) -> FindingState:
     """Add the queries of the next round; none if the relevant papers yield no new query.
 
-    The state is unchanged without a model, if no budget is left, or if the previous round yielded no query. A resumed search
-    recognises the latter only from the state.
+    The state is unchanged without a model, if no budget is left, or if the previous round yielded no query.
+    A resumed search recognises the latter only from the state.
     """
     request = resources.request
     brought_nothing = state.round > max((query.round for query in state.queries), default=0)

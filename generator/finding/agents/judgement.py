@@ -16,14 +16,20 @@ from typing import Annotated
 from pydantic import BaseModel, Field, StringConstraints
 
 from base.notes import Note
-from generator.finding.agents.prompts import abstract_of, title_of
-from generator.finding.request import FindRequest, FindResources
-from generator.finding.state import FindingState, Judgement, KnownPaper, hash_of
+from generator.finding.calls import FindRequest
+from generator.finding.state import (
+    FindingState,
+    FindResources,
+    Judgement,
+    KnownPaper,
+    abstract_of,
+    hash_of,
+    title_of,
+)
 from generator.llm import Reply
 from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
-from generator.tracing.progress import all_of
-from generator.tracing.steps import Step
+from generator.tracing import Step, all_of
 from indexer.corpora.papers import Paper
 from retriever.errors import SourceFailed
 from retriever.relevance.paper_ranking import highest_expected_f

@@ -9,10 +9,8 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from base.notes import Note
-from generator.finding.request import FindResources
-from generator.finding.state import FindingState, FoundBy, FoundKind, KnownPaper, found_again
-from generator.tracing.progress import all_of
-from generator.tracing.steps import Step
+from generator.finding.state import FindingState, FindResources, FoundBy, FoundKind, KnownPaper, found_again
+from generator.tracing import Step, all_of
 from indexer.corpora.normal_forms import whole_doi
 from retriever.errors import SourceFailed
 from retriever.queries.filters import Filters, satisfies

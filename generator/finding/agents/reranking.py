@@ -12,12 +12,11 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from base.amounts import counted
 from base.notes import Note
-from generator.finding.agents.prompts import TITLE_CHARACTERS, title_of
-from generator.finding.request import FindRequest, FindResources
-from generator.finding.state import FindingState, KnownPaper
+from generator.finding.calls import FindRequest
+from generator.finding.state import TITLE_CHARACTERS, FindingState, FindResources, KnownPaper, title_of
 from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
-from generator.tracing.steps import Step
+from generator.tracing import Step
 from retriever.errors import SourceFailed
 from retriever.relevance.authority import Cited, authorities, citations, timeliness
 from retriever.sources.merging import ask_sources

@@ -8,11 +8,10 @@ from typing import Annotated
 from pydantic import BaseModel, Field, StringConstraints
 
 from base.notes import Note
-from generator.finding.request import FindResources
-from generator.finding.state import Intent, Understanding, Year
+from generator.finding.state import FindResources, Intent, Understanding, Year
 from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
-from generator.tracing.steps import Step
+from generator.tracing import Step
 from retriever.sources.merging import LimitedSource
 
 QUERIES = 5  # besides the question itself

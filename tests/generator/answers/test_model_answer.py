@@ -52,32 +52,16 @@ def checks(answer):
 
 
 def test_an_answer_has_passage_ids_in_place_of_numbers(sample):
-    mica = {"text": "Mica plates delayed thermal runaway by 6 minutes.", "citations": [2]}
     both = {"text": "Aerogel and mica delayed thermal runaway.", "citations": [1, 2]}
-    said = answer_of(GOOD, mica, introduction=[both], conclusion=[both])
-    script, answer, reply, version = ask(sample, said)
+    script, answer, reply, version = ask(sample, answer_of(GOOD, introduction=[both], conclusion=[both]))
     assert answer.title == "Aerogel delays it"
-    assert [sentence.section for sentence in answer.sentences] == [
-        "introduction",
-        "body",
-        "body",
-        "conclusion",
-    ]
-    assert [sentence.text for sentence in answer.sentences] == [
-        both["text"],
-        GOOD["text"],
-        mica["text"],
-        both["text"],
-    ]
-    assert checks(answer) == [
-        (("B1", "B2"), "not checked"),
-        (("B1",), "not checked"),
-        (("B2",), "not checked"),
-        (("B1", "B2"), "not checked"),
+    assert [(each.section, each.text, each.citations) for each in answer.sentences] == [
+        ("introduction", both["text"], ("B1", "B2")),
+        ("body", GOOD["text"], ("B1",)),
+        ("conclusion", both["text"], ("B1", "B2")),
     ]
     assert (answer.language, answer.written_by, answer.abstained) == ("en", "tiny-writer-7b", False)
-    assert len(script.requests) == 1
-    assert reply.repaired is False
+    assert (len(script.requests), reply.repaired) == (1, False)
     assert version == load_prompt("answer", "en").version
 
 
@@ -98,14 +82,6 @@ def test_a_title_is_checked_against_the_cited_passages(sample, title, check, hin
     assert [hint["code"] for hint in record.get("title_hints", [])] == hints
     word = " (not checked)" if check == "not checked" else ""
     assert answer.as_text().splitlines()[0] == title + word
-
-
-def test_the_prompt_has_the_question_and_numbered_passages(sample):
-    script, *_ = ask(sample, answer_of(GOOD))
-    (message,) = script.bodies[0]["messages"]
-    assert '<passage number="2">\nMica in packs\nMica plates delayed' in message["content"]
-    assert f"<question>\n{QUESTION}\n</question>" in message["content"]
-    assert script.bodies[0]["response_format"]["json_schema"]["name"] == "answer"
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from generator.budgets import Budget
+from generator.finding.calls import FindRequest
 from generator.finding.events import PAPERS_IN_AN_EVENT, STEPS, stream_finding
 from generator.finding.finding import open_index_as_source
-from generator.finding.request import FindRequest
 from generator.finding.result import LONGEST_TEXT
 from generator.finding.state import FindingState, FoundBy, KnownPaper, SearchQuery, Understanding
 from indexer.corpora.papers import Paper
@@ -116,32 +116,6 @@ def test_thousands_of_papers_and_long_texts_are_told_in_bounded_events(sample_ho
     assert max(map(len, by_query)) <= LONGEST_TEXT
     assert by_id["P0"]["found_by"]["of"] in by_query
     assert by_id["P7"]["found_by"] == {"kind": "reference", "of": "P2", "rank": 7}
-
-
-@pytest.mark.parametrize(
-    ("record", "address"),
-    [
-        ({"url": "https://example.org/17", "doi": "10.1234/a.17"}, "https://example.org/17"),
-        ({"url": "javascript:alert(1)", "doi": "10.1234/a.17"}, "https://doi.org/10.1234/a.17"),
-        ({"url": "file:///etc/passwd"}, None),
-        ({}, None),
-    ],
-)
-def test_papers_of_events_and_tree_link_to_the_web_alone(sample_home, record, address):
-    found_by = (FoundBy("query", ENGLISH, 1),)
-    known = KnownPaper(MergedPaper(Paper(id="P1", title="A paper", **record), ((NAME, "P1"),)), found_by)
-    state = FindingState(
-        ENGLISH,
-        subject=ENGLISH,
-        understanding=Understanding(),
-        queries=(SearchQuery(ENGLISH, "question", found=("P1",)),),
-        papers={"P1": known},
-    )
-    request = FindRequest(ENGLISH, rounds=0, layers=0, budget=Budget(papers=0))
-    events = stream(sample_home, request, state=state)
-    _, papers = added_up(events)
-    [query] = events[-1].data["tree"]
-    assert papers["P1"].get("url") == query["papers"][0].get("url") == address
 
 
 def test_a_models_judgements_are_told_one_by_one_and_its_work_ends_with_the_reader(sample_home):

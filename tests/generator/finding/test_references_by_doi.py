@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from generator.finding.agents.refchain import doi_of
+from generator.finding.calls import FindRequest
 from generator.finding.finding import OpenedSources, find_in_sources
-from generator.finding.request import FindRequest
 from generator.finding.result import FoundPapers
 from generator.finding.state import FoundBy, KnownPaper
 from indexer.corpora.papers import Paper
@@ -93,16 +93,6 @@ def test_references_that_the_finding_source_does_not_know_are_looked_up_by_doi(h
     assert drained.layer == 1
     filters = [request.one("filter") for request in asked if request.one("filter")]
     assert filters == ["doi:10.5555/paddy.1", "ids.openalex:W101", "ids.openalex:W102"]
-
-
-def test_a_source_that_fails_at_a_doi_costs_its_references_alone_and_a_note(home: Path) -> None:
-    def refusing(asked: Asked) -> Reply:
-        return Reply(status=500) if asked.one("filter") else openalex(asked)
-
-    found, _ = found_with(home, refusing)
-
-    assert titles(found) == {"Methane of paddies", "Other paddies"}
-    assert any(note.startswith("references were not looked up by DOI: ") for note in found.notes)
 
 
 def test_a_preprint_without_another_doi_has_that_of_arxiv() -> None:

@@ -163,15 +163,6 @@ def test_a_refused_prompt_is_shortened_and_sent_once_more(sample):
 SMALL = "max_tokens=2048 cannot be greater than max_model_len=1024. Please request fewer output tokens."
 
 
-def test_a_refusal_without_a_size_shortens_the_prompt_to_three_quarters(sample):
-    overflow = httpx.Response(400, json={"error": {"message": "context_length_exceeded"}})
-    evidence = [passage("LONG", "A sentence of some words stands here. " * 200)]
-    script, done = written(sample, overflow, says(ANSWER), beside={"tokenize": tokenize}, evidence=evidence)
-    first, second = (len(body["messages"][0]["content"].split()) for body in script.bodies)
-    assert 0.74 * first < second <= 0.75 * first
-    assert "the model's context: LONG to " in done.prompt.note
-
-
 @pytest.mark.parametrize(
     ("answer", "beside", "changed", "said"),
     [
@@ -202,12 +193,3 @@ def test_a_repair_without_room_for_the_invalid_answer_leaves_it_out(sample):
     assert sent_back == ["A broken answer.", "(left out)"]
     assert "there is no JSON object in it" in script.bodies[2]["messages"][2]["content"]
     assert (done.reply.value.title, done.reply.repaired, done.reply.attempts) == ("Rivers", True, 3)
-
-
-def test_an_answer_from_a_shortened_prompt_is_replayed_without_the_server(sample, tmp_path):
-    file = tmp_path / "calls.sqlite"
-    _, recorded = written(
-        sample, OVERFLOW, says(ANSWER), beside={"tokenize": tokenize}, mode="record", file=file, max_tokens=64
-    )
-    _, replayed = written(sample, mode="replay", file=file, max_tokens=64)
-    assert (replayed.prompt, replayed.value) == (recorded.prompt, recorded.value)

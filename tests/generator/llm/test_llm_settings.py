@@ -1,14 +1,8 @@
 """Settings of a language model: from the environment, and refused without showing them."""
 
-from pathlib import Path
-
 import pytest
 from pydantic import ValidationError
 
-from generator.errors import (
-    ModelNotConfigured,
-)
-from generator.llm import LanguageModel
 from generator.settings import GeneratorSettings
 from tests.generator.language_model import (
     settings,
@@ -33,13 +27,6 @@ def test_settings_come_from_the_environment(monkeypatch):
     assert "sk-river" not in repr(llm) + llm.model_dump_json()
 
 
-def test_without_settings_no_model_is_configured():
-    settings = GeneratorSettings().llm
-    assert not settings.configured
-    with pytest.raises(ModelNotConfigured, match="SHRAG_LLM__BASE_URL"):
-        LanguageModel(settings)
-
-
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
@@ -61,11 +48,3 @@ def test_settings_that_cannot_work_are_refused_without_showing_them(changed, sai
         settings(**changed)
     assert said in str(caught.value)
     assert "secret" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("folder", "file"), [("/caches", "/caches/shrag/calls.sqlite"), ("caches", "~/.cache/shrag/calls.sqlite")]
-)
-def test_calls_are_kept_where_the_xdg_rules_say(monkeypatch, folder, file):
-    monkeypatch.setenv("XDG_CACHE_HOME", folder)
-    assert GeneratorSettings().cache.file == Path(file).expanduser()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from generator.tracing.trace import Trace
+from generator.tracing import Trace
 from tests.generator.sample_index import shrag
 
 
@@ -34,25 +34,12 @@ RECORD: dict[str, Any] = {
 }
 
 
-def test_a_saved_trace_is_read_as_it_was(tmp_path):
-    file = tmp_path / "trace.json"
-    Trace(RECORD).save(file)
-    assert Trace.load(file).record == RECORD
-    assert "강은 어디로" in file.read_text(encoding="utf-8")
-
-
 def shown(folder, record):
     """Return the lines that `trace show` prints of a record."""
     Trace(record).save(folder / "trace.json")
     done = shrag("trace", "show", folder / "trace.json", home=folder)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.splitlines()
-
-
-def test_a_trace_from_before_the_likelihood_is_shown(tmp_path):
-    lines = shown(tmp_path, RECORD)
-    assert "- 강은 바다로 흐른다. [R1] (supported)" in lines
-    assert not any("가능성" in line for line in lines)
 
 
 def test_a_trace_shows_the_likelihood_before_the_answer_and_unknown_words_as_a_note(tmp_path):

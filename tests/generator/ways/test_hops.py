@@ -10,7 +10,7 @@ from generator.budgets import Budget
 from generator.hops import answer_in_hops
 from generator.pipeline import AskRequest
 from generator.request import Resources
-from generator.tracing.steps import Step
+from generator.tracing import Step
 from generator.ways import find_way
 from tests.generator.language_model import Scripted, says, settings
 from tests.generator.sample_index import ENGLISH, KOREAN, ask_model, settings_of
@@ -158,14 +158,3 @@ def test_a_model_that_is_silent_costs_no_more_than_the_seconds_of_the_budget(sam
     answer, notes = within(sample, Budget(seconds=3), httpx.MockTransport(reply))
     assert any("the budget of the steps (3 seconds) is spent" in note for note in notes)
     assert answer.title == "A title"
-
-
-def test_where_the_model_fails_in_a_step_the_answer_says_so(sample):
-    failing = [says("nothing"), says("nothing again")]
-    asked, _ = open_target(
-        sample, strategy(FIRST, ENGLISH), *failing, *failing, OF_A_STEP, answers("two"), says(ANSWER)
-    )
-    notes = " ".join(asked.result.notes)
-    assert "strategy from statistics" in notes
-    assert "no answer of this step" in notes
-    assert asked.answer.title == "A title"
