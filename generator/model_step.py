@@ -172,7 +172,7 @@ class ModelStep(Generic[R, T]):
             return FromModel(self.read(reply), reply, versions, fitted)
         except UnusableReply as unusable:
             raise ModelAnswerInvalid(
-                f"{reply.model} at {model.endpoint} {unusable}. Use another model.",
+                f"{reply.model} at {model.url} {unusable}. Use another model.",
                 text=reply.text,
                 attempts=reply.attempts,
             ) from None

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Required
+from typing import Annotated, Any, Required, cast
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -241,7 +241,7 @@ def _listed(rank: int, ranked: RankedPaper) -> RankedPaperRecord:
     assert judgement  # noqa: S101 - of a relevant paper
     of_paper: Any = {name: getattr(paper, name) for name in LISTED}
     of_rank: Any = {name: getattr(ranked, name) for name in OF_RANK}
-    return {
+    listed = {
         **of_paper,
         **of_rank,
         "rank": rank,
@@ -257,6 +257,7 @@ def _listed(rank: int, ranked: RankedPaper) -> RankedPaperRecord:
         "abstract": paper.abstract[:LONGEST_ABSTRACT],
         "url": _address_of(paper),
     }
+    return cast("RankedPaperRecord", listed)
 
 
 def tree(state: FindingState, threshold: float) -> list[dict[str, Any]]:
@@ -291,16 +292,10 @@ def tree(state: FindingState, threshold: float) -> list[dict[str, Any]]:
 
 def brief_record(known: KnownPaper) -> BriefPaper:
     """Return a paper in lists: title, reason, and if known year, language, web address."""
-    paper, judgement = known.paper, known.judgement
-    code = note_code(judgement.reason) if judgement else None
-    fields: Any = {"reason_code": code, "year": paper.year, "lang": paper.lang, "url": _address_of(paper)}
-    brief: Any = {
-        "title": shorten(paper.title or paper.title2),
-        "reason": shorten(judgement.reason) if judgement else "",
-        **{name: value for name, value in fields.items() if value},
-    }
-    record: BriefPaper = brief
-    return record
+    paper, code = known.paper, note_code(known.reason)
+    fields = {"reason_code": code, "year": paper.year, "lang": paper.lang, "url": _address_of(paper)}
+    brief: Any = {"title": shorten(known.title), "reason": shorten(known.reason)}
+    return cast("BriefPaper", brief | {name: value for name, value in fields.items() if value})
 
 
 def _address_of(paper: Paper) -> str:

@@ -117,13 +117,6 @@ def now() -> float:
     return asyncio.get_running_loop().time()
 
 
-def limit_of(stage: str, settings: LanguageModelSettings) -> Limit:
-    """Return the limit of a stage that starts now; `deadline_s` limits every stage."""
-    whole = Limit(now() + settings.deadline_s, settings.deadline_s, "deadline_s")
-    setting = STAGES.get(stage)
-    return whole.or_sooner(getattr(settings, setting), setting) if setting else whole
-
-
 class Usage(BaseModel):
     """Token counts, if the server reports them."""
 
@@ -262,6 +255,12 @@ class Client:
     async def close(self) -> None:
         """Close the connections."""
         await self._client.aclose()
+
+    def limit(self, stage: str) -> Limit:
+        """Return the limit of a stage that starts now; `deadline_s` limits every stage."""
+        seconds, setting = self.settings.deadline_s, STAGES.get(stage)
+        whole = Limit(now() + seconds, seconds, "deadline_s")
+        return whole.or_sooner(getattr(self.settings, setting), setting) if setting else whole
 
     async def complete(
         self, body: Mapping[str, Any], limit: Limit, on_growth: OnGrowth | None = None

@@ -5,19 +5,15 @@ endpoint /tokenize are vLLM's; other servers have neither.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeGuard
 
 from base.extras import extra_remedy
 from base.notes import Note
-from base.untrusted import read_json
-from generator.errors import ContextExceeded, ContextTooSmall, ModelFailed, TokenizerUnusable
-from generator.llm.client import Client, Limit, now
-from generator.llm.recording import Counted
-from generator.settings import LanguageModelSettings
+from generator.errors import ContextExceeded, ContextTooSmall, TokenizerUnusable
+from generator.llm.client import Limit
 from indexer.corpora.chunking import split_sentences
 from indexer.files.schema import StoredPassage
 
@@ -50,95 +46,14 @@ class Context(NamedTuple):
 NOBODY = Context(None, "nobody")
 
 
-class TokenCounting:
-    """Context size of the model of one server, and token counts; `asked` records and replays requests."""
-
-    def __init__(
-        self,
-        settings: LanguageModelSettings,
-        client: Client,
-        asked: Callable[..., Awaitable[Counted]],
-    ) -> None:
-        self._settings, self._client, self._asked = settings, client, asked
-        self._context: Context | None = None
-        self._tokenizer: Tokenizer | None = None
-
-    async def open(self) -> None:
-        """Load the local tokenizer if one is configured; raises TokenizerUnusable."""
-        self._lock, self._unknown_until = asyncio.Lock(), 0.0  # each loop has its own clock
-        if self._settings.tokenizer and not self._tokenizer:
-            self._tokenizer = await asyncio.to_thread(load_tokenizer, self._settings.tokenizer)
-
-    async def context(self, limit: Limit) -> Context:
-        """Return the context size of the model; requested once, and again some time after a failure."""
-        if self._settings.context_tokens is not None:
-            return Context(self._settings.context_tokens, "setting")
-
-        def length(said: Any) -> Any:
-            models = [each for each in said["data"] if each.get("id") == self._settings.model]
-            return next(filter(is_count, (each.get("max_model_len") for each in models)), None)
-
-        url = f"{self._settings.base_url}/models"
-        async with self._lock:
-            if self._context is None and now() >= self._unknown_until:
-                try:
-                    size = await self._ask("context", "GET", url, {}, length, limit)
-                    self._context = Context(size, "server") if size else NOBODY
-                except ModelFailed:  # waiting calls do not repeat the request
-                    self._unknown_until = now() + self._settings.circuit_open_s
-            return self._context or NOBODY
-
-    async def count(self, messages: "Sequence[Message]", limit: Limit) -> Count:
-        """Count the tokens of a prompt by the server's tokenizer, else by a local one, else by bytes."""
-        request: dict[str, Any] = {
-            "model": self._settings.model,
-            "messages": [dict(message) for message in messages],
-            "add_generation_prompt": True,
-        }
-        if kwargs := self._settings.template_kwargs:
-            request["chat_template_kwargs"] = kwargs
-        if self._settings.dialect == "vllm":
-            url = f"{str(self._settings.base_url).removesuffix('/v1')}/tokenize"
-            with suppress(ModelFailed):
-                count = await self._ask("tokenize", "POST", url, request, lambda said: said["count"], limit)
-                if count is not None:
-                    return Count(count, "server")
-        if self._tokenizer:
-            return await asyncio.to_thread(_count_locally, self._tokenizer, messages)
-        return at_most(messages)
-
-    async def _ask(
-        self,
-        kind: str,
-        method: str,
-        url: str,
-        request: Mapping[str, Any],
-        read: Callable[[Any], Any],
-        limit: Limit,
-    ) -> int | None:
-        """Return the count in a response; None if the server has no such endpoint, or names none."""
-
-        async def send() -> Counted:
-            seconds = limit.or_sooner(min(ANSWER_S, self._settings.timeout_s), "timeout_s").left
-            response = await self._client.exchange(method, url, request or None, seconds)
-            if not response.is_success and response.status_code not in NO_SUCH_ADDRESS:
-                raise self._client.refusal_of(response, response.content, url)
-            try:
-                count = read(read_json(response.content)) if response.is_success else None
-            except (ValueError, LookupError, TypeError, AttributeError):
-                count = None
-            return Counted(count=count if is_count(count) else None)
-
-        return (await self._asked(kind, "context", request, send)).count
-
-
 def at_most(messages: "Sequence[Message]") -> Count:
     """Return an upper bound: no tokenizer in use makes more than one token per UTF-8 byte."""
     size = sum(len(message["content"].encode("utf-8", "replace")) for message in messages)
     return Count(size + TEMPLATE_TOKENS, "bytes")
 
 
-def _count_locally(tokenizer: "Tokenizer", messages: "Sequence[Message]") -> Count:
+def count_locally(tokenizer: "Tokenizer", messages: "Sequence[Message]") -> Count:
+    """Count the tokens of messages by a tokenizer of this machine."""
     texts = [message["content"].encode("utf-8", "replace").decode() for message in messages]
     encoded = tokenizer.encode_batch(texts, add_special_tokens=False)
     return Count(sum(len(text.ids) for text in encoded) + TEMPLATE_TOKENS, "tokenizer")
@@ -224,7 +139,7 @@ async def fit(
         ContextTooSmall: the prompt does not fit, even with one sentence of each passage.
     """
     model.check()
-    context, for_answer, first = await model.tokens.context(limit), model.settings.max_tokens, 0
+    context, for_answer, first = await model.context(limit), model.settings.max_tokens, 0
     if refused is None:
         whole = prompt(passage_texts(passages))
         bound = at_most(whole)
@@ -237,14 +152,14 @@ async def fit(
         if size is not None and size != earlier.context.tokens:
             room = size - for_answer
         else:  # the context size was right, and the token count too low
-            room = int(RETRY_SHARE * (await model.tokens.count(earlier.messages, limit)).tokens)
+            room = int(RETRY_SHARE * (await model.count(earlier.messages, limit)).tokens)
         first, context = earlier.level + 1, Context(size, "refusal")
 
     levels = await asyncio.to_thread(shortened_lengths, passages)
     counts: dict[int, Count] = {}
 
     async def fits(level: int) -> bool:
-        counts[level] = await model.tokens.count(prompt(passage_texts(passages, levels[level])), limit)
+        counts[level] = await model.count(prompt(passage_texts(passages, levels[level])), limit)
         return counts[level].tokens <= room
 
     low, high = first, len(levels) - 1  # the search relies on longer prompts having more tokens

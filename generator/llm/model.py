@@ -4,26 +4,39 @@ Requests are OpenAI chat completions with `response_format` of type `json_schema
 llama.cpp. Answers of servers that ignore the schema are read tolerantly; an unreadable one is repaired once.
 """
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
-from base.untrusted import one_line
+from base.untrusted import one_line, read_json
 from generator.errors import ContextExceeded, ModelAnswerInvalid, ModelFailed, ModelNotConfigured
-from generator.llm.client import Client, Completion, Limit, limit_of, now
-from generator.llm.context import TokenCounting
+from generator.llm.client import Client, Completion, Limit, now
+from generator.llm.context import (
+    ANSWER_S,
+    NO_SUCH_ADDRESS,
+    NOBODY,
+    Context,
+    Count,
+    at_most,
+    count_locally,
+    is_count,
+    load_tokenizer,
+)
 from generator.llm.reading import UnreadableAnswer, json_schema, read_answer
-from generator.llm.recording import Call, OneOutcome, Recording
+from generator.llm.recording import Call, Counted, OneOutcome, Recording
 from generator.prompts import load_prompt
 from generator.settings import CacheSettings, LanguageModelSettings
 
 if TYPE_CHECKING:  # commands without model calls do not import it
     import httpx
+    from tokenizers import Tokenizer
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -82,7 +95,7 @@ class Growth:
 OnText: TypeAlias = Callable[[Growth], None]
 
 
-class LanguageModel:
+class LanguageModel(Client):
     """A language model behind an OpenAI-compatible endpoint; open it with `async with`.
 
     An open model serves any number of concurrent calls: `concurrency` of them run, the others wait. All
@@ -110,12 +123,11 @@ class LanguageModel:
                 "no language model is configured. Set SHRAG_LLM__BASE_URL, like http://localhost:8000/v1, "
                 "and SHRAG_LLM__MODEL."
             )
-        self.settings = settings
-        self._client = Client(settings, transport, clock)
+        super().__init__(settings, transport, clock)
         self._cache = cache or CacheSettings()
         self._recording: Recording | None = None
-        self.endpoint = self._client.url
-        self.tokens = TokenCounting(settings, self._client, self._asked)
+        self._tokenizer: Tokenizer | None = None
+        self._context: Context | None = None
 
     async def __aenter__(self) -> Self:
         """Open the client, and the file of recorded calls and the tokenizer if configured.
@@ -123,22 +135,19 @@ class LanguageModel:
         Raises:
             CacheUnusable, TokenizerUnusable: the file or the tokenizer cannot be used.
         """
-        await self.tokens.open()
+        self._asking, self._unknown_until = asyncio.Lock(), 0.0  # each loop has its own clock
+        if self.settings.tokenizer and not self._tokenizer:
+            self._tokenizer = await asyncio.to_thread(load_tokenizer, self.settings.tokenizer)
         if self._cache.mode != "off":
             self._recording = Recording(self._cache, str(self.settings.base_url))
-        await self._client.open()
+        await self.open()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         """Close the connections and the file."""
         if self._recording:
             self._recording.close()
-        await self._client.close()
-
-    @property
-    def circuit_is_open(self) -> bool:
-        """Whether calls are paused after repeated failures of the server."""
-        return self._client.circuit.is_open
+        await self.close()
 
     @property
     def replays(self) -> bool:
@@ -148,11 +157,7 @@ class LanguageModel:
     def check(self) -> None:
         """Raise CircuitOpen if calls are paused and no file of recorded calls is in use."""
         if self._cache.mode == "off":
-            self._client.circuit.check()
-
-    def limit(self, stage: str) -> Limit:
-        """Return the time limit of a stage that starts now."""
-        return limit_of(stage, self.settings)
+            self.circuit.check()
 
     async def complete_json(
         self,
@@ -190,7 +195,7 @@ class LanguageModel:
         async def ask(more: Sequence[Message] = ()) -> T:
             body = chat_request([*messages, *more], schema, name=name, settings=self.settings)
             request = {key: value for key, value in body.items() if key not in TRANSPORT_FIELDS}
-            sending = partial(self._client.complete, body, limit, show)
+            sending = partial(self.complete, body, limit, show)
             answer = await self._asked(
                 "chat", name, request, sending, partial(_is_readable, schema), prompt_version
             )
@@ -250,6 +255,68 @@ class LanguageModel:
         call = Call(kind, name, self.settings.model, self.settings.revision, prompt_version, request)
         return await self._recording.outcome(call, ask, is_usable)
 
+    async def context(self, limit: Limit) -> Context:
+        """Return the context size of the model; requested once, and again some time after a failure."""
+        if self.settings.context_tokens is not None:
+            return Context(self.settings.context_tokens, "setting")
+
+        def length(said: Any) -> Any:
+            models = [each for each in said["data"] if each.get("id") == self.settings.model]
+            return next(filter(is_count, (each.get("max_model_len") for each in models)), None)
+
+        url = f"{self.settings.base_url}/models"
+        async with self._asking:
+            if self._context is None and now() >= self._unknown_until:
+                try:
+                    size = await self._count_of("context", "GET", url, {}, length, limit)
+                    self._context = Context(size, "server") if size else NOBODY
+                except ModelFailed:  # waiting calls do not repeat the request
+                    self._unknown_until = now() + self.settings.circuit_open_s
+            return self._context or NOBODY
+
+    async def count(self, messages: Sequence[Message], limit: Limit) -> Count:
+        """Count the tokens of a prompt by the server's tokenizer, else by a local one, else by bytes."""
+        request: dict[str, Any] = {
+            "model": self.settings.model,
+            "messages": [dict(message) for message in messages],
+            "add_generation_prompt": True,
+        }
+        if kwargs := self.settings.template_kwargs:
+            request["chat_template_kwargs"] = kwargs
+        if self.settings.dialect == "vllm":
+            url = f"{str(self.settings.base_url).removesuffix('/v1')}/tokenize"
+            with suppress(ModelFailed):
+                size = await self._count_of("tokenize", "POST", url, request, itemgetter("count"), limit)
+                if size is not None:
+                    return Count(size, "server")
+        if self._tokenizer:
+            return await asyncio.to_thread(count_locally, self._tokenizer, messages)
+        return at_most(messages)
+
+    async def _count_of(
+        self,
+        kind: str,
+        method: str,
+        url: str,
+        request: Mapping[str, Any],
+        read: Callable[[Any], Any],
+        limit: Limit,
+    ) -> int | None:
+        """Return the count in a response; None if the server has no such endpoint, or names none."""
+
+        async def send() -> Counted:
+            seconds = limit.or_sooner(min(ANSWER_S, self.settings.timeout_s), "timeout_s").left
+            response = await self.exchange(method, url, request or None, seconds)
+            if not response.is_success and response.status_code not in NO_SUCH_ADDRESS:
+                raise self.refusal_of(response, response.content, url)
+            try:
+                count = read(read_json(response.content)) if response.is_success else None
+            except (ValueError, LookupError, TypeError, AttributeError):
+                count = None
+            return Counted(count=count if is_count(count) else None)
+
+        return (await self._asked(kind, "context", request, send)).count
+
     def _invalid(
         self, calls: Sequence[Completion], unreadable: UnreadableAnswer, name: str
     ) -> ModelAnswerInvalid:
@@ -262,7 +329,7 @@ class LanguageModel:
         after = " after one repair" if len(calls) > 1 else ""
         complaint = one_line(self._complaint(answer, unreadable))
         return ModelAnswerInvalid(
-            f"{answer.model} at {self.endpoint} gave no valid {name!r} answer{after}: {complaint}. {step}",
+            f"{answer.model} at {self.url} gave no valid {name!r} answer{after}: {complaint}. {step}",
             text=answer.text,
             attempts=sum(call.attempts for call in calls),
         )

@@ -67,16 +67,10 @@ class PassageQuestion:
 
     def search(self, text: str, k: int, name: str = QUESTION) -> Awaitable[SearchResult]:
         """Search for k passages for a text, with the filters of the question."""
-        own = self.request if text == self.request.question else None  # only the question has conditions
-        search = SearchRequest(
-            text,
-            k=k,
-            filters=self.request.filters,
-            exclude=own.exclude if own else (),
-            conditions=own.conditions if own else False,
-            collapse=False,
-        )
-        settings = self.resources.settings.retriever
+        asked, settings = self.request, self.resources.settings.retriever
+        search = SearchRequest(text, k=k, filters=asked.filters, conditions=False, collapse=False)
+        if text == asked.question:  # only the question has conditions
+            search = replace(search, exclude=asked.exclude, conditions=asked.conditions)
         return self.resources.index.run(search_passages, search, settings, name=name, topic=self.topic)
 
 
@@ -226,13 +220,12 @@ async def _retrieve(
         by_name = dict(zip(texts, found, strict=True))
         records = {name: _hit_records(result) for name, result in by_name.items()}
         step.output = {"method": found[0].method, "found": records}
-        others = {
-            name: sum(hit.doc_id != topic.doc_id for hit in result.hits) if topic else 0
-            for name, result in by_name.items()
-        }
-        if topic and any(others.values()):
-            step.output["of_other_papers"] = others
-            step.notes.append(Note("passages_filled_in", paper=topic.doc_id, found=topic.passages, wanted=k))
+        if topic:
+            of, hits = topic.doc_id, {name: result.hits for name, result in by_name.items()}
+            others = {name: sum(hit.doc_id != of for hit in each) for name, each in hits.items()}
+            if any(others.values()):
+                step.output["of_other_papers"] = others
+                step.notes.append(Note("passages_filled_in", paper=of, found=topic.passages, wanted=k))
     return found
 
 

@@ -28,7 +28,7 @@ from base.records import adapter
 from generator.budgets import Spent
 from generator.finding.calls import FindCall, FindRequest
 from generator.finding.result import partial_result
-from generator.finding.state import FindingState, SavedSpent
+from generator.finding.state import FindingState
 from generator.tracing import ended
 from indexer.corpora.readers.json_records import parse_record
 from server.access.callers import Caller
@@ -76,7 +76,7 @@ class SearchHead:
     updated: str = ""
     known: int = 0
     relevant: int = 0
-    spent: SavedSpent = field(default_factory=Spent)
+    spent: Spent = field(default_factory=Spent)
     complete: bool = False
     notes: tuple[str, ...] = ()
     note_codes: NoteCodes = field(default_factory=list)

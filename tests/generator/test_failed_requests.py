@@ -12,7 +12,7 @@ from tests.generator.river import RIVER, ask, fail
 # Tried again
 
 
-@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 503])
+@pytest.mark.parametrize("status", [429, 503])
 def test_what_may_pass_by_itself_is_tried_again(status):
     script, reply = ask(httpx.Response(status), says(RIVER))
     assert (len(script.requests), reply.attempts, reply.repaired) == (2, 2, False)
@@ -56,9 +56,7 @@ def test_the_deadline_holds_over_the_repair_too():
     [
         (400, "longer than the model's context"),
         (401, "SHRAG_LLM__API_KEY"),
-        (403, "may not use this model"),
         (404, "http://model.test/v1/models"),
-        (418, "Check SHRAG_LLM__BASE_URL"),
         (307, "redirects are not followed"),
     ],
 )

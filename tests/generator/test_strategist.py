@@ -194,7 +194,6 @@ def configured():
         yield {name.removeprefix("SHRAG_").lower(): value for name, value in environment.items()}
 
 
-@pytest.mark.parametrize("command", ["search", "ask"])
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
@@ -205,11 +204,11 @@ def configured():
     ],
     ids=["no model", "both", "no keywords", "no strategy"],
 )
-def test_calls_that_do_not_fit_are_one_line(sample_home, tmp_path, command, options, complaint):
+def test_calls_that_do_not_fit_are_one_line(sample_home, tmp_path, options, complaint):
     files = {"file": tmp_path / "strategy.json", "empty": tmp_path / "empty.json"}
     files["file"].write_text('{"en": ["river"]}')
     files["empty"].write_text("{}")
     given = [option.format(**files) for option in options]
-    done = shrag(command, SAMPLE_QUESTION, "--name", NAME, *given, home=sample_home)
+    done = shrag("ask", SAMPLE_QUESTION, "--name", NAME, *given, home=sample_home)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.splitlines()[-1].startswith(complaint.format(**files))

@@ -18,8 +18,6 @@ from generator.finding.state import (
     KnownPaper,
     QueryKind,
     SearchQuery,
-    abstract_of,
-    title_of,
 )
 from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
@@ -90,8 +88,7 @@ async def _of_paper(
         load_prompt("evolver", request.language),
         {
             "queries": [query.text for query in state.queries][-SHOWN_QUERIES:],
-            "title": title_of(paper),
-            "abstract": abstract_of(paper),
+            **known.prompt_values(),
             "field": field[:TITLE_CHARACTERS] or "not known",
             "question": request.question,
         },

@@ -22,9 +22,7 @@ from generator.finding.state import (
     FindResources,
     Judgement,
     KnownPaper,
-    abstract_of,
     hash_of,
-    title_of,
 )
 from generator.llm import Reply
 from generator.model_step import ModelStep, constant
@@ -169,11 +167,7 @@ async def _by_model(
         judgement: ModelStep[BriefJudgement | ComplexJudgement, Judgement | None] = ModelStep(
             "judgement",
             load_prompt(f"judgement_{request.judge}", request.language),
-            {
-                "question": request.question,
-                "title": title_of(known.paper),
-                "abstract": abstract_of(known.paper),
-            },
+            {"question": request.question, **known.prompt_values()},
             schema,
             read=read,
             fallback="not judged by the model",

@@ -147,19 +147,15 @@ def test_an_answer_that_is_nearly_right_is_used_without_a_second_call(sample, sa
     [
         ("It helps [1].", [], "It helps.", ("B1",)),
         ("It helps [1][2].", [], "It helps.", ("B1", "B2")),
-        ("It helps [1], [2].", [], "It helps.", ("B1", "B2")),
-        ("It helps [1] and [2].", [], "It helps.", ("B1", "B2")),
         ("It helps [1, 2].", [], "It helps.", ("B1", "B2")),
         ("It helps [1-2].", [], "It helps.", ("B1", "B2")),
         ("It helps [^2].", [1], "It helps.", ("B1", "B2")),
         ("It helps【2†source】.", [], "It helps.", ("B2",)),
         ("It helps (2).", [], "It helps.", ("B2",)),
-        ("It helps. [2]", [2], "It helps.", ("B2",)),
         ("According to [1], it helps.", [], "According to [1], it helps.", ("B1",)),
         ("It took part in phase (2).", [1], "It took part in phase (2).", ("B1",)),
         ("The interval was [1, 2].", [1], "The interval was [1, 2].", ("B1",)),
         ("Scores lie in [0, 1].", [2], "Scores lie in [0, 1].", ("B2",)),
-        ("A calix[2]arene binds it.", [1], "A calix[2]arene binds it.", ("B1",)),
         ("It names [7] and [18F]FDG (2021).", [1], "It names [7] and [18F]FDG (2021).", ("B1",)),
     ],
 )
@@ -178,7 +174,6 @@ KOREAN = answer_of({"text": "에어로겔은 열폭주를 14분 늦췄다.", "ci
         ("aerogel과 thermal runaway의 관계", [answer_of(GOOD), KOREAN], "ko"),
         (QUESTION, [KOREAN, answer_of(GOOD)], "en"),
         (QUESTION, [KOREAN, "nothing"], "ko"),
-        (QUESTION, [KOREAN, KOREAN], "ko"),
     ],
 )
 def test_an_answer_in_the_wrong_language_is_requested_once_more(sample, question, answers, language):

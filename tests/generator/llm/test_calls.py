@@ -41,11 +41,6 @@ def test_a_request_is_a_value():
     }
 
 
-def test_a_plain_openai_server_is_sent_no_field_of_vllm():
-    body = chat_request(MESSAGES, River, name="river", settings=settings(dialect="openai"))
-    assert "chat_template_kwargs" not in body
-
-
 def test_a_good_answer_takes_one_request():
     script, reply = ask(says(RIVER))
     assert reply.value == River(name="낙동강", length=510)

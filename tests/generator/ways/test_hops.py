@@ -1,9 +1,7 @@
 """Questions of several steps: the steps of a strategy, their evidence, and the limits."""
 
 import asyncio
-import json
 
-import httpx
 import pytest
 
 from generator.budgets import Budget
@@ -139,22 +137,4 @@ def test_a_budget_that_is_spent_ends_the_steps_with_a_note(sample):
     script = Scripted([*TWO_STEPS[:3], says(ANSWER)])
     answer, notes = within(sample, Budget(calls=2), script.transport)
     assert notes == ["the budget of the steps (2 calls) is spent: 1 of 2 are done"]
-    assert answer.title == "A title"
-
-
-def test_a_model_that_is_silent_costs_no_more_than_the_seconds_of_the_budget(sample):
-    plan, told = [strategy(FIRST, SECOND)], list[httpx.Request]()
-
-    async def reply(request):
-        if not request.url.path.endswith("/chat/completions"):
-            return httpx.Response(404)
-        if plan:
-            return plan.pop(0)
-        if "Which Korean" in json.loads(request.content)["messages"][0]["content"] and not told:
-            told.append(request)
-            await asyncio.sleep(600)
-        return says(ANSWER)
-
-    answer, notes = within(sample, Budget(seconds=3), httpx.MockTransport(reply))
-    assert any("the budget of the steps (3 seconds) is spent" in note for note in notes)
     assert answer.title == "A title"
