@@ -98,17 +98,7 @@ NUMBER_WORD = lazy_regex(
     rf"(?<![A-Za-z가-힣])(?:({_any_of(word for words in TENS for word in words.split())})[\s-]?)?"
     rf"({_any_of([*WORDS, *WITH_UNIT])})(?![a-z])"
 )
-APPROXIMATE = lazy_regex(
-    r"(?:\b(?:about|around|roughly|nearly|almost|approximately|some|over|under|above|below|exceed\w*"
-    r"|(?:more|less|fewer) than)|약|거의|대략)\s?\S{0,2}$",
-    re.IGNORECASE,
-)
-APPROXIMATE_AFTER = lazy_regex(
-    r"\s?[가-힣%]{0,4}\s?(?:가량|남짓|안팎|정도|내외|가까이|쯤|여\b|이상|이하|미만|초과|넘|못 미)"
-)
-MARGIN = 0.1  # relative, of an approximate number
 FIRST_YEAR, LAST_YEAR, YEAR_SIGNS = 1000, 2100, {"s", "년"}  # 1990s, 1990년
-CONTEXT = 18  # characters before and after a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +115,9 @@ class Quantity:
     factor: float = 1.0
     per: str = ""
     decimals: int = 0
-    approximate: bool = False
 
     def reports(self, other: "Quantity") -> bool:
-        """Check whether the number states the other one: equal, rounded, or approximate.
+        """Check whether the number states the other one: equal or rounded.
 
         A number without a known unit may have any unit.
         """
@@ -143,7 +132,7 @@ class Quantity:
         rounds = self.decimals < other.decimals or self.factor != other.factor
         if rounds and abs(own - given) <= 0.5 * 10**-self.decimals:
             return True
-        return isclose(own, given, rel_tol=MARGIN if self.approximate else 1e-9)
+        return isclose(own, given, rel_tol=1e-9)
 
 
 def quantities(text: str) -> Iterator[Quantity]:
@@ -154,14 +143,12 @@ def quantities(text: str) -> Iterator[Quantity]:
         if start < end:  # read with the number before it
             continue
         value, end = _value(text, match[0], match.end())
-        before, after = text[max(0, start - CONTEXT) : start], text[end : end + CONTEXT]
-        approximate = bool(APPROXIMATE.search(before) or APPROXIMATE_AFTER.match(after))
         decimals = len(match[0].partition(".")[2])
         dimension, factor, per, unit = "", 1.0, "", UNIT.match(text, end)
         if unit and not (FIRST_YEAR <= value <= LAST_YEAR and unit[1] in YEAR_SIGNS):
             name, _, per = unit[1].partition("/")
             (dimension, factor), end = UNITS[name], unit.end()
-        yield Quantity(value, text[start:end], dimension, factor, per, decimals, approximate)
+        yield Quantity(value, text[start:end], dimension, factor, per, decimals)
 
 
 def _value(text: str, digits: str, end: int) -> tuple[float, int]:

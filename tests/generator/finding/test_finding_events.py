@@ -3,7 +3,7 @@
 import asyncio
 import json
 import threading
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from typing import Any
 
 import pytest
@@ -31,15 +31,12 @@ def stream(home, request, *, model=None, state=None):
     given = settings_of(home, **({"llm": model_settings()} if model else {}))
 
     async def run():
-        async with open_index_as_source(NAME, given) as opened:
-            if model is None:
-                arriving = stream_finding(opened, request, given, state=state)
-                async with aclosing(arriving) as events:
-                    return [event async for event in events]
-            async with given.language_model(model.transport) as asked:
-                arriving = stream_finding(opened, request, given, state=state, model=asked)
-                async with aclosing(arriving) as events:
-                    return [event async for event in events]
+        async with AsyncExitStack() as opening:
+            opened = await opening.enter_async_context(open_index_as_source(NAME, given))
+            asked = model and await opening.enter_async_context(given.language_model(model.transport))
+            arriving = stream_finding(opened, request, given, state=state, model=asked)
+            events = await opening.enter_async_context(aclosing(arriving))
+            return [event async for event in events]
 
     return asyncio.run(run())
 

@@ -10,8 +10,8 @@ from generator.pipeline import AskRequest, answer_question
 from indexer.settings import IndexerSettings
 from retriever.errors import UnknownPaper
 from retriever.index import open_index
+from tests.generator.finding_model import FindingModel
 from tests.generator.language_model import settings
-from tests.generator.model_by_stage import ByStage
 from tests.generator.sample_index import (
     ENGLISH,
     NAME,
@@ -58,7 +58,7 @@ BRIEF: dict[str, Any] = {
     ],
     "answered": True,
 }
-REPLIES: dict[str, list[Any]] = {"queries": [QUERIES], "hypotheses": [HYPOTHESES], "answer": [BRIEF]}
+REPLIES = {"queries": lambda _: QUERIES, "hypotheses": lambda _: HYPOTHESES, "answer": lambda _: BRIEF}
 
 
 def ask(index, question, number, model=None, **request):
@@ -98,7 +98,7 @@ def test_the_steps_of_each_way(sample, number):
     assert names(quoted) == [*map(SUBSTITUTES.get, expanded), *ends, "quotation"]
     assert quoted.answer.written_by == "extractive"
 
-    model = ByStage(REPLIES)
+    model = FindingModel(REPLIES)
     written = ask(sample, ENGLISH, number, model)
     assert names(written) == [*expanded, *ends, "answer"]
     assert written.answer.written_by == "tiny-writer-7b"
@@ -109,11 +109,11 @@ def test_the_steps_of_each_way(sample, number):
 
 
 def test_where_the_filter_leaves_nothing_the_answer_says_that_there_is_none(sample):
-    model = ByStage(REPLIES)
+    model = FindingModel(REPLIES)
     asked = ask(sample, UNANSWERABLE_ENGLISH, 6, model)
     assert asked.evidence == ()
     assert asked.answer.abstained
-    assert "answer" not in model.asked
+    assert not model.calls["answer"]
     assert "no passage has a relevance above 0.6: there is none to answer from" in asked.result.notes
 
 
@@ -121,7 +121,7 @@ def test_where_the_filter_leaves_nothing_the_answer_says_that_there_is_none(samp
 
 
 def test_a_written_answer_is_a_body_alone_cited_and_checked(sample):
-    asked = ask(sample, ENGLISH, 2, ByStage(REPLIES))
+    asked = ask(sample, ENGLISH, 2, FindingModel(REPLIES))
     assert [(each.section, each.citations, each.check) for each in asked.answer.sentences] == [
         ("body", ("SAMPLE-BAT-011",), "not checked"),
         ("body", ("SAMPLE-BAT-011",), "not checked"),
@@ -141,7 +141,7 @@ def test_a_written_answer_is_a_body_alone_cited_and_checked(sample):
     ids=["one", "the question again", "twice the same", "no JSON"],
 )
 def test_other_than_two_further_texts_are_replaced_by_substitutes(sample, reply):
-    asked = ask(sample, ENGLISH, 4, ByStage({**REPLIES, "hypotheses": [reply]}))
+    asked = ask(sample, ENGLISH, 4, FindingModel({**REPLIES, "hypotheses": lambda _: reply}))
     assert step(asked, "hypotheses")["fallback"] == "quoted-hypotheses"
     assert any(note.startswith("quoted-hypotheses, the model failed") for note in asked.result.notes)
     texts = step(asked, "retrieve")["inputs"]["queries"]
