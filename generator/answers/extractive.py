@@ -54,21 +54,6 @@ async def searched_terms(
     return await index.run(terms_of, request, settings)
 
 
-async def quoted_answer(
-    result: SearchResult,
-    index: SearchIndex,
-    terms: SearchTerms | None,
-    threshold: float,
-    most: int,
-    *,
-    findings: bool = True,
-) -> Answer:
-    """Quote the evidence of a search in a thread; see `extractive_answer`."""
-    return await index.run(
-        lambda _: extractive_answer(result, index, terms, threshold, most, findings=findings)
-    )
-
-
 def extractive_answer(
     result: SearchResult,
     index: SearchIndex,

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, StringConstraints, create_model
 
 from base.notes import Note
 from generator.answers.answer import WayResult
-from generator.answers.extractive import quoted_answer, searched_terms
+from generator.answers.extractive import extractive_answer, searched_terms
 from generator.answers.model_answer import (
     AnswerForm,
     Answering,
@@ -110,7 +110,7 @@ async def _quoted(asked: PassageQuestion) -> Sequence[str]:
     index, settings = asked.resources.index, asked.resources.settings.retriever
     found = await asked.search(asked.request.question, FIRST_RETRIEVAL)
     terms = await searched_terms(found, index, settings)
-    quoted = await quoted_answer(found, index, terms, 0.0, 2, findings=False)
+    quoted = await index.run(lambda _: extractive_answer(found, index, terms, 0.0, 2, findings=False))
     return [sentence.text for sentence in quoted.sentences]
 
 

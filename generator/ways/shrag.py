@@ -16,7 +16,7 @@ from generator.answers.answer import (
     WayResult,
     with_unknown_words,
 )
-from generator.answers.extractive import quoted_answer, searched_terms
+from generator.answers.extractive import extractive_answer, searched_terms
 from generator.answers.judging import judged
 from generator.answers.model_answer import WHOLE_ANSWER, AnswerForm, written_answer
 from generator.request import AskRequest, Resources
@@ -118,13 +118,9 @@ async def answer_step(
     async def quotation() -> Answer:
         evidence = [passage.passage_id for passage in passages]
         with parent.step("quotation", evidence=evidence) as step:
-            quoted = await quoted_answer(
-                result,
-                index,
-                terms,
-                THRESHOLD,
-                form.most_quoted,
-                findings=form.quotes_findings,
+            most, findings = form.most_quoted, form.quotes_findings
+            quoted = await index.run(
+                lambda _: extractive_answer(result, index, terms, THRESHOLD, most, findings=findings)
             )
             quoted = with_unknown_words(quoted, result.unknown_words)
             step.output = quoted.as_record()
