@@ -18,7 +18,7 @@ from generator.checking import Check, Hint
 from generator.llm import LanguageModel
 from generator.pipeline import AskResult, EvidenceHit, answer_question, evidence_records
 from generator.request import AskRequest, Settings
-from generator.tracing import Listener, Step, StepEvent, snapshots
+from generator.tracing import Listener, StepEvent, snapshots
 from retriever.index import OpenIndex
 from retriever.queries.keywords import Keyword, KeywordRecord
 from retriever.search import Stages
@@ -176,30 +176,23 @@ def _next_state(known: _State, event: StepEvent) -> _State:
         return known
     if event.kind == "started":
         return replace(known, step=step.name) if step.path else _State()
-    if event.kind == "made":
-        return _with_made(known, step, event.made)
-    if event.kind == "finished" and step.fallback and step.name == "answer":
-        return replace(known, again=("fallback", "; ".join(step.notes)))
-    if step.name == "answer" and event.growth and not event.growth.text and known.sentences:
-        return replace(known, again=AGAIN)
-    return known
-
-
-def _with_made(known: _State, step: Step, made: object) -> _State:
-    """Return the state with an intermediate result of the way."""
-    if isinstance(made, AskRequest):
-        return replace(known, question=made.question)
-    if isinstance(made, Stages):
-        terms = made.terms
-        return replace(
-            known, keywords=terms.keywords if terms else (), strategy=terms.strategy if terms else None
-        )
-    if isinstance(made, SearchResult):
-        notes = tuple(step.all_notes())
-        return replace(known, keywords=made.keywords, strategy=made.strategy, search=made, notes=notes)
-    if isinstance(made, SentencesSoFar):
-        return replace(known, sentences=made.sentences)
-    return known
+    match event.made:
+        case AskRequest(question=question):
+            return replace(known, question=question)
+        case Stages(terms=terms):
+            keywords, strategy = (terms.keywords, terms.strategy) if terms else ((), None)
+            return replace(known, keywords=keywords, strategy=strategy)
+        case SearchResult(keywords=keywords, strategy=strategy) as made:
+            notes = tuple(step.all_notes())
+            return replace(known, keywords=keywords, strategy=strategy, search=made, notes=notes)
+        case SentencesSoFar(sentences=sentences):
+            return replace(known, sentences=sentences)
+    again = known.again
+    if step.name == "answer" and event.kind == "finished" and step.fallback:
+        again = ("fallback", "; ".join(step.notes))
+    elif step.name == "answer" and event.growth and not event.growth.text and known.sentences:
+        again = AGAIN
+    return known if again is known.again else replace(known, again=again)
 
 
 def _new_events(sent: _State, known: _State, *, whole: bool = False) -> Iterator[AnswerEvent]:

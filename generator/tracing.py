@@ -14,6 +14,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -96,14 +97,11 @@ class Step:
     @property
     def on_text(self) -> OnText | None:
         """Callback for the growing text of a model call; None without a listener."""
-        return self._grew if self.listener else None
+        return partial(self._notify, "growth") if self.listener else None
 
     def publish(self, made: object) -> None:
         """Send the listener an intermediate result; it is not recorded."""
         self._notify("made", made=made)
-
-    def _grew(self, growth: Growth) -> None:
-        self._notify("growth", growth)
 
     def _notify(self, kind: EventKind, growth: Growth | None = None, made: object = None) -> None:
         if self.listener:

@@ -331,17 +331,17 @@ def sections_so_far(text: str, sections: Sequence[Section]) -> dict[str, Any]:
     A section that is missing before a later one is empty. Nothing is certain after the first incomplete
     sentence, or after a section that is no list: its order would change.
     """
+
+    def is_sentence(value: Any) -> bool:
+        return isinstance(value, dict) and value.keys() >= PARTS
+
     read = partial_json(text[: text.rfind("}") + 1])  # up to the end of a sentence
     certain = {"answered": read["answered"]} if "answered" in read else {}
     there = [section for section in sections if section in read]
     for section in sections[: sections.index(there[-1]) + 1] if there else ():
         listed = read.get(section, [])
-        complete = isinstance(listed, list) and list(takewhile(_is_sentence, listed))
+        complete = isinstance(listed, list) and list(takewhile(is_sentence, listed))
         certain[section] = complete or []
         if complete != listed or section == next(reversed(read)):  # it may be incomplete
             break
     return certain
-
-
-def _is_sentence(value: Any) -> bool:
-    return isinstance(value, dict) and value.keys() >= PARTS

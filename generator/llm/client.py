@@ -337,7 +337,8 @@ class Client:
                     "POST", self.url, content=content, extensions={"most_bytes": most}
                 ) as response,
             ):
-                streamed = response.is_success and _is_stream(response)
+                kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+                streamed = response.is_success and kind == "text/event-stream"
                 if streamed:
                     await self._read_stream(response, answer, timer, on_growth)
                 else:
@@ -539,11 +540,6 @@ class _Timer:
             self.heard = True
             self.restart(self._setting)
             yield piece
-
-
-def _is_stream(response: "httpx.Response") -> bool:
-    kind: str = response.headers.get("Content-Type", "")
-    return kind.partition(";")[0].strip().lower() == "text/event-stream"
 
 
 async def _pause(failure: ModelFailed, pause_s: float, limit: Limit) -> None:

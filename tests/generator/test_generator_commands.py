@@ -91,22 +91,6 @@ def test_ctrl_c_closes_the_connection_and_exits_with_130(sample_home):
 
 
 @pytest.mark.parametrize(
-    ("environment", "complaint"),
-    [
-        ({"llm__base_url": NOWHERE}, "SHRAG_LLM: base_url is set and model is not"),
-        ({"llm__extra_body": "{top_k"}, 'SHRAG_LLM__EXTRA_BODY: must be a JSON object, like {"top_k": 20}'),
-        ({"cache__mode": "on"}, "SHRAG_CACHE__MODE: Input should be 'off', 'use', 'record' or 'replay'"),
-    ],
-    ids=lambda given: "-".join(given) if isinstance(given, dict) else "",
-)
-def test_a_setting_that_does_not_fit_is_one_line_and_exit_2(sample_home, environment, complaint):
-    done = shrag("ask", ENGLISH, "--name", NAME, home=sample_home, **environment)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert len(done.stderr.splitlines()) == 1
-    assert done.stderr.startswith(complaint)
-
-
-@pytest.mark.parametrize(
     ("arguments", "code", "complaint"),
     [
         (["", "--name", NAME], 2, "BadQuestion: the question is empty"),

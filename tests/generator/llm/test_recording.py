@@ -127,11 +127,10 @@ def test_any_other_call_is_missed_by_name(file, changed):
     "answer",
     [
         httpx.Response(503, text="sk-secret is of no use at http://model.test/v1 now"),
-        httpx.Response(404),
         httpx.Response(200, text="<p>sk-secret came to http://model.test/v1</p>"),
         httpx.ConnectError("no way to http://model.test"),
     ],
-    ids=["503", "404", "a page", "no connection"],
+    ids=["503", "a page", "no connection"],
 )
 def test_a_failure_is_kept_without_address_and_key_and_told_with_the_address_of_now(file, answer):
     with pytest.raises(ModelFailed, match=r"http://model\.test/v1/chat/completions"):
