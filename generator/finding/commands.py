@@ -61,15 +61,15 @@ def find_papers(
 ) -> None:
     """Find papers for QUESTION: a list with scores, reasons, and how each paper was found.
 
-    The question is searched for in several wordings. The papers found are judged, references of relevant
-    papers are followed, and further queries are made from relevant papers. A language model judges and writes
-    queries if one is configured, else rules do. Ctrl-C ends the search with the papers found so far.
+    The papers found are judged, and references of relevant papers are followed. A language model, if one is
+    configured, judges, searches in several wordings, and makes further queries from relevant papers. Ctrl-C
+    ends the search with the papers found so far.
 
     With --resume, omitted options keep their saved values, except budgets. Budgets include earlier spending.
     """
     from base.files.output_files import check_output
     from generator.finding.console import show_account, show_papers
-    from generator.finding.finding import open_declared_sources, open_index_as_source
+    from generator.finding.finding import open_places
     from generator.finding.state import FindingState
     from generator.places import check_files
     from generator.request import Settings
@@ -91,10 +91,7 @@ def find_papers(
     for file in filter(None, (out, trace_file)):
         check_output(file, (resume_file,))
 
-    if call.sources:
-        opening = open_declared_sources(call.sources, settings)
-    else:
-        opening = open_index_as_source(name, settings)
+    opening = open_places(name, call.sources, settings)
     found, ended = _search(opening, request, settings, state, save_file)
     try:
         if as_json:

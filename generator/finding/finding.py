@@ -55,10 +55,19 @@ class OpenedSources:
 
 
 @asynccontextmanager
-async def open_index_as_source(name: str, settings: Settings) -> AsyncIterator[OpenedSources]:
-    """Open an index of this project as the only source; raises like `open_index`."""
-    from retriever.index import open_index
+async def open_places(name: str, sources: Sequence[str], settings: Settings) -> AsyncIterator[OpenedSources]:
+    """Open declared sources, else an index as the only source.
 
+    Raises like `read_declared` and `open_declared`, or like `open_index`.
+    """
+    from retriever.index import open_index
+    from retriever.sources.configuration import read_declared
+    from retriever.sources.gathered import open_declared
+
+    if sources:
+        async with open_declared(read_declared(sources), settings.indexer) as declared:
+            yield OpenedSources(declared)
+        return
     index = await asyncio.to_thread(open_index, settings.indexer, name)
     try:
         yield index_as_source(name, index)
@@ -73,16 +82,6 @@ def index_as_source(name: str, index: "SearchIndex") -> OpenedSources:
     same = (index.manifest.analyzer, index.manifest.decompound) == (ANALYZER, DECOMPOUND)
     source = LimitedSource(IndexSource(name, index), INDEX_SECONDS)
     return OpenedSources([source], index.glossary if same else None)
-
-
-@asynccontextmanager
-async def open_declared_sources(names: Sequence[str], settings: Settings) -> AsyncIterator[OpenedSources]:
-    """Open declared sources; raises like `read_declared` and `open_declared`."""
-    from retriever.sources.configuration import read_declared
-    from retriever.sources.gathered import open_declared
-
-    async with open_declared(read_declared(names), settings.indexer) as sources:
-        yield OpenedSources(sources)
 
 
 async def find_in_sources(
@@ -273,10 +272,7 @@ def find_papers(
 
     async def find() -> FoundPapers:
         settings = Settings.from_environment()
-        opening = (
-            open_declared_sources(sources, settings) if sources else open_index_as_source(name, settings)
-        )
-        async with opening as opened:
+        async with open_places(name, sources, settings) as opened:
             return await find_in_sources(opened, request, settings, state=state)
 
     return run(find())

@@ -2,6 +2,7 @@
 
 import asyncio
 import unicodedata
+from typing import Any
 
 import httpx
 import pytest
@@ -62,6 +63,7 @@ def test_a_schema_has_the_fields_of_a_strategy_keywords_first():
     assert both["properties"]["exclude"]["items"]["required"] == ["ko", "en"]
 
 
+NO_YEARS: list[Any] = [[2020, 2010], [1, None], ["soon", "later"], {}]
 STEPS = ["Who wrote it?", "who wrote it", ENGLISH, "?!", "Where does that person work?"]
 
 
@@ -71,7 +73,7 @@ STEPS = ["Who wrote it?", "who wrote it", ENGLISH, "?!", "Where does that person
         ({"ko": "수위 예측, 하천", "note": "x"}, {"ko": ("수위 예측", "하천")}),
         ({"en": ["river", 2019]}, {"en": ("river", "2019")}),
         ({"exclude": "tidal river"}, {"exclude": ({"en": "tidal river"},)}),
-        *[({"years": years}, {"years": None}) for years in ([2020, 2010], [1, None], ["soon", "later"], {})],
+        *[({"years": years}, {"years": None}) for years in NO_YEARS],
         ({"steps": STEPS}, {"steps": ("who wrote it", "Where does that person work?")}),
         ({"steps": ["Who wrote it?", ENGLISH]}, {"steps": ()}),
         ({"steps": None}, {"steps": ()}),

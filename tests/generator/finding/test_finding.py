@@ -11,7 +11,7 @@ from base.notes import Note
 from generator.budgets import Budget
 from generator.finding.agents.judgement import ComplexJudgement, complex_score
 from generator.finding.calls import FindRequest
-from generator.finding.finding import find_in_sources, open_index_as_source
+from generator.finding.finding import find_in_sources, open_places
 from generator.finding.result import tree
 from generator.finding.state import FindingState
 from retriever.errors import SourceFailed
@@ -33,7 +33,7 @@ def find(home, request, *, model=None, state=None, name=NAME, listener=None):
     given = settings_of(home, **({"llm": model_settings()} if model else {}))
 
     async def run():
-        async with open_index_as_source(name, given) as opened:
+        async with open_places(name, (), given) as opened:
             if model is None:
                 return await find_in_sources(opened, request, given, state=state, listener=listener)
             async with given.language_model(model.transport) as asked:

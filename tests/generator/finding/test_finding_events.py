@@ -11,7 +11,7 @@ import pytest
 from generator.budgets import Budget
 from generator.finding.calls import FindRequest
 from generator.finding.events import PAPERS_IN_AN_EVENT, STEPS, stream_finding
-from generator.finding.finding import open_index_as_source
+from generator.finding.finding import open_places
 from generator.finding.result import LONGEST_TEXT
 from generator.finding.state import FindingState, FoundBy, KnownPaper, SearchQuery, Understanding
 from indexer.corpora.papers import Paper
@@ -32,7 +32,7 @@ def stream(home, request, *, model=None, state=None):
 
     async def run():
         async with AsyncExitStack() as opening:
-            opened = await opening.enter_async_context(open_index_as_source(NAME, given))
+            opened = await opening.enter_async_context(open_places(NAME, (), given))
             asked = model and await opening.enter_async_context(given.language_model(model.transport))
             arriving = stream_finding(opened, request, given, state=state, model=asked)
             events = await opening.enter_async_context(aclosing(arriving))
@@ -123,7 +123,7 @@ def test_a_models_judgements_are_told_one_by_one_and_its_work_ends_with_the_read
 
     async def run(given):
         async with (
-            open_index_as_source(NAME, given) as opened,
+            open_places(NAME, (), given) as opened,
             aclosing(stream_finding(opened, request, given)) as events,
         ):
             async for event in events:
