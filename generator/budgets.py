@@ -7,7 +7,7 @@ within the budget. The reservation is corrected when the call ends; retries and 
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 
@@ -60,19 +60,17 @@ class Cost:
 class Allowance:
     """Account of one budget, used on one event loop; tokens that a server does not count are estimated."""
 
-    def __init__(
-        self, budget: Budget, spent: Spent | None = None, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, budget: Budget, spent: Spent | None = None) -> None:
         """Start with the amounts spent before, including seconds."""
         self.budget = budget
         self.ended: tuple[str, ...] = ()  # limits that stopped some work
         self._spent = spent or Spent()
-        self._clock, self._begun = clock, clock() - self._spent.seconds
+        self._begun = time.monotonic() - self._spent.seconds
 
     @property
     def spent(self) -> Spent:
         """Amounts spent or reserved so far."""
-        return replace(self._spent, seconds=self._clock() - self._begun)
+        return replace(self._spent, seconds=time.monotonic() - self._begun)
 
     @property
     def seconds_left(self) -> float | None:
