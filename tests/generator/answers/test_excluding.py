@@ -18,12 +18,12 @@ MICA = {"text": "Mica plates delayed thermal runaway by 6 minutes.", "citations"
 QUESTION = "How long is thermal runaway delayed, apart from mica plates?"
 
 
-def asked_of_model(sample, question, *sentences, exclusions=NO_MICA):
+def asked_of_model(sample, question, *sentences):
     script = Scripted([says(answer_of(*sentences))])
 
     async def call():
         async with LanguageModel(settings(), transport=script.transport) as model:
-            writing = written_answer(question, EVIDENCE, sample, no_fallback, exclusions=exclusions)
+            writing = written_answer(question, EVIDENCE, sample, no_fallback, exclusions=NO_MICA)
             return await writing.call(model)
 
     made = asyncio.run(call())

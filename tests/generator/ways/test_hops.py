@@ -47,13 +47,9 @@ def rewritten(question):
     return says({"question": question})
 
 
-def open_target(sample, *replies, hops="auto", question=STEPS, evidence=None, **request):
-    script = Scripted(replies)
-    llm = settings(stream=False, retries=0)
-    asked = ask_model(
-        sample, question, settings_of(UNUSED, llm=llm), script, hops=hops, evidence=evidence, **request
-    )
-    return asked, script
+def open_target(sample, *replies):
+    script, llm = Scripted(replies), settings(stream=False, retries=0)
+    return ask_model(sample, STEPS, settings_of(UNUSED, llm=llm), script, hops="auto"), script
 
 
 TWO_STEPS = (
