@@ -126,7 +126,7 @@ def opened_finding(call: PapersCall) -> Iterator[Materials]:
         own = PaperInputs(days, records)
         notes = ["Published values are of other papers and questions: compare within a table only."]
         if not materials.settings.generator.llm.configured:
-            notes.append("Without a language model (--model), only the question is searched for, and rules judge.")
+            notes.append("Without a language model (--model), rules judge and no queries are added.")
         if dated := sum(query_id in own.days for query_id in materials.topics):
             notes.append(f"{dated:,} topics have a day: papers that are newer are left out.")
         yield replace(materials, inputs=inputs, notes=(*notes, *materials.notes), own=own)

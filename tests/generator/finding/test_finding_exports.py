@@ -27,3 +27,14 @@ def test_the_list_is_exported_in_its_order_with_scores_and_reasons(sample_home, 
     assert [(float(row["score"]), row["why"]) for row in rows] == [
         (each["score"], each["why"]) for each in papers
     ]
+
+
+def test_a_kept_search_is_exported_later(sample_home, tmp_path):
+    state, file = tmp_path / "state.json", tmp_path / "found.ris"
+    found = json.loads(find(sample_home, "--json", "--save", state).stdout)
+
+    find(sample_home, "--resume", state, "--export", "ris", "--out", file)
+
+    lines = file.read_text(encoding="utf-8").splitlines()
+    told = [line.removeprefix("ID  - ") for line in lines if line.startswith("ID  - ")]
+    assert told == [paper["id"] for paper in found["papers"]]
