@@ -1,6 +1,5 @@
 """Calls that find papers: the options of `find-papers` and `eval run --find`, and the requests of the API."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeAlias
@@ -16,10 +15,7 @@ from retriever.queries.filters import Filters
 from retriever.request import MAX_CHARACTERS, check_question
 
 SEARCH_ID = r"^[0-9a-f]{32}$"
-# The field of `Filters` that each field of a call sets.
-FILTERS: Mapping[str, str] = {
-    "year": "years", "lang": "lang", "journal": "journal", "author": "author", "type": "type",
-}  # fmt: skip
+FILTERS = {"year": "years"} | {name: name for name in ("lang", "journal", "author", "type")}  # by option
 
 Wording: TypeAlias = Literal["brief", "complex"]  # of the prompt that judges papers
 Most = Annotated[int | None, Field(ge=0, le=1_000_000_000, examples=[200])]

@@ -1,8 +1,8 @@
 """Judgement: the relevance of each paper to the question, 0 to 1, with a reason (SPAR, appendix A.3).
 
 The *brief* prompt requests a score. The *complex* prompt requests the components of the score, which is
-computed here by the rules. Ten papers are judged concurrently, and each text once. Without a model, a
-cross-encoder, an encoder or the probability of the paper's score in the question's ranking judges
+computed here by the rules. Ten papers are judged concurrently, and again if their text changes. Without a
+model, a cross-encoder, an encoder or the probability of the paper's score in the question's ranking judges
 (`paper_ranking.py`). Then links from several relevant papers make a paper relevant, which is this project's
 addition (`links`).
 """
@@ -109,16 +109,8 @@ async def judge(state: FindingState, resources: FindResources, step: Step) -> Fi
         model = resources.model if request.does("judgement") else None
         judged = {paper_id: known for paper_id, known in state.papers.items() if known.judgement}
         ruled = {paper_id: known for paper_id, known in judged.items() if is_ruled(known)}
-        done = {
-            known.judgement.text_hash: known.judgement
-            for paper_id, known in judged.items()
-            if known.judgement and not (model and paper_id in ruled)
-        }
-        again = {
-            paper_id: done[text] for paper_id, known in waiting if (text := hash_of(known.paper)) in done
-        }
-        fresh = {paper_id: known for paper_id, known in waiting if paper_id not in again}
-        by_model, unjudged = dict[str, Judgement](), fresh
+        fresh = unjudged = dict(waiting)
+        by_model: dict[str, Judgement] = {}
         if model:  # scores of a model and of rules do not share a list
             others = {paper_id: known for paper_id, known in ruled.items() if paper_id not in fresh}
             by_model, failed = await _by_model(state, {**fresh, **others}, resources, judging)
@@ -129,8 +121,8 @@ async def judge(state: FindingState, resources: FindResources, step: Step) -> Fi
             else:
                 unjudged = failed
         by_rules = await _by_relevance(state, [*unjudged.items()], resources, judging)
-        made = {**again, **by_model, **by_rules}
-        allowance.settle(papers=len(made.keys() - again.keys() - ruled.keys()))
+        made = by_model | by_rules
+        allowance.settle(papers=len(made.keys() - ruled.keys()))
         state = with_links(_with_judgements(state, made), request)
         relevant = [each for each in made if state.is_relevant(state.papers[each], request.threshold)]
         judging.output = {
