@@ -1,5 +1,7 @@
 """What each agent, and each addition to the paper's method, does; it is missing where it is switched off."""
 
+import json
+
 import pytest
 
 from generator.finding.agents import ADDITIONS, AGENTS, PURE
@@ -51,6 +53,12 @@ SHOWN = {
 def test_each_part_does_its_work_unless_it_is_switched_off(sample_home, part):
     assert SHOWN[part](found(sample_home, WIDE))
     assert not SHOWN[part](found(sample_home, WIDE, part))
+
+
+def test_the_tree_begins_with_native_queries_and_has_evolved_ones_below_their_papers(sample_home):
+    tree = found(sample_home, WIDE).as_tree_record()["tree"]
+    assert {query["kind"] for query in tree} == {"question", "expanded"}
+    assert '"evolved"' in json.dumps(tree)
 
 
 def test_a_question_for_one_certain_paper_is_widened_where_that_addition_is_off(sample_home):
