@@ -4,7 +4,7 @@ The state of the answer is one value. Events are the difference between this sta
 received, so a slow reader uses no memory. After the last `restart`, they add up to `done`.
 """
 
-from collections.abc import AsyncGenerator, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, Self, TypeAlias
@@ -18,16 +18,14 @@ from generator.checking import Check, Hint
 from generator.llm import LanguageModel
 from generator.pipeline import AskResult, EvidenceHit, answer_question, evidence_records
 from generator.request import AskRequest, Settings
-from generator.tracing import Listener, StepEvent, snapshots
+from generator.tracing import Listener, StepEvent, StreamEvent, snapshots
 from retriever.index import OpenIndex
 from retriever.queries.keywords import Keyword, KeywordRecord
 from retriever.search import Stages
 from retriever.stages.hits import SearchResult, SentQuery
 from retriever.strategy import Strategy
 
-AnswerEventKind: TypeAlias = Literal[
-    "step", "question", "keywords", "queries", "evidence", "restart", "sentence", "check", "done"
-]
+AnswerEvent: TypeAlias = StreamEvent
 # Why the sentences sent so far are withdrawn: a code for programs, and a message.
 AGAIN = ("again", "the model's answer was incomplete or invalid; the model writes it again")
 CHANGED = ("changed", "the final answer differs from the sentences sent so far")
@@ -95,17 +93,6 @@ class CheckEvent(SentenceEvent):
     check: Check
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerEvent:
-    """One event of a streamed answer; `data` is JSON, for `done` the record of the answer; `done` is last.
-
-    Each search sends keywords, queries and evidence once; they replace the events of an earlier search.
-    """
-
-    kind: AnswerEventKind
-    data: Mapping[str, Any]
-
-
 async def stream_answer(
     index: OpenIndex,
     request: AskRequest,
@@ -114,7 +101,10 @@ async def stream_answer(
     model: LanguageModel | None = None,
     listener: Listener | None = None,
 ) -> AsyncGenerator[AnswerEvent, None]:
-    """Answer like `answer_question` and yield events as they occur; `done` is the last.
+    """Answer like `answer_question` and yield events as they occur; `done`, the record, is last.
+
+    The others are step, question, keywords, queries, evidence, restart, sentence and check. Each search sends
+    keywords, queries and evidence once; they replace the events of an earlier search.
 
     A reader that stops early closes the generator (`contextlib.aclosing`) or cancels the waiting task. Both
     cancel the work, including the model call, and wait until it ends. `listener` receives the step events.

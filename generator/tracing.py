@@ -11,7 +11,7 @@ global state:
 import asyncio
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -166,6 +166,14 @@ def error_text(error: BaseException) -> str:
 
 K = TypeVar("K")
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class StreamEvent:
+    """An event of a streamed answer or search for papers; `data` is JSON."""
+
+    kind: str
+    data: Mapping[str, Any]
 
 
 async def snapshots(

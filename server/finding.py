@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class FoundEvent:
-    """A sent event: a `FindingEvent`, or first `search` with the id of the kept search."""
+    """A sent event: a `StreamEvent`, or first `search` with the id of the kept search."""
 
     kind: str
     data: Mapping[str, Any]
