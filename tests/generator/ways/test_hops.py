@@ -1,15 +1,8 @@
 """Questions of several steps: the steps of a strategy, their evidence, and the limits."""
 
-import asyncio
-
 import pytest
 
 from generator.budgets import Budget
-from generator.hops import answer_in_hops
-from generator.pipeline import AskRequest
-from generator.request import Resources
-from generator.tracing import Step
-from generator.ways import find_way
 from tests.generator.language_model import Scripted, says, settings
 from tests.generator.sample_index import ENGLISH, KOREAN, ask_model, settings_of
 from tests.generator.test_pipeline import UNUSED
@@ -113,24 +106,8 @@ def test_a_step_that_repeats_an_earlier_question_is_left_out(sample):
     assert asked.answer.title == "A title"
 
 
-def within(sample, budget, transport):
-    """Answer within a budget; return the answer and the notes."""
-    everything = settings_of(UNUSED, llm=settings(stream=False, retries=0))
-
-    async def ask():
-        async with everything.language_model(transport) as model:
-            step = Step("ask")
-            request = AskRequest(STEPS, hops="auto")
-            resources = Resources(sample, everything, model)
-            with step.running():
-                found = await answer_in_hops(find_way("shrag"), request, resources, step, budget)
-            return found.answer, step.all_notes()
-
-    return asyncio.run(ask())
-
-
-def test_a_budget_that_is_spent_ends_the_steps_with_a_note(sample):
-    script = Scripted([*TWO_STEPS[:3], says(ANSWER)])
-    answer, notes = within(sample, Budget(calls=2), script.transport)
-    assert notes == ["the budget of the steps (2 calls) is spent: 1 of 2 are done"]
-    assert answer.title == "A title"
+def test_a_budget_that_is_spent_ends_the_steps_with_a_note(sample, monkeypatch):
+    monkeypatch.setattr("generator.hops.BUDGET", Budget(calls=2))
+    asked, _ = open_target(sample, *TWO_STEPS[:3], says(ANSWER))
+    assert asked.result.notes[-1] == "the budget of the steps (2 calls) is spent: 1 of 2 are done"
+    assert asked.answer.title == "A title"
