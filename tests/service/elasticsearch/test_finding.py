@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks.corpora.citations import question_of, write_citing_papers
 from generator.finding.agents import PURE
-from generator.finding.finding import find_in_sources, open_index_as_source
-from generator.finding.request import FindRequest
+from generator.finding.calls import FindRequest
+from generator.finding.finding import find_in_sources, open_places
 from indexer.ingest import IngestRequest, build_index
 from tests.generator.sample_index import ENGLISH, KOREAN, settings_of
 from tests.indexer.made_corpora import ROOT
@@ -34,7 +34,7 @@ def engines(elasticsearch, tmp_path_factory):
 
 def find(settings, name, request):
     async def run():
-        async with open_index_as_source(name, settings) as opened:
+        async with open_places(name, (), settings) as opened:
             return await find_in_sources(opened, request, settings)
 
     return asyncio.run(run())

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from generator.pipeline import AskRequest, answer_question
-from generator.tracing.trace import Trace
+from generator.tracing import Trace
 from retriever.index import SearchIndex
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of, shrag
 from tests.service.vllm.running import Running
