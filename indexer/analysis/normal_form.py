@@ -8,7 +8,6 @@
 | 1,000 | 1000 |
 | C++, C#, F# | cpp, csharp, fsharp |
 | 女性 (Korean analyzers) | 여성 |
-| 여성(女性): a reading and its Hanja | 여성 once |
 
 Superscripts after a digit (10⁶), fractions, trademark signs and single Hangul letters are kept.
 """
@@ -71,7 +70,7 @@ def normal_form(text: str, *, hanja: bool) -> NormalForm:
     for edit in EDITS.finditer(text):
         start, end = edit.span()
         if hanja or not HANJA_LETTER.match(text, start):
-            characters[start:end] = _edited(edit[0], text[max(0, start - len(edit[0]) - 1) : start])
+            characters[start:end] = _edited(edit[0], text[max(0, start - 1) : start])
     normal = "".join(characters)
     if all(len(each) == 1 for each in characters):
         return NormalForm(normal)
@@ -79,14 +78,13 @@ def normal_form(text: str, *, hanja: bool) -> NormalForm:
 
 
 def _edited(written: str, before: str) -> Iterable[str]:
-    """Return what each character of an edit becomes, `before` being as much text and a character more."""
+    """Return what each character of an edit becomes."""
     first = written[0]
     if first.isascii():
         return [SIGNS.get(each, each) for each in written]
     if HANJA_LETTER.match(first):
-        read = read_hanja(before[-1:] + written)[len(before[-1:]) :]
-        return " " * len(written) if before[:-1] == read and before[-1] in "(（" else read
-    if first in RAISED and before[-1:].isdecimal():
+        return read_hanja(before + written)[len(before) :]
+    if first in RAISED and before.isdecimal():
         return written
     return map(fold, written)
 
