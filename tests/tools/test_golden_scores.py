@@ -13,7 +13,7 @@ from base.progress import no_progress
 from tests.conftest import SHARED
 from tests.needs import mostly_nightly
 from tools.bench import Bench
-from tools.collections import COLLECTIONS, TRAINING
+from tools.collections import COLLECTIONS, TRAINING, read_lines
 from tools.golden import (
     EVERY,
     RECORDED,
@@ -22,7 +22,6 @@ from tools.golden import (
     find_drift,
     main,
     ranking_rows,
-    read_rows,
 )
 
 BY_NAME = {collection.name: collection for collection in (*COLLECTIONS, *TRAINING)}
@@ -36,7 +35,7 @@ def bench(tmp_path_factory):
 
 
 def assert_as_recorded(measured):
-    drift = find_drift(read_rows(RECORDED), measured)
+    drift = find_drift(read_lines(RECORDED), measured)
     assert not drift, "\n".join(drift_table(drift))
 
 
@@ -103,4 +102,4 @@ def test_the_sample_and_the_held_out_questions_score_as_recorded_until_a_figure_
     assert ", 1 figures differ" in first.stdout, first.stdout
     assert " 0.1234 " in first.stdout
     assert ": tydi-ko, tydi-en, scifact" in first.stderr
-    assert_as_recorded(read_rows(scores))
+    assert_as_recorded(read_lines(scores))

@@ -59,11 +59,11 @@ def test_the_keywords_of_another_question_and_a_missing_k1_change_the_order(benc
         key: strategies[key].changed(**{each: strategies[key].keywords(each)[1:] for each in LANGUAGES})
         for key in topics
     }
-    with bench.open(BY_NAME[name], "alone") as index:
+    with bench.open(BY_NAME[name]) as index:
         whole, swapped, shorter = (
             bench.rank(index, topics, TUNED, strategies=of) for of in (strategies, others, without)
         )
-    means = [scores_of(qrels, run, [MEASURE]).means[MEASURE] for run in (whole, swapped)]
+    means = [scores_of(qrels, run, [MEASURE])[MEASURE] for run in (whole, swapped)]
     assert means[0] - means[1] >= LEAST_LOSS
     before, after = map(first_of, (whole, shorter))
     assert sum(before[key] != after[key] for key in topics) / len(topics) >= LEAST_CHANGED
@@ -74,7 +74,7 @@ def test_the_keywords_of_another_question_and_a_missing_k1_change_the_order(benc
 def test_scores_are_the_same_for_ten_hits_and_two_hundred(bench, monkeypatch, name, recorded):
     topics, _, strategies = asked(name)
     runs = []
-    with bench.open(BY_NAME[name], "alone") as index:
+    with bench.open(BY_NAME[name]) as index:
         for depth in (10, 200):
             monkeypatch.setattr(settings, "DEPTH", depth)
             runs.append(bench.rank(index, topics, TUNED, strategies=strategies if recorded else None))
