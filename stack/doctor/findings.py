@@ -71,9 +71,9 @@ def tried(subject: str, call: Callable[[], str | Finding], configured: str = "",
 def check_encryption(addresses: str, *, secret: bool) -> Iterator[Finding]:
     """Warn if a secret is sent over plain http to another machine."""
     if secret and (hosts := hosts_in_the_clear(addresses)):
-        found = f"the key or password is sent unencrypted to {', '.join(hosts)}"
-        remedy = "use https://, so that nobody in between can read it"
-        yield Finding("encryption", "warning", found, "allow_plain_http", remedy)
+        found = f"secrets are sent unencrypted to {', '.join(hosts)}"
+        remedy = "use https, so that nobody in between can read them (docs/how-to/deploying.md)"
+        yield Finding("encryption", "warning", found, addresses, remedy)
 
 
 def all_is_well(findings: Sequence[Finding]) -> bool:
