@@ -3,6 +3,7 @@
 import asyncio
 import random
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ QUESTION = " ".join(words_of(0, 0)[:4])
 def citing_papers(count):
     """Yield papers on one or two aspects of a topic that refer to older ones, by id, DOI or an entry."""
     draw = random.Random(14)
-    papers = []
+    papers: list[dict[str, Any]] = []
     for number in range(count):
         topic = draw.randrange(count // 100)
         words = [word for aspect in draw.sample(range(5), 2) for word in words_of(topic, aspect)]
