@@ -83,6 +83,13 @@ def test_a_node_without_nori_or_of_an_old_version_is_named(tmp_path):
     assert "north" in found["engine", "nori"]["found"]
 
 
+@pytest.mark.parametrize(("colour", "status"), [("yellow", "warning"), ("red", "wrong"), ("grey", "warning")])
+def test_the_health_of_a_cluster_is_judged(tmp_path, colour, status):
+    with serving(node(health=(200, HEALTH | {"status": colour}))) as url:
+        code, found = doctor(tmp_path, **at(url))
+    assert (code, found["engine", "health"]["status"]) == (status == "wrong", status)
+
+
 def test_a_password_that_goes_unencrypted_to_another_machine_is_a_warning(tmp_path, monkeypatch):
     monkeypatch.setattr(indexes, "LOOK_S", 0.1)
     given = {"url": "http://192.0.2.1:9200", "password": "x", "allow_plain_http": "true"}
