@@ -41,7 +41,8 @@ def check_encoder(examined: Examined) -> Iterator[Finding]:
     from indexer.encoders import open_encoder
 
     settings = examined.settings.indexer.encoder
-    yield from check_encryption(settings.base_url or "", secret=bool(settings.api_key))
+    if settings.provider == "endpoint":
+        yield from check_encryption(settings.base_url or "", secret=bool(settings.api_key))
 
     def encode() -> str | Finding:
         encoder = open_encoder(settings)
@@ -123,7 +124,8 @@ async def _model_findings(
     address = f"{base_url}/models"
     response = await client.exchange("GET", address, None, LOOK_S)
     if response.status_code != OK:
-        raise client.refusal_of(response, response.content, address)
+        yield failed("reachable", client.refusal_of(response, response.content, address), base_url)
+        return
     try:
         listed = {str(model["id"]): dict(model) for model in read_json(response.content)["data"]}
     except (ValueError, TypeError, KeyError):
