@@ -170,18 +170,15 @@ def similar_settings(name: str) -> list[Setting]:
     return same or [known[key] for key in get_close_matches(wanted, known, 3)]
 
 
-def source_of(
-    setting: Setting, settings: type[BaseSettings], file: SettingsFile | None, variables: Mapping[str, Any]
-) -> str:
-    """Return the variable or the file that sets a setting, "" if it has its default.
-
-    `variables` is the result of `variables_source` for the class.
-    """
-    inside = setting.place[len(prefix_of(settings)) :]
-    if value_at(variables, inside) is not None:
-        set_ = {name.upper() for name in os.environ}
-        group = variable_at(setting.place[:-1])
-        return setting.variable if setting.variable in set_ or group not in set_ else group
-    if file and value_at(file.values, setting.place) is not None:
-        return str(file.path)
-    return ""
+def sources_of(settings: type[BaseSettings], file: SettingsFile | None) -> dict[Place, str]:
+    """Return the variable or the file that sets each setting of a class, "" for its default."""
+    variables, names = variables_source(settings)(), {name.upper() for name in os.environ}
+    found = {}
+    for place, setting in settings_of(settings).items():
+        group, source = variable_at(place[:-1]), ""
+        if value_at(variables, place[len(prefix_of(settings)) :]) is not None:
+            source = group if group in names and setting.variable not in names else setting.variable
+        elif file and value_at(file.values, place) is not None:
+            source = str(file.path)
+        found[place] = source
+    return found

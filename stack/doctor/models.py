@@ -114,7 +114,7 @@ def check_language_model(examined: Examined) -> Iterator[Finding]:
         finally:
             await client.close()
 
-    yield from run(collect(Client(llm, examined.transport)))
+    yield from run(collect(Client(llm)))
 
 
 async def _model_findings(

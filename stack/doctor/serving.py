@@ -47,12 +47,12 @@ def check_serving(examined: Examined) -> Iterator[Finding]:
     if url:
         yield from check_encryption(url, secret=True)
         remedy = "check that the name resolves here, the proxy runs and its certificate is valid"
-        yield tried("public address", partial(_public_address, url, examined), url, remedy)
+        yield tried("public address", partial(_public_address, url), url, remedy)
     else:
         remedy = "for readers elsewhere set SHRAG_SERVER__PUBLIC_URL (docs/how-to/deploying.md)"
         yield Finding("public address", "not configured", "none is set", "", remedy)
     yield _proxies(server["proxies"], url)
-    yield tried("sign-in", partial(_sign_in, server, examined), issuer, "check that this machine reaches it")
+    yield tried("sign-in", partial(_sign_in, server), issuer, "check that this machine reaches it")
 
 
 def _keys(file: Path) -> str | Finding:
@@ -72,9 +72,9 @@ def _keys(file: Path) -> str | Finding:
     return f"{active:,.0f} active" if made else Finding("keys", "not configured", "there is none", str(file))
 
 
-def _public_address(url: str, examined: Examined) -> str | Finding:
+def _public_address(url: str) -> str | Finding:
     """Request the health of the server at its public address."""
-    status, text, health, location = run(_get(f"{url.rstrip('/')}/healthz", examined))
+    status, text, health, location = run(_get(f"{url.rstrip('/')}/healthz"))
     if status in STATUSES:
         found, remedy = STATUSES[status]
     elif status in REDIRECTS:
@@ -108,7 +108,7 @@ def _proxies(proxies: str, public_url: str) -> Finding:
     return Finding("proxy", status, found, proxies, remedy)
 
 
-def _sign_in(server: dict[str, Any], examined: Examined) -> str | Finding:
+def _sign_in(server: dict[str, Any]) -> str | Finding:
     """Check the settings of sign-in, and compare the metadata of the provider with them."""
     subject, table, issuer = "sign-in", "SHRAG_SERVER__SIGN_IN__", server["sign_in.issuer"]
     if not issuer and (header := server["sign_in.user_header"]):
@@ -126,7 +126,7 @@ def _sign_in(server: dict[str, Any], examined: Examined) -> str | Finding:
         if Path(file).stat().st_mode & 0o077:
             found = "other users can read the client's secret"
             return Finding(subject, "warning", found, str(file), f"chmod 600 {file}")
-    status, _, metadata, _ = run(_get(f"{issuer}/.well-known/openid-configuration", examined))
+    status, _, metadata, _ = run(_get(f"{issuer}/.well-known/openid-configuration"))
     named = metadata.get("issuer")
     if status == OK and named in {issuer, f"{issuer}/"}:
         return "the provider answers"
@@ -134,14 +134,14 @@ def _sign_in(server: dict[str, Any], examined: Examined) -> str | Finding:
     return Finding(subject, "wrong", found, issuer, f"set {table}ISSUER to the issuer in its metadata")
 
 
-async def _get(url: str, examined: Examined) -> tuple[int, str, dict[str, Any], str]:
+async def _get(url: str) -> tuple[int, str, dict[str, Any], str]:
     """Return status, text, JSON object and location of the response to a GET; OSError if there is none."""
     import httpx
 
     from base.net.http_client import exchange, open_client
 
     try:
-        async with open_client(url, None, transport=examined.transport) as client:
+        async with open_client(url, None) as client:
             answer = await exchange(client, "GET", url, seconds=LOOK_S, most_bytes=MOST_BYTES)
     except httpx.HTTPError as error:
         raise ConnectionError(f"{type(error).__name__}: {error}") from None
