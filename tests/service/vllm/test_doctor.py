@@ -35,7 +35,7 @@ def test_offline_a_question_is_answered_by_the_model_and_no_other_address_is_tri
 
 
 def test_a_server_that_hangs_is_told_in_time(own_vllm: Server, tmp_path, monkeypatch):
-    monkeypatch.setattr("stack.doctor.language_model.LOOK_S", 1.0)
+    monkeypatch.setattr("stack.doctor.models.LOOK_S", 1.0)
     own_vllm.pause()
 
     code, found = doctor(tmp_path, **at(own_vllm))
