@@ -1,7 +1,6 @@
 """The command `eval run`."""
 
 import asyncio
-import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -126,6 +125,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     """
     from base.files.output_files import check_output, is_standard_output, is_stream
     from eval.collection import read_topics
+    from eval.files import Input
     from eval.kept import kept_path
     from eval.kinds_of_runs import ask_kind, find_kind, search_kind
     from eval.making import RunPlan, make_run
@@ -151,8 +151,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     inputs = (topics, strategies, *([places.home / name] if name else []), *map(Path, sources))
     for place in (out,) if piped else (out, manifest_path(out), kept_path(out)):
         check_output(place, (*inputs, *named_paths(places, settings.retriever, *asked)))
-    topics_digest = hashlib.sha256()
-    questions = read_topics(topics, topics_digest)
+    questions = read_topics(file := Input(topics))
     recorded = RecordedStrategies.read(strategies, questions) if strategies else None
     by_topic = recorded.strategies if recorded else {}
 
@@ -166,7 +165,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
 
     plan = RunPlan(
         topics=questions,
-        topics_file={"path": str(topics), "sha256": topics_digest.hexdigest()},
+        topics_file=file.record,
         name=name,
         sources=sources,
         kind=kind_of,

@@ -1,6 +1,5 @@
 """The commands `eval score` and `eval compare`, which import neither search nor models."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -164,15 +163,15 @@ def _scored(
     """
     from eval.collection import read_qrels
     from eval.errors import BadRun
+    from eval.files import Input
     from eval.measures import evaluate
     from eval.runs import read_run
     from eval.units import MadeRun, in_one_unit
 
     judgements, made, manifests = read_qrels(qrels), [], []
     for path in paths:
-        digest = hashlib.sha256()
-        run = read_run(path, digest)
-        manifest = read_manifest(path, digest.hexdigest())
+        run = read_run(file := Input(path))
+        manifest = read_manifest(path, file.sha256)
         if not run and not manifest:
             raise BadRun(f"{path}: it contains no hits")
         if manifest and manifest.failed.keys() & run.keys():

@@ -29,7 +29,7 @@ class RecordedStrategies:
     def record(self) -> dict[str, Any]:
         """The record of the file: path, SHA-256 and origins."""
         origins = sorted({strategy.origin for strategy in self.strategies.values()})
-        return {"source": "recorded", "path": self.file.path, "sha256": self.file.sha256, "origins": origins}
+        return {"source": "recorded", **self.file.record, "origins": origins}
 
     @classmethod
     def read(cls, path: Path, topics: Iterable[str]) -> "RecordedStrategies":

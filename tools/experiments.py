@@ -120,7 +120,7 @@ def main_numbers(run: Measured) -> dict[str, float]:
             build_index(IngestRequest(name=run.options["index"], paths=[str(run.corpus)]), settings)
     call = load_experiment(run.experiment).call.of(**run.options)
     with tempfile.TemporaryDirectory() as folder:
-        return dict(run_experiment(run.experiment, call, Path(folder)).outcome.main)
+        return dict(run_experiment(run.experiment, call, Path(folder))[0].main)
 
 
 def overview(results: Mapping[str, Mapping[str, Mapping[str, float]]]) -> str:

@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from http import HTTPStatus
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias
 
 from pydantic import Field
@@ -122,7 +121,7 @@ def opened_finding(call: PapersCall) -> Iterator[Materials]:
         inputs, records = dict(materials.inputs), dict[str, Paper]()
         if call.papers is not None:
             inputs["papers"] = Input(call.papers)
-            records = {paper.id: paper for _, paper in rows_of(Path(call.papers), Paper, inputs["papers"])}
+            records = {paper.id: paper for _, paper in rows_of(inputs["papers"], Paper)}
         days = {query_id: topic.date for query_id, topic in materials.lines.items() if topic.date}
         own = PaperInputs(days, records)
         notes = ["Published values are of other papers and questions: compare within a table only."]
@@ -178,7 +177,7 @@ class FindingTopic:
         Newer papers and further records of a paper are left out. `own_id` states that the papers have the ids
         of the index, as they do by default if the call names no sources.
         """
-        own_id = self.topic.materials.sources is None if own_id is None else own_id
+        own_id = not self.topic.materials.declared if own_id is None else own_id
         return self.judged.known_ids((each for each in papers if not is_after(each, self.day)), own_id=own_id)
 
     def counts(self, ids: Iterable[str]) -> dict[str, int]:
@@ -197,17 +196,17 @@ class FindingTopic:
     @asynccontextmanager
     async def searched(self, *, in_index: bool = False) -> AsyncIterator[OpenedSources]:
         """Open the sources of the call; without any, or if `in_index`, return the index."""
-        declared = self.topic.materials.sources
-        if declared is None or in_index:
+        materials = self.topic.materials
+        if in_index or not materials.declared:
             yield self.index
             return
-        async with declared.open() as sources:
-            yield OpenedSources(sources, models=declared.models)
+        async with materials.open_sources() as sources:
+            yield OpenedSources(sources, models=materials.shared)
 
     async def find(self, *, in_index: bool = False, **options: Any) -> FoundPapers:
         """Find the papers of the topic from scratch in the sources of the call, or in the index."""
         materials = self.topic.materials
-        if materials.sources and not in_index:
+        if materials.declared and not in_index:
             options["filters"] = self.filters
         async with self.searched(in_index=in_index) as opened:
             request = self.request(**options)

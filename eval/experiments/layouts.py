@@ -78,7 +78,7 @@ from eval.errors import BadBenchmark
 from eval.experiments.miracl_files import PASSAGES, corpus_name, find_files
 from eval.experiments.paper_identity import arxiv_id
 from eval.experiments.running import json_lines
-from eval.files import Digest, numbered_lines
+from eval.files import Source, numbered_lines
 from indexer.corpora.normal_forms import DOI, normal_doi, normal_title, whole_doi
 from indexer.corpora.papers import FIRST_YEAR, FORBIDDEN_IN_IDENTIFIERS, LAST_YEAR, Paper
 from indexer.corpora.readers.json_records import DECODER
@@ -165,30 +165,31 @@ def file_in(path: Path, *names: str) -> Path:
     return found or path
 
 
-def rows_of(path: Path, row: type[R], digest: Digest | None = None) -> Iterator[tuple[str, R]]:
+def rows_of(source: Source, row: type[R]) -> Iterator[tuple[str, R]]:
     """Yield (place, row) for each row of a file: JSON lines, optionally gzipped, or Parquet.
 
-    Other columns are ignored. A place is `FILE:LINE`. `digest` hashes the bytes of JSON lines.
+    Other columns are ignored. A place is `FILE:LINE`.
 
     Raises:
         BadBenchmark: with file and line; not JSON, a missing field, or a wrong type.
         LibraryMissing: for Parquet, without pyarrow.
     """
-    given = _parquet_rows(path, row) if path.suffix == ".parquet" else _json_rows(path, digest)
+    path = Path(str(source))
+    given = _parquet_rows(path, row) if path.suffix == ".parquet" else _json_rows(source)
     for number, values in given:
-        where = f"{path}:{number}"
+        where = f"{source}:{number}"
         try:
             yield where, row.model_validate(values)
         except ValidationError as error:
             raise BadBenchmark(f"{where}: {reason(error)}") from None
 
 
-def _json_rows(path: Path, digest: Digest | None) -> Iterator[tuple[int, Any]]:
-    for number, line in numbered_lines(path, BadBenchmark, digest):
+def _json_rows(source: Source) -> Iterator[tuple[int, Any]]:
+    for number, line in numbered_lines(source, BadBenchmark):
         try:
             yield number, DECODER.decode(line)
         except (ValueError, RecursionError) as error:
-            raise BadBenchmark(f"{path}:{number}: not JSON ({error})") from None
+            raise BadBenchmark(f"{source}:{number}: not JSON ({error})") from None
 
 
 def _parquet_rows(path: Path, row: type[BaseModel]) -> Iterator[tuple[int, Any]]:

@@ -26,7 +26,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -40,15 +40,14 @@ from base.versions import checkout_commit
 from eval.errors import BadTopics
 from eval.experiments import EXPERIMENTS, load_experiment
 from eval.experiments.comparing import SECONDS, seconds_table
-from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, unusable_replies
+from eval.experiments.experiment import Experiment, Results, Topic, TopicResult
 from eval.experiments.materials import ExperimentCall, Materials, Models
 from eval.experiments.report import Outcome, Report, as_markdown, as_page, check_plots, drawn
 from eval.files import Input
 from eval.kept import KeptTopics, as_json, keeping
 from eval.manifest import differences, made_with
-from eval.progress import question_bar
+from eval.progress import question_bar, work_through
 from eval.runs import run_lines
-from generator.tracing.progress import all_of
 from retriever.errors import BadExpression, BadQuestion
 
 MANIFEST, METRICS, KEPT = "manifest.json", "metrics.json", "kept.jsonl"
@@ -58,13 +57,6 @@ ENDING = re.compile(r"\.[A-Za-z0-9]{1,6}")  # of a file name
 OTHER_FOLDER = "name an empty or a new folder"
 PATHS = (".path", ".copied_to")  # ends of names that `differing` leaves out
 REPLACED = "unusable_keywords"  # key of a record: replies of the model for which statistics chose keywords
-
-
-class Finished(NamedTuple):
-    """The outcome of an experiment, and the names of the files in its folder."""
-
-    outcome: Outcome
-    files: Sequence[str]
 
 
 class ReadInput(BaseModel):
@@ -89,8 +81,10 @@ class ReadManifest(BaseModel):
 
 def run_experiment(
     name: str, call: ExperimentCall, out: Path, *, restart: bool = False, parallel: int | None = None
-) -> Finished:
+) -> tuple[Outcome, Sequence[str]]:
     """Run an experiment and write its folder; topics that the folder keeps are not repeated.
+
+    Returns the outcome, and the names of the files in the folder.
 
     Args:
         name: of the experiment.
@@ -121,11 +115,10 @@ def run_experiment(
             if count := results.count(lambda topic: REPLACED in topic):
                 reply = f"the reply of the language model was unusable (`{REPLACED}` in topics.jsonl)"
                 notes += (f"{count:,} of {len(topics):,} topics have keywords of statistics: {reply}.",)
-            tables = (*outcome.tables, *([times] if times else ()))
-            outcome = replace(outcome, tables=tables, notes=notes)
-            files = _write_results(out, outcome, topics, materials.inputs, record, started)
+            outcome = replace(outcome, tables=(*outcome.tables, *times), notes=notes)
+            files = _write_results(out, experiment, outcome, topics, materials.inputs, record, started)
             kept.discard()
-    return Finished(outcome, files)
+    return outcome, files
 
 
 def manifest_record(name: str, call: ExperimentCall, materials: Materials) -> dict[str, Any]:
@@ -165,28 +158,28 @@ async def _all_topics(
     finished = dict(kept.topics)
     async with AsyncExitStack() as closed_at_end:
         if call.model:
-            models = Models(materials.settings, closed_at_end)
-            materials = replace(materials, model=await models.changed(), models=models)
-        usual = materials.settings.generator.llm.concurrency if call.model else 1
-        slots = asyncio.Semaphore(parallel or usual)
+            models = Models(closed_at_end)
+            materials = replace(materials, model=await models.of(materials.settings), models=models)
 
         async def finish(query_id: str, question: str) -> None:
-            async with slots:
-                progress("topics", len(finished), len(materials.topics))
-                await asyncio.sleep(0)  # lets Ctrl-C end a run
-                unusable: list[str] = []
-                unusable_replies.set(unusable)
-                try:
-                    result = await experiment.topic(Topic(call, materials, query_id, question))
-                except (BadQuestion, BadExpression) as error:
-                    raise BadTopics(f"topic {query_id}: {error}") from None
-                more = {REPLACED: len(unusable)} if unusable else {}
-                result = replace(result, record=as_json({**result.record, **more}))
-                finished[query_id] = result
-                kept.keep(query_id, result)
+            topic = Topic(call, materials, query_id, question)
+            try:
+                result = await experiment.topic(topic)
+            except (BadQuestion, BadExpression) as error:
+                raise BadTopics(f"topic {query_id}: {error}") from None
+            more = {REPLACED: len(topic.unusable)} if topic.unusable else {}
+            finished[query_id] = replace(result, record=as_json({**result.record, **more}))
+            kept.keep(query_id, finished[query_id])
 
-        waiting = ((each, question) for each, question in materials.topics.items() if each not in finished)
-        await all_of([finish(*topic) for topic in waiting])
+        waiting = {each: question for each, question in materials.topics.items() if each not in finished}
+        await work_through(
+            waiting,
+            finish,
+            total=len(materials.topics),
+            at_once=parallel or (materials.settings.generator.llm.concurrency if call.model else 1),
+            tolerant=False,
+            progress=progress,
+        )
     return {query_id: finished[query_id] for query_id in materials.topics}
 
 
@@ -214,13 +207,14 @@ def check_folder(path: Path, name: str, inputs: Iterable[str] = ()) -> None:
 
 def _write_results(
     path: Path,
+    experiment: Experiment,
     outcome: Outcome,
     topics: Mapping[str, TopicResult],
     inputs: Mapping[str, Input],
     record: Mapping[str, Any],
     started: float,
 ) -> list[str]:
-    name, heading = record["experiment"], EXPERIMENTS[record["experiment"]]
+    heading = EXPERIMENTS[record["experiment"]]
     times = {
         "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
         "seconds": round(time.time() - started, 3),
@@ -244,7 +238,7 @@ def _write_results(
         "times.json": _json(times),
     }
     judges = {table.title: table.judge for table in outcome.tables if table.judge}
-    paragraphs = (f"Source: {heading.source}.", *load_experiment(name).description.split("\n\n"))
+    paragraphs = (f"Source: {heading.source}.", *experiment.description.split("\n\n"))
     report = Report(heading.title, paragraphs, _made_from(record))
     return write_files(path, {"format": FORMAT, **record, "judges": judges}, outcome, report, files)
 

@@ -18,9 +18,7 @@ from eval.judging.calls import RULES, THRESHOLDS, Judge, JudgeCall
 from eval.judging.stages import JUDGE_STEP, automatic_stages, grades_of, stage_call
 from eval.manifest import model_record, search_record, software
 from eval.places import open_places
-from eval.progress import question_bar
-from eval.ranking import MOST_FAILURES
-from generator.errors import ModelFailed
+from eval.progress import question_bar, work_through
 from generator.finding.agents.judgement import judge
 from generator.finding.agents.relevance_judgement import WORDS
 from generator.finding.finding import OpenedSources, find_resources
@@ -122,23 +120,16 @@ def _record(
 
 
 async def _judge_all(waiting: Mapping[str, Sequence[Candidate]], by: Judging) -> list[str]:
-    failed: list[str] = []
-    in_a_row = 0
+    partial: dict[str, str] = {}
+
+    async def judge_question(query_id: str, candidates: Sequence[Candidate]) -> None:
+        if left := await _judge_question(query_id, candidates, by):
+            partial[query_id] = f"{left:,} of {len(candidates):,} papers"
+
     with question_bar() as progress:
-        for done, (query_id, candidates) in enumerate(waiting.items()):
-            progress("questions", done, len(waiting))
-            try:
-                left = await _judge_question(query_id, candidates, by)
-                in_a_row = 0
-            except (ModelFailed, SourceFailed) as error:
-                in_a_row += 1
-                if in_a_row in {MOST_FAILURES, len(waiting)}:
-                    raise
-                failed.append(f"{query_id}: {one_line(str(error))}")
-                continue
-            if left:
-                failed.append(f"{query_id}: {left:,} of {len(candidates):,} papers")
-    return failed
+        failed = await work_through(waiting, judge_question, progress=progress)
+    partial |= {query_id: one_line(str(error)) for query_id, error in failed.items()}
+    return [f"{query_id}: {partial[query_id]}" for query_id in waiting if query_id in partial]
 
 
 async def _judge_question(query_id: str, candidates: Sequence[Candidate], by: Judging) -> int:

@@ -16,8 +16,7 @@ from eval.judging.benchmark import Benchmark, Ranked, adding
 from eval.judging.calls import METHODS, NEAREST, PoolCall
 from eval.manifest import index_record, model_record, search_record, software, sources_record
 from eval.places import Places, open_places
-from eval.progress import question_bar
-from eval.ranking import MOST_FAILURES, OF_A_QUESTION
+from eval.progress import question_bar, work_through
 from generator.finding.finding import find_in_sources
 from generator.finding.request import FindRequest
 from generator.llm import LanguageModel
@@ -117,38 +116,32 @@ async def _pool(
 
 
 async def _search_all(benchmark: Benchmark, rankings: Sequence[Ranking], call: int) -> list[str]:
-    """Add the missing rankings of selected questions; return a line for each failed one.
+    """Add the missing rankings of selected questions; return a line for each failed one."""
+    pooled = {query_id: benchmark.rankings.get(query_id, ()) for query_id in benchmark.selected}
+    known = {query_id: {paper for each in of for paper in each.ranked} for query_id, of in pooled.items()}
+    waiting = {
+        (query_id, f"{each.method} in {each.place}"): each
+        for query_id, of in pooled.items()
+        for each in _missing(of, rankings)
+    }
 
-    Raises:
-        Exception: of the last ranking if `MOST_FAILURES` in a row failed, or an error that affects all.
-    """
-    failed: list[str] = []
-    in_a_row = 0
+    async def pool(key: tuple[str, str], ranking: Ranking) -> None:
+        query_id = key[0]
+        try:
+            papers, notes = await ranking.search(benchmark.selected[query_id])
+        except BadQuestion as error:
+            papers, notes = (), (str(error).splitlines()[0],)
+        ids = tuple((source, paper.id) for source, paper in papers)
+        new = tuple(
+            (source, _short(paper)) for source, paper in papers if (source, paper.id) not in known[query_id]
+        )
+        place, method, depth = ranking.place, ranking.method, ranking.depth
+        benchmark.append(Ranked(query_id, place, method, depth, ids, new, call, tuple(notes)))
+        known[query_id].update(ids)
+
     with question_bar() as progress:
-        for done, (query_id, question) in enumerate(benchmark.selected.items()):
-            progress("questions", done, len(benchmark.selected))
-            pooled = benchmark.rankings.get(query_id, ())
-            known = {paper for each in pooled for paper in each.ranked}
-            for ranking in _missing(pooled, rankings):
-                place, method, depth = ranking.place, ranking.method, ranking.depth
-                try:
-                    papers, notes = await ranking.search(question)
-                    in_a_row = 0
-                except BadQuestion as error:
-                    papers, notes = (), (str(error).splitlines()[0],)
-                except OF_A_QUESTION as error:
-                    in_a_row += 1
-                    if in_a_row == MOST_FAILURES:
-                        raise
-                    failed.append(f"{query_id}, {method} in {place}: {one_line(error_text(error))}")
-                    continue
-                ids = tuple((source, paper.id) for source, paper in papers)
-                new = tuple(
-                    (source, _short(paper)) for source, paper in papers if (source, paper.id) not in known
-                )
-                benchmark.append(Ranked(query_id, place, method, depth, ids, new, call, tuple(notes)))
-                known.update(ids)
-    return failed
+        failed = await work_through(waiting, pool, progress=progress)
+    return [f"{', '.join(key)}: {one_line(error_text(error))}" for key, error in failed.items()]
 
 
 def _missing(pooled: Sequence[Ranked], rankings: Sequence[Ranking]) -> list[Ranking]:

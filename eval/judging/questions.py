@@ -1,7 +1,6 @@
 """Questions of a benchmark: seeds from a file, and questions that a model derives from them (SPAR, 4.2)."""
 
 import asyncio
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
@@ -13,11 +12,11 @@ from pydantic import BaseModel, Field, StringConstraints
 from base.errors import InvalidCall
 from base.untrusted import one_line
 from eval.collection import read_topics
+from eval.files import Input
 from eval.judging.benchmark import Benchmark, Question, adding
 from eval.judging.calls import MOST_DERIVED, QuestionsCall
 from eval.manifest import model_record, software
-from eval.progress import question_bar
-from generator.errors import ModelFailed
+from eval.progress import question_bar, work_through
 from generator.llm import LanguageModel, Reply
 from generator.model_step import ModelStep, UnusableReply, constant
 from generator.pipeline import Settings
@@ -42,12 +41,8 @@ def add_questions(path: Path, seeds: Path, call: QuestionsCall) -> list[str]:
         ModelNotConfigured: questions are to be derived, and no language model is configured.
         ModelFailed: the model failed for all seeds.
     """
-    digest = hashlib.sha256()
-    read, settings = read_topics(seeds, digest), Settings.from_environment()
-    made_with: dict[str, Any] = {
-        "seeds": {"path": str(seeds), "sha256": digest.hexdigest()},
-        **software(models=False),
-    }
+    read, settings = read_topics(file := Input(seeds)), Settings.from_environment()
+    made_with: dict[str, Any] = {"seeds": file.record, **software(models=False)}
     if call.extend:
         settings.language_model()  # raises ModelNotConfigured
         made_with |= model_record(settings.generator.llm, map(_prompt, read.values()))
@@ -56,7 +51,7 @@ def add_questions(path: Path, seeds: Path, call: QuestionsCall) -> list[str]:
         new = list(_new_seeds(read, benchmark.questions, record.number))
         known = benchmark.questions | {each.query_id: each for each in new}
         derived = Counter(each.seed for each in known.values())
-        waiting = [known[query_id] for query_id in read if derived[query_id] < call.extend]
+        waiting = {each: known[each] for each in read if derived[each] < call.extend}
         if new or waiting:
             benchmark.append(record, *new)
         if not waiting:
@@ -78,34 +73,29 @@ def _new_seeds(seeds: Mapping[str, str], known: Mapping[str, Question], call: in
 
 async def _derive_all(
     benchmark: Benchmark,
-    waiting: Sequence[Question],
+    waiting: Mapping[str, Question],
     known: dict[str, Question],
     wanted: int,
     settings: Settings,
     call: int,
 ) -> list[str]:
-    failed: list[str] = []
     async with settings.language_model() as model:
+
+        async def derive(seed_id: str, seed: Question) -> None:
+            texts = await _derive(seed, wanted, list(known.values()), model)
+            # The questions derived from S1 are S1.1, S1.2 and so on.
+            ids = (f"{seed_id}.{number}" for number in count(1))
+            free = (query_id for query_id in ids if query_id not in known)
+            made = [
+                Question(query_id, text, "extended", call, seed_id)
+                for text, query_id in zip(texts, free, strict=False)
+            ]
+            benchmark.append(*made)
+            known.update({each.query_id: each for each in made})
+
         with question_bar() as progress:
-            for done, seed in enumerate(waiting):
-                progress("questions", done, len(waiting))
-                try:
-                    texts = await _derive(seed, wanted, list(known.values()), model)
-                except ModelFailed as error:
-                    failed.append(f"{seed.query_id}: {one_line(str(error))}")
-                    if len(failed) == len(waiting):
-                        raise
-                    continue
-                # The questions derived from S1 are S1.1, S1.2 and so on.
-                ids = (f"{seed.query_id}.{number}" for number in count(1))
-                free = (query_id for query_id in ids if query_id not in known)
-                made = [
-                    Question(query_id, text, "extended", call, seed.query_id)
-                    for text, query_id in zip(texts, free, strict=False)
-                ]
-                benchmark.append(*made)
-                known |= {each.query_id: each for each in made}
-    return failed
+            failed = await work_through(waiting, derive, progress=progress)
+    return [f"{query_id}: {one_line(str(error))}" for query_id, error in failed.items()]
 
 
 async def _derive(

@@ -245,10 +245,10 @@ def test_a_gzip_file_that_unpacks_to_too_much_is_refused_in_little_memory(
 
 
 def test_the_bytes_of_a_compressed_file_are_hashed(tmp_path):
-    packed, digest = gzip.compress(GOOD[read_topics]), hashlib.sha256()
+    packed, file = gzip.compress(GOOD[read_topics]), files.Input(tmp_path / "topics.gz")
     (tmp_path / "topics.gz").write_bytes(packed)
-    read_topics(tmp_path / "topics.gz", digest)
-    assert digest.hexdigest() == hashlib.sha256(packed).hexdigest()
+    read_topics(file)
+    assert file.sha256 == hashlib.sha256(packed).hexdigest()
 
 
 def test_the_real_files_are_read(shared_data):
