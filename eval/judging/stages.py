@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from eval.experiments.comparing import Cell, Table
 from eval.experiments.report import Bar, BarPanel, Figure
@@ -90,12 +90,8 @@ def agreements(
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Missed:
-    """Dropped papers, the graded ones, the relevant ones among these, and the estimate for all dropped.
-
-    `low` and `high` are the bounds of the 95 % interval.
-    """
+class Missed(NamedTuple):
+    """Dropped papers, graded and relevant ones among them, and the estimate with its 95 % interval."""
 
     dropped: int
     graded: int

@@ -123,7 +123,8 @@ def summary(of: Results) -> Outcome:
         found_lines.append(_line(reading, shares))
         size_lines.append(_line(reading, sizes))
         suffix = "" if reading == CLOSER else f", {reading}"
-        main |= {f"share found with {m} AND{suffix}": float(shares[:, m].mean()) for m in OPERATORS}
+        means = shares.mean(0).tolist()
+        main |= {f"share found with {m} AND{suffix}": means[m] for m in OPERATORS}
     panels = (
         ("Relevant documents found", "share of all relevant documents", found_lines),
         ("Documents collected", "documents, all topics of a repetition", size_lines),
