@@ -34,19 +34,16 @@ measures_option = click.option(
 )
 
 
-class _Sum(BaseModel):
+class _File(BaseModel):
     sha256: str
-
-
-class _Asked(_Sum):
-    questions: int
+    questions: int = 0
 
 
 class ReadManifest(BaseModel):
     """The part of a run's manifest that scores and comparisons use."""
 
-    run: _Sum
-    topics: _Asked
+    run: _File
+    topics: _File
     unit: str = ""
     failed: dict[str, str] = {}
 

@@ -303,7 +303,7 @@ class SparRow(BaseModel):
 
 
 def _listed(path: Path, row: type[AutoScholarRow | SparRow]) -> Benchmark:
-    """Read lines of questions with their papers; a paper of several questions occurs once, as listed first."""
+    """Read questions with their papers; a paper of several questions occurs once, as it is listed first."""
     questions: list[BenchmarkQuestion] = []
     papers: dict[str, PlacedPaper] = {}
     for where, line in rows_of(path, row):
