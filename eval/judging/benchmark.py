@@ -21,7 +21,6 @@ from base.files.durable import cause_of
 from base.files.locks import lock_file
 from base.records import adapter
 from eval.errors import BadBenchmark
-from eval.judging.calls import Judge, StageName
 from eval.kept import as_json
 from indexer.corpora.papers import Paper
 from retriever.sources import SourceAnswer, SourcePaper
@@ -29,6 +28,9 @@ from retriever.sources.merging import MergedPaper, merge
 
 Identity: TypeAlias = tuple[str, str]  # the name of the index or source, and the id of a paper in it
 Pair: TypeAlias = tuple[str, Identity]  # query_id and paper
+
+StageName: TypeAlias = Literal["coarse", "fine"]
+JudgeName: TypeAlias = Literal["rules", "brief", "complex"]
 
 HIGHEST_GRADE = 3
 OF_A_SCALE = ("model", "prompts", "encoder", "reranker")  # decide, with stage and judge, what a score means
@@ -108,7 +110,7 @@ class Judged:
     query_id: str
     paper: Identity
     stage: StageName
-    judge: Judge  # the rules, or the prompt of the model
+    judge: JudgeName  # the rules, or the prompt of the model
     by: str  # the name of the model, or of the rule
     score: float
     reason: str

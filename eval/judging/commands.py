@@ -1,9 +1,9 @@
 """The command `benchmark`: one subcommand for each step."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import get_args
 
 import click
 
@@ -12,14 +12,17 @@ from base.calls import Section
 from base.terminal.call_options import call_options
 from base.terminal.output import echo, echo_lines
 from base.terminal.parameters import PathParameter, SectionedCommand, option_section
-from eval.judging.calls import JudgeCall, PoolCall, QuestionsCall
+from eval.experiments.comparing import Table
+from eval.experiments.report import check_plots, table_lines
+from eval.judging import sheets
+from eval.judging.benchmark import Benchmark, JudgeName, StageName, create
+from eval.judging.judges import DEFAULTS, judge_papers
+from eval.judging.pooling import PoolCall, pool_papers
+from eval.judging.questions import MOST_DERIVED, add_questions
+from eval.judging.results import write_benchmark
+from eval.judging.stages import STAGES, Results, agreement_table, assessors_table, stages_table
 from indexer.options import interruptible
 from retriever.options import COMPLETIONS
-
-if TYPE_CHECKING:
-    from eval.experiments.comparing import Table
-    from eval.judging.benchmark import Benchmark
-    from eval.judging.sheets import Part
 
 ASSESSOR = re.compile(r"\w[\w.-]{0,63}")
 PARTIAL = 1  # exit code if something failed
@@ -82,28 +85,28 @@ def _step(name: str) -> Callable[[Callable[..., None]], click.Command]:
     return command
 
 
-def _benchmark(folder: Path) -> "Benchmark":
-    from eval.judging.benchmark import Benchmark
-
-    return Benchmark(folder)
-
-
 @_step("questions")
 @click.argument("seeds", type=FILE)
-@call_options(QuestionsCall)
-def questions_command(call: QuestionsCall, *, folder: Path, seeds: Path) -> None:
+@click.option(
+    "--extend",
+    type=click.IntRange(0, MOST_DERIVED),
+    default=0,
+    show_default=True,
+    help="Questions that the configured language model derives from each seed.",
+)
+@click.option(
+    "--seed", type=int, help="Seed of samples and of the order of papers, for a new folder. Default: 0."
+)
+def questions_command(folder: Path, seeds: Path, *, extend: int, seed: int | None) -> None:
     """Add seed questions, and questions derived from them.
 
     SEEDS has id, tab, question, or JSON lines {"query_id", "question"}. FOLDER is made if needed. With
     --extend the configured language model derives further questions, for `select`.
     """
-    from eval.judging.benchmark import create
-    from eval.judging.questions import add_questions
-
-    create(folder, call.seed)
+    create(folder, seed)
     with interruptible():
-        failed = add_questions(folder, seeds, call)
-    _print_questions(_benchmark(folder))
+        failed = add_questions(folder, seeds, {"extend": extend, "seed": seed})
+    _print_questions(folder)
     _exit_if_failed("no question was derived from", failed)
 
 
@@ -119,14 +122,13 @@ def select_command(
     --out writes the questions to a sheet; the column `keep` takes y or n. --labels imports it. Seeds are kept
     unless dropped with --seeds.
     """
-    from eval.judging.sheets import import_selections, write_questions
-
     _check_one_of(out, labels)
+    made = Benchmark(folder)
     if labels:
-        echo(f"{counted(import_selections(_benchmark(folder), labels, assessor), 'new decision')}", err=True)
-        _print_questions(_benchmark(folder))
+        echo(f"{counted(sheets.import_selections(made, labels, assessor), 'new decision')}", err=True)
+        _print_questions(folder)
     elif out:
-        echo(f"{out}: {counted(write_questions(_benchmark(folder), out, seeds=seeds), 'question')}")
+        echo(f"{out}: {counted(sheets.write_questions(made, out, seeds=seeds), 'question')}")
 
 
 @_step("pool")
@@ -138,30 +140,37 @@ def pool_command(call: PoolCall, *, folder: Path) -> None:
     searched separately, and records of the same paper are merged. Repeat the command for further questions or
     methods, or a larger depth; what is pooled stays.
     """
-    from eval.judging.pooling import pool_papers
-
     if call.model and not call.find:
         raise click.UsageError("--model has no effect without --find")
     with interruptible():
         failed = pool_papers(folder, call)
-    made = _benchmark(folder)
+    made = Benchmark(folder)
     echo(f"{counted(len(made.pooled), 'paper')} pooled for {counted(len(made.selected), 'question')}")
     _exit_if_failed("not pooled:", failed)
 
 
 @_step("judge")
-@call_options(JudgeCall)
-def judge_command(call: JudgeCall, *, folder: Path) -> None:
+@click.argument("stage", type=click.Choice(STAGES), metavar="STAGE")
+@click.option(
+    "--by",
+    type=click.Choice(get_args(JudgeName)),
+    help="Judge: rules, or the configured language model with the brief or the complex prompt. Default: "
+    "coarse rules, fine complex.",
+)
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    help="Least score of a paper that passes. Default: by stage and judge.",
+)
+def judge_command(folder: Path, stage: StageName, *, by: JudgeName | None, threshold: float | None) -> None:
     """Judge pooled papers by rules or a language model.
 
     STAGE is coarse, for all pooled papers, or fine, for papers that passed the coarse stage. Papers with a
     score of at least the threshold pass. Judgements are kept: the same command resumes, another threshold
     judges nothing again, and another judge of a stage replaces the earlier one.
     """
-    from eval.judging.judges import judge_papers
-
     with interruptible():
-        failed = judge_papers(folder, call)
+        failed = judge_papers(folder, stage, by or DEFAULTS[stage], threshold)
     _print_stages(folder)
     _exit_if_failed("not judged:", failed)
 
@@ -202,18 +211,17 @@ def confirm_command(
 
     Assessors grade the same papers in the same order. They see no ranks and no grades of models or others.
     """
-    from eval.judging.sheets import import_grades, pairs_to_confirm, write_papers
-
     if dropped and disputed:
         raise click.UsageError("--dropped and --disputed exclude each other")
     _check_one_of(out, labels)
     if labels:
-        echo(f"{counted(import_grades(_benchmark(folder), labels, assessor), 'new grade')}", err=True)
-    part: Part = "dropped" if dropped else "disputed" if disputed else "passed"
-    made = _benchmark(folder)
-    pairs = pairs_to_confirm(made, assessor, part, sample)
+        graded = sheets.import_grades(Benchmark(folder), labels, assessor)
+        echo(f"{counted(graded, 'new grade')}", err=True)
+    part: sheets.Part = "dropped" if dropped else "disputed" if disputed else "passed"
+    made = Benchmark(folder)
+    pairs = sheets.pairs_to_confirm(made, assessor, part, sample)
     if out:
-        write_papers(made, out, assessor, pairs)
+        sheets.write_papers(made, out, assessor, pairs)
     graded = sum(pair in made.assessments.get(assessor, {}) for pair in pairs)
     echo(f"{graded:,} of {counted(len(pairs), 'paper')} graded by {assessor}")
 
@@ -241,14 +249,10 @@ def report_command(folder: Path, precedence: str, *, out: Path) -> None:
 
     Grades of persons are the qrels. If assessors differ, the grade of the first one named counts.
     """
-    from eval.experiments.report import check_plots
-    from eval.judging.results import write_benchmark
-
     check_plots()
-    outcome, files = write_benchmark(_benchmark(folder), out, list(filter(None, precedence.split(","))))
-    _print_tables([table for table in outcome.tables if "question" not in table.title])
-    for note in outcome.notes:
-        echo(f"note: {note}", err=True)
+    outcome, files = write_benchmark(Benchmark(folder), out, list(filter(None, precedence.split(","))))
+    _print_tables(table for table in outcome.tables if "question" not in table.title)
+    echo_lines([f"note: {note}" for note in outcome.notes], err=True)
     echo(f"{out}: {', '.join(files)}", err=True)
 
 
@@ -257,7 +261,8 @@ def _check_one_of(out: Path | None, labels: Path | None) -> None:
         raise click.UsageError("give --out SHEET, which writes a sheet, or --labels SHEET, which imports it")
 
 
-def _print_questions(made: "Benchmark") -> None:
+def _print_questions(folder: Path) -> None:
+    made = Benchmark(folder)
     derived = [each.query_id for each in made.questions.values() if each.origin == "extended"]
     undecided = [query_id for query_id in derived if query_id not in made.selections]
     seeds = counted(len(made.questions) - len(derived), "seed")
@@ -268,16 +273,11 @@ def _print_questions(made: "Benchmark") -> None:
 
 
 def _print_stages(folder: Path) -> None:
-    from eval.judging.stages import Results, agreement_table, assessors_table, stages_table
-
-    results = Results.of(_benchmark(folder))
-    made = results.benchmark
-    _print_tables((stages_table(results), assessors_table(made), agreement_table(made)))
+    made = Benchmark(folder)
+    _print_tables((stages_table(Results.of(made)), assessors_table(made), agreement_table(made)))
 
 
-def _print_tables(tables: "Sequence[Table]") -> None:
-    from eval.experiments.report import table_lines
-
+def _print_tables(tables: Iterable[Table]) -> None:
     for each in tables:
         if each.rows:
             echo_lines(table_lines(each))

@@ -4,16 +4,18 @@ The places are an index, sources, or both; each is searched separately.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
+from pydantic import Field
+
+from base.calls import Call, Flag, Section
 from base.errors import InvalidCall
 from base.untrusted import one_line
 from eval.judging.benchmark import Benchmark, Ranked, adding
-from eval.judging.calls import METHODS, NEAREST, PoolCall
 from eval.manifest import index_record, model_record, search_record, software, sources_record
 from eval.places import Places, open_places
 from eval.progress import question_bar, work_through
@@ -24,6 +26,7 @@ from generator.pipeline import Settings
 from generator.tracing.steps import error_text
 from indexer.corpora.papers import Paper
 from indexer.options import chosen_index
+from retriever.calls import IndexName, SourceNames
 from retriever.errors import BadQuestion, SourceFailed
 from retriever.index import OpenIndex, SearchIndex
 from retriever.methods import method_named
@@ -32,6 +35,8 @@ from retriever.sources.configuration import SUFFIX, read_declared
 from retriever.sources.engine import SourcesEngine
 from retriever.sources.kinds.index import IndexSource
 
+METHODS = ("shrag", "or", "paper")  # by default
+NEAREST = "dense"  # a default, too, if the index has vectors
 FIND = "find-papers"
 MOST_FOUND = 500  # papers of find-papers
 LONGEST_TEXT = 20_000  # characters of an abstract, or of the beginning of a text without one
@@ -39,6 +44,38 @@ LONGEST_TEXT = 20_000  # characters of an abstract, or of the beginning of a tex
 FIELDS = ("title", "title2", "abstract", "abstract2", "authors", "year", "journal", "doi", "url", "lang")
 
 Found: TypeAlias = tuple[Sequence[tuple[str, Paper]], tuple[str, ...]]  # (source, record) best first; notes
+
+SEARCHING = Flag(section=Section.SEARCHING)
+
+
+class PoolCall(Call):
+    """Options of `pool`."""
+
+    index: IndexName = None
+    sources: Annotated[
+        SourceNames,
+        Field(description="Sources to search too, each separately; without --name, no index is searched."),
+    ] = ()
+    method: Annotated[
+        tuple[str, ...],
+        Flag(section=Section.SEARCHING, metavar="METHOD", commas=True),
+        Field(
+            description=f"Methods to pool. Default: {', '.join(METHODS)}; {NEAREST} if the index has vectors."
+        ),
+    ] = ()
+    find: Annotated[
+        bool,
+        SEARCHING,
+        Field(description="Pool the papers of find-papers too, in index and sources together."),
+    ] = False
+    model: Annotated[
+        bool, SEARCHING, Field(description="Let find-papers use the configured language model.")
+    ] = False
+    depth: Annotated[
+        int,
+        Flag(section=Section.LIMITS),
+        Field(ge=1, le=1000, description="Pool depth: papers of each method, place and question."),
+    ] = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,12 +226,10 @@ def _found_by_agents(places: Places, depth: int, settings: Settings, model: Lang
             raise failed[0]
         ids = dict.fromkeys(ranked.paper_id for ranked in found.papers)
         ids |= dict.fromkeys(paper_id for paper_id, _ in found.state.relevant(0))
-        return list(first_records(found.state.papers[each].merged for each in ids))[:depth], found.notes
-
-    def first_records(papers: Iterator[Any]) -> Iterator[tuple[str, Paper]]:
-        for each in papers:
-            for source, paper_id in each.ids[:1]:
-                yield source, each.paper.model_copy(update={"id": paper_id})
+        merged = (found.state.papers[each].merged for each in ids)
+        papers = [(each.ids[0], each.paper) for each in merged if each.ids][:depth]
+        records = [(source, paper.model_copy(update={"id": own})) for (source, own), paper in papers]
+        return records, found.notes
 
     return Ranking(",".join(name for name, *_ in places.each()), FIND, depth, search)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +14,6 @@ from base.untrusted import one_line
 from eval.collection import read_topics
 from eval.files import Input
 from eval.judging.benchmark import Benchmark, Question, adding
-from eval.judging.calls import MOST_DERIVED, QuestionsCall
 from eval.manifest import model_record, software
 from eval.progress import question_bar, work_through
 from generator.llm import LanguageModel, Reply
@@ -22,6 +21,8 @@ from generator.model_step import ModelStep, UnusableReply, constant
 from generator.pipeline import Settings
 from generator.prompts import Prompt, load_prompt
 from indexer.corpora.papers import language_of
+
+MOST_DERIVED = 20  # questions of one seed
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
@@ -32,8 +33,10 @@ class DerivedQuestions(BaseModel):
     questions: Annotated[list[Text], Field(min_length=1, max_length=4 * MOST_DERIVED)]
 
 
-def add_questions(path: Path, seeds: Path, call: QuestionsCall) -> list[str]:
+def add_questions(path: Path, seeds: Path, options: Mapping[str, Any]) -> list[str]:
     """Add the seeds of a file, and derive questions from them; return the seeds for which the model failed.
+
+    `options` are those of the command; `extend` is the number of questions to derive from each seed.
 
     Raises:
         BadTopics: with file and line.
@@ -41,44 +44,38 @@ def add_questions(path: Path, seeds: Path, call: QuestionsCall) -> list[str]:
         ModelNotConfigured: questions are to be derived, and no language model is configured.
         ModelFailed: the model failed for all seeds.
     """
+    wanted: int = options["extend"]
     read, settings = read_topics(file := Input(seeds)), Settings.from_environment()
     made_with: dict[str, Any] = {"seeds": file.record, **software(models=False)}
-    if call.extend:
+    if wanted:
         settings.language_model()  # raises ModelNotConfigured
         made_with |= model_record(settings.generator.llm, map(_prompt, read.values()))
     with adding(path) as benchmark:
-        record = benchmark.next_call("questions", call.model_dump(mode="json"), made_with)
-        new = list(_new_seeds(read, benchmark.questions, record.number))
-        known = benchmark.questions | {each.query_id: each for each in new}
+        known, new = benchmark.questions, list[Question]()
+        record = benchmark.next_call("questions", options, made_with)
+        for query_id, question in read.items():
+            if query_id not in known:
+                new.append(Question(query_id, question, "seed", record.number))
+            elif known[query_id].question != question:
+                raise InvalidCall(
+                    f"{query_id} is {known[query_id].question[:100]!r} in this benchmark, "
+                    f"and {question[:100]!r} in the file",
+                    remedy="give the changed question another query_id",
+                )
+        known |= {each.query_id: each for each in new}
         derived = Counter(each.seed for each in known.values())
-        waiting = {each: known[each] for each in read if derived[each] < call.extend}
+        waiting = {each: known[each] for each in read if derived[each] < wanted}
         if new or waiting:
             benchmark.append(record, *new)
         if not waiting:
             return []
-        return asyncio.run(_derive_all(benchmark, waiting, known, call.extend, settings, record.number))
-
-
-def _new_seeds(seeds: Mapping[str, str], known: Mapping[str, Question], call: int) -> Iterator[Question]:
-    for query_id, question in seeds.items():
-        if query_id not in known:
-            yield Question(query_id, question, "seed", call)
-        elif known[query_id].question != question:
-            raise InvalidCall(
-                f"{query_id} is {known[query_id].question[:100]!r} in this benchmark, "
-                f"and {question[:100]!r} in the file",
-                remedy="give the changed question another query_id",
-            )
+        return asyncio.run(_derive_all(benchmark, waiting, wanted, settings, record.number))
 
 
 async def _derive_all(
-    benchmark: Benchmark,
-    waiting: Mapping[str, Question],
-    known: dict[str, Question],
-    wanted: int,
-    settings: Settings,
-    call: int,
+    benchmark: Benchmark, waiting: Mapping[str, Question], wanted: int, settings: Settings, call: int
 ) -> list[str]:
+    known = benchmark.questions
     async with settings.language_model() as model:
 
         async def derive(seed_id: str, seed: Question) -> None:

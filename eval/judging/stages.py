@@ -15,8 +15,7 @@ from typing import Any, NamedTuple, get_args
 
 from eval.experiments.comparing import Cell, Table
 from eval.experiments.report import Bar, BarPanel, Figure
-from eval.judging.benchmark import HIGHEST_GRADE, Assessment, Benchmark, CallRecord, Judged, Pair
-from eval.judging.calls import StageName
+from eval.judging.benchmark import HIGHEST_GRADE, Assessment, Benchmark, CallRecord, Judged, Pair, StageName
 from eval.statistics import Agreement, agreement, mean_of_known, wilson
 
 STAGES: tuple[StageName, ...] = get_args(StageName)

@@ -2,13 +2,10 @@
 
 import sqlite3
 from contextlib import closing
-from shutil import copytree
 
 import pytest
 
-from base.errors import DamagedFile, FileBusy, InvalidCall
-from eval.errors import BadBenchmark
-from eval.judging import benchmark as store
+from base.errors import DamagedFile, InvalidCall
 from eval.judging.benchmark import FILE, Assessment, Benchmark, Question, create
 from eval.judging.sheets import pairs_to_confirm
 from eval.judging.stages import (
@@ -160,26 +157,6 @@ def test_damage_is_named_by_the_file(folder, change):
         database.execute(change)
     with pytest.raises(DamagedFile, match=FILE):
         Results.of(Benchmark(folder))
-
-
-def test_a_killed_transaction_is_undone_and_a_locked_file_is_not_damaged(folder, monkeypatch):
-    monkeypatch.setattr(store, "WAIT_S", 0)
-    with closing(sqlite3.connect(folder / FILE, isolation_level=None)) as database:
-        for statement in ("PRAGMA cache_size = 1", "BEGIN EXCLUSIVE", "UPDATE records SET kind = 'x'"):
-            database.execute(statement)
-        database.executemany("INSERT INTO records (kind, record) VALUES ('x', ?)", [["y" * 9_000]] * 50)
-        with pytest.raises(FileBusy):
-            Benchmark(folder)
-        copytree(folder, folder.with_name("killed"))
-    assert stages_of(folder.with_name("killed")) == stages_of(folder) == {"pooled": [1, 2, 3, 4]}
-
-
-def test_a_folder_that_could_not_be_made_is_made_by_the_next_call(tmp_path):
-    (tmp_path / FILE).touch()
-    with pytest.raises(BadBenchmark):
-        Benchmark(tmp_path)
-    create(tmp_path, 7)
-    assert Benchmark(tmp_path).made.seed == 7
 
 
 def test_a_folder_with_other_files_is_refused_and_left_alone(tmp_path):
