@@ -212,12 +212,6 @@ async def make_run(
 
     Manifests of repeated runs differ in `started` and `seconds` only. Returns the manifest, the ranked
     questions, and the number of questions that were ranked in this call.
-
-    Raises:
-        InvalidCall: the kept questions next to `out` belong to another run.
-        FileBusy: another process is making this run.
-        OutputNotWritten: the disk is full, or permission is missing.
-        Exception: errors of opening an index or sources, and of `rank_all`.
     """
     begun = time.perf_counter()
     model = settings.language_model() if plan.asks_model else None

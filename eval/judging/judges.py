@@ -39,14 +39,7 @@ THRESHOLDS: Mapping[StageName, Mapping[JudgeName, float]] = {
 
 
 def judge_papers(path: Path, stage: StageName, by: JudgeName, threshold: float | None) -> list[str]:
-    """Judge the papers that a stage has to judge; return the questions with papers that were not judged.
-
-    Raises:
-        BadBenchmark, DamagedFile, FileBusy: the folder.
-        InvalidCall: nothing is pooled, or the coarse stage is missing.
-        ModelNotConfigured: the judge is a model, and none is configured.
-        ModelFailed, SourceFailed: nothing was judged for many questions in a row, or for all.
-    """
+    """Judge the papers that a stage has to judge; return the questions with papers that were not judged."""
     with adding(path) as benchmark:
         if not benchmark.rankings:
             raise InvalidCall(f"{path} has no pool yet", remedy="`shrag benchmark pool` searches for papers")
@@ -107,12 +100,7 @@ async def _judge_question(
     settings: Settings,
     model: LanguageModel | None,
 ) -> int:
-    """Judge papers for a question; add judgements as they are made; return the number of unjudged papers.
-
-    Raises:
-        ModelFailed: the model failed for all papers.
-        SourceFailed: no place answers, or a model of the rules failed for all papers.
-    """
+    """Judge papers for a question; add judgements as they are made; return the number of unjudged papers."""
     question, stage, by = benchmark.selected[query_id], call.options["stage"], call.options["judge"]
     request = FindRequest(
         question, judge="complex" if by == "complex" else "brief", without=frozenset({"links"})

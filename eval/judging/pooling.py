@@ -89,15 +89,7 @@ class Ranking:
 
 
 def pool_papers(path: Path, call: PoolCall) -> list[str]:
-    """Pool the papers of all selected questions; return the rankings that failed.
-
-    Raises:
-        BadBenchmark, DamagedFile, FileBusy: the folder.
-        InvalidCall: no question is selected, or the pool has papers of other places: their ids and merges
-            would differ.
-        ResourceError: as `open_places`.
-        BadFilter: no such method.
-    """
+    """Pool the papers of all selected questions; return the rankings that failed."""
     settings = Settings.from_environment()
     with adding(path) as benchmark:
         if not benchmark.selected:

@@ -37,12 +37,6 @@ def add_questions(path: Path, seeds: Path, options: Mapping[str, Any]) -> list[s
     """Add the seeds of a file, and derive questions from them; return the seeds for which the model failed.
 
     `options` are those of the command; `extend` is the number of questions to derive from each seed.
-
-    Raises:
-        BadTopics: with file and line.
-        InvalidCall: a known query_id has another question.
-        ModelNotConfigured: questions are to be derived, and no language model is configured.
-        ModelFailed: the model failed for all seeds.
     """
     wanted: int = options["extend"]
     read, settings = read_topics(file := Input(seeds)), Settings.from_environment()
@@ -98,11 +92,7 @@ async def _derive_all(
 async def _derive(
     seed: Question, wanted: int, known: Sequence[Question], model: LanguageModel
 ) -> Sequence[str]:
-    """Derive questions from a seed by a model, so that it has `wanted` ones; known ones are left out.
-
-    Raises:
-        ModelFailed: the model failed, or wrote no question that is not known.
-    """
+    """Derive questions from a seed by a model, so that it has `wanted` ones; known ones are left out."""
     texts = {_letters(each.question) for each in known}
     missing = wanted - sum(each.seed == seed.query_id for each in known)
 

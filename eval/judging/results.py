@@ -38,12 +38,7 @@ DESCRIPTION = (
 
 
 def write_benchmark(benchmark: Benchmark, out: Path, precedence: Sequence[str]) -> tuple[Outcome, list[str]]:
-    """Write the finished benchmark; return its tables, and the names of the files.
-
-    Raises:
-        InvalidCall: the folder has other files or is inside that of the benchmark; or no paper is graded.
-        OutputNotWritten: the disk is full, or permission is missing.
-    """
+    """Write the finished benchmark; return its tables, and the names of the files."""
     results = Results.of(benchmark, precedence)
     if unknown := [name for name in precedence if name not in benchmark.assessments]:
         raise InvalidCall(f"{benchmark.path} has no assessor {unknown[0]!r}")

@@ -73,13 +73,7 @@ class Challenge(IndexCall):
 
 @contextmanager
 def opened(call: Challenge) -> Iterator[Materials]:
-    """Read the mapping and the questions, which are `own`, and open the index.
-
-    Raises:
-        InvalidCall, BadTopics: as `read_mapping` and `read_questions`.
-        BadFilter: an unknown method.
-        ResourceError: as `open_index`.
-    """
+    """Read the mapping and the questions, which are `own`, and open the index."""
     method_named(call.method)
     inputs = {"questions": Input(call.questions), "mapping": Input(call.mapping)}
     mapping = files.read_mapping(inputs["mapping"])

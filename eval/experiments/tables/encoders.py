@@ -51,12 +51,7 @@ class Encoders(StrategyCall):
 
 @contextmanager
 def opened(call: Encoders) -> Iterator[Materials]:
-    """Open the inputs, and as `own` the encoders by the name of the model.
-
-    Raises:
-        InvalidCall: no encoder is named or configured.
-        LibraryMissing, EncoderUnusable: an encoder cannot be loaded.
-    """
+    """Open the inputs, and as `own` the encoders by the name of the model."""
     with opened_materials(call) as materials, ExitStack() as closed_at_end:
         configured = materials.settings.indexer.encoder
         named = [

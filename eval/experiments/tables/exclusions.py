@@ -51,11 +51,7 @@ class ExcludingTopic(TopicLine):
 
 @contextmanager
 def opened(call: StrategyCall) -> Iterator[Materials]:
-    """Open the inputs, and keep the topics that exclude papers; `own` has these papers by query_id.
-
-    Raises:
-        InvalidCall: no topic excludes a paper; or as `opened_materials`.
-    """
+    """Open the inputs, and keep the topics that exclude papers; `own` has these papers by query_id."""
     with opened_materials(call, ExcludingTopic) as usual:
         excluded = {
             query_id: (topic.excluded or frozenset())

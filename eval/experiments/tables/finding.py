@@ -17,7 +17,6 @@ from eval.experiments.finding_topic import (
     failures_of,
     opened_finding,
     search_rows,
-    searches,
 )
 from eval.experiments.report import Outcome
 from generator.finding.agents.reranking import rerank
@@ -75,9 +74,15 @@ OF_JUDGES = (
     ("Qwen 3 32B, complex", 0.08, 0.29, 0.05, 0.18, 0.30, 0.12),
 )
 
+
+async def judges_of_topic(topic: Topic) -> TopicResult:
+    """Search with each judge."""
+    return (await search_rows(await FindingTopic.of(topic), JUDGES, JUDGED_BY_MODEL))[0]
+
+
 FINDING_JUDGES = Experiment(
     FindingCall,
-    searches(JUDGES, JUDGED_BY_MODEL),
+    judges_of_topic,
     comparison(
         JUDGES,
         "judge",
@@ -108,9 +113,15 @@ OF_LAYERS: Mapping[str, Column] = {
     "raw recall": _examined(comparing.recall),
 }
 
+
+async def layers_of_topic(topic: Topic) -> TopicResult:
+    """Search with each number of layers."""
+    return (await search_rows(await FindingTopic.of(topic), LAYERS, listed="valid"))[0]
+
+
 FINDING_LAYERS = Experiment(
     FindingCall,
-    searches(LAYERS, listed="valid"),
+    layers_of_topic,
     comparison(
         LAYERS,
         "layers",

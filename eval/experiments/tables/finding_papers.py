@@ -119,11 +119,7 @@ async def query_forms(
 async def query_list(
     source: LimitedSource, queries: Sequence[Query], k: int, filters: Filters
 ) -> list[Paper]:
-    """Return the first k papers of a source; the lists of several queries are fused by reciprocal ranks.
-
-    Raises:
-        SourceFailed: the source does not answer.
-    """
+    """Return the first k papers of a source; the lists of several queries are fused by reciprocal ranks."""
     if not queries:
         return []
     given = await ask_sources(

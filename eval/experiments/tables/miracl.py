@@ -82,13 +82,7 @@ class Miracl(ExperimentCall):
 
 @contextmanager
 def opened(call: Miracl) -> Iterator[Materials]:
-    """Find the files, build the index unless there is one, and open it.
-
-    Raises:
-        UnknownPath, UnknownFormat: a file is missing or has another format.
-        BadTopics, BadQrels, InvalidCall: as `read_judged`.
-        ResourceError: as `build_index` and `open_index`.
-    """
+    """Find the files, build the index unless there is one, and open it."""
     files = find_files(call.lang, call.split, folder=call.corpus, topics=call.topics, qrels=call.qrels)
     read = read_judged(str(files.topics), str(files.qrels))
 

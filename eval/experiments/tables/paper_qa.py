@@ -83,13 +83,7 @@ class PaperQA(IndexCall):
 
 @contextmanager
 def opened(call: PaperQA) -> Iterator[Materials]:
-    """Read the questions, which are `own` by query_id, and open the index.
-
-    Raises:
-        BadTopics: as `read_paper_questions`; also a question that cannot be searched for, or a topic that is
-            not a paper of the index.
-        ResourceError: as `open_index`.
-    """
+    """Read the questions, which are `own` by query_id, and open the index."""
     inputs = {"questions": Input(call.questions)}
     questions = read_paper_questions(inputs["questions"])
     texts = {query_id: question.question for query_id, question in questions.items()}
