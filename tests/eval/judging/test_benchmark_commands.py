@@ -349,6 +349,19 @@ def test_papers_for_which_the_model_fails_are_judged_by_the_next_call_alone(call
     assert (len(Benchmark(pooled).judged), served.calls["judgement"]) == (4, 2)
 
 
+def test_judgements_are_kept_as_they_are_made(call, pooled, served):
+    kept = []
+
+    def judgement(_):
+        kept.append(len(Benchmark(pooled).judged))
+        return {"reason": "r", "score": 1}
+
+    served.changed = {"judgement": judgement}
+    settings = {"SHRAG_LLM__CONCURRENCY": "1"}
+    assert call("judge", pooled, "coarse", "--by", "brief", **settings).exit_code == 0
+    assert kept == [0, 1, 2, 3]  # before each call of the model
+
+
 def test_a_model_that_writes_the_seed_again_derives_nothing(call, folder, seeds, served):
     served.changed = {"benchmark-questions": lambda _: {"questions": [SOME["S01"], "new"]}}
     assert call("questions", folder, seeds, "--extend", 2).exit_code == 1
@@ -462,7 +475,7 @@ def test_a_small_benchmark_is_reported_in_a_folder_of_its_own(call, confirm, poo
         True,
         True,
     )
-    assert [each["assessor"] for each in first["assessments"]][0] == "kim"
+    assert first["assessments"][0]["assessor"] == "kim"
     manifest = json.loads((out / "manifest.json").read_text("utf-8"))
     for name, given in manifest["inputs"].items():
         assert hashlib.sha256((pooled / name).read_bytes()).hexdigest() == given["sha256"]
