@@ -131,12 +131,10 @@ def differences(
         one, other = first.get(name), second.get(name)
         if isinstance(one, Mapping) and isinstance(other, Mapping):
             yield from differences(one, other, tolerance=tolerance, place=f"{place}{name}.")
-        elif one != other and not (tolerance and _are_near(one, other, tolerance)):
+        elif one != other and not (
+            isinstance(one, float | int) and isinstance(other, float | int) and abs(one - other) <= tolerance
+        ):
             yield f"{place}{name}: {_shown(one)} ≠ {_shown(other)}"
-
-
-def _are_near(one: Any, other: Any, tolerance: float) -> bool:
-    return isinstance(one, float | int) and isinstance(other, float | int) and abs(one - other) <= tolerance
 
 
 def _shown(value: Any) -> str:

@@ -208,34 +208,26 @@ def area_under_curve(positive: Sequence[float], negative: Sequence[float]) -> fl
     return float(mannwhitneyu(positive, negative, method="asymptotic").statistic) / pairs
 
 
-def cohens_kappa(verdicts: Sequence[tuple[Hashable, Hashable]]) -> float | None:
-    """Return Cohen's kappa, (p_o − p_e) / (1 − p_e), of the verdicts of two judges on the same items.
-
-    p_o is the share of equal verdicts. p_e is the share expected if each judge gave the same number of each
-    verdict at random (Cohen, Educational and Psychological Measurement 20, 1960). The result is None if p_e
-    is 1, and without items.
-    """
-    count = len(verdicts)
-    firsts, seconds = Counter(one for one, _ in verdicts), Counter(other for _, other in verdicts)
-    agreed = sum(one == other for one, other in verdicts)
-    # As whole numbers, so that a denominator of 0 is exact.
-    expected = sum(firsts[verdict] * seconds[verdict] for verdict in firsts)
-    if expected == count**2:
-        return None
-    return (agreed * count - expected) / (count**2 - expected)
-
-
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The agreement of two judges on the items that both judged."""
+    """The agreement of two judges on the items that both judged.
+
+    Cohen's kappa is (p_o − p_e) / (1 − p_e). p_o is the share of equal verdicts, p_e the share expected if
+    each judge gave the same number of each verdict at random (Cohen, Educational and Psychological
+    Measurement 20, 1960). It is None if both gave one and the same verdict to all items, and without items.
+    """
 
     compared: int  # number of items
     share: float | None  # of equal verdicts; None without items
-    # Cohen's kappa; None if both gave one and the same verdict to all items, and without items.
     kappa: float | None
 
 
 def agreement(verdicts: Sequence[tuple[Hashable, Hashable]]) -> Agreement:
     """Return the agreement of the verdicts of two judges on the same items."""
-    equal = [one == other for one, other in verdicts]
-    return Agreement(len(equal), mean_of_known(equal), cohens_kappa(verdicts))
+    count, equal = len(verdicts), [one == other for one, other in verdicts]
+    firsts, seconds = Counter(one for one, _ in verdicts), Counter(other for _, other in verdicts)
+    # As whole numbers, so that a denominator of 0 is exact.
+    expected = sum(firsts[verdict] * seconds[verdict] for verdict in firsts)
+    beyond_chance = count**2 - expected
+    kappa = (sum(equal) * count - expected) / beyond_chance if beyond_chance else None
+    return Agreement(count, mean_of_known(equal), kappa)

@@ -214,21 +214,18 @@ def _write_results(
     record: Mapping[str, Any],
     started: float,
 ) -> list[str]:
-    heading = EXPERIMENTS[record["experiment"]]
+    records, runs = [], dict[str, list[str]]()
+    for query_id, topic in topics.items():
+        values = {part: value for part, value in topic.record.items() if part != SECONDS}
+        records.append({"query_id": query_id, **values})
+        for run, ranking in topic.rankings.items():
+            runs.setdefault(run, []).extend(run_lines(query_id, ranking, run))
     times = {
         "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
         "seconds": round(time.time() - started, 3),
         "tables": [{"title": title, **each} for title, each in _tables(outcome, timed=True).items()],
         "topics": {key: topic.record[SECONDS] for key, topic in topics.items() if SECONDS in topic.record},
     }
-    records = (
-        {"query_id": key, **{part: value for part, value in topic.record.items() if part != SECONDS}}
-        for key, topic in topics.items()
-    )
-    runs: dict[str, list[str]] = {}
-    for query_id, topic in topics.items():
-        for run, ranking in topic.rankings.items():
-            runs.setdefault(run, []).extend(run_lines(query_id, ranking, run))
     copies = {record["inputs"][option]["copied_to"]: given.content for option, given in inputs.items()}
     files = {
         "topics.jsonl": json_lines(records),
@@ -237,10 +234,26 @@ def _write_results(
         **{file: content for file, content in copies.items() if content is not None},
         "times.json": _json(times),
     }
-    judges = {table.title: table.judge for table in outcome.tables if table.judge}
+    index, llm, encoder = (record[part] for part in ("index", "language model", "encoder"))
+    options = {name: value for name, value in record["call"].items() if name != "index" and value}
+    # The inputs by name; paths differ between repetitions and are left out.
+    made_from = {
+        "index": f"{index['name']}, {index['engine']}, {index['papers']:,} papers",
+        **{
+            option: f"{each['copied_to'] or 'not copied'} (SHA-256 {each['sha256'][:12]}…)"
+            for option, each in record["inputs"].items()
+        },
+        "options": ", ".join(name if value is True else f"{name} {value}" for name, value in options.items()),
+        "language model": f"{llm['model']}, revision {llm['revision']}" if llm else "none",
+        "encoder": encoder["model"] or "none",
+        "shrag": record["shrag"],
+        "repeat": "shrag experiment repeat FOLDER",
+    }
+    heading = EXPERIMENTS[record["experiment"]]
     paragraphs = (f"Source: {heading.source}.", *experiment.description.split("\n\n"))
-    report = Report(heading.title, paragraphs, _made_from(record))
-    return write_files(path, {"format": FORMAT, **record, "judges": judges}, outcome, report, files)
+    judges = {table.title: table.judge for table in outcome.tables if table.judge}
+    manifest = {"format": FORMAT, **record, "judges": judges}
+    return write_files(path, manifest, outcome, Report(heading.title, paragraphs, made_from), files)
 
 
 def write_files(
@@ -272,25 +285,6 @@ def write_files(
             raise not_written((path / name).parent, error) from None
         write_output(path / name, content)
     return [*made, MANIFEST]
-
-
-def _made_from(manifest: Mapping[str, Any]) -> dict[str, str]:
-    """Return the inputs of the results by name; paths differ between repetitions and are left out."""
-    index, llm, encoder = (manifest[part] for part in ("index", "language model", "encoder"))
-    options = {name: value for name, value in manifest["call"].items() if name != "index" and value}
-    files = {
-        option: f"{each['copied_to'] or 'not copied'} (SHA-256 {each['sha256'][:12]}…)"
-        for option, each in manifest["inputs"].items()
-    }
-    return {
-        "index": f"{index['name']}, {index['engine']}, {index['papers']:,} papers",
-        **files,
-        "options": ", ".join(name if value is True else f"{name} {value}" for name, value in options.items()),
-        "language model": f"{llm['model']}, revision {llm['revision']}" if llm else "none",
-        "encoder": encoder["model"] or "none",
-        "shrag": manifest["shrag"],
-        "repeat": "shrag experiment repeat FOLDER",
-    }
 
 
 def _tables(outcome: Outcome, *, timed: bool) -> dict[str, Any]:

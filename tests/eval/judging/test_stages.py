@@ -18,7 +18,7 @@ from eval.judging.stages import (
     scores_table,
     stages_table,
 )
-from eval.statistics import cohens_kappa
+from eval.statistics import agreement
 from tests.eval.judging.made_benchmarks import append, decide, grade, judge, pair, pooled_benchmark
 
 
@@ -201,7 +201,7 @@ SIX = [(0, 0), (0, 1), (1, 1), (2, 2), (2, 3), (3, 0)]
     ],
 )
 def test_kappa(pairs, kappa):
-    assert cohens_kappa(pairs) == (kappa and pytest.approx(kappa))
+    assert agreement(pairs).kappa == (kappa and pytest.approx(kappa))
 
 
 def test_only_papers_that_both_graded_count():
