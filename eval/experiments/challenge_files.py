@@ -45,7 +45,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -116,8 +116,7 @@ class ChallengeMapping(_Table):
     document: DocumentForm = DocumentForm()
 
 
-@dataclass(frozen=True, slots=True)
-class ChallengeQuestion:
+class ChallengeQuestion(NamedTuple):
     """A question, and the ids or titles of its relevant documents; none if it is not judged."""
 
     query_id: str
@@ -146,8 +145,7 @@ class ChallengeAnswer:
         return cls(answer.title, answer.introduction, answer.body or quoted, answer.conclusion)
 
 
-@dataclass(frozen=True, slots=True)
-class AnsweredQuestion:
+class AnsweredQuestion(NamedTuple):
     """A question with its answer and the documents collected for it, best first."""
 
     question: ChallengeQuestion
@@ -178,15 +176,13 @@ def without_signs(answer: ChallengeAnswer) -> ChallengeAnswer:
 
 def plain(text: str) -> str:
     """Return a text without asterisks, and without hyphens and number signs that are signs of layout."""
-    lines = [_plain_line(line) for line in text.splitlines() if not RULE.fullmatch(line)]
+    lines = []
+    for line in text.splitlines():
+        if not RULE.fullmatch(line):
+            while (without := _one_layer_removed(line)) != line:  # as in `**- item**`
+                line = without  # noqa: PLW2901 - until no sign is left
+            lines.append(line)
     return "\n".join(lines).strip()
-
-
-def _plain_line(line: str) -> str:
-    """Remove the signs of a line; removed ones may reveal others, as in `**- item**`."""
-    while (without := _one_layer_removed(line)) != line:
-        line = without
-    return line
 
 
 def _one_layer_removed(line: str) -> str:
@@ -289,16 +285,11 @@ def written_table(mapping: ChallengeMapping, answered: Sequence[AnsweredQuestion
     file = io.StringIO(newline="")
     rows = csv.writer(file, lineterminator="\n")
     rows.writerow([name for name, _, _ in columns])
-    for each in answered:
-        documents = [mapping.document.format.format(**document) for document in each.documents]
-        values = {
-            "id": each.question.query_id,
-            "question": each.question.question,
-            "answer": each.text,
-            **asdict(each.answer),
-            "documents": mapping.document.separator.join(documents),
-            "": "",
-        }
+    for question, answer, text, collected_documents in answered:
+        documents = [mapping.document.format.format(**document) for document in collected_documents]
+        joined = mapping.document.separator.join(documents)
+        values = {"id": question.query_id, "question": question.question, "answer": text}
+        values |= {**asdict(answer), "documents": joined, "": ""}
         numbered = dict(enumerate(documents))
         rows.writerow(
             numbered.get(number, "") if value == "document" else values[value] for _, value, number in columns

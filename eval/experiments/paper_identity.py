@@ -14,7 +14,6 @@ from indexer.corpora.normal_forms import SHORTEST_TITLE, normal_doi, normal_titl
 from indexer.corpora.papers import Paper
 from retriever.sources.kinds.arxiv import PREPRINT
 
-DOI, ARXIV, TITLE = "doi", "arxiv", "title"
 Identifier: TypeAlias = tuple[str, str]  # its kind, and its normal form
 
 ARXIV_ID = re.compile(
@@ -39,13 +38,10 @@ def arxiv_id_of(paper: Paper) -> str:
 
 def identifiers_of(paper: Paper) -> tuple[Identifier, ...]:
     """Return the identifiers of a record, the most reliable first."""
-    preprint, doi = arxiv_id_of(paper), whole_doi(paper.doi)
     titles = (normal_title(title) for title in (paper.title, paper.title2))
-    return (
-        *([(DOI, doi)] if doi else ()),
-        *([(ARXIV, preprint)] if preprint else ()),
-        *((TITLE, title) for title in titles if len(title) >= SHORTEST_TITLE),
-    )
+    ids = [("doi", whole_doi(paper.doi)), ("arxiv", arxiv_id_of(paper))]
+    ids += [("title", title) for title in titles if len(title) >= SHORTEST_TITLE]
+    return tuple(each for each in ids if each[1])
 
 
 @dataclass(frozen=True, slots=True)
