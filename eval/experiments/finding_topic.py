@@ -4,8 +4,8 @@ The experiments on paper finding (SPAR, Shi et al. 2025) search with variants of
 search has the counts of `set_measures.py` for its list, and for all papers that it examined or judged.
 """
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from http import HTTPStatus
@@ -19,7 +19,7 @@ from eval.collection import TopicLine
 from eval.experiments.comparing import Record, set_counts
 from eval.experiments.experiment import Results, Topic, TopicResult, result_of
 from eval.experiments.layouts import Day, rows_of
-from eval.experiments.materials import JudgedCall, Materials, Seed, opened_materials, with_sources
+from eval.experiments.materials import JudgedCall, Materials, Seed, opened_materials
 from eval.experiments.paper_identity import JudgedPapers, is_after
 from eval.files import Input
 from eval.runs import Ranking, as_written
@@ -94,10 +94,7 @@ class DatedTopic(TopicLine):
 @contextmanager
 def opened_finding(call: PapersCall) -> Iterator[Materials]:
     """Open the inputs of a call; `own` are the records of judged papers by id."""
-    with (
-        opened_materials(call, DatedTopic, by_id=call.papers is None) as usual,
-        with_sources(usual, getattr(call, "sources", ())) as materials,
-    ):
+    with opened_materials(call, DatedTopic, by_id=call.papers is None) as materials:
         if not materials.collapses:
             raise InvalidCall(
                 f"the index {materials.index.manifest.name!r} holds passages; papers are found in an index "
@@ -177,36 +174,25 @@ class FindingTopic:
             values["this_year"] = self.day.year
         return FindRequest(self.topic.question, **values, without=without)
 
-    @asynccontextmanager
-    async def searched(self, *, in_index: bool = False) -> AsyncIterator[OpenedSources]:
-        """Open the sources of the call; without any, or if `in_index`, return the index."""
-        materials = self.topic.materials
-        if in_index or not materials.declared:
-            yield self.index
-            return
-        async with materials.open_sources() as sources:
-            yield OpenedSources(sources, models=materials.shared)
+    def searched(self, *, in_index: bool = False) -> OpenedSources:
+        """Return the sources of the call; without any, or if `in_index`, the index."""
+        places = self.topic.materials.places
+        return self.index if in_index or places is None else places.together()
 
     async def find(self, *, in_index: bool = False, **options: Any) -> FoundPapers:
         """Find the papers of the topic from scratch in the sources of the call, or in the index."""
-        materials = self.topic.materials
-        if materials.declared and not in_index:
+        materials, opened = self.topic.materials, self.searched(in_index=in_index)
+        if opened is not self.index:
             options["filters"] = self.filters
-        async with self.searched(in_index=in_index) as opened:
-            request = self.request(**options)
-            return await find_in_sources(opened, request, materials.settings, model=materials.model)
+        request = self.request(**options)
+        return await find_in_sources(opened, request, materials.settings, model=materials.model)
 
-    @asynccontextmanager
-    async def resources(
+    def resources(
         self, request: FindRequest, *, in_index: bool = False
-    ) -> AsyncIterator[FindResources]:
+    ) -> AbstractAsyncContextManager[FindResources]:
         """Open the resources of the agents, to call one of them alone."""
         settings, model = self.topic.materials.settings, self.topic.materials.model
-        async with (
-            self.searched(in_index=in_index) as opened,
-            find_resources(opened, request, settings, model) as resources,
-        ):
-            yield resources
+        return find_resources(self.searched(in_index=in_index), request, settings, model)
 
 
 async def search_rows(

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing, contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -17,6 +17,7 @@ from eval.collection import Qrels, TopicLine, questions_of, read_qrels, read_top
 from eval.errors import NothingJudged
 from eval.files import Input
 from eval.manifest import index_record, sources_record
+from eval.places import Places
 from eval.strategies import RecordedStrategies
 from eval.units import grades_of_papers
 from generator.llm import LanguageModel
@@ -29,8 +30,6 @@ from retriever.index import SearchIndex, open_index
 from retriever.queries.boolean import EVERYTHING
 from retriever.queries.filters import Filters
 from retriever.sources.configuration import DeclaredSource, read_declared
-from retriever.sources.gathered import SharedModels, open_declared
-from retriever.sources.merging import LimitedSource
 from retriever.stages.hits import Hit
 from retriever.strategy import Strategy
 
@@ -126,7 +125,7 @@ class Materials:
     strategies: Mapping[str, Strategy] = field(default_factory=dict)  # recorded ones by query_id
     lines: Mapping[str, Any] = field(default_factory=dict)  # topics with their further keys, by query_id
     declared: Sequence[DeclaredSource] = ()  # of a call with further sources
-    shared: SharedModels | None = None  # of searches in them
+    places: Places | None = None  # these sources, opened
     more_record: Mapping[str, Any] = field(default_factory=dict)  # further properties that affect results
     own: Any = None  # further inputs, of a type that the experiment knows
     model: LanguageModel | None = None  # the language model, if the call uses it
@@ -140,10 +139,6 @@ class Materials:
     def id_of(self, hit: EngineHit | Hit) -> str:
         """Return the id of a hit in the unit of the index."""
         return hit.doc_id if self.collapses else hit.passage_id
-
-    def open_sources(self) -> AbstractAsyncContextManager[list[LimitedSource]]:
-        """Open the declared sources for a topic; raises as `open_declared`."""
-        return open_declared(self.declared, self.settings.indexer)
 
     def index_record(self) -> dict[str, Any]:
         """Return the properties of the index and of sources that affect results."""
@@ -200,14 +195,6 @@ def opened_index(
 
 
 @contextmanager
-def with_sources(materials: Materials, names: Sequence[str]) -> Iterator[Materials]:
-    """Add declared sources, if any are named; raises as `read_declared`."""
-    settings = materials.settings
-    with closing(SharedModels(settings.indexer, settings.retriever.synonyms)) as models:
-        yield replace(materials, declared=read_declared(names), shared=models)
-
-
-@contextmanager
 def opened_materials(
     call: JudgedCall, kind: type[TopicLine] = TopicLine, *, by_id: bool = True, unjudged: bool = False
 ) -> Iterator[Materials]:
@@ -227,7 +214,8 @@ def opened_materials(
             qrels, more = in_unit_of(materials.index, qrels, read.topics, call.qrels)
             notes += more
         of_topics = {query_id: qrels.get(query_id, {}) for query_id in read.topics} | qrels
-        yield replace(materials, qrels=of_topics, notes=notes, lines=read.topics)
+        declared = read_declared(getattr(call, "sources", ()))
+        yield replace(materials, qrels=of_topics, notes=notes, lines=read.topics, declared=declared)
 
 
 def read_judged(

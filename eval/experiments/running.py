@@ -46,6 +46,7 @@ from eval.experiments.report import Outcome, Report, as_markdown, as_page, check
 from eval.files import Input
 from eval.kept import KeptTopics, as_json, keeping
 from eval.manifest import differences, made_with
+from eval.places import open_places
 from eval.progress import question_bar, work_through
 from eval.runs import run_lines
 from retriever.errors import BadExpression, BadQuestion
@@ -157,6 +158,9 @@ async def _all_topics(
     """Compute the topics that are not kept, in any order; return all in the order of the topics."""
     finished = dict(kept.topics)
     async with AsyncExitStack() as closed_at_end:
+        if materials.declared:
+            places = open_places("", getattr(call, "sources", ()), materials.settings)
+            materials = replace(materials, places=await closed_at_end.enter_async_context(places))
         if call.model:
             models = Models(closed_at_end)
             materials = replace(materials, model=await models.of(materials.settings), models=models)

@@ -54,8 +54,7 @@ async def lists_of_topic(topic: Topic) -> TopicResult:
     """Make the list of each system for a topic, and count its relevant papers."""
     asked, declared = await FindingTopic.of(topic), topic.materials.declared
     failures: list[str] = []
-    async with asked.searched() as searched:
-        lists = await _by_queries(asked, searched.sources if declared else (), failures)
+    lists = await _by_queries(asked, asked.searched().sources if declared else (), failures)
     lists[METHOD] = await _by_method(asked)
     for name, in_index in ((FIND, True), *([(FIND_IN_SOURCES, False)] if declared else [])):
         found = await asked.find(in_index=in_index)

@@ -10,31 +10,21 @@ model, or of statistics.
 or several, whose articles have the numbers of MIRACL's: each topic in the union of all sources.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from typing import Annotated
 
 from pydantic import Field
 
 from eval.experiments.comparing import Column, Table, main_numbers, mean, percent, wilson_columns
 from eval.experiments.experiment import METHOD, Experiment, Results, Topic, TopicResult, ids_of
-from eval.experiments.materials import (
-    LIMIT,
-    Documents,
-    Materials,
-    Seed,
-    StrategyCall,
-    drawing,
-    opened_materials,
-    with_sources,
-)
+from eval.experiments.materials import LIMIT, Documents, Seed, StrategyCall, drawing
 from eval.experiments.report import Outcome
+from eval.places import Places
 from eval.units import paper_of
 from indexer.corpora.papers import language_of
 from retriever.calls import SourceNames
 from retriever.request import SearchRequest
 from retriever.search import search
-from retriever.sources.gathered import index_of_sources
 from retriever.strategy import Strategy
 
 # Percent, by language of the topics.
@@ -51,13 +41,6 @@ class QuerySuccess(StrategyCall):
     sources: SourceNames = ()
 
 
-@contextmanager
-def opened(call: QuerySuccess) -> Iterator[Materials]:
-    """Open the inputs, and read the declarations of sources."""
-    with opened_materials(call) as usual, with_sources(usual, call.sources) as materials:
-        yield materials
-
-
 async def success_of_topic(topic: Topic) -> TopicResult:
     """Retrieve the documents of a topic, and compare them with the relevant ones."""
     relevant, strategy = topic.relevant, await topic.strategy()
@@ -70,18 +53,15 @@ async def success_of_topic(topic: Topic) -> TopicResult:
         "success_of_union": not wanted.isdisjoint(articles(union)),
         "union": len(union),
     }
-    if topic.materials.declared:
-        record["success_live"] = not wanted.isdisjoint(await _found_live(topic, strategy))
+    if places := topic.materials.places:
+        record["success_live"] = not wanted.isdisjoint(await _found_live(topic, strategy, places))
     return TopicResult(record, {"progressive": ranking})
 
 
-async def _found_live(topic: Topic, strategy: Strategy | None) -> frozenset[str]:
+async def _found_live(topic: Topic, strategy: Strategy | None, places: Places) -> frozenset[str]:
     """Return the ids of the articles that sources have, with and without their language."""
-    materials = topic.materials
-    assert materials.shared  # noqa: S101 - of declared sources
     request = SearchRequest(topic.question, method=METHOD, k=topic.call.k, strategy=strategy)
-    async with materials.open_sources() as opened, index_of_sources(opened, materials.shared) as index:
-        hits = (await search(index, request, topic.settings)).hits
+    hits = (await search(places, request, topic.settings)).hits
     ids = [(hit.passage.lang, found["id"]) for hit in hits for found in hit.paper.get("found_in", ())]
     return frozenset(name for lang, number in ids for name in (number, f"{lang}:{number}"))
 
@@ -126,4 +106,4 @@ def summary(of: Results) -> Outcome:
     return Outcome((table,), notes=notes, main=main_numbers(groups, {"QSR": success}))
 
 
-EXPERIMENT = Experiment(QuerySuccess, success_of_topic, summary, opened, published=PUBLISHED)
+EXPERIMENT = Experiment(QuerySuccess, success_of_topic, summary, published=PUBLISHED)
