@@ -232,7 +232,8 @@ async def make_run(
                 "strategies": plan.recorded.record["sha256"] if plan.recorded else None,
             }
             request = {"method": kind.name, "k": kind.k, "unit": kind.unit, **kind.request}
-            made = made_with({**of.record, "published": published}, request, inputs, settings, llm)
+            index = {**of.record, "published": published}
+            made = made_with(index, settings, llm, request=request, inputs=inputs)
             place = kept_path(plan.out)
             kept = opened.enter_context(
                 keeping(place, made, RankedTopic, len(plan.topics), restart=plan.restart)

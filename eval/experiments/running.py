@@ -130,7 +130,6 @@ def manifest_record(name: str, call: ExperimentCall, materials: Materials) -> di
     """
     values = call.model_dump(mode="json", exclude={*call.files})
     llm = materials.settings.generator.llm if call.model else None
-    made = made_with(materials.index_record(), {}, {}, materials.settings, llm)
     if "index" in values:
         values["index"] = materials.index.manifest.name
     inputs = {}
@@ -142,7 +141,7 @@ def manifest_record(name: str, call: ExperimentCall, materials: Materials) -> di
         "experiment": name,
         "call": values,
         "inputs": inputs,
-        **{part: value for part, value in made.items() if part not in {"request", "inputs"}},
+        **made_with(materials.index_record(), materials.settings, llm),
         "commit": checkout_commit(),
     }
 
