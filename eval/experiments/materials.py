@@ -155,17 +155,6 @@ class Collection(NamedTuple):
     inputs: Mapping[str, Input]
 
 
-def settings_for(call: ExperimentCall) -> Settings:
-    """Read the settings; without a language model unless the call uses it.
-
-    Answers are not checked: an experiment judges them itself, or does not use the checks.
-    """
-    settings = Settings.from_environment()
-    unchecked = settings.indexer.model_copy(update={"check": CheckSettings(judge="none")})
-    settings = replace(settings, indexer=unchecked)
-    return settings if call.model else settings.with_llm(base_url=None)
-
-
 @contextmanager
 def opened_index(
     call: ExperimentCall,
@@ -187,7 +176,11 @@ def opened_index(
             )
         read = RecordedStrategies.read(Path(path), topics)
         strategies, inputs = read.strategies, {**inputs, "strategies": read.file}
-    settings = settings_for(call)
+    settings = Settings.from_environment()
+    # Answers are not checked: an experiment judges them itself, or does not use the checks.
+    unchecked = settings.indexer.model_copy(update={"check": CheckSettings(judge="none")})
+    settings = replace(settings, indexer=unchecked)
+    settings = settings if call.model else settings.with_llm(base_url=None)
     name = name_of(settings) if name_of else getattr(call, "index", None)
     places, synonyms = settings.indexer, settings.retriever.synonyms
     with open_index(places, chosen_index(name, places), synonyms, follow=False) as index:

@@ -14,17 +14,8 @@ way costs there.
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from eval.experiments.comparing import (
-    TESTED,
-    Column,
-    Record,
-    compared,
-    main_numbers,
-    mean,
-    percent,
-    total,
-    wilson_columns,
-)
+from eval.experiments import comparing
+from eval.experiments.comparing import Column, compared, mean, percent, total, wilson_columns
 from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult, ids_of, result_of
 from eval.experiments.materials import Documents, StrategyCall
 from eval.experiments.report import Outcome
@@ -58,14 +49,6 @@ async def documents_with_a_word(topic: Topic, documents: Collection[str]) -> fro
         lambda index: index.engine.search(asked, filters=Filters(), collapse=materials.collapses)
     )
     return frozenset(map(materials.id_of, hits))
-
-
-async def in_own_language(topic: Topic) -> bool:
-    """Check whether a relevant document is in the language of the question."""
-    relevant = topic.relevant
-    passages, papers = await topic.materials.index.run(lambda index: index.engine.records(relevant, relevant))
-    found = papers if topic.materials.collapses else passages
-    return any(passage.lang == language_of(topic.question) for passage in found.values())
 
 
 class Way(NamedTuple):
@@ -114,14 +97,16 @@ async def gap_of_topic(topic: Topic) -> TopicResult:
         rankings[name] = await topic.ranked(less, k=topic.call.k, **given)
     found = {name: not relevant.isdisjoint(ids_of(of)) for name, of in rankings.items()}
     rows = {name: {"found": is_found, "in gap": in_gap} for name, is_found in found.items()}
-    own = await in_own_language(topic)
+    passages, papers = await topic.materials.index.run(lambda index: index.engine.records(relevant, relevant))
+    documents = (papers if topic.materials.collapses else passages).values()
+    own = any(document.lang == language_of(topic.question) for document in documents)
     return result_of(rows, rankings, **{"in gap": in_gap, "own language": own})
 
 
 def _of_gap(column: Column, *, outside: bool = False) -> Column:
     """Return a column over the topics of the gap, or over the others; None without any."""
 
-    def of(records: Sequence[Record]) -> str | int | float | None:
+    def of(records: Sequence[comparing.Record]) -> str | int | float | None:
         chosen = [record for record in records if record["in gap"] != outside]
         return column(chosen) if chosen else None
 
@@ -160,12 +145,13 @@ def summary(of: Results) -> Outcome:
     )
     nearest = "The other rows of the formula are without the nearest passages."
     notes = (
-        f"Differences are to the first row, {WORDS}; {TESTED}",
+        f"Differences are to the first row, {WORDS}; {comparing.TESTED}",
         nearest if usable else "The index has no vectors.",
     )
     in_gap = of.count(lambda topic: topic["in gap"])
     main = {"topics in the gap": float(in_gap), "share in the gap": in_gap / len(of.topics)}
-    return Outcome(tables, notes=notes, main=main | main_numbers(rows, {"recovered": _of_gap(mean("found"))}))
+    main |= comparing.main_numbers(rows, {"recovered": _of_gap(mean("found"))})
+    return Outcome(tables, notes=notes, main=main)
 
 
 EXPERIMENT = Experiment(
