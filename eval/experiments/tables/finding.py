@@ -4,20 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
-from eval.experiments import comparing
+from eval.experiments import comparing, finding_topic
 from eval.experiments.comparing import Column, Record, Table, compared, main_numbers, mean, total
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, result_of
-from eval.experiments.finding_topic import (
-    JUDGED_BY_MODEL,
-    JUDGES,
-    FindingCall,
-    FindingTopic,
-    Options,
-    failed_notes,
-    failures_of,
-    opened_finding,
-    search_rows,
-)
+from eval.experiments.finding_topic import FindingCall, FindingTopic, Options, opened_finding, search_rows
 from eval.experiments.report import Outcome
 from generator.finding.agents.reranking import rerank
 from generator.finding.state import QueryKind
@@ -48,7 +38,7 @@ def comparison(
         table = compared(title.format(k=of.call.k), kind, rows, columns, value, "difference of mean F1")
         return Outcome(
             (comparing.with_published(table, published_columns, published),),
-            notes=(*comparing.NOTES, *failed_notes(of)),
+            notes=(*comparing.NOTES, *finding_topic.failed_notes(of)),
             main=main_numbers(rows, main),
         )
 
@@ -77,14 +67,16 @@ OF_JUDGES = (
 
 async def judges_of_topic(topic: Topic) -> TopicResult:
     """Search with each judge."""
-    return (await search_rows(await FindingTopic.of(topic), JUDGES, JUDGED_BY_MODEL))[0]
+    return (
+        await search_rows(await FindingTopic.of(topic), finding_topic.JUDGES, finding_topic.JUDGED_BY_MODEL)
+    )[0]
 
 
 FINDING_JUDGES = Experiment(
     FindingCall,
     judges_of_topic,
     comparison(
-        JUDGES,
+        finding_topic.JUDGES,
         "judge",
         "Papers found, at most {k} for each topic, by judge",
         comparing.of_benchmarks(OF_JUDGES),
@@ -194,7 +186,7 @@ async def agents_of_topic(topic: Topic) -> TopicResult:
         name: {RECALL: comparing.share_of(asked.judged.relevant, asked.judged.known_ids(papers)[:FIRST])}
         for name, papers in zip(ORDERS, (judged, ranked), strict=True)
     }
-    failures = [*result.record["failures"], *failures_of(step)]
+    failures = [*result.record["failures"], *finding_topic.failures_of(step)]
     return replace(result, record={**result.record, "orders": orders, "failures": failures})
 
 
@@ -273,7 +265,7 @@ async def queries_of_topic(topic: Topic) -> TopicResult:
         for query, ids in zip(state.queries, by_query, strict=True)
         if query.kind not in NATIVE and (new := [each for each in ids if each in relevant - by_native])
     ]
-    return result_of(rows, {}, examples=examples, failures=failures_of(found.step))
+    return result_of(rows, {}, examples=examples, failures=finding_topic.failures_of(found.step))
 
 
 def _share(records: Sequence[Record]) -> float:
@@ -304,7 +296,10 @@ def queries_summary(of: Results) -> Outcome:
         title = "Evolved queries that found relevant papers which no native query found"
         tables.append(Table(title, ("topic", "query", "kind", "made from", "found"), examples[:SHOWN]))
     groups = {name: rows[name] for name in ("native queries", "evolved queries")}
-    notes = ("A paper that several kinds of query found counts for each of them.", *failed_notes(of))
+    notes = (
+        "A paper that several kinds of query found counts for each of them.",
+        *finding_topic.failed_notes(of),
+    )
     return Outcome(tuple(tables), notes=notes, main=main_numbers(groups, {"Recall": _share}))
 
 

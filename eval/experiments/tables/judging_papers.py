@@ -13,18 +13,9 @@ from typing import Annotated
 
 from pydantic import Field
 
+from eval.experiments import comparing
 from eval.experiments import finding_topic as finding
-from eval.experiments.comparing import (
-    ROWS,
-    Column,
-    Table,
-    compared,
-    main_numbers,
-    mean_f1,
-    precision,
-    recall,
-    set_counts,
-)
+from eval.experiments.comparing import ROWS, Column, Table, mean_f1, precision, recall, set_counts
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, result_of
 from eval.experiments.finding_topic import JUDGED_BY_MODEL, JUDGES, FindingTopic
 from eval.experiments.materials import LIMIT, Seed, drawing
@@ -167,10 +158,10 @@ def summary(of: Results) -> Outcome:
     if absent:
         notes.append(f"{absent:,} judged papers are not in the index, and left out.")
     tables = (
-        compared("Agreement of judges with the qrels", "judge", rows, COLUMNS),
+        comparing.compared("Agreement of judges with the qrels", "judge", rows, COLUMNS),
         Table("Published: SPAR, table 7, F1", ("judge", "TREC-COVID", "SciDocs", "LitSearch"), PUBLISHED),
     )
-    main = main_numbers(rows, {name: COLUMNS[name] for name in ("micro F1", "macro F1")})
+    main = comparing.main_numbers(rows, {name: COLUMNS[name] for name in ("micro F1", "macro F1")})
     return Outcome(tables, notes=(*notes, *finding.failed_notes(of)), main=main)
 
 
