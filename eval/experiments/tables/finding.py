@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
-from eval.experiments import comparing, finding_topic
+from eval.experiments import comparing
+from eval.experiments import finding_topic as finding
 from eval.experiments.comparing import Column, Record, Table, compared, main_numbers, mean, total
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, result_of
 from eval.experiments.finding_topic import FindingCall, FindingTopic, Options, opened_finding, search_rows
@@ -38,7 +39,7 @@ def comparison(
         table = compared(title.format(k=of.call.k), kind, rows, columns, value, "difference of mean F1")
         return Outcome(
             (comparing.with_published(table, published_columns, published),),
-            notes=(*comparing.NOTES, *finding_topic.failed_notes(of)),
+            notes=(*comparing.NOTES, *finding.failed_notes(of)),
             main=main_numbers(rows, main),
         )
 
@@ -67,16 +68,14 @@ OF_JUDGES = (
 
 async def judges_of_topic(topic: Topic) -> TopicResult:
     """Search with each judge."""
-    return (
-        await search_rows(await FindingTopic.of(topic), finding_topic.JUDGES, finding_topic.JUDGED_BY_MODEL)
-    )[0]
+    return (await search_rows(await FindingTopic.of(topic), finding.JUDGES, finding.JUDGED_BY_MODEL))[0]
 
 
 FINDING_JUDGES = Experiment(
     FindingCall,
     judges_of_topic,
     comparison(
-        finding_topic.JUDGES,
+        finding.JUDGES,
         "judge",
         "Papers found, at most {k} for each topic, by judge",
         comparing.of_benchmarks(OF_JUDGES),
@@ -186,7 +185,7 @@ async def agents_of_topic(topic: Topic) -> TopicResult:
         name: {RECALL: comparing.share_of(asked.judged.relevant, asked.judged.known_ids(papers)[:FIRST])}
         for name, papers in zip(ORDERS, (judged, ranked), strict=True)
     }
-    failures = [*result.record["failures"], *finding_topic.failures_of(step)]
+    failures = [*result.record["failures"], *finding.failures_of(step)]
     return replace(result, record={**result.record, "orders": orders, "failures": failures})
 
 
@@ -265,7 +264,7 @@ async def queries_of_topic(topic: Topic) -> TopicResult:
         for query, ids in zip(state.queries, by_query, strict=True)
         if query.kind not in NATIVE and (new := [each for each in ids if each in relevant - by_native])
     ]
-    return result_of(rows, {}, examples=examples, failures=finding_topic.failures_of(found.step))
+    return result_of(rows, {}, examples=examples, failures=finding.failures_of(found.step))
 
 
 def _share(records: Sequence[Record]) -> float:
@@ -298,7 +297,7 @@ def queries_summary(of: Results) -> Outcome:
     groups = {name: rows[name] for name in ("native queries", "evolved queries")}
     notes = (
         "A paper that several kinds of query found counts for each of them.",
-        *finding_topic.failed_notes(of),
+        *finding.failed_notes(of),
     )
     return Outcome(tuple(tables), notes=notes, main=main_numbers(groups, {"Recall": _share}))
 
