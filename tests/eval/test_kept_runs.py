@@ -109,35 +109,6 @@ def test_a_stopped_run_says_what_is_kept_and_resumes_to_the_undisturbed_one(
     assert len(model.prompts) == len(QUESTIONS) + 1  # the interrupted one is repeated
 
 
-@pytest.mark.timeout(300)
-def test_of_two_at_once_for_one_output_the_second_is_refused(sample_home, model, undisturbed, tmp_path):
-    out, under_way, go_on = tmp_path / "run", threading.Event(), threading.Event()
-
-    def on_call(count):
-        if count == 3:
-            under_way.set()
-            go_on.wait(ENDS_S)
-        return 200
-
-    model.on_call = on_call
-    first = start(sample_home, *call(out, *ASKING), **model.settings)
-    try:
-        assert under_way.wait(ENDS_S)
-        second = shrag(*call(out, *ASKING), home=sample_home, **model.settings)
-        again = shrag(*call(out, *ASKING, "--restart"), home=sample_home, **model.settings)
-        go_on.set()
-        first.communicate(timeout=ENDS_S)
-    finally:
-        go_on.set()
-        first.kill()
-
-    assert (second.returncode, again.returncode) == (1, 1)
-    assert str(out) in second.stderr
-    assert first.returncode == 0
-    assert same(out, undisturbed)
-    assert sorted(model.questions()) == sorted(QUESTIONS)
-
-
 def fails_for(model, *questions):
     model.on_call = lambda _: 500 if any(text in model.prompts[-1] for text in questions) else 200
 
