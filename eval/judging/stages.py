@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import Any, NamedTuple, get_args
 
 from eval.experiments.comparing import Cell, Table
-from eval.experiments.report import Bar, BarPanel, Figure
+from eval.experiments.report import Figure, Panel
 from eval.judging.benchmark import HIGHEST_GRADE, Assessment, Benchmark, CallRecord, Judged, Pair, StageName
 from eval.statistics import Agreement, agreement, mean_of_known, wilson
 
@@ -258,6 +258,6 @@ def funnel_figure(results: Results) -> Figure:
         count = len(stage.pairs)
         share = f"{count:,}\n{100 * count / pooled:.1f} %" if pooled else f"{count:,}"
         reduced = f"\n−{stage.of - count:,} ({stage.reduction:.1f} %)" if place and stage.of else ""
-        bars.append(Bar(stage.name, count, share + reduced))
-    panel = BarPanel("", "pairs of question and paper", tuple(bars))
+        bars.append((stage.name, count, share + reduced))
+    panel = Panel("", "", "pairs of question and paper", bars=tuple(bars))
     return Figure("funnel", "Papers at each stage", (panel,))
