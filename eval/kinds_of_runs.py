@@ -59,11 +59,11 @@ def search_kind(
 
     async def ranked(query_id: str, question: str, model: LanguageModel | None) -> RankedTopic:
         asked = replace(request, question=question, strategy=strategies.get(query_id))
-        record, prompts = None, {}
+        record, prompts = None, dict[str, list[int]]()
         if model:
-            given = await strategy_of_topic(asked, model)
-            asked, prompts = replace(asked, strategy=given.strategy), given.prompts
-            record = given.strategy.as_record() if given.strategy else {}
+            strategy, prompts = await strategy_of_topic(asked, model)
+            asked = replace(asked, strategy=strategy)
+            record = strategy.as_record() if strategy else {}
         async with one_at_a_time:
             topic = await rank_topic(of.searched, asked, settings.retriever)
         return replace(topic, strategy=record, prompts=prompts)

@@ -83,7 +83,7 @@ class Topic:
         model = model or self.materials.model
         if self.query_id in self.materials.strategies or model is None:
             return self.materials.strategies.get(self.query_id)
-        strategy = (await strategy_of_topic(SearchRequest(self.question), model)).strategy
+        strategy, _ = await strategy_of_topic(SearchRequest(self.question), model)
         if strategy is None:
             self.unusable.append(self.question)
         return strategy
