@@ -16,8 +16,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 MARK = "\ufeff"  # byte order mark; also starts later lines of files that were joined
 BLOCK = 131_072  # bytes
 LONGEST_LINE = 1_000_000  # bytes
-LARGEST_FILE = 4_000_000_000  # bytes, unpacked
-TOO_LONG = f"too long; a line may have {LONGEST_LINE:,} bytes, a file {LARGEST_FILE:,}, unpacked"
+TOO_LONG = f"too long; a line may have {LONGEST_LINE:,} bytes"
 MOST_COPIED = 32_000_000  # bytes of an input of which a copy is kept
 
 
@@ -98,7 +97,7 @@ def numbered_blocks(source: Source, error: type[EvalError]) -> Iterator[tuple[in
         EvalError: `error`, with file and line, if the file is missing, damaged or too long, or a line is too
             long, is not UTF-8, or contains a NUL byte.
     """
-    first, size = 1, 0
+    first = 1
     try:
         with open_regular(Path(str(source)), pipes=True) as opened:
             read = source if isinstance(source, Input) else None
@@ -110,8 +109,6 @@ def numbered_blocks(source: Source, error: type[EvalError]) -> Iterator[tuple[in
                 lines, fault = _next_lines(file)
                 if not lines and not fault:
                     return
-                size += sum(map(len, lines))
-                fault = TOO_LONG if size > LARGEST_FILE else fault
                 if max(map(len, lines), default=0) > LONGEST_LINE or _fault(b"".join(lines)):
                     faults = ((place, _fault(line, LONGEST_LINE)) for place, line in enumerate(lines))
                     place, fault = next(each for each in faults if each[1])
