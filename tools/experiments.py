@@ -106,7 +106,7 @@ def main_numbers(run: Measured, bench: Bench) -> dict[str, float]:
         bench.open(run.collection).close()
     call = load_experiment(run.experiment).call.of(**run.options)
     with tempfile.TemporaryDirectory() as folder:
-        return dict(run_experiment(run.experiment, call, Path(folder)).outcome.main)
+        return dict(run_experiment(run.experiment, call, Path(folder))[0].main)
 
 
 def overview(results: Mapping[str, Mapping[str, Mapping[str, float]]]) -> str:
