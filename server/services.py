@@ -107,7 +107,7 @@ async def open_services(
             backends.sources,
             backends.models,
             backends.stopping,
-            Gate(server, has_model=bool(backends.models), has_cluster=has_cluster),
+            Gate(server, backends.stopping, has_model=bool(backends.models), has_cluster=has_cluster),
             store,
             Keys(store),
             await opened.enter_async_context(CallLog(audit).keeping()),

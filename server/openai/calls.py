@@ -10,7 +10,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -19,6 +19,8 @@ from generator.request import Turn
 from generator.settings import HopsMode
 from generator.ways import way_names
 from server.errors import BadRequest
+
+Target: TypeAlias = tuple[str | None, tuple[str, ...]]  # an index, or sources instead of one
 
 SPOKEN = frozenset({"user", "assistant"})
 TEXTS = frozenset({"text", "input_text", "refusal"})  # parts of a message that contain text

@@ -6,26 +6,24 @@ the plain one lacks them.
 
 import json
 import time
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from uuid import uuid4
 
 from starlette.requests import Request
 
-from generator.answer_events import stream_answer
 from generator.calls import AskCall
 from generator.housekeeping import answer_housekeeping
 from generator.tracing.steps import StepEvent
 from retriever.request import check_question
-from server.addresses import hit_address, public_address, without_address
+from server.addresses import hit_address, public_address
 from server.cited_text import Citation, CitedText
-from server.openai.calls import Asked
+from server.openai.calls import Asked, Target
 from server.problems import in_openai_format, problem
 from server.services import Services
-from server.targets import open_target
-from server.transport.streams import unless_stopping, until
+from server.targets import answer_events
 
 LAST = b"data: [DONE]\n\n"
 
@@ -76,42 +74,31 @@ Piece: TypeAlias = str | End | None  # None: the call is admitted
 
 
 async def pieces_of(
-    request: Request,
-    services: Services,
-    target: tuple[str | None, tuple[str, ...]],
-    asked: Asked,
-    *,
-    streams: bool,
+    request: Request, services: Services, target: Target, asked: Asked, *, streams: bool
 ) -> AsyncGenerator[Piece, None]:
-    """Yield the pieces of an answer; closing the generator ends the work, including the model's.
+    """Yield the pieces of an answer; raises as `answer_events`.
 
-    `target` is an index, or sources in place of one. Without `streams` the text has the final sentences only.
-
-    Raises:
-        ServerError: the call is not admitted, or the server stops.
-        RetrieverError, ResourceError: the question is invalid, or the index cannot be opened.
+    Without `streams` the text has the final sentences only.
     """
-    async with services.gate.admit(request, "ask"):
-        end, settings = End(), services.settings
-        if asked.housekeeping:
+    end = End()
+    if asked.housekeeping:
+        async with services.gate.admit(request, "ask"):
             yield None
-            yield await unless_stopping(services, answer_housekeeping(asked.housekeeping, services.model))
+            yield await answer_housekeeping(asked.housekeeping, services.model)
             yield end
             return
-        of = await open_target(services, *target)
-        check_question(asked.question)
-        ask = AskCall(question=asked.question, way=asked.way, hops=asked.hops).request(settings)
-        ask, public = replace(ask, turns=asked.turns), public_address(services.server, request)
-        text = CitedText(asked.question, lambda hit: hit_address(hit, of.index, public), streams=streams)
-        yield None
-        arriving = stream_answer(of.opened, ask, settings, model=services.model, listener=end.listen)
-        async with aclosing(until(services.stopping, arriving)) as events:
-            async for event in events:
-                data = without_address({**event.data}, settings)
-                if added := text.take(replace(event, data=data)):
-                    yield added
-        end.citations = tuple(text.citations)
-        yield end
+    check_question(asked.question)
+    (index, sources), public = target, public_address(services.server, request)
+    call = AskCall(question=asked.question, way=asked.way, hops=asked.hops, index=index, sources=sources)
+    text = CitedText(asked.question, lambda hit: hit_address(hit, index, public), streams=streams)
+    async with aclosing(answer_events(request, services, call, asked.turns, end.listen)) as events:
+        async for event in events:
+            if event is None:
+                yield None
+            elif added := text.take(event):
+                yield added
+    end.citations = tuple(text.citations)
+    yield end
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,39 +122,28 @@ class Completion:
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
         return self._record("chat.completion", [choice]) | {"usage": end.usage()}
 
-    async def streamed(
-        self, pieces: AsyncGenerator[Piece, None], *, with_usage: bool
-    ) -> AsyncGenerator[bytes | None, None]:
-        """Yield None when the call is admitted, then the chunks, an error as one, and `[DONE]`."""
-        async with aclosing(pieces):
-            first = await anext(pieces)
-            yield None
-            try:
-                for chunk in self._chunks(first, with_usage=with_usage):
-                    yield chunk
-                async for piece in pieces:
-                    for chunk in self._chunks(piece, with_usage=with_usage):
-                        yield chunk
-            except Exception as error:  # noqa: BLE001 - reported to the reader
-                yield _data(in_openai_format(problem(error))[1])
-            yield LAST
-
-    def _chunks(self, piece: Piece, *, with_usage: bool) -> Iterator[bytes]:
-        """Write a piece as chunks of a stream."""
-        deltas: list[tuple[dict[str, Any], str | None]]
+    def written(self, piece: Piece | Exception, *, with_usage: bool) -> bytes:
+        """Write a piece, or an error, as chunks of a stream; the last ones are followed by `[DONE]`."""
+        if isinstance(piece, Exception):
+            return _data(in_openai_format(problem(piece))[1]) + LAST
+        deltas: list[dict[str, Any]]
         if isinstance(piece, End):
             noted = piece.annotations()
-            deltas = [({"annotations": noted}, None)] if noted else []
-            deltas.append(({}, "stop"))
+            deltas = [{"annotations": noted}, {}] if noted else [{}]
         else:
-            delta = {"role": "assistant", "content": ""} if piece is None else {"content": piece}
-            deltas = [(delta, None)]
+            deltas = [{"role": "assistant", "content": ""} if piece is None else {"content": piece}]
         beside: dict[str, Any] = {"usage": None} if with_usage else {}
-        for delta, reason in deltas:
-            choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
-            yield _data(self._record("chat.completion.chunk", [choice]) | beside)
-        if with_usage and isinstance(piece, End):
-            yield _data(self._record("chat.completion.chunk", []) | {"usage": piece.usage()})
+        chunks = b""
+        for delta in deltas:
+            choice = {"index": 0, "delta": delta, "logprobs": None}
+            choice["finish_reason"] = None if delta else "stop"
+            chunks += _data(self._record("chat.completion.chunk", [choice]) | beside)
+        if not isinstance(piece, End):
+            return chunks
+        used = {"usage": piece.usage()}
+        return (
+            chunks + (_data(self._record("chat.completion.chunk", []) | used) if with_usage else b"") + LAST
+        )
 
     def _record(self, kind: str, choices: list[dict[str, Any]]) -> dict[str, Any]:
         shared = {"id": self.id, "object": kind, "created": self.created, "model": self.model}

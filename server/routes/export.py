@@ -31,7 +31,6 @@ from server.api.description import MOST_CITED
 from server.services import Services, Shared
 from server.targets import admitted_search
 from server.transport.headers import saved_as
-from server.transport.streams import while_connected
 
 MOST_SENTENCES = 500
 MOST_CITATIONS = 100
@@ -257,9 +256,10 @@ async def _export(
             result = await search(version, asked.request, services.settings.retriever)
             return await version.run(records_of_hits, result.listed)
 
-        of_source = ids and of.sources
-        reading = services.sources.records(of.sources, ids) if of_source else of.opened.ask(of_version)
-        records = await while_connected(request, services, reading)
+        if ids and of.sources:
+            records = await services.sources.records(of.sources, ids)
+        else:
+            records = await of.opened.ask(of_version)
         missing = len(set(ids)) - len(records) if ids else 0
         if ids and not records:
             where = f"the index {of.index} has" if of.index else "the sources have"

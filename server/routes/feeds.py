@@ -30,7 +30,6 @@ from server.limits.gate import Read
 from server.services import Services, Shared
 from server.targets import admitted_search
 from server.transport.entrance import count_wrong_key
-from server.transport.streams import while_connected
 
 router = APIRouter(tags=["search"])
 
@@ -69,7 +68,7 @@ async def create_feed(
         if call.strategist == "model":  # once: later searches use the same strategy
             call = call.changed(strategy=asked.request.strategy, strategist=None)
         index = asked.of.index or ""
-        found = await while_connected(request, services, _searched(services, call, index))
+        found = await _searched(services, call, index)
         key, feed = await asyncio.to_thread(services.feeds.add, caller, call, index, *found)
     address = f"{public_address(services.server, request)}/feeds/{key}.atom"
     return {**_state(feed), "address": address}
@@ -107,7 +106,7 @@ async def feed_by_key(request: Request, key: str, services: Shared) -> Response:
     version, records = await _records(request, services, feed)
     if version != feed.version:
         async with services.gate.admit(request, "search"):
-            again = await while_connected(request, services, _searched(services, feed.search, feed.index))
+            again = await _searched(services, feed.search, feed.index)
         feed = await asyncio.to_thread(services.feeds.found_again, feed.id, *again)
         _, records = await _records(request, services, feed)
     call = feed.search
@@ -152,8 +151,7 @@ async def _records(
         return _version_of(version.manifest), [(record, times[record["doc_id"]]) for record in records]
 
     async with services.gate.admit(request, "read"):
-        index = await services.indexes.get(feed.index)
-        return await while_connected(request, services, index.ask(of_version))
+        return await (await services.indexes.get(feed.index)).ask(of_version)
 
 
 def _checked(request: Request, content: bytes) -> Response:

@@ -44,7 +44,7 @@ SearchId = Annotated[str, Path(description="of a kept search", examples=["0f" * 
 )
 async def find(request: Request, call: FindCall, services: Shared) -> Any:
     """Find papers."""
-    return await streamed_or_whole(request, services, _events(request, call, services))
+    return await streamed_or_whole(request, _events(request, call, services))
 
 
 async def _events(

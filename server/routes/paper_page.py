@@ -22,7 +22,6 @@ from server.addresses import doi_address, paper_address, public_address
 from server.html import Reader, page_files, page_in, rendered
 from server.limits.gate import Read
 from server.services import Services, Shared
-from server.transport.streams import while_connected
 
 router = APIRouter(include_in_schema=False)
 
@@ -56,9 +55,9 @@ async def paper(
         name = await services.indexes.chosen(index)
         opened = await services.indexes.get(name)
         try:
-            page = (await while_connected(request, services, paper_page(opened, doc_id))).as_record()
+            page = (await paper_page(opened, doc_id)).as_record()
         except UnknownPaper:
-            if address := await _address_of_doi(request, services, doc_id, [name]):
+            if address := await _address_of_doi(services, doc_id, [name]):
                 return RedirectResponse(address, 302)
             raise
     return page_in(
@@ -104,13 +103,13 @@ async def paper_by_doi(
     async with services.gate.admit(request, "read"):
         everything = [index] if index else await services.indexes.names()
         names = everything[: services.server.open_indexes]
-        if address := await _address_of_doi(request, services, doi, names):
+        if address := await _address_of_doi(services, doi, names):
             return RedirectResponse(address, 302)
     searched = "no index" if len(names) == len(everything) else f"none of the first {len(names)} indexes"
     raise UnknownPaper(f"{searched} contains a paper with the DOI {one_line(doi)!r}")
 
 
-async def _address_of_doi(request: Request, services: Services, doi: str, names: Sequence[str]) -> str | None:
+async def _address_of_doi(services: Services, doi: str, names: Sequence[str]) -> str | None:
     """Return the address of the first paper with a DOI; None if there is none.
 
     Of several indexes, those that cannot be opened are left out.
@@ -124,8 +123,7 @@ async def _address_of_doi(request: Request, services: Services, doi: str, names:
             if len(names) == 1:
                 raise
             continue
-        found = await while_connected(request, services, index.run(papers_of_doi, doi))
-        if found:
+        if found := await index.run(papers_of_doi, doi):
             return paper_address(found[0], name)
     return None
 
@@ -135,7 +133,6 @@ async def _address_of_doi(request: Request, services: Services, doi: str, names:
 
 @router.get("/unapi")
 async def unapi(
-    request: Request,
     services: Shared,
     _: Read,
     id: Annotated[str | None, Query(max_length=MOST_UNAPI_ID)] = None,  # noqa: A002 - unAPI's name
@@ -151,7 +148,7 @@ async def unapi(
         exported = export_named(format) if format else None
     except BadFilter as error:
         raise HTTPException(406, str(error)) from error
-    records = await _records(request, services, id) or await _records(request, services, unquote(id))
+    records = await _records(services, id) or await _records(services, unquote(id))
     if not records:
         raise HTTPException(404, f"unknown paper {id!r}")
     if exported is None:
@@ -159,7 +156,7 @@ async def unapi(
     return Response(b"".join(exported.encoded(records)), media_type=exported.media_type)
 
 
-async def _records(request: Request, services: Services, identifier: str) -> list[dict[str, Any]]:
+async def _records(services: Services, identifier: str) -> list[dict[str, Any]]:
     name, _, doc_id = identifier.partition("/")
     if not may_be_id(doc_id):
         return []
@@ -167,8 +164,7 @@ async def _records(request: Request, services: Services, identifier: str) -> lis
         index = await services.indexes.get(name)
     except UnknownIndex:
         return []
-    reading = index.run(records_of_papers, [doc_id])
-    return await while_connected(request, services, reading)
+    return await index.run(records_of_papers, [doc_id])
 
 
 def _formats(status: int, identifier: str = "") -> Response:

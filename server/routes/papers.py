@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Path, Query
 
 from retriever.calls import IndexName
 from retriever.papers.page import PaperPage, PaperPassage, paper_page
@@ -10,7 +10,6 @@ from retriever.papers.page import passage as passage_with_paper
 from server.api.schemas import OfIndex, Shaped
 from server.limits.gate import Read
 from server.services import Shared
-from server.transport.streams import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["papers"])
 
@@ -19,7 +18,6 @@ Index = Annotated[IndexName, Query()]
 
 @router.get("/papers/{doc_id:path}")
 async def paper(
-    request: Request,
     doc_id: Annotated[str, Path(examples=["SAMPLE-BAT-011"])],
     services: Shared,
     _: Read,
@@ -27,13 +25,11 @@ async def paper(
 ) -> Annotated[dict[str, Any], Shaped(OfIndex, PaperPage, name="Paper")]:
     """Return a paper's record and passages, what it cites, what cites it, and similar papers."""
     name = await services.indexes.chosen(index)
-    finding = paper_page(await services.indexes.get(name), doc_id)
-    return {"index": name, **(await while_connected(request, services, finding)).as_record()}
+    return {"index": name, **(await paper_page(await services.indexes.get(name), doc_id)).as_record()}
 
 
 @router.get("/passages/{passage_id:path}")
 async def passage(
-    request: Request,
     passage_id: Annotated[str, Path(examples=["SAMPLE-BAT-001@en"])],
     services: Shared,
     _: Read,
@@ -41,5 +37,5 @@ async def passage(
 ) -> Annotated[dict[str, Any], Shaped(OfIndex, PaperPassage, name="PassageOfPaper")]:
     """Return a passage with its paper's record."""
     name = await services.indexes.chosen(index)
-    finding = passage_with_paper(await services.indexes.get(name), passage_id)
-    return {"index": name, **(await while_connected(request, services, finding)).as_record()}
+    found = await passage_with_paper(await services.indexes.get(name), passage_id)
+    return {"index": name, **found.as_record()}

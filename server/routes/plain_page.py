@@ -12,7 +12,7 @@ from retriever.strategy import Strategy
 from server.addresses import paper_address, sources_named
 from server.html import Reader, page_files, page_in
 from server.services import Shared
-from server.targets import admitted_search, searched
+from server.targets import admitted_search
 
 router = APIRouter(include_in_schema=False)
 
@@ -52,7 +52,7 @@ class PlainCall(BaseModel):
 async def plain(request: Request, services: Shared, asked: Annotated[PlainCall, Query()]) -> HTMLResponse:
     """Search, and list the results."""
     async with admitted_search(request, services, asked.call()) as search:
-        of, (result, _) = search.of, await searched(request, services, search)
+        of, (result, _) = search.of, await search.search()
     hits = [{**hit.paper, **hit.as_record()} for hit in result.listed]
     addresses = [
         paper_address(hit["doc_id"], of.index, hit["passage_id"]) if of.index else hit.get("url")

@@ -8,25 +8,19 @@ import httpx
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
-from base.logs import get_logger
-from base.untrusted import one_line
 from server.access.authentication import cookie_in, cookie_name, set_cookie
 from server.access.callers import Caller, visit_of
-from server.access.sessions import SIGN_IN_S
-from server.access.sign_in.signing_in import BACK_CHANNEL, CALLBACK, SignIn
-from server.errors import ServerError, SignInFailed, TooOften
+from server.access.sign_in.signing_in import BACK_CHANNEL, CALLBACK, SIGN_IN_S, SignIn
+from server.errors import ServerError, SignInFailed
 from server.limits.rates import Rate
-from server.problems import error_response
 from server.services import Services, Shared
 
 router = APIRouter(include_in_schema=False)
 
 BEGUN = Rate(per_minute=60, burst=30)  # per caller
-STARTED_SUFFIX = "-sign-in"  # of the cookie that binds a sign-in to the browser that started it
+STARTED = "-sign-in"  # suffix of the cookie that binds a sign-in to the browser that started it
 SEE_OTHER = 303
 NOT_STORED = {"Cache-Control": "no-store"}
-
-log = get_logger("server")
 
 
 @router.get("/sign-in")
@@ -34,15 +28,11 @@ async def begin(
     request: Request, services: Shared, next_: Annotated[str, Query(alias="next", max_length=20_000)] = "/"
 ) -> Response:
     """Send the reader to the provider; `next` is the address of this server to return to."""
-    try:
-        sign_in = _sign_in(services)
-        _count(request, services)
-        address, browser = await sign_in.begin(next_)
-    except ServerError as error:
-        return error_response(error, request.scope)
+    sign_in = _sign_in(services)
+    _count(request, services)
+    address, started = await sign_in.begin(next_)
     response = RedirectResponse(address, SEE_OTHER)
-    name = cookie_name(request.scope, services.server)
-    set_cookie(response, name, browser, int(SIGN_IN_S), STARTED_SUFFIX)
+    set_cookie(response, cookie_name(request.scope, services.server), started, int(SIGN_IN_S), STARTED)
     return response
 
 
@@ -51,32 +41,26 @@ async def finish(request: Request, services: Shared) -> Response:
     """Take the provider's response, begin a session, and send the reader to the page it came from."""
     visit = visit_of(request)
     visit.event, visit.caller = "sign-in", Caller(visit.caller.address)
-    name = cookie_name(request.scope, services.server)
+    name, given = cookie_name(request.scope, services.server), request.query_params
     try:
         sign_in = _sign_in(services)
         _count(request, services)
-        given = request.query_params
-        if any(len(given.getlist(name)) > 1 for name in ("state", "code", "iss", "error")):
+        if any(len(given.getlist(part)) > 1 for part in ("state", "code", "iss", "error")):
             raise SignInFailed("the response of the provider repeats a parameter", reason="repeated")
-        browser = cookie_in(request.scope, name + STARTED_SUFFIX)
-        started = await sign_in.started(given.get("state", ""), browser)
-        if "error" in given:
-            log.warning("sign-in refused by the provider", error=one_line(given["error"])[:100])
-            raise SignInFailed("the provider did not sign you in", reason="provider")
-        before = cookie_in(request.scope, name)
-        token, caller = await sign_in.finish(
-            *(started, given.get("code", ""), given.get("iss")),
+        token, visit.caller, path = await sign_in.finish(
+            given,
+            cookie_in(request.scope, name + STARTED),
             address=visit.caller.address,
-            replaced=before,
+            replaced=cookie_in(request.scope, name),
         )
     except ServerError as error:
         visit.reason = getattr(error, "reason", "") or type(error).__name__
-        return _without_started(error_response(error, request.scope), request, services)
-    visit.caller = caller
-    response = RedirectResponse(sign_in.address_of(started.returns_to), SEE_OTHER)
-    seconds = int(((caller.expires or datetime.now(UTC)) - datetime.now(UTC)).total_seconds())
+        raise
+    response = RedirectResponse(sign_in.address_of(path), SEE_OTHER)
+    seconds = int(((visit.caller.expires or datetime.now(UTC)) - datetime.now(UTC)).total_seconds())
     set_cookie(response, name, token, seconds)
-    return _without_started(response, request, services)
+    set_cookie(response, name, suffix=STARTED)
+    return response
 
 
 @router.post(BACK_CHANNEL)
@@ -89,15 +73,12 @@ async def log_out(request: Request, services: Shared) -> Response:
         person, visit.counts["sessions"] = await _sign_in(services).end_sessions_at(token)
     except (SignInFailed, ValueError) as error:
         visit.reason = getattr(error, "reason", "body")
-        try:
-            _count(request, services, "refused logout")  # valid tokens are not limited
-        except TooOften as often:
-            return error_response(often, request.scope)
+        _count(request, services, "refused logout")  # valid tokens are not limited
         found = {"error": "invalid_request", "error_description": str(error)}
         return JSONResponse(found, httpx.codes.BAD_REQUEST, NOT_STORED)
     except ServerError as error:
         visit.reason = type(error).__name__
-        return error_response(error, request.scope)
+        raise
     visit.caller = Caller(visit.caller.address, person=person)
     return Response(headers=NOT_STORED)
 
@@ -118,8 +99,3 @@ def _sign_in(services: Services) -> SignIn:
 def _count(request: Request, services: Services, what: str = "sign-in") -> None:
     name = f"{what} {visit_of(request).caller.counted_as}"
     services.gate.buckets.require(name, BEGUN, "too many calls from this address")
-
-
-def _without_started(response: Response, request: Request, services: Services) -> Response:
-    set_cookie(response, cookie_name(request.scope, services.server), suffix=STARTED_SUFFIX)
-    return response

@@ -4,7 +4,7 @@ import asyncio
 from contextlib import ExitStack
 
 import pytest
-from starlette.requests import HTTPConnection
+from starlette.requests import Request
 
 from server.access.callers import Caller, Visit
 from server.access.keys import KeyLimits
@@ -17,7 +17,7 @@ REPORTED = (b"x-ratelimit-report-only", b"exceeded")
 
 
 def gate_of(*, has_model=False, **settings):
-    return Gate(ServerSettings(**settings), has_model=has_model, has_cluster=False)
+    return Gate(ServerSettings(**settings), asyncio.Event(), has_model=has_model, has_cluster=False)
 
 
 def visit_by(**limits):
@@ -28,7 +28,8 @@ def visit_by(**limits):
 async def admit(gate, visit, seconds=0.0):
     """Check and admit a search that takes some time."""
     gate.check(visit, "search")
-    async with gate.admit(HTTPConnection({"type": "http", "state": {"visit": visit}}), "search"):
+    request = Request({"type": "http", "state": {"visit": visit}}, asyncio.Event().wait)
+    async with gate.admit(request, "search"):
         await asyncio.sleep(seconds)
 
 
