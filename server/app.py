@@ -19,7 +19,6 @@ from server.services import Services, open_services
 from server.settings import ServerSettings, SignInSettings
 from server.stopping import stop_event_on_signal
 from server.transport.entrance import Entrance
-from server.transport.headers import AnswersHead
 
 
 class State(TypedDict):
@@ -52,7 +51,6 @@ def create_app(settings: Settings, server: ServerSettings, sign_in: SignInSettin
         generate_unique_id_function=operation_id,
     )
     add_handlers(app)
-    app.add_middleware(AnswersHead)
     app.add_middleware(Entrance, settings=server)
     if origins := listed(server.origins):
         app.add_middleware(

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated
 
 from fastapi import Depends
@@ -101,20 +101,15 @@ async def open_services(
         store = Store(settings.indexer.home)
         opened.callback(store.close)
         yield Services(
-            settings,
-            server,
-            backends.indexes,
-            backends.sources,
-            backends.models,
-            backends.stopping,
-            Gate(server, backends.stopping, has_model=bool(backends.models), has_cluster=has_cluster),
-            store,
-            Keys(store),
-            await opened.enter_async_context(CallLog(audit).keeping()),
-            KeptSearches(store, server),
-            Feeds(store, server),
-            SignIn(sign_in, server, store) if sign_in.is_used else None,
-            await opened.enter_async_context(SearchStatistics(store, server).keeping()),
+            **{field.name: getattr(backends, field.name) for field in fields(Backends)},
+            gate=Gate(server, backends.stopping, has_model=bool(backends.models), has_cluster=has_cluster),
+            store=store,
+            keys=Keys(store),
+            calls=await opened.enter_async_context(CallLog(audit).keeping()),
+            searches=KeptSearches(store, server),
+            feeds=Feeds(store, server),
+            sign_in=SignIn(sign_in, server, store) if sign_in.is_used else None,
+            statistics=await opened.enter_async_context(SearchStatistics(store, server).keeping()),
         )
 
 

@@ -1,9 +1,7 @@
 """The audit log: who signed in, called or changed what, and when; JSON lines in a separate file.
 
 A full file, and the file of a previous day (UTC), is renamed to NAME.TIME-PROCESS. Renamed files are deleted
-after the days of the settings. Several processes write to one file: each line is one write at its end, and a
-lock admits one process to renaming. `logging.handlers` and the packages that extend it rename without such a
-lock, or lock each line.
+after the days of the settings. Several processes write to one file: each line is one write at its end.
 
 Refusals are aggregated: thousands of one caller must not fill the disk. The first refusal of a caller, route
 and status is written immediately. Further ones are counted, and written as one line per interval with their
@@ -12,7 +10,6 @@ number and the time of the first. A caller is the subject of limits: a key, an a
 
 import asyncio
 import errno
-import fcntl
 import os
 import re
 import stat
@@ -92,24 +89,18 @@ class AuditLog:
             self._failing = False
 
     def _rename_if_due(self, path: Path) -> None:
-        """Rename a full file, or that of a previous day."""
-        file = _opened(path)
+        """Rename a full file, or that of a previous day; two processes at once make one more file."""
         try:
-            about = os.fstat(file)
+            about = path.lstat()
             is_old = about.st_mtime // DAY_S < time.time() // DAY_S
             is_full = self._most_bytes and about.st_size >= self._most_bytes
-            if not about.st_size or not (is_old or is_full):
-                return
-            fcntl.flock(file, fcntl.LOCK_EX)
-            if path.stat().st_ino == about.st_ino:  # no other process was faster
+            if about.st_size and (is_old or is_full):
                 path.rename(f"{path}.{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{os.getpid()}")
+                self.delete_old()
         except FileNotFoundError:  # it has just been renamed
             pass
         except OSError as error:  # the line is still written
             log.warning("audit log not renamed", error=cause_of(error))
-        finally:
-            os.close(file)
-        self.delete_old()
 
     def delete_old(self) -> None:
         """Delete renamed files that are older than the days of the settings."""

@@ -127,27 +127,27 @@ def exposition() -> bytes:
 
 def stage_times() -> dict[str, dict[str, float]]:
     """Return the number of searches in each stage, and their mean milliseconds."""
-    sums: dict[str, dict[str, float]] = {}
-    for metric in _of_all_processes().collect():
-        if metric.name == "shrag_search_stage_seconds":
-            for sample in metric.samples:
-                kind = sample.name.rpartition("_")[2]
-                sums.setdefault(sample.labels["stage"], {})[kind] = sample.value
+    found = _values("stage", {f"shrag_search_stage_seconds_{kind}": kind for kind in ("count", "sum")})
     return {
-        stage: {"searches": found["count"], "mean_ms": round(1000 * found["sum"] / found["count"], 2)}
-        for stage, found in sums.items()
-        if found.get("count")
+        stage: {"searches": of["count"], "mean_ms": round(1000 * of["sum"] / of["count"], 2)}
+        for stage, of in found.items()
+        if of.get("count")
     }
 
 
 def running_and_waiting() -> dict[str, dict[str, int]]:
     """Return the numbers of running and waiting calls of all processes, by kind of work."""
-    found: dict[str, dict[str, int]] = {}
+    found = _values("work", {f"shrag_{state}": state for state in ("running", "waiting")})
+    return {work: {state: int(number) for state, number in of.items()} for work, of in found.items()}
+
+
+def _values(label: str, samples: Mapping[str, str]) -> dict[str, dict[str, float]]:
+    """Return the values of samples by the value of a label, and by the short names of the samples."""
+    found: dict[str, dict[str, float]] = {}
     for metric in _of_all_processes().collect():
-        if metric.name in {"shrag_running", "shrag_waiting"}:
-            for sample in metric.samples:
-                state = metric.name.removeprefix("shrag_")
-                found.setdefault(sample.labels["work"], {})[state] = int(sample.value)
+        for sample in metric.samples:
+            if short := samples.get(sample.name):
+                found.setdefault(sample.labels[label], {})[short] = sample.value
     return found
 
 

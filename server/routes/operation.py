@@ -7,7 +7,7 @@ from pathlib import Path as File
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from base.errors import ResourceError
@@ -19,14 +19,13 @@ from indexer.settings import IndexerSettings
 from indexer.versions.store.build_folder import COMMITTED, PLAN, TANTIVY_META, unfinished_builds
 from indexer.versions.store.engines import index_names, open_store
 from server.access.callers import visit_of
-from server.access.keys import end_of, make_key
+from server.access.keys import KeyCall
 from server.addresses import sources_named
 from server.api.schemas import Shaped
 from server.limits.gate import Admin, Curate
 from server.monitoring.audit import note_change
 from server.monitoring.metrics import running_and_waiting, stage_times
 from server.monitoring.search_statistics import read_statistics
-from server.roles import Role
 from server.services import Services, Shared
 
 router = APIRouter(prefix="/api/v1", tags=["operation"])
@@ -173,21 +172,6 @@ async def statistics(
     return {"counted": services.server.statistics, **found}
 
 
-class KeyCall(BaseModel):
-    """A key to create."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    label: Annotated[str, Field(max_length=100, description="the owner, as shown in lists")] = ""
-    role: Annotated[Role, Field(description="as of `shrag keys create`")] = "reader"
-    indexes: Annotated[
-        tuple[str, ...], Field(max_length=100, description="the key opens these alone; none: all")
-    ] = ()
-    expires: Annotated[
-        str, Field(max_length=20, description="a number of days, like 90d, or a date; empty: never")
-    ] = ""
-
-
 class CreatedKey(TypedDict):
     """A new key; its text is shown only once."""
 
@@ -204,8 +188,7 @@ async def create_key(
 ) -> Annotated[CreatedKey, Shaped(CreatedKey)]:
     """Create a key; the answer contains its text, which is not stored."""
     now = datetime.now(UTC)
-    expires = end_of(call.expires, now) if call.expires else None
-    text, key = make_key(call.label, call.role, call.indexes, expires, now=now)
+    text, key = call.key(now)
     await asyncio.to_thread(services.keys.add, key)
     await _note(request, "key created", key=key.id, role=key.role, indexes=key.indexes)
     return {"key": text, "record": key.as_record(now)}
