@@ -26,6 +26,8 @@ from server.settings import ServerSettings, SignInSettings
 from server.sources import OfferedSources
 from server.store import Store
 
+WRITTEN_EVERY_S = 60.0
+
 
 @dataclass(frozen=True, slots=True)
 class Backends:
@@ -100,17 +102,38 @@ async def open_services(
         audit.count_lost = AUDIT_LOST.inc
         store = Store(settings.indexer.home)
         opened.callback(store.close)
+        calls, statistics = CallLog(audit), SearchStatistics(store, server)
+        await opened.enter_async_context(_written_each_minute(calls, statistics))
         yield Services(
             **{field.name: getattr(backends, field.name) for field in fields(Backends)},
             gate=Gate(server, backends.stopping, has_model=bool(backends.models), has_cluster=has_cluster),
             store=store,
             keys=Keys(store),
-            calls=await opened.enter_async_context(CallLog(audit).keeping()),
+            calls=calls,
             searches=KeptSearches(store, server),
             feeds=Feeds(store, server),
             sign_in=SignIn(sign_in, server, store) if sign_in.is_used else None,
-            statistics=await opened.enter_async_context(SearchStatistics(store, server).keeping()),
+            statistics=statistics,
         )
+
+
+@asynccontextmanager
+async def _written_each_minute(calls: CallLog, statistics: SearchStatistics) -> AsyncIterator[None]:
+    """Write counted refusals and searches each minute, and at the end of the block."""
+
+    async def write_on() -> None:
+        while True:
+            await asyncio.sleep(WRITTEN_EVERY_S)
+            calls.write_counted()
+            await asyncio.to_thread(statistics.write)
+
+    writing = asyncio.create_task(write_on())
+    try:
+        yield
+    finally:
+        writing.cancel()
+        calls.write_counted()
+        statistics.write()
 
 
 def _services_of(connection: HTTPConnection) -> Services:

@@ -4,18 +4,17 @@ A full file, and the file of a previous day (UTC), is renamed to NAME.TIME-PROCE
 after the days of the settings. Several processes write to one file: each line is one write at its end.
 
 Refusals are aggregated: thousands of one caller must not fill the disk. The first refusal of a caller, route
-and status is written immediately. Further ones are counted, and written as one line per interval with their
+and status is written immediately. Further ones are counted, and written as one line per minute with their
 number and the time of the first. A caller is the subject of limits: a key, an address, an IPv6 network.
 """
 
-import asyncio
 import errno
 import os
 import re
 import stat
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self, TypeAlias
@@ -30,7 +29,6 @@ RENAMED = r"\.[0-9]{8}T[0-9]{12}-[0-9]+"
 FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 log = get_logger("server")
-INTERVAL_S = 60.0
 MOST_COUNTED = 10_000  # kinds of refusals; beyond, their lines are written early
 NOT_LET_IN = frozenset({401, 403, 421, 429})
 LOGGED = ("method", "route", "status", "milliseconds", "refused")
@@ -124,29 +122,11 @@ def _opened(path: Path) -> int:
 class CallLog:
     """The log lines of calls, for one event loop."""
 
-    def __init__(self, audit: AuditLog, *, interval_s: float = INTERVAL_S) -> None:
-        """`interval_s`: seconds between two lines of one kind of refusal."""
+    def __init__(self, audit: AuditLog) -> None:
+        """Start without refusals."""
         self._audit = audit
-        self._interval_s = interval_s
         self._refused: dict[Kind, list[Record]] = {}  # since the last line: the first and the last one
         self._numbers: dict[Kind, int] = {}
-
-    @asynccontextmanager
-    async def keeping(self) -> AsyncIterator[Self]:
-        """Write counted refusals after each interval, and at the end of the block."""
-
-        async def write_on() -> None:
-            while True:
-                await asyncio.sleep(self._interval_s)
-                self._write_counted()
-                self._audit.delete_old()
-
-        writing = asyncio.create_task(write_on())
-        try:
-            yield self
-        finally:
-            writing.cancel()
-            self._write_counted()
 
     def note(self, record: Record, *, caller: str, is_audited: bool) -> None:
         """Write a call, or count it with the refusals of its kind; `caller` is as `Caller.counted_as`."""
@@ -157,12 +137,12 @@ class CallLog:
             return
         if record["status"] in NOT_LET_IN:
             if len(self._refused) >= MOST_COUNTED:
-                self._write_counted()
+                self.write_counted()
             self._refused[kind], self._numbers[kind] = [], 0
         self._write(record, is_audited=is_audited)
 
-    def _write_counted(self) -> None:
-        """Write the counts. A kind with refusals in this interval is counted in the next one too."""
+    def write_counted(self) -> None:
+        """Write the counts, each minute. A kind with refusals is counted in the next minute too."""
         for kind, records in list(self._refused.items()):
             if not records:
                 del self._refused[kind], self._numbers[kind]
@@ -170,6 +150,7 @@ class CallLog:
             counted = {"refused": self._numbers[kind], "since": records[0]["time"]}
             self._write({**records[-1], **counted}, is_audited=kind[-1])
             self._refused[kind], self._numbers[kind] = [], 0
+        self._audit.delete_old()
 
     def _write(self, record: Record, *, is_audited: bool) -> None:
         log.info("call", **{name: record[name] for name in LOGGED if name in record})

@@ -12,8 +12,7 @@ from base.errors import ResourceError
 from indexer.errors import UnknownIndex
 from server.addresses import as_index, sources_named
 from server.limits.gate import Read
-from server.openai.calls import ChatCall, Target, asked_by
-from server.openai.completions import Completion, Piece, pieces_of
+from server.openai import ChatCall, Completion, Piece, Target, asked_by, pieces_of
 from server.problems import ErrorBody
 from server.services import Services, Shared
 from server.transport.streams import EVENT_STREAM, EventStream

@@ -1,4 +1,4 @@
-"""A search without waiting for a model: results, counts, the plan, the explanation of a rank, the record."""
+"""Searches and answers: results, counts, the plan, the explanation of a rank, the record, the answer."""
 
 import asyncio
 from typing import Annotated, Any, Literal, NotRequired
@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from base.documents.word import MEDIA_TYPE as WORD
 from base.logs import get_logger
 from base.notes import Note, note_codes
+from generator.calls import AskCall
 from indexer.versions.manifest import Manifest
 from retriever.calls import MOST_HITS, QUESTION, CountedSearch, ExplainedSearch, IndexSearch, SearchCall
 from retriever.errors import BadFilter
@@ -25,12 +26,13 @@ from retriever.views.facets import Facets, facets
 from retriever.views.nothing_found import NothingFound, nothing_found
 from retriever.views.planning import ChosenKeywords, PlannedSearch, plan_search
 from server.access.callers import visit_of
-from server.api.description import by_address_and_body
+from server.api.description import ANSWER_RESULT, EVENTS, by_address_and_body, stream_responses
 from server.api.schemas import OfIndex, Shaped
 from server.limits.gate import Search
 from server.services import Services, Shared
-from server.targets import AskedSearch, CallTarget, admitted_search, open_target
+from server.targets import AskedSearch, CallTarget, admitted_search, answer_events, open_target
 from server.transport.headers import saved_as
+from server.transport.streams import streamed_or_whole
 
 COUNTED_IN = 0.9  # of the remaining time: the rest is for sending the hits
 
@@ -210,3 +212,19 @@ async def rerun(
     result, manifest = await asked.search()
     now, result_now = search_record(manifest, asked.request, result), await found(asked, result, manifest)
     return {"comparison": compare(then, now).as_record(), "record": now.record, "result": result_now}
+
+
+DESCRIPTION = """Answer a question from the best papers found; every sentence is cited and checked.
+
+With `Accept: text/event-stream` the answer is streamed as numbered events `step`, `keywords`, `queries`,
+`evidence`, `sentence`, `check`, `restart` (the sentences so far are withdrawn), and as the last one `done`,
+with the content of the plain answer, or `error`, with problem details."""
+ANSWER = Annotated[dict[str, Any], ANSWER_RESULT]
+
+
+@by_address_and_body(
+    router, "/ask", response_model=ANSWER, responses=stream_responses(EVENTS), description=DESCRIPTION
+)
+async def ask(request: Request, call: AskCall, services: Shared) -> Any:
+    """Answer a question."""
+    return await streamed_or_whole(request, answer_events(request, services, call))

@@ -34,11 +34,10 @@ def metrics_of(server, headers=None):
     return found
 
 
-def test_the_audit_log_says_who_asked_what_where_and_when(sample_home, tmp_path):
-    (tmp_path / NAME).symlink_to(sample_home / NAME)
-    key = shrag("keys", "create", "--label", 'room\n{"key": "forged"}', home=tmp_path).stdout.strip()
+def test_the_audit_log_says_who_asked_what_where_and_when(home, tmp_path):
+    key = shrag("keys", "create", "--label", 'room\n{"key": "forged"}', home=home).stdout.strip()
     audit = tmp_path / "audit.jsonl"
-    with serving(tmp_path, tmp_path / "log", server__audit_file=audit) as server:
+    with serving(home, tmp_path / "log", server__audit_file=audit) as server:
         headers = {"X-API-Key": key, "X-Request-ID": "r-1"}
         call = {"question": SECRET, "index": NAME, "k": 3}
         server.post("/api/v1/search", json=call, headers=headers)

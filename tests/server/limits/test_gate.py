@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
 from starlette.requests import Request
@@ -25,10 +26,14 @@ def visit_by(**limits):
     return Visit("r", Caller("192.0.2.1", "reader", "k", limits=KeyLimits(**limits)))
 
 
+async def nobody_leaves() -> Any:
+    await asyncio.Event().wait()
+
+
 async def admit(gate, visit, seconds=0.0):
     """Check and admit a search that takes some time."""
     gate.check(visit, "search")
-    request = Request({"type": "http", "state": {"visit": visit}}, asyncio.Event().wait)
+    request = Request({"type": "http", "state": {"visit": visit}}, nobody_leaves)
     async with gate.admit(request, "search"):
         await asyncio.sleep(seconds)
 

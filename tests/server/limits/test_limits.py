@@ -9,29 +9,20 @@ from typing import Any
 
 import pytest
 
-from server.access.keys import KeyLimits, Keys, make_key
+from server.access.keys import KeyLimits
 from server.limits.rates import DAY_S
-from server.store import FILE, Store
+from server.store import FILE
 from tests.generator.sample_index import ENGLISH, NAME, shrag
-from tests.server.running import START_S, application, serving
+from tests.server.running import START_S, add_key, application, serving
 
 SLOWLY: dict[str, Any] = {"searches_per_minute": 0.2, "search_burst": 3}  # none comes back while a test runs
 LISTING = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 TOOLS = {"Accept": "application/json, text/event-stream"}
 
 
-@pytest.fixture
-def home(sample_home, tmp_path):
-    """Return a home with the sample, to add keys to."""
-    (tmp_path / NAME).symlink_to(sample_home / NAME)
-    return tmp_path
-
-
 def add(home, role="reader", **limits):
     """Add a key; return its header."""
-    text, record = make_key(role=role, limits=KeyLimits(**limits))
-    Keys(Store(home)).add(record)
-    return {"X-API-Key": text}
+    return {"X-API-Key": add_key(home, role=role, limits=KeyLimits(**limits))}
 
 
 def call(client, headers=None, path="search"):
