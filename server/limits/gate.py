@@ -138,7 +138,8 @@ class Gate:
             self._count_day(visit, work)
             visit.waiting_elsewhere = partial(queue.lent, caller)
             visit.ends_at = loop.time() + seconds
-            limit.reschedule(visit.ends_at + grace_s)
+            if limit.when() is None:  # neither the reader has left nor the server stops
+                limit.reschedule(visit.ends_at + grace_s)
             yield
 
     @asynccontextmanager
