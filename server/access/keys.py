@@ -23,7 +23,7 @@ from indexer.versions.store.build_folder import NAME as INDEX_NAME
 from retriever.sources.configuration import NAME as SOURCE_NAME
 from server.access.sessions import Session, add_session, find_session
 from server.errors import StoreUnusable, UnknownKey
-from server.roles import ROLES, Role
+from server.settings import ROLES, Role
 from server.store import Store
 
 PREFIX = "shrag_"

@@ -22,8 +22,7 @@ from server.errors import QuotaUsed, Stopping, TooManyOpen, TooOften, TooSlow
 from server.limits.rates import DAY_S, Buckets, DailyUse, Rate
 from server.limits.work_queue import WorkQueue
 from server.monitoring import metrics
-from server.roles import Role
-from server.settings import ServerSettings
+from server.settings import Role, ServerSettings
 from server.stopping import STOPPING
 
 Work: TypeAlias = Literal["read", "search", "ask", "curate", "admin"]

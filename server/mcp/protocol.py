@@ -6,8 +6,8 @@ Over HTTP it is stateless, so that any worker may answer. Errors have the words 
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from importlib import metadata
@@ -161,19 +161,12 @@ async def serve_standard_io(settings: Settings, server: ServerSettings, index: s
         if index is not None:
             await backends.indexes.get(index)
         protocol = protocol_server(ToolContext(backends, index=index))
-        with _until_client_gone():
-            lines = cast("anyio.AsyncFile[str]", _lines())
+        lines = cast("anyio.AsyncFile[str]", _lines())
+        try:
             async with stdio_server(stdin=lines) as (read, write):
                 await protocol.run(read, write, protocol.create_initialization_options())
-
-
-@contextmanager
-def _until_client_gone() -> Iterator[None]:
-    """Return without an error when the client stops reading."""
-    try:
-        yield
-    except* BrokenPipeError:
-        pass
+        except* BrokenPipeError:  # the client has stopped reading
+            pass
 
 
 async def _lines() -> AsyncIterator[str]:

@@ -8,10 +8,8 @@ and status is written immediately. Further ones are counted, and written as one 
 number and the time of the first. A caller is the subject of limits: a key, an address, an IPv6 network.
 """
 
-import errno
 import os
 import re
-import stat
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -26,7 +24,7 @@ from server.settings import ServerSettings
 
 DAY_S = 86_400
 RENAMED = r"\.[0-9]{8}T[0-9]{12}-[0-9]+"
-FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
 
 log = get_logger("server")
 MOST_COUNTED = 10_000  # kinds of refusals; beyond, their lines are written early
@@ -56,7 +54,7 @@ class AuditLog:
         self._path, self._most_bytes, self._days = path, most_bytes, days
         self._failing = False
         if path is not None:
-            os.close(_opened(path))
+            os.close(os.open(path, FLAGS, 0o600))
             self.delete_old()
 
     @classmethod
@@ -72,7 +70,7 @@ class AuditLog:
         line = f"{json_text(record, default=str)}\n".encode("utf-8", "backslashreplace")
         try:
             self._rename_if_due(self._path)
-            file = _opened(self._path)
+            file = os.open(self._path, FLAGS, 0o600)
             try:
                 if os.write(file, line) < len(line):
                     raise OSError(0, "the line was cut off")
@@ -109,14 +107,6 @@ class AuditLog:
             for file in self._path.parent.iterdir():
                 if renamed.fullmatch(file.name) and file.lstat().st_mtime < time.time() - self._days * DAY_S:
                     file.unlink(missing_ok=True)
-
-
-def _opened(path: Path) -> int:
-    file = os.open(path, FLAGS, 0o600)
-    if not stat.S_ISREG(os.fstat(file).st_mode):
-        os.close(file)
-        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
-    return file
 
 
 class CallLog:

@@ -5,11 +5,10 @@ set before this module is imported.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any
 
 from prometheus_client import (
     REGISTRY,
@@ -21,13 +20,11 @@ from prometheus_client import (
     multiprocess,
 )
 
-from base.logs import get_logger
 from generator.pipeline import AskResult
 from generator.tracing.steps import Step
 from retriever.stages.hits import SearchResult
 from server.access.callers import current_visit
 
-P = ParamSpec("P")
 SHORT = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -52,23 +49,6 @@ VERSION = Gauge("shrag_index_version", "Version that answers", ["index"], multip
 AUDIT_LOST = Counter("shrag_audit_lines_lost", "Lines that could not be written to the audit log")
 
 
-log = get_logger("server")
-
-
-def _without_errors(count: Callable[P, None]) -> Callable[P, None]:
-    """Log the errors of a function that counts: an answer does not fail because of them."""
-
-    @wraps(count)
-    def counted(*args: P.args, **kwargs: P.kwargs) -> None:
-        try:
-            count(*args, **kwargs)
-        except Exception as error:  # noqa: BLE001 - logged without its text, which may contain a question
-            log.warning("answer not counted", reason=type(error).__name__)
-
-    return counted
-
-
-@_without_errors
 def observe(found: object) -> None:
     """Record a question to an open index and its result: a search, an answer, or several values."""
     visit = current_visit()
@@ -95,7 +75,6 @@ def observe(found: object) -> None:
                 observe(each)
 
 
-@_without_errors
 def observe_finding(record: Mapping[str, Any], step: Step | None) -> None:
     """Record the result and the steps of a search for papers."""
     judged = {paper["judged_by"].partition(" ")[0] for paper in record["papers"]}

@@ -35,6 +35,7 @@ from server.services import Services, Shared
 from server.stopping import STOPPING
 
 router = APIRouter(tags=["operation"])
+STARTED = datetime.now(UTC)
 
 
 class Alive(TypedDict):
@@ -91,9 +92,6 @@ async def read_metrics(services: Shared, _: Admin) -> Response:
     for index, version in services.indexes.versions().items():
         metrics.VERSION.labels(index).set(version)
     return Response(await asyncio.to_thread(metrics.exposition), media_type=CONTENT_TYPE_LATEST)
-
-
-STARTED = datetime.now(UTC)
 
 
 class Status(TypedDict):

@@ -28,6 +28,21 @@ from server.services import Services, Shared
 
 router = APIRouter()
 
+FORMAT_NAMES = {"ris": "RIS", "bibtex": "BibTeX", "csl-json": "CSL-JSON", "csv": "CSV", "jsonl": "JSON Lines"}
+STYLE_NAMES = {
+    "apa": "APA 7",
+    "chicago": "Chicago",
+    "ieee": "IEEE",
+    "mla": "MLA 9",
+    "vancouver": "Vancouver",
+}
+# Keys of a record that have a fixed place on the page.
+PLACED = {
+    *("id", "title", "title2", "abstract", "abstract2", "body", "lang", "references", "reference_list"),
+    "doc_id",
+}
+
+MOST_UNAPI_ID = 10_000  # characters of a percent-encoded id
 Index = Annotated[IndexName, Query()]
 
 
@@ -54,23 +69,6 @@ async def passage(
     name = await services.indexes.chosen(index)
     found = await passage_with_paper(await services.indexes.get(name), passage_id)
     return {"index": name, **found.as_record()}
-
-
-FORMAT_NAMES = {"ris": "RIS", "bibtex": "BibTeX", "csl-json": "CSL-JSON", "csv": "CSV", "jsonl": "JSON Lines"}
-STYLE_NAMES = {
-    "apa": "APA 7",
-    "chicago": "Chicago",
-    "ieee": "IEEE",
-    "mla": "MLA 9",
-    "vancouver": "Vancouver",
-}
-# Keys of a record that have a fixed place on the page.
-PLACED = {
-    *("id", "title", "title2", "abstract", "abstract2", "body", "lang", "references", "reference_list"),
-    "doc_id",
-}
-
-MOST_UNAPI_ID = 10_000  # characters of a percent-encoded id
 
 
 @router.get("/papers/{doc_id:path}", response_model=None, include_in_schema=False)

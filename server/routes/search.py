@@ -1,6 +1,7 @@
 """Searches and answers: results, counts, the plan, the explanation of a rank, the record, the answer."""
 
 import asyncio
+from enum import Enum
 from typing import Annotated, Any, Literal, NotRequired
 
 from fastapi import APIRouter, Body, Query, Request
@@ -37,7 +38,8 @@ from server.transport.streams import streamed_or_whole
 COUNTED_IN = 0.9  # of the remaining time: the rest is for sending the hits
 
 log = get_logger("server")
-router = APIRouter(prefix="/api/v1", tags=["search"])
+router = APIRouter(prefix="/api/v1")
+SEARCH: list[str | Enum] = ["search"]  # the tag of searches
 
 
 class ListedHit(HitRecord):
@@ -68,7 +70,7 @@ EXPLAINED = Annotated[dict[str, Any], Shaped(OfIndex, Account, WithLines, name="
 COUNTED = Annotated[dict[str, Any], Shaped(OfIndex, Facets, name="FacetsOfIndex")]
 
 
-@by_address_and_body(router, "/search")
+@by_address_and_body(router, "/search", tags=SEARCH)
 async def search(request: Request, call: SearchCall, services: Shared) -> SEARCH_RESULT:
     """Find the papers that answer a question."""
     async with admitted_search(request, services, call) as asked:
@@ -105,7 +107,7 @@ async def found(asked: AskedSearch, result: SearchResult, manifest: Manifest) ->
     return record | {"nothing_found": why.as_record()}
 
 
-@by_address_and_body(router, "/facets")
+@by_address_and_body(router, "/facets", tags=SEARCH)
 async def count(request: Request, call: CountedSearch, services: Shared) -> COUNTED:
     """Count the papers that match a search; the counts of a field ignore its own filter."""
     async with admitted_search(request, services, call) as asked:
@@ -113,7 +115,7 @@ async def count(request: Request, call: CountedSearch, services: Shared) -> COUN
         return {"index": asked.of.index, **await counted(asked, matching)}
 
 
-@by_address_and_body(router, "/explain")
+@by_address_and_body(router, "/explain", tags=SEARCH)
 async def explain_rank(request: Request, call: ExplainedSearch, services: Shared) -> EXPLAINED:
     """Explain a passage's score, part by part and term by term."""
     async with admitted_search(request, services, call) as asked:
@@ -123,7 +125,7 @@ async def explain_rank(request: Request, call: ExplainedSearch, services: Shared
     return {"index": asked.of.index, **account.as_record(), "lines": lines}
 
 
-@router.post("/keywords")
+@router.post("/keywords", tags=SEARCH)
 async def keywords(
     request: Request, call: SearchCall, services: Shared
 ) -> Annotated[dict[str, Any], Shaped(CallTarget, ChosenKeywords)]:
@@ -131,7 +133,7 @@ async def keywords(
     return await _planned(request, call, services, "terms")
 
 
-@router.post("/queries")
+@router.post("/queries", tags=SEARCH)
 async def queries(
     request: Request, call: SearchCall, services: Shared
 ) -> Annotated[dict[str, Any], Shaped(CallTarget, PlannedSearch)]:
@@ -174,7 +176,7 @@ FORMS = {
 }
 
 
-@router.post("/record", response_class=Response, responses={200: {"content": CONTENT}})
+@router.post("/record", response_class=Response, responses={200: {"content": CONTENT}}, tags=SEARCH)
 async def record(
     request: Request,
     call: IndexSearch,
@@ -199,7 +201,7 @@ class Rerun(TypedDict):
     result: SEARCH_RESULT
 
 
-@router.post("/rerun")
+@router.post("/rerun", tags=SEARCH)
 async def rerun(
     saved: Annotated[dict[str, Any], Body(examples=[EXAMPLE])], services: Shared, _: Search
 ) -> Annotated[dict[str, Any], Shaped(Rerun)]:
@@ -223,7 +225,11 @@ ANSWER = Annotated[dict[str, Any], ANSWER_RESULT]
 
 
 @by_address_and_body(
-    router, "/ask", response_model=ANSWER, responses=stream_responses(EVENTS), description=DESCRIPTION
+    *(router, "/ask"),
+    response_model=ANSWER,
+    responses=stream_responses(EVENTS),
+    description=DESCRIPTION,
+    tags=["answer"],
 )
 async def ask(request: Request, call: AskCall, services: Shared) -> Any:
     """Answer a question."""

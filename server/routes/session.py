@@ -35,6 +35,10 @@ router = APIRouter()
 
 
 SESSIONS_BEGUN = Rate(per_minute=30, burst=30)  # per key
+SIGN_INS_BEGUN = Rate(per_minute=60, burst=30)  # per caller
+STARTED = "-sign-in"  # suffix of the cookie that binds a sign-in to the browser that started it
+SEE_OTHER = 303
+NOT_STORED = {"Cache-Control": "no-store"}
 
 
 class SignIn(BaseModel):
@@ -122,12 +126,6 @@ def _described(services: Services, caller: Caller) -> Session:
         "sources": list(caller.sources) if caller.is_limited else None,
         "expires": caller.expires.isoformat(timespec="seconds") if caller.expires else None,
     }
-
-
-SIGN_INS_BEGUN = Rate(per_minute=60, burst=30)  # per caller
-STARTED = "-sign-in"  # suffix of the cookie that binds a sign-in to the browser that started it
-SEE_OTHER = 303
-NOT_STORED = {"Cache-Control": "no-store"}
 
 
 @router.get("/sign-in", include_in_schema=False)

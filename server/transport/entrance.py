@@ -32,7 +32,6 @@ from server.limits.rates import Rate
 from server.monitoring import metrics
 from server.monitoring.audit import NOT_LET_IN
 from server.problems import error_response
-from server.roles import includes
 from server.services import Services
 from server.settings import ServerSettings
 from server.transport.headers import default_headers, with_defaults
@@ -138,7 +137,7 @@ class Entrance:
             services.gate.count_open(visit)
         # Exports of a librarian have no rate, unless the key has limits of its own.
         own_limits = visit.caller.limits != NO_OWN_LIMITS
-        visit.is_unmetered = path == EXPORT and includes(visit.caller.role, "librarian") and not own_limits
+        visit.is_unmetered = path == EXPORT and visit.caller.has("librarian") and not own_limits
         if (work := WORK_OF.get(path)) and scope["method"] != "OPTIONS":
             services.gate.check(visit, work)
         settings = self._settings

@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from itertools import count
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -26,18 +26,6 @@ T = TypeVar("T")
 EVENT_STREAM = "text/event-stream"
 COMMENT = b": one moment\n\n"
 KEPT_ALIVE_EVERY_S = 15.0
-
-
-class Event(Protocol):
-    """An event; `data` is JSON."""
-
-    @property
-    def kind(self) -> str:
-        """The name of the event."""
-
-    @property
-    def data(self) -> Mapping[str, Any]:
-        """The content of the event."""
 
 
 class EventStream(Response, Generic[T]):
@@ -84,9 +72,12 @@ class EventStream(Response, Generic[T]):
 
 
 async def streamed_or_whole(
-    request: Request, arriving: AsyncGenerator[Event | None, None]
+    request: Request, arriving: AsyncGenerator[Any, None]
 ) -> Response | dict[str, Any]:
-    """Return numbered events as a stream if the caller accepts one, else the content of the last event."""
+    """Return numbered events as a stream if the caller accepts one, else the content of the last event.
+
+    An event has its name as `kind`, and its content as `data`.
+    """
     if EVENT_STREAM in ",".join(request.headers.getlist("accept")).lower():
         return EventStream(arriving, _numbered())
     data: Mapping[str, Any] = {}
@@ -96,11 +87,11 @@ async def streamed_or_whole(
     return dict(data)
 
 
-def _numbered() -> Callable[[Event | Exception | None], bytes]:
+def _numbered() -> Callable[[Any], bytes]:
     """Return a function that formats events with numbers from 1, and an exception as the event `error`."""
     numbers = count(1)
 
-    def written(event: Event | Exception | None) -> bytes:
+    def written(event: Any) -> bytes:
         if event is None:
             return b""
         kind, data = ("error", problem(event)) if isinstance(event, Exception) else (event.kind, event.data)

@@ -85,7 +85,7 @@ def test_lines_that_cannot_be_written_are_counted(tmp_path, monkeypatch):
     assert lost == [1]
 
 
-@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo, lambda path: path.symlink_to("/etc/hostname")])
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
 def test_an_audit_log_that_cannot_be_written_is_told_at_the_start(tmp_path, make):
     make(tmp_path / "audit")
     done = shrag("serve", "--port", "0", home=tmp_path, server__audit_file=tmp_path / "audit")

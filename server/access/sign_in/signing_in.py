@@ -31,8 +31,7 @@ from server.access.callers import Caller
 from server.access.keys import digest_of
 from server.access.sessions import Session, add_session, end_sessions_of, find_session
 from server.errors import BadRequest, Forbidden, ProviderFailed, SignInFailed
-from server.roles import ROLES
-from server.settings import GroupRights, ServerSettings, SignInSettings
+from server.settings import ROLES, GroupRights, ServerSettings, SignInSettings
 from server.store import Store
 
 if TYPE_CHECKING:

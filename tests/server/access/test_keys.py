@@ -97,6 +97,10 @@ def test_without_the_libraries_of_the_server_a_key_is_shown_and_audited(tmp_path
         ("create", "--role", "root"),
         ("create", "--role", "operator", "--index", "a"),
         ("create", "--label", "x" * 101),
+        ("create", "--rate", "-1"),
+        ("create", "--rate", "x"),
+        ("create", "--per-day", "0"),
+        ("create", "--connections", "1001"),
         ("revoke", "unknown"),
     ],
 )
@@ -105,6 +109,7 @@ def test_a_wrong_call_is_told_in_a_line(tmp_path, arguments):
 
     assert (done.returncode, done.stdout) == (2, "")
     assert "Traceback" not in done.stderr
+    assert not (tmp_path / FILE).exists()
 
 
 def test_a_key_opens_until_it_expires(tmp_path):

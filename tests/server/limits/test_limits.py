@@ -11,8 +11,7 @@ import pytest
 
 from server.access.keys import KeyLimits
 from server.limits.rates import DAY_S
-from server.store import FILE
-from tests.generator.sample_index import ENGLISH, NAME, shrag
+from tests.generator.sample_index import ENGLISH, NAME
 from tests.server.running import START_S, add_key, application, serving
 
 SLOWLY: dict[str, Any] = {"searches_per_minute": 0.2, "search_burst": 3}  # none comes back while a test runs
@@ -139,12 +138,3 @@ def test_a_flood_of_wrong_keys_is_refused(home):
             assert 429 in {flood(headers=each).status_code for _ in range(60)}
         assert client.get("/", headers=wrong).status_code == 200
         assert call(client, right).status_code == 200
-
-
-@pytest.mark.parametrize(
-    "option", [("--rate", "-1"), ("--rate", "x"), ("--per-day", "0"), ("--connections", "1001")]
-)
-def test_limits_that_cannot_be_are_refused(tmp_path, option):
-    done = shrag("keys", "create", *option, home=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert not (tmp_path / FILE).exists()
