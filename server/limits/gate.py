@@ -137,7 +137,7 @@ class Gate:
             self._count_day(visit, work)
             visit.waiting_elsewhere = partial(queue.lent, caller)
             visit.ends_at = loop.time() + seconds
-            if limit.when() is None:  # neither the reader has left nor the server stops
+            if limit.when() is None:  # not yet ending early
                 limit.reschedule(visit.ends_at + grace_s)
             yield
 

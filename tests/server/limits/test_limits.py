@@ -80,6 +80,16 @@ def test_what_programs_look_up_of_the_tools_counts_as_reading(home):
     assert answers == [200, 200, 429]
 
 
+def test_the_work_of_a_tool_counts_as_that_of_the_api(home):
+    params = {"name": "search", "arguments": {"query": ENGLISH}}
+    called = LISTING | {"method": "tools/call", "params": params}
+    with application(home, **SLOWLY) as client:
+        first, *_, last = (client.post("/mcp", json=called, headers=TOOLS).json() for _ in range(4))
+        assert call(client).status_code == 429
+    assert not first["result"].get("isError")
+    assert "more calls (search)" in last["result"]["content"][0]["text"]
+
+
 def test_only_reported_nobody_is_refused(home):
     with application(home, report_only=True, **SLOWLY) as client:
         answers = [call(client) for _ in range(5)]
