@@ -63,12 +63,12 @@ class Filtered(Call):
     journal: Annotated[
         str | None,
         Flag(section=Section.LIMITS),
-        Field(description="Exact name of the journal.", examples=["Batteries and Recovery Letters"]),
+        Field(description="Whole name of the journal, in any case.", examples=["Batteries and Recovery Letters"]),
     ] = None
     author: Annotated[
         str | None,
         Flag(section=Section.LIMITS),
-        Field(description="Name of an author, as in the records.", examples=["Dohyun Oh"]),
+        Field(description="Name of an author, or one word of it.", examples=["Dohyun Oh"]),
     ] = None
     type: Annotated[
         str | None,

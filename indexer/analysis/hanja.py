@@ -40,7 +40,7 @@ WORDS = dict(
     暴惡:포악 契丹:거란 什器:집기 賞狀:상장 令狀:영장 金氏:김씨
     """.split()
 )
-RUN = re.compile(f"(?<![가-힣])[{HANJA}]+|[{HANJA}]+")
+RUN = re.compile(f"[{HANJA}]+")
 FIRST_SYLLABLE, SYLLABLES, VOWELS, FINALS = 0xAC00, 11_172, 21, 28
 N_INITIAL, R_INITIAL, SILENT_INITIAL = 2, 5, 11
 Y_VOWELS = frozenset({2, 3, 6, 7, 12, 17, 20})  # ㅑ ㅒ ㅕ ㅖ ㅛ ㅠ ㅣ

@@ -9,7 +9,7 @@
 | C++, C#, F# | cpp, csharp, fsharp |
 | 女性 (Korean analyzers) | 여성 |
 
-Superscripts after a digit (10⁶), fractions, trademark signs and single Hangul letters are kept.
+Superscripts after a digit (10⁶) or a longer word, fractions, trademark signs and Hangul letters are kept.
 """
 
 import re
@@ -32,17 +32,19 @@ MARKS = "\u0300-\u036f"
 INVISIBLE = "\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff"
 COMPATIBLE = (  # with a compatible form in Unicode; no fractions, trademark signs and letters of Hangul
     "\u00aa\u00b2\u00b3\u00b5\u00b9\u00ba\u2070-\u209c\u2100-\u2115\u2119-\u211e\u2124-\u2149"
-    "\u2160-\u217f\u2460-\u24ea\u3220-\u33ff\ufb00-\ufb06\uff01-\uff9f\uffe0-\uffe6\U0001d400-\U0001d7ff"
+    "\u2160-\u217f\u2460-\u24ea\u3220-\u325f\u3280-\u33ff\ufb00-\ufb06\uffe0-\uffe6\U0001d400-\U0001d7ff"
 )
+FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}  # to ASCII
+LONGEST_UNIT = 3  # letters before a raised digit: m², cm³
 RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻"
 SIGNS = {",": "", "+": "p", "#": "sharp"}  # within a number, or behind the letter of a language
 EDITS = re.compile(  # each alternative starts with a set of characters, which is searched fastest
-    rf"[0-9](?<![0-9.,][0-9])[0-9]{{0,2}}(?:,[0-9]{{3}})+(?!,?[0-9])"
+    rf"[1-9](?<![0-9.,][0-9])[0-9]{{0,2}}(?:,[0-9]{{3}})+(?!,?[0-9])"
     rf"|[+#](?<=[A-Za-z].)(?<![^\W_][A-Za-z].)(?:(?<=\+)\+|(?<=#))(?![A-Za-z0-9+#])"
     rf"|[{MARKS}](?<=[A-Za-z{MARKED}].)[{MARKS}]*|[{RAISED}]+|[{MARKED}{INVISIBLE}{COMPATIBLE}]|[{HANJA}]+"
 )
 # Two quick searches: most texts have none of these characters, and no comma between digits.
-EDITED = re.compile(rf"[+#{MARKED}{MARKS}{INVISIBLE}{COMPATIBLE}{HANJA}]")
+EDITED = re.compile(rf"[+#\uff01-\uff5e{MARKED}{MARKS}{INVISIBLE}{COMPATIBLE}{HANJA}]")
 COMMA = re.compile("[0-9],[0-9]")
 HANJA_LETTER = re.compile(f"[{HANJA}]")
 REMOVED = re.compile(f"[{INVISIBLE}{MARKS}]")
@@ -66,11 +68,12 @@ def normal_form(text: str, *, hanja: bool) -> NormalForm:
     """Return the normal form of a composed text (NFC); `hanja` reads Hanja as Hangul."""
     if not EDITED.search(text) and not COMMA.search(text):
         return NormalForm(text)
+    text = text.translate(FULL_WIDTH)
     characters = list(text)
     for edit in EDITS.finditer(text):
         start, end = edit.span()
         if hanja or not HANJA_LETTER.match(text, start):
-            characters[start:end] = _edited(edit[0], text[max(0, start - 1) : start])
+            characters[start:end] = _edited(edit[0], text[max(0, start - LONGEST_UNIT - 1) : start])
     normal = "".join(characters)
     if all(len(each) == 1 for each in characters):
         return NormalForm(normal)
@@ -78,14 +81,14 @@ def normal_form(text: str, *, hanja: bool) -> NormalForm:
 
 
 def _edited(written: str, before: str) -> Iterable[str]:
-    """Return what each character of an edit becomes."""
+    """Return what each character of an edit becomes; `before` is the end of the text before it."""
     first = written[0]
     if first.isascii():
         return [SIGNS.get(each, each) for each in written]
     if HANJA_LETTER.match(first):
         return read_hanja(before + written)[len(before) :]
-    if first in RAISED and before.isdecimal():
-        return written
+    if first in RAISED and (before[-1:].isdecimal() or (len(before) > LONGEST_UNIT and before.isalpha())):
+        return written  # 10⁶, and the note of a word
     return map(fold, written)
 
 

@@ -155,6 +155,8 @@ def _entry(words: list[str]) -> Entry:
     for character in FORBIDDEN:
         if any(character in word for word in words):
             raise ValueError(f"a term cannot contain {character}; nori's rules have no escape for it")
+    if not normal_form(term, hanja=True).text:
+        raise ValueError("the term has only invisible characters")
     if len(term) > LONGEST_TERM:
         raise ValueError(f"a term of {len(term)} characters, {LONGEST_TERM} are allowed")
     if parts and "".join(parts) != term:

@@ -8,8 +8,9 @@ ASCII_NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalnum())
 ASCII_LOWERCASE = bytes(range(256)).lower()
 SHORTEST_TITLE = 8  # letters; titles such as "Editorial" are shared by many papers
 DOI = re.compile(r"10\.\d{4,9}(?:\.\d{1,9}){0,3}/\S{1,500}")
-ARXIV_ID = re.compile(
-    r"(?:arxiv:\s*|https?://arxiv\.org/(?:abs|pdf)/)?(\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(?:v\d+)?",
+ARXIV_ID = re.compile(  # before 2007 the name of an archive and seven digits
+    r"(?P<prefix>arxiv:\s*|https?://(?:www\.)?arxiv\.org/(?:abs|pdf)/)?"
+    r"(?P<id>\d\d(?:0[1-9]|1[0-2])\.\d{4,5}|(?(prefix)[a-z-]+(?:\.[a-z]{2})?/\d{7}))(?:v\d+)?(?:\.pdf)?",
     re.IGNORECASE,
 )
 ARXIV_DOI = "10.48550/arxiv."  # prefix of the DOIs of arXiv's papers
@@ -37,4 +38,4 @@ def whole_doi(text: str) -> str:
 def identifier(text: str) -> str:
     """Return the normalised DOI of a text that is a DOI or an arXiv id, otherwise ""."""
     arxiv = ARXIV_ID.fullmatch(text.strip())
-    return ARXIV_DOI + arxiv[1].casefold() if arxiv else whole_doi(text)
+    return ARXIV_DOI + arxiv["id"].casefold() if arxiv and arxiv["id"] else whole_doi(text)

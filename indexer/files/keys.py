@@ -11,6 +11,7 @@ from hashlib import blake2b
 from itertools import permutations
 
 from indexer.analysis.normal_form import normal_form
+from indexer.corpora.names import IN_BRACKETS
 from indexer.corpora.normal_forms import identifier, normal_title
 
 MAX_WORDS = 6  # of a name with keys for its parts
@@ -18,7 +19,6 @@ MIN_TITLE_WORDS = 3  # before a colon, for a key of its own
 WITHIN_WORD = re.compile(r"(?<=\w)['’ʼ‐-](?=\w)")
 WORD = re.compile(r"[^\W\d_]+")
 HANGUL_SPACE = re.compile(r"(?<=[가-힣])\s+(?=[가-힣])")
-IN_BRACKETS = re.compile(r"\(([^()]*)\)")
 
 
 def author_key(name: str) -> str:
@@ -57,29 +57,34 @@ def paper_keys(
     """Return the keys of a paper; of `identifiers` only DOIs and arXiv ids."""
     found: list[str] = []
     for author in authors:
-        for name in (IN_BRACKETS.sub(" ", author), *IN_BRACKETS.findall(author)):
-            found += (f"author:{key}" for key in _name_keys(_words(name)))
-    for title in filter(None, titles):
+        name = _normal(author)
+        parts = (IN_BRACKETS.sub(" ", name), *IN_BRACKETS.findall(name))
+        found += [author_key(each) for each in (name, *(part.replace("-", " ") for part in parts))]
+        found += [f"author:{key}" for part in parts for key in _name_keys(_words(part))]
+    for title in filter(_letters, titles):
         main = title.split(":")[0]
         found += [title_key(title)] + ([title_key(main)] if len(main.split()) >= MIN_TITLE_WORDS else [])
     found += [doi_key(text) for text in identifiers if identifier(text)]
-    found += [journal_key(journal)] if journal else []
-    return tuple(dict.fromkeys(found))
+    found += [journal_key(journal)] if _letters(journal) else []
+    return tuple(key for key in dict.fromkeys(found) if not key.endswith(":"))
 
 
 def _name_keys(words: list[str]) -> Iterator[str]:
-    """Yield a whole name, its words, and each pair of a word and the initial of another."""
-    if words:
-        yield " ".join(sorted(words))
-    if 1 < len(words) <= MAX_WORDS:
+    """Yield a whole name, its words, each pair of words, and of a word and the initial of another."""
+    if len(words) in range(2, MAX_WORDS + 1):
         yield from (word for word in words if len(word) > 1)
-        yield from (" ".join(sorted((one[0], other))) for one, other in permutations(words, 2))
+        for one, other in permutations(words, 2):
+            yield from (" ".join(sorted((first, other))) for first in (one, one[0]))
+    yield " ".join(sorted(words))
 
 
 def _words(name: str) -> list[str]:
-    text = normal_form(unicodedata.normalize("NFC", name), hanja=True).text.casefold()
-    return WORD.findall(HANGUL_SPACE.sub("", WITHIN_WORD.sub("", text)))
+    return WORD.findall(HANGUL_SPACE.sub("", WITHIN_WORD.sub("", _normal(name).casefold())))
 
 
 def _letters(text: str) -> str:
-    return normal_title(normal_form(unicodedata.normalize("NFC", text), hanja=True).text)
+    return normal_title(_normal(text))
+
+
+def _normal(text: str) -> str:
+    return normal_form(unicodedata.normalize("NFC", text), hanja=True).text

@@ -92,13 +92,14 @@ CLOSING: dict[str, str] = {**dict.fromkeys(DOUBLE_QUOTES, DOUBLE_QUOTES), "「":
 QUOTES = "".join(CLOSING) + "」』"
 OPEN_BRACKETS, CLOSE_BRACKETS = "(（", ")）"
 WORD = re.compile(rf"[^\s{OPEN_BRACKETS}{CLOSE_BRACKETS}{QUOTES}]+")
+DOI_WITH_BRACKETS = re.compile(r"doi[:：]10\.[^\s()]*(?:\([^\s()]*\)[^\s()]*)+", re.IGNORECASE)
 FIELD = re.compile(r"(?P<name>[^\W\d_]\w*)[:：](?P<value>.*)", re.DOTALL)
 NO_FIELD_VALUE = re.compile("//|:|：|[0-9]")
 NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?")
 OTHER_OPERATORS = {  # by the code of a note
     "operators_in_capitals": re.compile("and|or|not"),
-    "operators_of_others": re.compile(r"(?:NEAR|ADJ|PRE|SAME|WITHIN)(?:/?\d+)?|[WN]/\d+"),
-    "no_truncation": re.compile(r"[\w-]+[*?$]+"),
+    "operators_of_others": re.compile(r"(?:NEAR|ADJ)(?:/?\d+)?|(?:PRE|WITHIN|[WNwn])/\d+"),
+    "no_truncation": re.compile(r"[\w-]+\*"),
 }
 SLOP = re.compile("~([0-9]*)")
 FUZZY = re.compile(r".*[^\W\d_](~)[0-9.]*", re.DOTALL)
@@ -141,7 +142,7 @@ def _lexemes(text: str) -> Iterator[Lexeme]:
             yield Lexeme("phrase", phrase, start, weight, slop)
         elif sign in QUOTES:
             raise BadExpression(Note("quote_not_opened"), text, start)
-        elif found := WORD.match(text, start):
+        elif found := DOI_WITH_BRACKETS.match(text, start) or WORD.match(text, start):
             place = found.end()
             yield from _signs_and_word(text, start, place)
     yield Lexeme("end", "", len(text))

@@ -80,8 +80,7 @@ class ScoreCurve:
     def features(self, paper: PaperScore) -> dict[str, float]:
         """Return the features of a paper."""
         share = math.log(max(0.0, paper.score) / self.best + LEAST) if self.best else math.log(LEAST)
-        of_question = {"head": self.head, "tail": self.tail, "words": self.words}
-        return {"share": share, **of_question}
+        return {"share": share, "head": self.head, "tail": self.tail, "words": self.words}
 
     def probability(self, paper: PaperScore | None) -> float:
         """Return the probability that a paper is relevant; 0 without a score.

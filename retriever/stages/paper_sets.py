@@ -1,8 +1,8 @@
 """AND and NOT of an expression hold for papers: their words may be in different passages.
 
 An engine's queries hold for passages, so the papers of each word are combined here, and the result is a query
-for the passages of these papers that contain one of the words. Conditions on year, language and part hold for
-passages.
+for the passages of these papers that contain one of the words. A condition beside the whole expression holds
+for passages, one within brackets for papers.
 """
 
 from collections.abc import Iterator, Mapping

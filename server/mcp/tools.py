@@ -116,7 +116,7 @@ class _Place(Arguments):
         str | None, Field(description="Year of publication: 2019, 2019..2024, ..2024, 2019..")
     ] = None
     lang: Annotated[Literal["ko", "en", "other"] | None, Field(description="Language of the passage.")] = None
-    journal: Annotated[str | None, Field(description="Exact name of the journal.")] = None
+    journal: Annotated[str | None, Field(description="Whole name of the journal, in any case.")] = None
 
     @property
     def narrowing(self) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def test_what_the_source_raises_comes_through():
         analysed(items(), workers=2)
 
 
-def test_a_script_that_its_workers_import_is_told_where_to_start_the_work(tmp_path):
+def test_a_script_that_its_workers_import_must_guard_its_work(tmp_path):
     script = tmp_path / "make.py"
     script.write_text(
         "from indexer.analysis.pool import analyse_in_order\n"
