@@ -21,12 +21,12 @@ from pydantic import Field, StringConstraints
 from base.errors import LibraryMissing
 from base.extras import extra_remedy
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
-from indexer.corpora.readers.scienceon import ROOT, STATUS, STATUS_OK, paper_record
+from indexer.corpora.readers.scienceon import ROOT, STATUS, STATUS_OK, fields_of, paper_record
 from indexer.corpora.readers.xml_records import text_in
 from retriever.sources.settings import Address, AtOnce, Key, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax, in_address
-from retriever.sources.web.client import Call, WebClient, WebRequest
-from retriever.sources.web.records import Unreadable, at, json_in, paper_of, text, xml_in
+from retriever.sources.web.client import Call, NoAnswer, WebClient, WebRequest
+from retriever.sources.web.records import at, json_in, text, xml_in
 from retriever.sources.web.source import AskedQuery, Page, Result, WebSource, bounds
 
 PER_PAGE = 100
@@ -57,7 +57,7 @@ class Settings(WebSettings):
     at_once: AtOnce = 2
 
 
-class TokenRefused(Unreadable):
+class TokenRefused(NoAnswer):
     """The token is no longer valid."""
 
 
@@ -116,7 +116,7 @@ class ScienceON(WebSource):
                 request = WebRequest("/tokenrequest.do", identity)
                 self._token = read_token(await self.client.send(request, call))
                 self._good_until = time.monotonic() + TOKEN_S
-                self.client.secrets.append(self._token)
+                self.client.secrets = [*self.client.secrets, self._token]
             return self._token
 
     def _read(self, content: bytes) -> Page:
@@ -126,14 +126,8 @@ class ScienceON(WebSource):
         status = text_in(answer, f"resultSummary/{STATUS}")
         if status != STATUS_OK:
             raise _refusal([status, *(text_in(each) for each in answer.iter("errorCode"))])
-        found = []
-        for record in answer.iterfind("recordList/record"):
-            fields: dict[str, str] = {}
-            for item in record.iterfind("item"):
-                code, value = item.get("metaCode", ""), text_in(item)
-                fields[code] = ";".join(filter(None, (fields.get(code), value)))
-            found.append(paper_of(self.name, NUMBER, paper_record(fields)))
-        return found
+        records = map(fields_of, answer.iterfind("recordList/record"))
+        return [self._paper(paper_record(fields)) for fields in records]
 
 
 def accounts(key: str, mac_address: str, now: datetime) -> str:
@@ -157,19 +151,19 @@ def accounts(key: str, mac_address: str, now: datetime) -> str:
 
 
 def read_token(content: bytes) -> str:
-    """Parse a token; Unreadable, with only the gateway's code, if there is none."""
+    """Parse a token; NoAnswer, with only the gateway's code, if there is none."""
     answer = json_in(content)
     token = text(at(answer, "access_token"))
     if not TOKEN.fullmatch(token):
         code = text(at(answer, "errorCode"))
-        raise Unreadable(f"it gives no token{f' ({code})' if CODE.fullmatch(code) else ''}")
+        raise NoAnswer(f"it gives no token{f' ({code})' if CODE.fullmatch(code) else ''}")
     return token
 
 
-def _refusal(codes: Sequence[str]) -> Unreadable:
+def _refusal(codes: Sequence[str]) -> NoAnswer:
     known = [code for code in codes if CODE.fullmatch(code)]
     what = f"it answers with the status {', '.join(known) or 'of no search'}"
-    return TokenRefused(what) if TOKEN_REFUSED.intersection(known) else Unreadable(what)
+    return TokenRefused(what) if TOKEN_REFUSED.intersection(known) else NoAnswer(what)
 
 
 open_source = ScienceON.open
