@@ -24,7 +24,7 @@ from retriever.engines import EngineHit
 from retriever.engines.ordering import BY_PAPER, first_of_each_paper
 from retriever.engines.term_statistics import term_statistics
 from retriever.errors import BadFilter, UnknownPaper, UnknownPassage
-from retriever.index import OpenIndex, SearchIndex
+from retriever.index import SearchIndex
 from retriever.papers.linked import NamedPaper, PaperLinks, linked_papers, named_paper, named_papers
 from retriever.queries.boolean import And, Exact, Term, or_query
 from retriever.queries.filters import Filters
@@ -102,8 +102,8 @@ class PaperPassage(Recordable):
         return {**_passage_record(self.passage), "doc_id": paper.doc_id, "record": paper.record}
 
 
-async def paper_page(
-    index: OpenIndex,
+def paper_page(
+    index: SearchIndex,
     doc_id: str,
     *,
     passages: int = PASSAGES,
@@ -120,42 +120,35 @@ async def paper_page(
     """
     doc_id = normalize("NFC", doc_id)  # as ids are
 
-    def of_version(version: SearchIndex) -> PaperPage:
-        first = version.engine.papers([doc_id]).get(doc_id) if may_be_id(doc_id) else None
-        if first is None:
-            raise UnknownPaper(Note("no_such_paper", index=version.manifest.name, paper=one_line(doc_id)))
-        ids, links = _passage_ids(version, doc_id), linked_papers(version, first, related)
-        [passage_count] = version.engine.counts([(Exact("doc_id", (doc_id,)), Filters())])
-        by, alike = _similar(version, first, similar)
-        shown = ids[:passages]
-        stored = version.engine.passages(shown)
-        return PaperPage(
-            **{field.name: getattr(links, field.name) for field in fields(links)},
-            doc_id=doc_id,
-            record=named_paper(first).record,
-            passages=tuple(stored[passage_id] for passage_id in shown),
-            passage_count=passage_count,
-            similar=alike,
-            similar_by=by,
-            version=version.manifest.version,
-        )
-
-    return await index.run(of_version)
+    first = index.engine.papers([doc_id]).get(doc_id) if may_be_id(doc_id) else None
+    if first is None:
+        raise UnknownPaper(Note("no_such_paper", index=index.manifest.name, paper=one_line(doc_id)))
+    ids, links = _passage_ids(index, doc_id), linked_papers(index, first, related)
+    [passage_count] = index.engine.counts([(Exact("doc_id", (doc_id,)), Filters())])
+    by, alike = _similar(index, first, similar)
+    shown = ids[:passages]
+    stored = index.engine.passages(shown)
+    return PaperPage(
+        **{field.name: getattr(links, field.name) for field in fields(links)},
+        doc_id=doc_id,
+        record=named_paper(first).record,
+        passages=tuple(stored[passage_id] for passage_id in shown),
+        passage_count=passage_count,
+        similar=alike,
+        similar_by=by,
+        version=index.manifest.version,
+    )
 
 
-async def passage(index: OpenIndex, passage_id: str) -> PaperPassage:
+def passage(index: SearchIndex, passage_id: str) -> PaperPassage:
     """Return one passage with its paper.
 
     Raises:
         UnknownPassage: no passage of that id in the index.
     """
-
-    def of_version(version: SearchIndex) -> PaperPassage:
-        stored = stored_passage(version, normalize("NFC", passage_id))
-        papers = version.engine.papers([stored.doc_id])
-        return PaperPassage(stored, named_paper(papers.get(stored.doc_id, stored)))
-
-    return await index.run(of_version)
+    stored = stored_passage(index, normalize("NFC", passage_id))
+    papers = index.engine.papers([stored.doc_id])
+    return PaperPassage(stored, named_paper(papers.get(stored.doc_id, stored)))
 
 
 def stored_passage(index: SearchIndex, passage_id: str) -> StoredPassage:

@@ -18,7 +18,7 @@ from pydantic import Field, PlainSerializer
 from typing_extensions import TypedDict
 
 from base.records import Recordable
-from retriever.index import OpenIndex, SearchIndex
+from retriever.index import SearchIndex
 from retriever.queries.boolean import EVERYTHING, Query
 from retriever.queries.filters import Filters
 from retriever.request import SearchRequest
@@ -87,7 +87,7 @@ class FacetCounts(NamedTuple):
 _OF_INDEX: WeakKeyDictionary[SearchIndex, Facets] = WeakKeyDictionary()
 
 
-async def facets(index: OpenIndex, request: SearchRequest | None, settings: RetrieverSettings) -> Facets:
+def facets(index: SearchIndex, request: SearchRequest | None, settings: RetrieverSettings) -> Facets:
     """Count the papers of a search, or all papers of the index, by their fields.
 
     The whole index is counted once per version. At most 20 values of a field are returned, but all years.
@@ -97,18 +97,10 @@ async def facets(index: OpenIndex, request: SearchRequest | None, settings: Retr
     Raises:
         RetrieverError: a question, expression, method or filter that cannot be used.
     """
-
-    def of_version(version: SearchIndex) -> Facets:
-        if request is not None:
-            return _of_search(version, request, settings)
-        if version not in _OF_INDEX:
-            _OF_INDEX[version] = _facets(version, EVERYTHING, Filters())
-        return _OF_INDEX[version]
-
-    return await index.run(of_version)
-
-
-def _of_search(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> Facets:
+    if request is None:
+        if index not in _OF_INDEX:
+            _OF_INDEX[index] = _facets(index, EVERYTHING, Filters())
+        return _OF_INDEX[index]
     context = open_search(index, request, settings)
     stages = run_stages(context, upto="plan")
     query = stages.main_query(title_weight=settings.title_weight)

@@ -110,7 +110,7 @@ async def examples(
 ) -> Annotated[Examples, Shaped(Examples)]:
     """Return three questions, always the same ones for a version of the index."""
     name = await services.indexes.chosen(index)
-    finding = example_questions(await services.indexes.get(name), lang)
+    finding = (await services.indexes.get(name)).run(example_questions, lang)
     return {"index": name, "questions": list(await while_connected(request, services, finding))}
 
 

@@ -56,7 +56,8 @@ async def paper(
         name = await services.indexes.chosen(index)
         opened = await services.indexes.get(name)
         try:
-            page = (await while_connected(request, services, paper_page(opened, doc_id))).as_record()
+            finding = opened.run(paper_page, doc_id)
+            page = (await while_connected(request, services, finding)).as_record()
         except UnknownPaper:
             if address := await _address_of_doi(request, services, doc_id, [name]):
                 return RedirectResponse(address, 302)

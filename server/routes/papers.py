@@ -27,7 +27,7 @@ async def paper(
 ) -> Annotated[dict[str, Any], Shaped(OfIndex, PaperPage, name="Paper")]:
     """Return a paper's record and passages, what it cites, what cites it, and similar papers."""
     name = await services.indexes.chosen(index)
-    finding = paper_page(await services.indexes.get(name), doc_id)
+    finding = (await services.indexes.get(name)).run(paper_page, doc_id)
     return {"index": name, **(await while_connected(request, services, finding)).as_record()}
 
 
@@ -41,5 +41,5 @@ async def passage(
 ) -> Annotated[dict[str, Any], Shaped(OfIndex, PaperPassage, name="PassageOfPaper")]:
     """Return a passage with its paper's record."""
     name = await services.indexes.chosen(index)
-    finding = passage_with_paper(await services.indexes.get(name), passage_id)
+    finding = (await services.indexes.get(name)).run(passage_with_paper, passage_id)
     return {"index": name, **(await while_connected(request, services, finding)).as_record()}

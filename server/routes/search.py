@@ -96,7 +96,7 @@ async def counted(
     request: Request, services: Services, asked: AskedSearch, matching: SearchRequest | None
 ) -> dict[str, Any]:
     """Count the papers of an index that match a search, or all of its papers."""
-    counting = facets(asked.of.opened, matching, services.settings.retriever)
+    counting = asked.of.opened.run(facets, matching, services.settings.retriever)
     return (await while_connected(request, services, counting)).as_record()
 
 
@@ -109,7 +109,7 @@ async def found(
     if result.listed or of.sources:
         hits = zip(record["hits"], result.listed, strict=True)
         return record | {"hits": [shown | {"coins": coins({**hit.paper, **shown})} for shown, hit in hits]}
-    finding = nothing_found(of.opened, asked.request, services.settings.retriever)
+    finding = of.opened.run(nothing_found, asked.request, services.settings.retriever)
     why = await while_connected(request, services, finding)
     return record | {"nothing_found": why.as_record()}
 
@@ -127,7 +127,7 @@ async def explain_rank(request: Request, call: ExplainedSearch, services: Shared
     """Explain a passage's score, part by part and term by term."""
     async with admitted_search(request, services, call) as asked:
         settings = services.settings.retriever
-        explaining = explain(asked.of.opened, asked.request, call.passage_id, settings)
+        explaining = asked.of.opened.run(explain, asked.request, call.passage_id, settings)
         account = await while_connected(request, services, explaining)
     lines = list(explanation_lines(account, call.words))
     return {"index": asked.of.index, **account.as_record(), "lines": lines}
@@ -151,7 +151,7 @@ async def queries(
 
 async def _planned(request: Request, call: SearchCall, services: Services, upto: Stage) -> dict[str, Any]:
     async with admitted_search(request, services, call) as asked:
-        planning = plan_search(asked.of.opened, asked.request, services.settings.retriever, upto=upto)
+        planning = asked.of.opened.run(plan_search, asked.request, services.settings.retriever, upto=upto)
         planned = (await while_connected(request, services, planning)).as_record()
         planned["notes"][:0] = asked.notes
         planned["note_codes"][:0] = note_codes(asked.notes)

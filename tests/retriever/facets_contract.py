@@ -3,7 +3,6 @@
 A module of tests imports all of this beside a fixture `settings_for`, which makes settings for a home.
 """
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -47,7 +46,7 @@ def both(tmp_path_factory, settings_for):
 
 def counted(index, question, method="boolean", **request):
     asked = None if question is None else SearchRequest(question, method, **request)
-    return asyncio.run(facets(index, asked, RetrieverSettings()))
+    return facets(index, asked, RetrieverSettings())
 
 
 def values(found, field):

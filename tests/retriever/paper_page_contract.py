@@ -3,7 +3,6 @@
 A module of tests imports all of this beside a fixture `settings_for`, which makes settings for a home.
 """
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -45,7 +44,7 @@ def index(tmp_path_factory, settings_for):
 
 
 def page(index, doc_id, **limits):
-    return asyncio.run(paper_page(index, doc_id, **limits))
+    return paper_page(index, doc_id, **limits)
 
 
 def ids(papers):
@@ -95,20 +94,20 @@ def test_what_is_not_there_is_told_in_a_line(index, doc_id):
     with pytest.raises(UnknownPaper, match="contains no paper") as told:
         page(index, doc_id)
     with pytest.raises(UnknownPassage, match="contains no passage"):
-        asyncio.run(passage(index, f"{doc_id}#77"))
+        passage(index, f"{doc_id}#77")
 
     assert len(str(told.value)) < 400
     assert str(told.value).isprintable()
 
 
 def test_a_passage_comes_with_its_paper(index):
-    found = asyncio.run(passage(index, "WALRUS@ko"))
+    found = passage(index, "WALRUS@ko")
 
     assert found.passage.text == PAPERS[0]["abstract2"]
     assert (found.paper.doc_id, found.paper.title) == ("WALRUS", "Walrus haulouts")
     assert found.as_record()["record"]["own"] == {"kept": True}
     with pytest.raises(UnknownPassage, match="contains no passage"):
-        asyncio.run(passage(index, "none"))
+        passage(index, "none")
 
 
 @pytest.mark.parametrize("storage", ["float32", "int8"])

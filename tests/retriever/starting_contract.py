@@ -35,11 +35,11 @@ def sample(tmp_path_factory, settings_for):
 
 
 def examples(index, language):
-    return asyncio.run(example_questions(index, language))
+    return example_questions(index, language)
 
 
 def why(index, question, method="shrag", **request):
-    return asyncio.run(nothing_found(index, SearchRequest(question, method, **request), SETTINGS))
+    return nothing_found(index, SearchRequest(question, method, **request), SETTINGS)
 
 
 def hits(index, question, **request):
