@@ -31,19 +31,16 @@ def asked(settings, *options, **changed):
 def test_a_cluster_with_the_plugin_is_well(settings, elasticsearch):
     code, found = asked(settings)
 
-    engine = statuses("engine", found)
     assert code == 0, [one for one in found.values() if one["status"] == "wrong"]
-    assert list(engine) == SUBJECTS
-    assert engine | {"health": "ok"} == dict.fromkeys(SUBJECTS, "ok")
+    assert statuses("engine", found) | {"health": "ok"} == dict.fromkeys(SUBJECTS, "ok")
     assert found["engine", "version"]["found"].startswith("Elasticsearch 9.")
     assert found["index", "list"]["status"] == "not configured"
 
 
-@pytest.mark.parametrize("key", ["shrag-search", "shrag-index"])
-def test_a_key_as_documented_passes(settings, tmp_path, key):
+def test_a_key_as_documented_passes(settings, tmp_path):
     path = write_jsonl(tmp_path / "p.jsonl", [{"id": "A", "title": "rice"}])
     build_index(IngestRequest("papers", [str(path)]), settings)
-    settings = with_key(settings, documented_keys()[key])
+    settings = with_key(settings, documented_keys()["shrag-search"])
 
     code, found = asked(settings, "--name", "papers")
 

@@ -10,7 +10,7 @@ from generator.finding.agents import PURE
 from generator.finding.finding import find_in_sources, open_index_as_source
 from generator.finding.request import FindRequest
 from indexer.ingest import IngestRequest, build_index
-from tests.generator.sample_index import ENGLISH, KOREAN, settings_of
+from tests.generator.sample_index import KOREAN, settings_of
 from tests.indexer.made_corpora import ROOT
 from tests.service.elasticsearch.own_prefix import own_prefix
 
@@ -40,17 +40,13 @@ def find(settings, name, request):
     return asyncio.run(run())
 
 
-def outcome(found):
-    """Return the papers with their scores, and the queries that led to them."""
-    papers = [(ranked.paper_id, ranked.score) for ranked in found.papers]
-    return papers, [(query.text, set(query.found or ())) for query in found.state.queries]
-
-
-@pytest.mark.parametrize("question", [KOREAN, ENGLISH])
-def test_both_engines_find_the_same_papers(engines, question):
-    embedded, cluster = (find(settings, "sample", FindRequest(question, layers=2)) for settings in engines)
+def test_both_engines_find_the_same_papers(engines):
+    embedded, cluster = (find(settings, "sample", FindRequest(KOREAN, layers=2)) for settings in engines)
     assert embedded.papers
-    assert outcome(cluster) == outcome(embedded)
+    assert [(ranked.paper_id, ranked.score) for ranked in cluster.papers] == [
+        (ranked.paper_id, ranked.score) for ranked in embedded.papers
+    ]
+    assert [query.text for query in cluster.state.queries] == [query.text for query in embedded.state.queries]
 
 
 def test_references_cost_a_cluster_two_requests_a_layer_and_lead_to_the_same_papers(engines):
@@ -59,5 +55,4 @@ def test_references_cost_a_cluster_two_requests_a_layer_and_lead_to_the_same_pap
     layers = [step.output for step in cluster.step.walk() if step.name == "refchain"]
     assert layers[0]["new"] > 20
     assert all(layer["requests"] <= 2 for layer in layers)
-    assert {ranked.paper_id for ranked in cluster.papers} == {ranked.paper_id for ranked in embedded.papers}
     assert cluster.state.papers.keys() == embedded.state.papers.keys()

@@ -3,8 +3,7 @@
 import pytest
 
 from tests.service.vllm.models import CONTEXT, DIMENSIONS
-from tests.service.vllm.running import Running
-from tests.service.vllm.server import MODEL, Server
+from tests.service.vllm.server import MODEL, Running, Server
 from tests.stack.asking_the_doctor import doctor, statuses
 
 SUBJECTS = ["reachable", "version", "model", "context", "JSON schema"]
