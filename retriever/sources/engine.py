@@ -101,27 +101,20 @@ class SourcesEngine(Engine):
         """
         del read, collapse  # each paper comes once anyway
         sent = Filters(filters.years or filters.years_if_known, lang=filters.lang, journal=filters.journal)
-        wanted: dict[Query, int] = {}
-        for query, k in queries:
-            wanted[query] = max(k, wanted.get(query, 0))
         with self._gathering:
             if self._failure:  # concurrent queries would fail in the same way
                 raise self._failure
-            known = {query: self._pool.found.get((query, sent)) for query in wanted}
-            new = [
-                (query, k)
-                for query, k in wanted.items()
-                if looks_for_words(query) and not ((found := known[query]) and found.serves(k))
-            ]
+            new: dict[Query, int] = {}
+            for query, k in queries:
+                found = self._pool.found.get((query, sent))
+                if looks_for_words(query) and not (found and found.serves(k)):
+                    new[query] = max(k, new.get(query, 0))
             if new:
-                self._gather(new, sent)
+                self._gather(list(new.items()), sent)
             pool = self._pool
         asked = [(query, k, pool.found.get((query, sent))) for query, k in queries]
-        statistics = TermStatistics(
-            self._total,
-            self._frequencies([token for query in wanted for token in searched_tokens(query)]),
-            self.average_length,
-        )
+        tokens = [token for query, _ in queries for token in searched_tokens(query)]
+        statistics = TermStatistics(self._total, self._frequencies(tokens), self.average_length)
         return pool.search(asked, filters, statistics)
 
     def _gather(self, queries: Sequence[tuple[Query, int]], filters: Filters) -> None:

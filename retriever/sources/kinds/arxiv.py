@@ -82,4 +82,4 @@ class ArXiv(WebSource):
         )
 
 
-open_source = ArXiv.open
+open_source = ArXiv

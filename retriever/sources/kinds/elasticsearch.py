@@ -301,7 +301,11 @@ class ElasticsearchSource(WebSource):
     batch = 500
 
     def __init__(
-        self, name: str, settings: Settings, transport: "httpx.AsyncBaseTransport | None" = None
+        self,
+        name: str,
+        settings: Settings,
+        _: IndexerSettings | None = None,
+        transport: "httpx.AsyncBaseTransport | None" = None,
     ) -> None:
         """Connect to nothing yet; `transport` replaces the network."""
         key, password = settings.api_key.get_secret_value(), settings.password.get_secret_value()
@@ -316,7 +320,7 @@ class ElasticsearchSource(WebSource):
             ca_certs=settings.ca_certs,
             transport=transport,
         )
-        super().__init__(name, settings, client)
+        super().__init__(name, settings, client=client)
         linked = bool(settings.fields.references)
         self.features = SourceFeatures(
             references=linked, citing=linked, frequencies=True, private=settings.private
@@ -467,6 +471,4 @@ def _hits(answer: Any) -> list[Any]:
     return items(at(answer, "hits", "hits"))[:MOST_HITS]
 
 
-def open_source(name: str, settings: Settings, _: IndexerSettings) -> ElasticsearchSource:
-    """Create the source; nothing is sent yet."""
-    return ElasticsearchSource(name, settings)
+open_source = ElasticsearchSource

@@ -76,4 +76,4 @@ class OpenAlex(WebSource):
         return [self._paper(paper_record(work, OPENALEX), work.get("relevance_score")) for work in works]
 
 
-open_source = OpenAlex.open
+open_source = OpenAlex

@@ -127,4 +127,4 @@ def read_links(link: str, content: bytes) -> dict[str, list[str]]:
     return found
 
 
-open_source = PubMed.open
+open_source = PubMed

@@ -23,9 +23,10 @@ from base.extras import extra_remedy
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
 from indexer.corpora.readers.scienceon import ROOT, STATUS, STATUS_OK, fields_of, paper_record
 from indexer.corpora.readers.xml_records import text_in
+from indexer.settings import IndexerSettings
 from retriever.sources.settings import Address, AtOnce, Key, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax, in_address
-from retriever.sources.web.client import Call, NoAnswer, WebClient, WebRequest
+from retriever.sources.web.client import Call, NoAnswer, WebRequest
 from retriever.sources.web.records import at, json_in, text, xml_in
 from retriever.sources.web.source import AskedQuery, Page, Result, WebSource, bounds
 
@@ -72,9 +73,9 @@ class ScienceON(WebSource):
     per_page = PER_PAGE
     whole_pages = True
 
-    def __init__(self, name: str, settings: Settings, client: WebClient | None = None) -> None:
+    def __init__(self, name: str, settings: Settings, _: IndexerSettings | None = None) -> None:
         """Create the source; the first question connects. LibraryMissing without the encryption library."""
-        super().__init__(name, settings, client)
+        super().__init__(name, settings)
         accounts("k" * KEY_CHARACTERS, settings.mac_address, datetime.now(KOREA))
         self._token, self._good_until = "", 0.0
         self._asking = asyncio.Lock()
@@ -166,4 +167,4 @@ def _refusal(codes: Sequence[str]) -> NoAnswer:
     return TokenRefused(what) if TOKEN_REFUSED.intersection(known) else NoAnswer(what)
 
 
-open_source = ScienceON.open
+open_source = ScienceON

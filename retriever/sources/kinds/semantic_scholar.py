@@ -67,10 +67,7 @@ class SemanticScholar(WebSource):
     identifiers = PAPER
     batch = 500
     per_page = 100
-
-    @staticmethod
-    def _headers(settings: Settings) -> dict[str, str]:
-        return {"x-api-key": settings.api_key.get_secret_value()} if settings.api_key else {}
+    key_header = "x-api-key"
 
     def _page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
         # Words with hyphens match nothing.
@@ -126,4 +123,4 @@ def _parameters(asked: AskedQuery) -> dict[str, str]:
     return {"fields": FIELDS} | ({"year": f"{years[0]}-{years[1]}"} if years else {})
 
 
-open_source = SemanticScholar.open
+open_source = SemanticScholar

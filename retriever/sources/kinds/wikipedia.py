@@ -95,4 +95,4 @@ def _place(page: Mapping[str, Any]) -> int:
     return index if isinstance(index, int) else PER_PAGE * PER_PAGE
 
 
-open_source = Wikipedia.open
+open_source = Wikipedia

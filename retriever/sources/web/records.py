@@ -15,8 +15,8 @@ from pydantic import ValidationError
 
 from base.untrusted import read_json
 from indexer.corpora.normal_forms import whole_doi
-from indexer.corpora.papers import MOST_CITATIONS, Paper, language_named
-from indexer.corpora.readers.bibliography import year_within
+from indexer.corpora.papers import Paper, language_named
+from indexer.corpora.readers.bibliography import count_in, year_within
 from indexer.corpora.readers.markup import without_markup
 from retriever.sources import SourcePaper
 from retriever.sources.web.client import NoAnswer
@@ -111,11 +111,6 @@ def number(value: Any) -> float | None:
     return float(value) if found else None
 
 
-def _citations(value: Any) -> int | None:
-    found = number(value)
-    return int(found) if found is not None and found.is_integer() and 0 <= found <= MOST_CITATIONS else None
-
-
 # The fields of a record that are kept, each with the function that reads a value of any kind.
 FIELDS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("title", "abstract", "title2", "abstract2", "journal", "publisher"), text),
@@ -125,7 +120,7 @@ FIELDS: dict[str, Callable[[Any], Any]] = {
     "doi": lambda value: whole_doi(text(value)),
     "url": lambda value: text(value) if ADDRESS.fullmatch(text(value)) else "",  # pages link to it
     "lang": lambda value: (language_named(text(value)) or "other") if text(value) else "",
-    "cited_by_count": _citations,
+    "cited_by_count": lambda value: count_in(text(value)),
 }
 
 

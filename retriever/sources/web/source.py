@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 from base.net.user_agent import user_agent
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
@@ -89,32 +89,14 @@ class WebSource(Source):
     batch: ClassVar[int]  # records by id per request
     per_page: ClassVar[int]  # papers of a page
     whole_pages: ClassVar[bool] = False  # whether all pages of a search have one size
+    key_header: ClassVar[str] = ""  # the header with the key, if the service takes it there
 
-    def __init__(self, name: str, settings: Any, client: WebClient | None = None) -> None:
+    def __init__(
+        self, name: str, settings: Any, _: IndexerSettings | None = None, client: WebClient | None = None
+    ) -> None:
+        """Connect to nothing yet."""
         self.name, self.settings = name, settings
-        self.client = client or self._client(settings)
-
-    @classmethod
-    def open(cls, name: str, settings: Any, _: IndexerSettings | None = None) -> Self:
-        """Open the source; the first question connects."""
-        return cls(name, settings)
-
-    @classmethod
-    def _client(cls, settings: WebSettings) -> WebClient:
-        return WebClient(
-            settings.url,
-            request_s=settings.request_timeout_s,
-            per_second=settings.requests_per_second,
-            at_once=settings.at_once,
-            retries=settings.retries,
-            headers={"User-Agent": user_agent(settings.contact), **cls._headers(settings)},
-            secrets=[secret.get_secret_value() for secret in settings.secrets()],
-        )
-
-    @staticmethod
-    def _headers(_: Any) -> dict[str, str]:
-        """Return the headers of all requests."""
-        return {}
+        self.client = client or web_client(settings, self.key_header)
 
     def _read(self, content: bytes) -> Page:
         """Parse an answer with records; NoAnswer for any other answer."""
@@ -295,6 +277,21 @@ class WebSource(Source):
     def _known(self, ids: Iterable[str]) -> list[str]:
         """Return the ids in the form of the service, each once; no others are sent."""
         return list(dict.fromkeys(filter(self.identifiers.fullmatch, ids)))
+
+
+def web_client(settings: WebSettings, key_header: str) -> WebClient:
+    """Return a client of a service."""
+    key = getattr(settings, "api_key", None) if key_header else None
+    return WebClient(
+        settings.url,
+        request_s=settings.request_timeout_s,
+        per_second=settings.requests_per_second,
+        at_once=settings.at_once,
+        retries=settings.retries,
+        headers={"User-Agent": user_agent(settings.contact)}
+        | ({key_header: key.get_secret_value()} if key else {}),
+        secrets=[secret.get_secret_value() for secret in settings.secrets()],
+    )
 
 
 def _distinct(page: Page) -> list[SourcePaper]:
