@@ -28,7 +28,7 @@ from retriever.exclusions import Excluded, analyse_exclusions, loss_of_text
 from retriever.opening.worker_threads import WorkerThreads
 from retriever.queries.boolean import Or, Term
 from retriever.queries.keywords import Keyword, Translation, translations, words_of
-from retriever.relevance.cascade import PAPERS, Relevance, leads_of, relevance_by_models
+from retriever.relevance.passages import PAPERS, Relevance, leads_of, relevance_by_models
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.gathered import SharedModels, general_glossary
 from retriever.strategy import Strategy

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from indexer.errors import EncoderUnusable
-from retriever.relevance.cascade import PAPERS, PASSAGES, Relevance, leads_of, relevance_by_models
+from retriever.relevance.passages import PAPERS, PASSAGES, Relevance, leads_of, relevance_by_models
 
 HALF_AND_LEAD = leads_of([0.5, None], 0.0)
 
