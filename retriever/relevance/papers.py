@@ -23,7 +23,6 @@ from indexer.encoders import Stored
 from indexer.files.schema import StoredPassage
 from indexer.glossary.storage import Glossary
 from indexer.settings import IndexerSettings
-from indexer.vectors.spool import text_to_encode, vector_key
 from retriever.exclusions import Excluded, analyse_exclusions, loss_of_text
 from retriever.opening.worker_threads import WorkerThreads
 from retriever.queries.boolean import Or, Term
@@ -186,21 +185,19 @@ class PaperRelevance:
 
     def _leads(self, question: str, papers: Sequence[Paper]) -> list[float | None] | None:
         """Return the lead of each paper's cosine over unrelated texts; None without an encoder."""
-        encoder, why = self.models.passages()
-        if why:
-            raise ResourceError(why)
-        asked = encoder.questions.encode(question) if encoder else None
-        if encoder is None or asked is None:
+        fingerprint = self.models.fingerprint()
+        asked = self.models.vectors(fingerprint).encode(question)
+        if fingerprint is None or asked is None:
             return None
         texts = [texts_of(paper) for paper in papers] + [("", text) for text in UNRELATED]
         passages = [
             StoredPassage(str(number), str(number), title=title, text=text, lang="other", part="abstract")
             for number, (title, text) in enumerate(texts)
         ]
-        vectors, failure = encoder.of(passages)
+        vectors, failure = self.models.encoded(passages, fingerprint)
         if failure:
             raise ResourceError(failure)
-        found = [vectors.get(vector_key(text_to_encode(passage))) for passage in passages]
+        found = [vectors.get(passage.passage_id) for passage in passages]
         cosines = [None if vector is None else _cosine(asked, vector) for vector in found]
         return leads_of(cosines[: len(papers)], fmean(cosine or 0.0 for cosine in cosines[len(papers) :]))
 
