@@ -153,14 +153,6 @@ def test_a_damaged_manifest_is_told_and_the_index_is_listed_and_built_again(own,
     assert answers(settings)[0]
 
 
-def test_a_closed_index_is_told(own):
-    settings, _, _ = own
-    with client_of(settings.elasticsearch) as client:
-        client.indices.close(index=f"{settings.elasticsearch.prefix}-{NAME}")
-    with open_index(settings, NAME) as index, pytest.raises(EngineRefused, match="clos"):
-        index.engine.passages(["P00001"])
-
-
 def test_a_read_only_index_ends_a_build_that_goes_on_later(settings_for, tmp_path):
     settings = settings_for(tmp_path / "home", cluster={"patience_s": 0.5, "settle_s": 0.0})
     path, index = corpus(tmp_path, some(0, 30)), f"{settings.elasticsearch.prefix}-blocked@000001"
