@@ -207,9 +207,9 @@ async def _page(index: OpenIndex, given: str) -> PaperPage:
             found = await index.run(passage, given)
         except UnknownPassage:
             found = None
-        if found is None or found.paper.doc_id == given:
+        if found is None or found.doc_id == given:
             raise
-    return await index.run(paper_page, found.paper.doc_id, passages=MOST_PASSAGES, related=1, similar=1)
+    return await index.run(paper_page, found.doc_id, passages=MOST_PASSAGES, related=1, similar=1)
 
 
 async def _paper_of_source(given: str, name: str, own: str, context: ToolContext) -> FetchedPaper:
