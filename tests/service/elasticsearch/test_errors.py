@@ -2,12 +2,14 @@
 
 import json
 import re
+from dataclasses import replace
 
 import httpx
 import pytest
 from pydantic import SecretStr
 
 from indexer.errors import EngineRefused, IndexDamaged
+from indexer.versions.manifest import Manifest
 from retriever.index import open_index
 from tests.indexer.made_corpora import ROOT, answers
 from tests.service.elasticsearch.builds import NAME, build, corpus, some
@@ -131,7 +133,13 @@ def own(settings_for, tmp_path):
 
 def test_an_index_of_another_fingerprint_is_refused_with_what_differs(own, command):
     settings, change, path = own
-    change(lambda meta: meta["manifest"]["fingerprint"].update(analysis="0"))
+
+    def spoil(meta):
+        manifest = Manifest.from_record(meta["manifest"])
+        older = manifest.fingerprint | {"analysis": "0"}
+        meta["manifest"] = replace(manifest, fingerprint=older).as_record()
+
+    change(spoil)
     for arguments in (("search", "지식", "--name", NAME), ("indexes", "remove", NAME, "P00001")):
         told = command.told(settings, *arguments)
         assert re.match(r"IndexMismatch: .*'papers'.*\(analysis: 0, now .*papers --rebuild\)$", told)
