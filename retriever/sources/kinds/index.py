@@ -118,7 +118,7 @@ class IndexSource(Source):
 
     async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
         """Return records by id."""
-        found = await self._index.run(lambda version: self._read(version, ids))
+        found = await self._index.run(self._read, ids)
         return {paper_id: SourcePaper(paper) for paper_id, paper in found.items()}
 
     async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
@@ -147,7 +147,7 @@ class IndexSource(Source):
         """Count the papers of the index that refer to each paper; empty if it holds passages."""
         if not _holds_papers(self._index):
             return {}
-        counts = await self._index.run(lambda version: citation_counts(version, ids))
+        counts = await self._index.run(citation_counts, ids)
         return {paper_id: count.cited_by for paper_id, count in counts.items()}
 
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
