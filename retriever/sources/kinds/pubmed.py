@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any
+from urllib.parse import urlencode
 from xml.etree.ElementTree import Element
 
 from pydantic import Field
@@ -22,7 +23,7 @@ from retriever.queries.boolean import AnalysedField
 from retriever.sources import SourceFeatures
 from retriever.sources.settings import Address, Key, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax
-from retriever.sources.web.client import Call, NoAnswer, WebRequest
+from retriever.sources.web.client import FORM, Call, NoAnswer, WebRequest
 from retriever.sources.web.records import at, items, json_in, table, text, texts, xml_in
 from retriever.sources.web.source import AskedQuery, Direction, Linked, Page, WebSource, bounds
 
@@ -88,7 +89,8 @@ class PubMed(WebSource):
             "api_key": key.get_secret_value() if key else "",
         }
         named = [each for each in (always | dict(fields)).items() if each[1]]
-        return WebRequest.of_form(f"/{utility}.fcgi", [*named, *(("id", each) for each in ids)])
+        form = urlencode([*named, *(("id", each) for each in ids)])
+        return WebRequest(f"/{utility}.fcgi", {}, form.encode(), FORM)
 
     def _read(self, content: bytes) -> Page:
         articles = xml_in(content, "PubmedArticleSet", doctype=True).iterfind("PubmedArticle")

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from math import inf
 from pathlib import Path
-from urllib.parse import quote, quote_plus, urlencode, urlsplit
+from urllib.parse import quote, quote_plus, urlsplit
 
 import httpx
 
@@ -31,19 +31,14 @@ class RateLimit:
     """The times at which requests to one host may be sent."""
 
     def __init__(self, per_second: float = inf) -> None:
-        self._interval, self._free_at = 1 / per_second, 0.0
-
-    def slow_to(self, per_second: float) -> "RateLimit":
-        """Lower the rate if it is higher."""
-        self._interval = max(self._interval, 1 / per_second)
-        return self
+        self.interval, self._free_at = 1 / per_second, 0.0
 
     def take(self, longest: float = inf) -> float:
         """Reserve a turn, and return the seconds until then; nothing is reserved beyond the longest wait."""
         now = time.monotonic()
         turn = max(now, self._free_at)
         if turn - now < longest:
-            self._free_at = turn + self._interval
+            self._free_at = turn + self.interval
         return turn - now
 
     def pause(self, seconds: float) -> None:
@@ -77,11 +72,6 @@ class WebRequest:
     def of_json(cls, path: str, parameters: Mapping[str, str], value: object) -> "WebRequest":
         """Return a POST of a value as JSON."""
         return cls(path, parameters, json.dumps(value, ensure_ascii=False).encode())
-
-    @classmethod
-    def of_form(cls, path: str, fields: list[tuple[str, str]]) -> "WebRequest":
-        """Return a POST of a form, so that the address contains no key or long query."""
-        return cls(path, {}, urlencode(fields).encode(), FORM)
 
 
 @dataclass(slots=True)
@@ -128,7 +118,8 @@ class WebClient:
     def __post_init__(self) -> None:
         self._rate = RateLimit()
         if self.per_second:
-            self._rate = _rates.setdefault(urlsplit(self.url).netloc, self._rate).slow_to(self.per_second)
+            self._rate = _rates.setdefault(urlsplit(self.url).netloc, self._rate)
+            self._rate.interval = max(self._rate.interval, 1 / self.per_second)
         self._places = asyncio.Semaphore(self.at_once) if self.at_once else nullcontext()
         self._client = open_client(
             self.url,
