@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -77,9 +77,16 @@ class AskedQuery:
 class WebSource(Source):
     """A service, open until `close`.
 
-    A kind sets the class variables and defines `_read`, `_page_request` and `_id_request`; `dois` needs
-    `_doi_request`, and `references` and `citing` need `_follow`.
+    A kind sets the class variables and defines `_read`, which raises NoAnswer for an answer without records,
+    `_page_request` (a query, and at most `size` papers behind the first `start`, by relevance) and
+    `_id_request`; `dois` needs `_doi_request`, and `references` and `citing` need `_follow`.
     """
+
+    _read: Callable[[bytes], Page]
+    _page_request: Callable[[AskedQuery, int, int], WebRequest]
+    _id_request: Callable[[Sequence[str]], WebRequest]  # at most `batch` ids
+    _doi_request: Callable[[Sequence[str]], WebRequest]  # at most `DOIS`
+    _follow: Callable[[Direction, Sequence[str], int, Call], Awaitable[Linked]]
 
     service: str  # its common name
     features = SourceFeatures(private=False)
@@ -97,26 +104,6 @@ class WebSource(Source):
         """Connect to nothing yet."""
         self.name, self.settings = name, settings
         self.client = client or web_client(settings, self.key_header)
-
-    def _read(self, content: bytes) -> Page:
-        """Parse an answer with records; NoAnswer for any other answer."""
-        raise NotImplementedError
-
-    def _page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
-        """Return the request for at most `size` papers behind the first `start`, by relevance."""
-        raise NotImplementedError
-
-    def _id_request(self, ids: Sequence[str]) -> WebRequest:
-        """Return the request for records by id, at most `batch`."""
-        raise NotImplementedError
-
-    def _doi_request(self, dois: Sequence[str]) -> WebRequest:
-        """Return the request for records by DOI, at most `DOIS`."""
-        raise NotImplementedError
-
-    async def _follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
-        """Return the papers at the other end of references."""
-        raise NotImplementedError
 
     def _paper(self, record: Mapping[str, Any], score: Any = None) -> SourcePaper | None:
         """Return a record with values of any kind as a paper of this source."""

@@ -219,7 +219,7 @@ def test_a_silent_or_missing_service_fails_in_time() -> None:
         assert "it was silent for 0.2 s" in failure_of("openalex", silent, request_timeout_s=0.2)
     finally:
         released.set()
-    with pytest.raises(SourceFailed, match="source 'my-openalex' .*it cannot be reached"):
+    with pytest.raises(SourceFailed, match=r"source 'my-openalex' .*it cannot be reached"):
         search(open_kind("openalex", "http://127.0.0.1:1"))
 
 
