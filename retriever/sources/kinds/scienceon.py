@@ -9,7 +9,6 @@ Format: https://scienceon.kisti.re.kr/apigateway (token guide, search API).
 import asyncio
 import json
 import re
-import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -34,7 +33,6 @@ PER_PAGE = 100
 KEY_CHARACTERS = 32
 NUMBER = re.compile(r"\b[A-Z]{2,8}[0-9A-Z]{4,40}\b")
 TOKEN = re.compile(r"[0-9A-Za-z._-]{8,500}")
-TOKEN_S = 100 * 60.0  # renewed before it expires after two hours
 VECTOR = b"jvHJ1EFA0IXBrxxz"
 KOREA = timezone(timedelta(hours=9))
 CODE = re.compile(r"E?[0-9]{3,5}")
@@ -77,8 +75,7 @@ class ScienceON(WebSource):
         """Create the source; the first question connects. LibraryMissing without the encryption library."""
         super().__init__(name, settings)
         accounts("k" * KEY_CHARACTERS, settings.mac_address, datetime.now(KOREA))
-        self._token, self._good_until = "", 0.0
-        self._asking = asyncio.Lock()
+        self._token, self._asking = "", asyncio.Lock()
 
     def _page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
         years = bounds(asked.filters, FIRST_YEAR, LAST_YEAR)
@@ -97,7 +94,7 @@ class ScienceON(WebSource):
         """Send a request with a token, again with a new one if it is refused."""
         client_id, refused = self.settings.client_id.get_secret_value(), ""
         while True:
-            token = await self._good_token(call, but=refused)
+            token = await self._other_token(refused, call)
             identity = {"client_id": client_id, "token": token}
             try:
                 signed = replace(request, parameters={**identity, **request.parameters})
@@ -107,16 +104,15 @@ class ScienceON(WebSource):
                     raise
                 refused = token
 
-    async def _good_token(self, call: Call, *, but: str = "") -> str:
-        """Return a token; a new one if there is none, or if it is old or was refused."""
+    async def _other_token(self, refused: str, call: Call) -> str:
+        """Return the known token; a new one if there is none, or if it was refused."""
         async with self._asking:
-            if self._token in {"", but} or time.monotonic() > self._good_until:
-                key, now = self.settings.api_key.get_secret_value(), datetime.now(KOREA)
-                told = accounts(key, self.settings.mac_address, now)
+            if self._token in {"", refused}:
+                key = self.settings.api_key.get_secret_value()
+                told = accounts(key, self.settings.mac_address, datetime.now(KOREA))
                 identity = {"client_id": self.settings.client_id.get_secret_value(), "accounts": told}
                 request = WebRequest("/tokenrequest.do", identity)
                 self._token = read_token(await self.client.send(request, call))
-                self._good_until = time.monotonic() + TOKEN_S
                 self.client.secrets = [*self.client.secrets, self._token]
             return self._token
 
