@@ -111,11 +111,6 @@ class IndexFields(BaseModel):
     references: FieldName = Field(default="", description="ids of papers of the same index")
 
     @property
-    def searched(self) -> dict[str, float]:
-        """The fields in which words are searched for."""
-        return {**self.body, **self.keywords, **self.abstract, **self.title}
-
-    @property
     def by_role(self) -> dict[str, list[str]]:
         """The configured fields of each role, except the server's own id."""
         named = {role: [value] if isinstance(value, str) else value for role, value in self}
@@ -208,7 +203,8 @@ def _any(bodies: list[Body]) -> Body:
 
 
 def _match(settings: Settings, word: Term | Phrase, kind: str, more: Body) -> Body:
-    fields = settings.fields.title if word.field == "title" else settings.fields.searched
+    of = settings.fields
+    fields = of.title if word.field == "title" else {**of.body, **of.keywords, **of.abstract, **of.title}
     asked = {
         "query": word.text,
         "fields": [name if each == 1 else f"{name}^{each:g}" for name, each in fields.items()],

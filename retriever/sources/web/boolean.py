@@ -23,9 +23,8 @@ class NotExpressible(ValueError):
     """A query that a service's syntax cannot express; the message is the reason."""
 
 
-def anywhere(words: str, field: AnalysedField = "text") -> str:
+def anywhere(words: str, _: AnalysedField = "text") -> str:
     """Format words for any field: a single word unquoted, so that it is stemmed, several in quotes."""
-    del field
     return words if words.isalnum() else f'"{words}"'
 
 
