@@ -13,13 +13,10 @@ from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
 
-import numpy as np
-
 from base.errors import ResourceError
 from indexer.analysis import Analyzer, make_analyzer
 from indexer.analysis.word_roles import SUBJECT_ROLES, roles_of
 from indexer.corpora.papers import Paper
-from indexer.encoders import Stored
 from indexer.files.schema import StoredPassage
 from indexer.glossary.storage import Glossary
 from indexer.settings import IndexerSettings
@@ -30,6 +27,7 @@ from retriever.queries.keywords import Keyword, Translation, translations, words
 from retriever.relevance.passages import PAPERS, Relevance, leads_of, relevance_by_models
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.gathered import SharedModels, general_glossary
+from retriever.sources.pool import Pool
 from retriever.strategy import Strategy
 
 MAX_WORDS = 20
@@ -197,8 +195,9 @@ class PaperRelevance:
         vectors, failure = self.models.encoded(passages, fingerprint)
         if failure:
             raise ResourceError(failure)
-        found = [vectors.get(passage.passage_id) for passage in passages]
-        cosines = [None if vector is None else _cosine(asked, vector) for vector in found]
+        ids = [passage.passage_id for passage in passages]
+        found = Pool(vectors=vectors).similarities(asked, ids)
+        cosines = [found.get(passage_id) for passage_id in ids]
         return leads_of(cosines[: len(papers)], fmean(cosine or 0.0 for cosine in cosines[len(papers) :]))
 
 
@@ -209,9 +208,3 @@ def _held(word: AskedWord, tokens: frozenset[str]) -> str:
         if keyword.tokens and tokens.issuperset(keyword.tokens):
             return own.text if keyword is own else f"{own.text} ({keyword.text})"
     return ""
-
-
-def _cosine(first: Stored, second: Stored) -> float:
-    one, other = np.asarray(first, np.float64).ravel(), np.asarray(second, np.float64).ravel()
-    length = float(np.linalg.norm(one) * np.linalg.norm(other))
-    return round(float(one @ other) / length, 6) if length else 0.0
