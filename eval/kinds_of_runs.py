@@ -11,8 +11,8 @@ from eval.ranking import NOTHING_FOUND, RankedTopic, rank_topic, without_hits
 from eval.runs import as_written
 from eval.strategies import strategy_of_topic
 from generator.calls import MOST_EVIDENCE
+from generator.finding.calls import FindRequest
 from generator.finding.finding import OpenedSources, find_in_sources
-from generator.finding.request import FindRequest
 from generator.llm import LanguageModel
 from generator.pipeline import AskRequest, Settings, answer_question
 from generator.settings import HopsMode

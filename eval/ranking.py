@@ -11,7 +11,7 @@ from base.untrusted import one_line
 from eval.errors import EvalError
 from eval.runs import Ranking, Run, as_written
 from generator.errors import GeneratorError, ModelFailed
-from generator.tracing.progress import all_of
+from generator.tracing import all_of
 from indexer.errors import EncoderUnusable, EngineRefused, EngineUnreachable
 from indexer.ingest import Progress, no_progress
 from retriever.errors import BadExpression, BadQuestion, SourceFailed

@@ -13,7 +13,7 @@ from generator.errors import ModelAnswerInvalid
 from generator.llm import LanguageModel
 from generator.settings import LanguageModelSettings
 from generator.strategist import model_strategy
-from generator.tracing.steps import Step
+from generator.tracing import Step
 from retriever.request import SearchRequest
 from retriever.strategy import Strategy, read_strategies
 

@@ -4,7 +4,7 @@ The state of the answer is one value. Events are the difference between this sta
 received, so a slow reader uses no memory. After the last `restart`, they add up to `done`.
 """
 
-from collections.abc import AsyncGenerator, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, Self, TypeAlias
@@ -14,21 +14,18 @@ from typing_extensions import TypedDict
 
 from base.notes import NoteCodes, note_codes
 from generator.answers.answer import Sentence, SentencesSoFar
-from generator.checking.check import Check, Hint
+from generator.checking import Check, Hint
 from generator.llm import LanguageModel
 from generator.pipeline import AskResult, EvidenceHit, answer_question, evidence_records
 from generator.request import AskRequest, Settings
-from generator.tracing.progress import snapshots
-from generator.tracing.steps import Listener, Step, StepEvent
+from generator.tracing import Listener, StepEvent, StreamEvent, snapshots
 from retriever.index import OpenIndex
 from retriever.queries.keywords import Keyword, KeywordRecord
 from retriever.search import Stages
 from retriever.stages.hits import SearchResult, SentQuery
 from retriever.strategy import Strategy
 
-AnswerEventKind: TypeAlias = Literal[
-    "step", "question", "keywords", "queries", "evidence", "restart", "sentence", "check", "done"
-]
+AnswerEvent: TypeAlias = StreamEvent
 # Why the sentences sent so far are withdrawn: a code for programs, and a message.
 AGAIN = ("again", "the model's answer was incomplete or invalid; the model writes it again")
 CHANGED = ("changed", "the final answer differs from the sentences sent so far")
@@ -96,17 +93,6 @@ class CheckEvent(SentenceEvent):
     check: Check
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerEvent:
-    """One event of a streamed answer; `data` is JSON, for `done` the record of the answer; `done` is last.
-
-    Each search sends keywords, queries and evidence once; they replace the events of an earlier search.
-    """
-
-    kind: AnswerEventKind
-    data: Mapping[str, Any]
-
-
 async def stream_answer(
     index: OpenIndex,
     request: AskRequest,
@@ -115,7 +101,10 @@ async def stream_answer(
     model: LanguageModel | None = None,
     listener: Listener | None = None,
 ) -> AsyncGenerator[AnswerEvent, None]:
-    """Answer like `answer_question` and yield events as they occur; `done` is the last.
+    """Answer like `answer_question` and yield events as they occur; `done`, the record, is last.
+
+    The others are step, question, keywords, queries, evidence, restart, sentence and check. Each search sends
+    keywords, queries and evidence once; they replace the events of an earlier search.
 
     A reader that stops early closes the generator (`contextlib.aclosing`) or cancels the waiting task. Both
     cancel the work, including the model call, and wait until it ends. `listener` receives the step events.
@@ -177,30 +166,23 @@ def _next_state(known: _State, event: StepEvent) -> _State:
         return known
     if event.kind == "started":
         return replace(known, step=step.name) if step.path else _State()
-    if event.kind == "made":
-        return _with_made(known, step, event.made)
-    if event.kind == "finished" and step.fallback and step.name == "answer":
-        return replace(known, again=("fallback", "; ".join(step.notes)))
-    if event.growth and not event.growth.text and known.sentences:
-        return replace(known, again=AGAIN)
-    return known
-
-
-def _with_made(known: _State, step: Step, made: object) -> _State:
-    """Return the state with an intermediate result of the way."""
-    if isinstance(made, AskRequest):
-        return replace(known, question=made.question)
-    if isinstance(made, Stages):
-        terms = made.terms
-        return replace(
-            known, keywords=terms.keywords if terms else (), strategy=terms.strategy if terms else None
-        )
-    if isinstance(made, SearchResult):
-        notes = tuple(step.all_notes())
-        return replace(known, keywords=made.keywords, strategy=made.strategy, search=made, notes=notes)
-    if isinstance(made, SentencesSoFar):
-        return replace(known, sentences=made.sentences)
-    return known
+    match event.made:
+        case AskRequest(question=question):
+            return replace(known, question=question)
+        case Stages(terms=terms):
+            keywords, strategy = (terms.keywords, terms.strategy) if terms else ((), None)
+            return replace(known, keywords=keywords, strategy=strategy)
+        case SearchResult(keywords=keywords, strategy=strategy) as made:
+            notes = tuple(step.all_notes())
+            return replace(known, keywords=keywords, strategy=strategy, search=made, notes=notes)
+        case SentencesSoFar(sentences=sentences):
+            return replace(known, sentences=sentences)
+    again = known.again
+    if step.name == "answer" and event.kind == "finished" and step.fallback:
+        again = ("fallback", "; ".join(step.notes))
+    elif step.name == "answer" and event.growth and not event.growth.text and known.sentences:
+        again = AGAIN
+    return known if again is known.again else replace(known, again=again)
 
 
 def _new_events(sent: _State, known: _State, *, whole: bool = False) -> Iterator[AnswerEvent]:

@@ -1,13 +1,13 @@
 """Budgets of loops with model calls: calls, tokens, seconds and papers.
 
-A call reserves each request and its most tokens before it is sent, so that concurrent calls together stay
-within the budget. The reservation is corrected when the call ends.
+A call reserves one request and its most tokens before it is sent, so that concurrent calls together stay
+within the budget. The reservation is corrected when the call ends; retries and repairs are counted then.
 """
 
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 
@@ -49,22 +49,28 @@ class BudgetSpent(Exception):
     """A call would exceed the budget, or was cancelled when the time was over."""
 
 
+@dataclass(slots=True)
+class Cost:
+    """The requests and tokens of one call; the reserved ones until they are known."""
+
+    tokens: int
+    calls: int = 1
+
+
 class Allowance:
     """Account of one budget, used on one event loop; tokens that a server does not count are estimated."""
 
-    def __init__(
-        self, budget: Budget, spent: Spent | None = None, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, budget: Budget, spent: Spent | None = None) -> None:
         """Start with the amounts spent before, including seconds."""
         self.budget = budget
         self.ended: tuple[str, ...] = ()  # limits that stopped some work
-        self._before, self._clock, self._begun = spent or Spent(), clock, clock()
-        self._spent = self._before
+        self._spent = spent or Spent()
+        self._begun = time.monotonic() - self._spent.seconds
 
     @property
     def spent(self) -> Spent:
         """Amounts spent or reserved so far."""
-        return replace(self._spent, seconds=self._before.seconds + self._clock() - self._begun)
+        return replace(self._spent, seconds=time.monotonic() - self._begun)
 
     @property
     def seconds_left(self) -> float | None:
@@ -100,26 +106,21 @@ class Allowance:
             spent, calls=spent.calls + calls, tokens=spent.tokens + tokens, papers=spent.papers + papers
         )
 
-    def take(self, tokens: int) -> bool:
-        """Reserve a request of at most `tokens`; if that exceeds a limit, note the limit and return False."""
-        for name, wanted in (("calls", self._spent.calls + 1), ("tokens", self._spent.tokens + tokens)):
-            most = getattr(self.budget, name)
-            if most is not None and wanted > most:
-                self.end(name)
-                return False
-        self.settle(calls=1, tokens=tokens)
-        return True
-
     @asynccontextmanager
-    async def reserve(self, tokens: int) -> AsyncIterator["Cost"]:
+    async def reserve(self, tokens: int) -> AsyncIterator[Cost]:
         """Reserve one request of at most `tokens`, and the remaining time for the block.
 
         Raises:
             BudgetSpent: the request would exceed the budget, or the time ended within the block.
         """
-        if self.time_is_over or not self.take(tokens):
+        if self.time_is_over:
             raise BudgetSpent
-        cost = Cost(self, tokens)
+        for name, wanted in (("calls", self._spent.calls + 1), ("tokens", self._spent.tokens + tokens)):
+            if (most := getattr(self.budget, name)) is not None and wanted > most:
+                self.end(name)
+                raise BudgetSpent
+        cost = Cost(tokens)
+        self.settle(calls=1, tokens=tokens)
         timer = asyncio.timeout(self.seconds_left)
         try:
             async with timer:
@@ -130,7 +131,7 @@ class Allowance:
             self.end("seconds")
             raise BudgetSpent from None
         finally:
-            self.settle(calls=cost.calls - cost.reserved, tokens=cost.tokens - cost.reserved * tokens)
+            self.settle(calls=cost.calls - 1, tokens=cost.tokens - tokens)
 
     def end(self, limit: str) -> None:
         """Note a limit that stopped some work."""
@@ -147,23 +148,3 @@ class Allowance:
         if len(self.ended_limits) > 1:
             return Note("ended_limits", limits=" and ".join(self.ended_limits))
         return next((Note(f"ended_{name}", most=getattr(self.budget, name)) for name in self.ended), "")
-
-
-class Cost:
-    """The cost of one call, which is the reserved one until it is known: requests of the same size."""
-
-    def __init__(self, allowance: Allowance, tokens: int) -> None:
-        """Start with one reserved request."""
-        self.reserved = self.calls = 1
-        self.tokens = tokens
-        self.is_refused = False  # whether the budget refused a further request
-        self._allowance, self._each = allowance, tokens
-
-    def take_again(self) -> bool:
-        """Reserve a further request, for a retry or a repair; return False if it would exceed the budget."""
-        if not self._allowance.take(self._each):
-            self.is_refused = True
-            return False
-        self.reserved += 1
-        self.calls, self.tokens = self.reserved, self.reserved * self._each
-        return True

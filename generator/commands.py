@@ -118,7 +118,7 @@ def show(file: Path) -> None:
     """Show the trace in FILE, saved with --trace."""
     from generator.console import saved_lines
     from generator.finding.console import found_lines
-    from generator.tracing.trace import Trace
+    from generator.tracing import Trace
 
     try:
         saved = Trace.load(file)

@@ -22,11 +22,10 @@ from generator.answers.answer import (
     not_checked_line,
     quoted,
 )
-from generator.answers.streaming import readable
-from generator.checking.check import Hint
+from generator.answers.model_answer import readable
+from generator.checking import Hint
 from generator.pipeline import AskResult
-from generator.tracing.steps import Listener, StepEvent
-from generator.tracing.trace import Trace
+from generator.tracing import Listener, StepEvent, Trace
 from indexer.corpora.papers import Language, language_of_question
 from retriever.stages.hits import Hit, unknown_words_note
 

@@ -17,7 +17,7 @@ from base.notes import Note
 from generator.model_step import ModelStep
 from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources, Turn
-from generator.tracing.steps import Step
+from generator.tracing import Step
 from indexer.analysis.word_roles import role_of
 from indexer.corpora.papers import language_of_question
 from retriever.errors import BadQuestion
@@ -25,6 +25,7 @@ from retriever.index import SearchIndex
 from retriever.methods import method_named
 from retriever.request import check_question
 from retriever.search import SearchRequest, terms_of
+from retriever.settings import RetrieverSettings
 
 LONGEST_QUESTION = 2_000  # characters; a longer question is taken as standalone
 # Limits of the earlier turns in the prompt, in characters: in all, and for each question and answer.
@@ -103,51 +104,42 @@ def shown_turns(turns: Sequence[Turn]) -> list[str]:
 
 async def _by_rules(parent: Step, request: AskRequest, resources: Resources) -> str:
     """Return a question with keywords of the earlier question that it refers to, else unchanged."""
-    question, index = request.question, resources.index
+    question, settings = request.question, resources.settings.retriever
     if not method_named(request.method).is_expression:
         with parent.step("question", question=question, turns=len(request.turns)) as step:
             earlier = [turn.text[: LONGEST_TURNS["user"]] for turn in request.turns if turn.role == "user"]
-            subject = await index.run(_referred_question, question, earlier)
-            added = await _keywords_of(subject, question, resources) if subject else []
+            added = await resources.index.run(_keywords_of_earlier, question, earlier, settings)
             question = step.output = f"{question} ({', '.join(added)})" if added else question
     if question == request.question:
         parent.notes.append(UNCLEAR)
     return question
 
 
-def _referred_question(index: SearchIndex, question: str, earlier: Sequence[str]) -> str:
-    """Return the newest earlier question that names its own subject; "" if `question` names one, too."""
-    if not _refers_back(index, question):
-        return ""
-    found = (
-        each for each in reversed(earlier) if _is_question(index, each) and not _refers_back(index, each)
-    )
-    return next(found, "")
+def _keywords_of_earlier(
+    index: SearchIndex, question: str, earlier: Sequence[str], settings: RetrieverSettings
+) -> list[str]:
+    """Return keywords of the newest earlier question with a subject, if `question` refers back to it.
 
+    The keywords are as it writes them, and not in `question`.
+    """
 
-def _is_question(index: SearchIndex, text: str) -> bool:
-    return "?" in text or len(_noun_starts(index, text)) >= LEAST_NOUNS
+    def noun_starts(text: str) -> list[int]:
+        tagged = index.analyzer.tagged_tokens(text)
+        return sorted(token[2] for token, tag in tagged if role_of(token[0], tag) == "noun")
 
+    def refers_back(text: str) -> bool:  # it has no noun, or a reference before its first noun
+        nouns, reference = noun_starts(text), REFERENCES.search(text)
+        return not nouns or (reference is not None and reference.start() <= nouns[0])
 
-def _refers_back(index: SearchIndex, question: str) -> bool:
-    """Check whether a question has no noun, or a reference before its first noun."""
-    nouns, reference = _noun_starts(index, question), REFERENCES.search(question)
-    return not nouns or (reference is not None and reference.start() <= nouns[0])
+    def has_subject(text: str) -> bool:
+        return ("?" in text or len(noun_starts(text)) >= LEAST_NOUNS) and not refers_back(text)
 
-
-def _noun_starts(index: SearchIndex, text: str) -> list[int]:
-    tagged = index.analyzer.tagged_tokens(text)
-    return sorted(token[2] for token, tag in tagged if role_of(token[0], tag) == "noun")
-
-
-async def _keywords_of(subject: str, question: str, resources: Resources) -> list[str]:
-    """Return keywords of `subject`, as it writes them, that `question` lacks; none if it has none."""
+    subject = next(filter(has_subject, reversed(earlier)), "") if refers_back(question) else ""
     try:
-        settings = resources.settings.retriever
-        terms = await resources.index.run(terms_of, SearchRequest(subject), settings)
+        terms = terms_of(index, SearchRequest(subject), settings) if subject else None
     except BadQuestion:
         return []
-    written = [keyword.text for keyword in terms.keywords] if terms else []
     there, asked = subject.casefold(), question.casefold()
+    written = [keyword.text for keyword in terms.keywords] if terms else []
     added = [text for text in written if text.casefold() in there and text.casefold() not in asked]
     return added[:MOST_ADDED]

@@ -54,9 +54,9 @@ class ModelTooSlow(ModelFailed):
     `of_server` is False if the server had only the rest of a stage's time, or got no request.
     """
 
-    def __init__(self, message: str, *, of_server: bool = True) -> None:
+    def __init__(self, message: str, *, of_server: bool = True, attempts: int = 1) -> None:
         """Store whether the server is at fault."""
-        self.of_server = of_server
+        self.of_server, self.attempts = of_server, attempts
         super().__init__(message)
 
 

@@ -21,7 +21,7 @@ from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.request import WAY, AskRequest, Resources
 from generator.strategist import ask_for_strategy, model_strategy, normalised
-from generator.tracing.steps import Step
+from generator.tracing import Step
 from generator.ways import Way
 from generator.ways.shrag import answer_step, search_step
 from indexer.corpora.papers import language_of_question
@@ -65,17 +65,15 @@ def answered(hops: Iterable[Hop]) -> list[str]:
     return [f"{hop.question} {hop.answer}" for hop in hops if hop.answer]
 
 
-async def answer_in_hops(
-    way: Way, request: AskRequest, resources: Resources, step: Step, budget: Budget | None = None
-) -> WayResult:
-    """Answer from the evidence of several steps within the budget; a question of one step by `way`.
+async def answer_in_hops(way: Way, request: AskRequest, resources: Resources, step: Step) -> WayResult:
+    """Answer from the evidence of several steps within `BUDGET`; a question of one step by `way`.
 
     Raises:
         RetrieverError: an invalid question, method or filter.
     """
     if request.topic is None:
         request = await ask_for_strategy(step, request, resources)
-    found = await search_in_hops(request, resources, step, budget)
+    found = await search_in_hops(request, resources, step)
     if not found:
         return await way(request, resources, step)
     search = joined_evidence(found, request)
@@ -84,9 +82,7 @@ async def answer_in_hops(
     return WayResult(await answer_step(step, search, resources, form), search)
 
 
-async def search_in_hops(
-    request: AskRequest, resources: Resources, step: Step, budget: Budget | None = None
-) -> list[Hop]:
+async def search_in_hops(request: AskRequest, resources: Resources, step: Step) -> list[Hop]:
     """Search for the question and for the steps of its strategy; nothing for a strategy without steps.
 
     Raises:
@@ -96,7 +92,7 @@ async def search_in_hops(
     if not steps:
         return []
     with step.step("hops", question=request.question, steps=list(steps)) as hops:
-        allowance = Allowance(budget or BUDGET)
+        allowance = Allowance(BUDGET)
         context = open_search(resources.index, request.search(), resources.settings.retriever)
         found = [Hop(request.question, await search_step(hops, context))]
         step.publish(found[0].search)

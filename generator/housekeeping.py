@@ -18,7 +18,7 @@ from generator.llm import LanguageModel
 from generator.model_step import ModelStep, constant
 from generator.prompts import Prompt
 from generator.request import Turn
-from generator.tracing.steps import Step
+from generator.tracing import Step
 from indexer.corpora.papers import language_of
 
 FEWEST_SIGNS = 2

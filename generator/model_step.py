@@ -13,27 +13,25 @@ question = await step.run(parent, model, budget)
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
 from base.notes import Note
 from generator.budgets import Allowance, Budget, BudgetSpent, Cost
 from generator.errors import ContextExceeded, ModelAnswerInvalid, ModelFailed, ModelTooSlow
-from generator.llm import LanguageModel, OnText, Reply
-from generator.llm.context import FittedPrompt, fit
+from generator.llm import Growth, LanguageModel, OnText, Reply
+from generator.llm.context import FittedPrompt, fit, passage_texts
 from generator.llm.model import Message
 from generator.prompts import Prompt
-from generator.tracing.steps import Step, error_text
+from generator.tracing import Step, error_text
 from indexer.files.schema import StoredPassage
 
 R = TypeVar("R", bound=BaseModel)
 T = TypeVar("T")
 
 CHARACTERS_OF_A_TOKEN = 2  # for a high estimate, also of Korean
-Listening: TypeAlias = Callable[[OnText | None], AbstractAsyncContextManager[OnText | None]]
 
 
 class UnusableReply(Exception):
@@ -73,7 +71,7 @@ class ModelStep(Generic[R, T]):
         further: text after the prompt, and its version by its key in the trace.
         fault: returns a note on a fault of a valid reply, for which the model is asked once more.
         runs_after_timeout: whether the step runs if the server was too slow for an earlier one of its parent.
-        listening: opens a listener for the growing text from the listener of the step.
+        on_text: receives the growing text of the reply, like the listener of the step.
     """
 
     name: str
@@ -91,7 +89,7 @@ class ModelStep(Generic[R, T]):
     further_versions: Mapping[str, int] = field(default_factory=dict)
     fault: Callable[[R], Note | None] = lambda _: None
     runs_after_timeout: bool = False
-    listening: Listening = nullcontext
+    on_text: OnText | None = None
 
     async def run(self, parent: Step, model: LanguageModel | None, budget: Allowance | None = None) -> T:
         """Return the model's value, or the fallback if the model fails, is missing, or the budget is spent.
@@ -100,54 +98,41 @@ class ModelStep(Generic[R, T]):
         """
         if model is None:
             return await self.otherwise()
-        try:
-            async with (budget or Allowance(Budget())).reserve(self._most_tokens(model)) as cost:
-                made = await self._in_a_step(parent, model, cost)
-                if isinstance(made, ModelFailed):
-                    cost.calls = made.attempts
-                    if not made.attempts or not isinstance(made, ModelAnswerInvalid | ModelTooSlow):
-                        cost.tokens = 0
-                elif made.reply.from_cache and not model.replays:  # a replay ends as its recording
-                    cost.calls = cost.tokens = 0
-                else:
-                    cost.calls = made.reply.attempts
-                    counts = made.reply.prompt_tokens, made.reply.completion_tokens
-                    cost.tokens = cost.tokens if None in counts else sum(filter(None, counts))
-        except BudgetSpent:
-            return await (self.if_spent or self.otherwise)()
-        return await self.otherwise() if isinstance(made, ModelFailed) else made.value
-
-    async def _in_a_step(self, parent: Step, model: LanguageModel, cost: Cost) -> FromModel[T] | ModelFailed:
-        """Call the model in a step; return the failure of a failed call, raise BudgetSpent."""
+        content = self._messages(passage_texts(self.passages or ()))[0]["content"]
+        most_tokens = len(content) // CHARACTERS_OF_A_TOKEN + model.settings.max_tokens
         failures = (earlier.failure for earlier in parent.children)
         slow = next((each for each in failures if isinstance(each, ModelTooSlow) and each.of_server), None)
-        with parent.step(self.name, **self.inputs) as step:
-            step.model_call = {}
-            try:
-                if slow and not self.runs_after_timeout:
-                    again = ModelTooSlow(str(slow))
-                    again.attempts = 0
-                    raise again
-                made = await self.call(model, step.on_text, cost)
-            except ModelFailed as error:
-                if cost.is_refused:
-                    cost.calls = error.attempts
-                    raise BudgetSpent from error
-                step.failure, step.error, step.fallback = error, error_text(error), self.fallback
-                step.notes.append(Note("model_failed", fallback=self.fallback, error=str(error)))
-                step.model_call["attempts"] = error.attempts
-                if isinstance(error, ModelAnswerInvalid):
-                    step.model_call["text"] = error.text
-                return error
-            step.model_call = made.call_record()
-            step.output = self.output(made.value) if self.output else made.reply.value.model_dump()
-            notes = (made.prompt and made.prompt.note, self.fault(made.reply.value))
-            step.notes += [note for note in notes if note]
-            return made
+        try:
+            async with (budget or Allowance(Budget())).reserve(most_tokens) as cost:
+                with parent.step(self.name, **self.inputs) as step:
+                    step.model_call = {}
+                    try:
+                        if slow and not self.runs_after_timeout:
+                            raise ModelTooSlow(str(slow), attempts=0)
+                        made = await self.call(model, step.on_text)
+                    except ModelFailed as error:
+                        _record_failure(step, error, self.fallback, cost)
+                    else:
+                        self._record(step, made, cost, replayed=model.replays)
+                        return made.value
+        except BudgetSpent:
+            return await (self.if_spent or self.otherwise)()
+        return await self.otherwise()
 
-    async def call(
-        self, model: LanguageModel, on_text: OnText | None = None, cost: Cost | None = None
-    ) -> FromModel[T]:
+    def _record(self, step: Step, made: FromModel[T], cost: Cost, *, replayed: bool) -> None:
+        """Record a call in its step, and its cost; an answer from the file costs nothing, unless replayed."""
+        reply = made.reply
+        step.model_call = made.call_record()
+        step.output = self.output(made.value) if self.output else reply.value.model_dump()
+        step.notes += filter(None, (made.prompt.note if made.prompt else "", self.fault(reply.value)))
+        if reply.from_cache and not replayed:
+            cost.calls = cost.tokens = 0
+        else:
+            cost.calls = reply.attempts
+            if reply.prompt_tokens is not None and reply.completion_tokens is not None:
+                cost.tokens = reply.prompt_tokens + reply.completion_tokens
+
+    async def call(self, model: LanguageModel, on_text: OnText | None = None) -> FromModel[T]:
         """Call the model without a step and without a fallback; an invalid reply is repaired once.
 
         Passages that are too long are shortened, and once more if the server refuses the prompt.
@@ -155,23 +140,23 @@ class ModelStep(Generic[R, T]):
         Raises:
             ModelFailed: the call failed, or its reply is unusable.
         """
-        limit = model.limit(self.name)
-        if cost:
-            limit = replace(limit, may_ask_again=cost.take_again)
+        limit, fitted = model.limit(self.name), None
+
+        def show(growth: Growth) -> None:
+            for listener in filter(None, (on_text, self.on_text)):
+                listener(growth)
 
         async def ask(messages: Sequence[Message]) -> Reply[R]:
-            async with self.listening(on_text) as listener:
-                return await model.complete_json(
-                    messages,
-                    self.schema,
-                    name=self.name,
-                    prompt_version=self.prompt.version or None,
-                    limit=limit,
-                    on_text=listener,
-                    fault=self.fault,
-                )
+            return await model.complete_json(
+                messages,
+                self.schema,
+                name=self.name,
+                prompt_version=self.prompt.version or None,
+                limit=limit,
+                on_text=show,
+                fault=self.fault,
+            )
 
-        fitted = None
         if self.passages is None:
             reply = await ask(self._messages())
         else:
@@ -179,8 +164,6 @@ class ModelStep(Generic[R, T]):
             try:
                 reply = await ask(fitted.messages)
             except ContextExceeded as error:
-                if not limit.may_ask_again():
-                    raise
                 fitted = await fit(self.passages, self._messages, model, limit, (fitted, error))
                 reply = await ask(fitted.messages)
                 reply = replace(reply, attempts=reply.attempts + error.attempts)
@@ -189,7 +172,7 @@ class ModelStep(Generic[R, T]):
             return FromModel(self.read(reply), reply, versions, fitted)
         except UnusableReply as unusable:
             raise ModelAnswerInvalid(
-                f"{reply.model} at {model.endpoint} {unusable}. Use another model.",
+                f"{reply.model} at {model.url} {unusable}. Use another model.",
                 text=reply.text,
                 attempts=reply.attempts,
             ) from None
@@ -200,16 +183,17 @@ class ModelStep(Generic[R, T]):
         rendered = self.prompt.render(**self.values, **shown)
         return [{"role": "user", "content": f"{rendered}\n\n{self.further}" if self.further else rendered}]
 
-    def _most_tokens(self, model: LanguageModel) -> int:
-        """Estimate the most tokens of one request and its answer."""
-        passages = [f"{passage.title}\n{passage.text}" for passage in self.passages or ()]
-        text = self._messages(passages)[0]["content"]
-        return len(text) // CHARACTERS_OF_A_TOKEN + model.settings.max_tokens
 
-
-def no_listener(_: OnText | None) -> AbstractAsyncContextManager[None]:
-    """Open no listener, for a reply that is not streamed."""
-    return nullcontext()
+def _record_failure(step: Step, error: ModelFailed, fallback: str, cost: Cost) -> None:
+    """Record a failed call in its step, and its cost: tokens only of an answer, or of a server in time."""
+    step.failure, step.error, step.fallback = error, error_text(error), fallback
+    step.notes.append(Note("model_failed", fallback=fallback, error=str(error)))
+    step.model_call = {"attempts": error.attempts}
+    cost.calls = error.attempts
+    if isinstance(error, ModelAnswerInvalid):
+        step.model_call["text"] = error.text
+    if not error.attempts or not isinstance(error, ModelAnswerInvalid | ModelTooSlow):
+        cost.tokens = 0
 
 
 def constant(value: T) -> Callable[[], Awaitable[T]]:

@@ -22,8 +22,7 @@ from generator.llm import LanguageModel
 from generator.places import ask_place, check_places, run
 from generator.request import AskRequest, Resources, Settings
 from generator.strategist import ask_for_strategy, strategy_of, with_strategy
-from generator.tracing.steps import Listener, Step
-from generator.tracing.trace import TRACE_VERSION, Trace
+from generator.tracing import TRACE_VERSION, Listener, Step, Trace
 from generator.ways import check_options, find_way, takes
 from indexer.settings import IndexerSettings
 from retriever.answerability import THRESHOLD

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from base.calls import SOME_TEXT, Call, with_examples
-from generator.checking.check import LONGEST_CLAIM, Check
+from generator.checking import LONGEST_CLAIM, Check
 from retriever.calls import LONGEST_PASSAGE_ID, QUESTION, IndexName, SourceNames
 from retriever.papers.page import LONGEST_ID
 from retriever.request import MAX_CHARACTERS

@@ -159,7 +159,7 @@ async def _request_of(call: SearchCall) -> "tuple[SearchRequest, Sequence[str]]"
         return call.request(), ()
     from generator.request import Settings
     from generator.strategist import with_strategy
-    from generator.tracing.steps import Step
+    from generator.tracing import Step
 
     step = Step("search")
     request = await with_strategy(step, call.request(), call.strategist, Settings.from_environment())

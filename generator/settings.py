@@ -192,23 +192,15 @@ class LanguageModelSettings(BaseModel):
         return value
 
     @model_validator(mode="after")
-    def _check_keyword_limits(self) -> Self:
+    def _check_together(self) -> Self:
         if self.keywords_least > self.keywords_most:
             raise ValueError(
                 f"keywords_least is {self.keywords_least}, above keywords_most, which is {self.keywords_most}"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _require_model(self) -> Self:
         if self.base_url and not self.model:
             raise ValueError(
                 "base_url is set and model is not: set SHRAG_LLM__MODEL to one that base_url/models lists"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _check_key_and_certificates(self) -> Self:
         refuse_plain_http(self.base_url, secret=bool(self.api_key), allowed=self.allow_plain_http)
         refuse_unused_certificates(self.base_url, self.ca_certs)
         return self

@@ -23,8 +23,7 @@ from generator.llm import LanguageModel
 from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources, Settings
-from generator.tracing.progress import all_of
-from generator.tracing.steps import Step
+from generator.tracing import Step, all_of
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Language, language_of_question
 from retriever.conditions import find_conditions
 from retriever.index import OpenIndex, SearchIndex
@@ -64,11 +63,11 @@ def _things(value: Any) -> list[dict[str, str]]:
     """Return things by language; a text stands in its own language."""
     things = [{language_of_text(each): each} if isinstance(each, str) else each for each in _listed(value)]
     cleaned: list[dict[str, str]] = [
-        {language: clean(str(thing[language] or "")) for language in LANGUAGES if language in thing}
+        {name: text for name in LANGUAGES if (text := clean(str(thing.get(name) or "")))}
         for thing in things
         if isinstance(thing, Mapping)
     ]
-    return [{name: text for name, text in thing.items() if text} for thing in cleaned if any(thing.values())]
+    return list(filter(None, cleaned))
 
 
 def _years(value: Any) -> Any:

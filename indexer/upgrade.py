@@ -20,6 +20,7 @@ from indexer.corpora.papers import Origin, Unit
 from indexer.corpora.record_source import RecordSource
 from indexer.encoders import open_encoder
 from indexer.errors import EmptyCorpus, EncoderNotConfigured, IndexMismatch
+from indexer.files.keys import paper_keys
 from indexer.files.stored import exact_values, key_of, open_searcher, read_numbered
 from indexer.glossary.given import GivenPairs
 from indexer.ingest import writable_store
@@ -69,7 +70,9 @@ class StoredRecords(RecordSource):
                 incomplete=first.incomplete,
                 further=[p.passage_id for p in more],
             )
-            yield head, [replace(passage, authors=authors, type=kind) for passage in (first, *more)]
+            titles, ids = (first.title, first.title2), (first.doc_id, *map(record.get, ("doi", "url")))
+            keys = paper_keys(authors, titles, first.journal, filter(None, ids))
+            yield head, [replace(each, authors=authors, type=kind, keys=keys) for each in (first, *more)]
 
 
 def upgrade_index(

@@ -21,6 +21,7 @@ from retriever.papers.page import stored_passage
 from retriever.ranking import COSINE_WEIGHT
 from retriever.search import SearchRequest, open_search, present, run_stages
 from retriever.settings import RetrieverSettings
+from retriever.stages.paper_sets import query_for_papers
 from retriever.stages.stages import Ranking, computed
 from retriever.terms import SearchTerms
 
@@ -107,7 +108,8 @@ def explain(
     account = _with_parts(account, ranking, terms, base)
     if ranking.scored is None or terms is None:
         query = stages.main_query(title_weight=settings.title_weight)
-        return replace(account, terms=index.engine.explain(query, passage_id) if query else ())
+        sent = query and query_for_papers(index, query)
+        return replace(account, terms=index.engine.explain(sent, passage_id) if sent else ())
     read = index.engine.rows([passage_id])
     return _with_tokens(account, terms, read, base)
 

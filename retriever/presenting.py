@@ -132,8 +132,9 @@ def _shown(
         least = min((scores.get(hit.doc_id, 0.0) for hit in kept[:k]), default=0.0)
         before = sum(hit.score >= least for hit in incomplete)
     filtered = {"incomplete": before - len(by_title), "duplicates": duplicates}
+    evidence = [hit.passage_id for hit in kept if not hit.title_only][:EVIDENCE]
     with context.recorder.timed("order"):
-        likelihood = _likelihood(context, stages, [hit.passage_id for hit in kept[:EVIDENCE]])
+        likelihood = _likelihood(context, stages, evidence)
     with context.recorder.timed("snippets"):
         order, first = context.request.sort, kept[: context.sorted]
         if order != RELEVANCE:  # equal values stay in order of relevance
@@ -163,7 +164,9 @@ def _title_only_hits(
     ]
     distinct = without_duplicates([*hits, *found])
     shown = {hit.doc_id for hit in hits}
-    return [hit for hit in distinct if hit.title_only and shown.isdisjoint(hit.folded)][:missing]
+    return [hit for hit in distinct if hit.title_only and shown.isdisjoint((hit.doc_id, *hit.folded))][
+        :missing
+    ]
 
 
 def _with_snippets(hits: Sequence[Hit], weights: Mapping[str, float]) -> tuple[Hit, ...]:
@@ -205,7 +208,9 @@ def _stored_hits(
         sources = {hit.passage_id, *replaced.get(hit.passage_id, ())}
         finders = tuple(name for name, ids in found_by.items() if not sources.isdisjoint(ids))
         paper = passage.paper or (papers[hit.doc_id].paper if hit.doc_id in papers else None)
-        hits.append(Hit(0, passage, round(scores[by(hit)], 4), finders, paper=paper or {}))
+        bare = passage.incomplete and context.request.filters.complete is True  # named by the question
+        score = round(scores[by(hit)], 4)
+        hits.append(Hit(0, passage, score, finders, paper=paper or {}, title_only=bare))
     return hits, {doc_id: first.text for doc_id, first in papers.items()}
 
 

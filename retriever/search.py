@@ -15,16 +15,14 @@ from operator import attrgetter
 
 from base.notes import Note
 from base.untrusted import one_line
-from indexer.corpora.normal_forms import whole_doi
 from indexer.corpora.papers import LAST_YEAR
-from retriever.engines import EngineHit
 from retriever.errors import BadFilter
 from retriever.index import OpenIndex, SearchIndex
+from retriever.known_items import known_items, with_known_items
 from retriever.methods import Method, method_named
 from retriever.opening.worker_threads import check_cancelled
 from retriever.presenting import applied_search, present, sorted_depth
 from retriever.queries.boolean import Range
-from retriever.queries.filters import Filters
 from retriever.query_plan import ALL_LEFT_OUT, BRIDGES, FEEDBACK, NEAREST, NOTHING_TO_SEARCH
 from retriever.question import Question
 from retriever.ranking import plan_queries, rank_pool
@@ -67,26 +65,14 @@ async def search(
 
     def of_version(version: SearchIndex) -> SearchResult:
         context = open_search(version, request, settings)
-        return present(context, run_stages(context, stages or _papers_of_doi(context)))
+        known = known_items(context) if stages is None else None
+        only = Stages(ranking=Ranking()) if known and known[0] == "doi" else None
+        found = run_stages(context, stages or only)
+        if known:
+            found = replace(found, ranking=with_known_items(context, known, computed(found.ranking)))
+        return present(context, found)
 
     return await index.run(of_version)
-
-
-def _papers_of_doi(context: SearchContext) -> Stages | None:
-    """Return the papers with a DOI as ranking, if the question is one and the index has them."""
-    index, request = context.index, context.request
-    if not whole_doi(request.question) or request.exclude or request.strategy:
-        return None
-    if request.filters not in {Filters(), Filters(complete=True)}:
-        return None
-    from retriever.papers.linked import papers_of_doi
-
-    firsts = index.engine.papers(papers_of_doi(index, request.question))
-    if not firsts:
-        return None
-    context.recorder.note(Note("papers_of_doi"))
-    hits = ((EngineHit(first.passage_id, doc_id, 1.0), 1.0) for doc_id, first in sorted(firsts.items()))
-    return Stages(ranking=Ranking(tuple(hits)))
 
 
 async def rank(index: OpenIndex, request: SearchRequest, settings: RetrieverSettings) -> RankedQuestion:
@@ -185,9 +171,11 @@ def _analyse(context: SearchContext, method: Method, stages: Stages) -> Stages:
     index, request = context.index, context.request
     with context.recorder.timed("keywords"):
         if method.is_expression:
-            from retriever.queries.expert import parse_expression
+            from retriever.queries.expert import expression_notes, parse_expression
 
             query = parse_expression(request.question, index.analyzer)
+            for note in expression_notes(request.question):
+                context.recorder.note(note)
             question = Question(request.question, expression=query and index.synonyms.expanded(query))
         else:
             question = read_question(index, request, synonyms=method.synonyms)

@@ -1,8 +1,8 @@
-"""Near spellings of a word that the index does not contain: typing errors, transliterations, accents.
+"""Near spellings of a word that the index does not contain: typing errors, transliterations.
 
 A typed word is compared with the written words of the corpus, not with stems. An ordinary word (of an English
 dictionary, or a common noun of the Korean one) is never replaced: it is spelled correctly, and no paper
-contains it. Only its other English spelling is tried (tumour, tumor; naive, naïve).
+contains it. Only its other English spelling is tried (tumour, tumor).
 """
 
 import json
@@ -72,7 +72,6 @@ def near_spellings(
     words = glossary.words_starting_with(word[0])
     if is_ordinary(word):
         variants = [variant for variant in _other_spellings(word) if variant in words.words]
-        variants += [other for other in words.words if not other.isascii() and spelled(other) == word]
         return [(variant, words.tokens[words.words.index(variant)]) for variant in variants[:MAX_VARIANTS]]
     errors = 2 if len(spelled(word)) >= LONG_LATIN else 1
     return _nearest(word, words.words, words.tokens, words.passages, errors)

@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 
 from base.errors import RemediableError
 from base.notes import Note, note_codes
+from generator.finding.calls import FindRequest
 from generator.finding.events import stream_finding
 from generator.finding.finding import INDEX_SECONDS, OpenedSources, index_as_source
-from generator.finding.request import FindRequest
-from generator.finding.so_far import SoFar
+from generator.finding.result import SoFar
 from generator.finding.state import FindingState
-from generator.tracing.steps import StepEvent
+from generator.tracing import StepEvent
 from retriever.errors import SourceFailed
 from retriever.following import FollowingIndex
 from retriever.index import SearchIndex
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class FoundEvent:
-    """A sent event: a `FindingEvent`, or first `search` with the id of the kept search."""
+    """A sent event: a `StreamEvent`, or first `search` with the id of the kept search."""
 
     kind: str
     data: Mapping[str, Any]

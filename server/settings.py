@@ -24,6 +24,14 @@ def _address_or_none(value: str) -> str:
     return plain_address(value) if value else ""
 
 
+def _host_or_none(value: str) -> str:
+    """Refuse a path: the page's files and links start at the root of the host."""
+    address = _address_or_none(value).rstrip("/")
+    if urlsplit(address).path:
+        raise ValueError("must have no path: the page needs a host name of its own, like search.example.org")
+    return address
+
+
 def _each(is_right: Callable[[str], bool], what: str) -> AfterValidator:
     """Check each item of a list separated by commas."""
 
@@ -75,7 +83,7 @@ class ServerSettings(LayeredSettings):
         default=False,
         description="callers from this machine are the operator until a key is made; not behind a proxy",
     )
-    public_url: Annotated[str, AfterValidator(_address_or_none)] = Field(
+    public_url: Annotated[str, AfterValidator(_host_or_none)] = Field(
         default="",
         description="address at which readers reach the server, like https://search.example.org; "
         "default is the address of the request",

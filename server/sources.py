@@ -12,7 +12,7 @@ from base.logs import get_logger
 from base.notes import Note
 from base.remedies import describe_error
 from generator.request import Settings
-from generator.tracing.progress import ended
+from generator.tracing import ended
 from indexer.settings import IndexerSettings
 from retriever.errors import SourceFailed, UnknownSource
 from retriever.index import OpenIndex, SearchIndex

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from base.errors import InvalidCall
 from base.records import IF_ANY, Recordable
 from generator.strategist import with_strategy
-from generator.tracing.steps import Step
+from generator.tracing import Step
 from indexer.versions.manifest import Manifest
 from retriever.calls import IndexSearch
 from retriever.index import OpenIndex, SearchIndex

@@ -110,14 +110,11 @@ def judgement(prompt: str, _: Draw) -> dict[str, Any]:
     return {
         "reason": "Judged by shared words.",
         "score": round(min(1.0, share + 0.2 * related), 3),
-        "shares_subject": related,
-        "shares_domain": related,
-        "shares_intent": related,
+        **dict.fromkeys(("shares_subject", "shares_domain", "shares_intent"), related),
         "topic": round(0.6 * share, 3),
         "context": round(0.3 * share, 3),
         "depth": 0.05 if related else 0.0,
-        "stuffed_with_keywords": False,
-        "misleading": False,
+        **dict.fromkeys(("stuffed_with_keywords", "misleading"), False),
     }
 
 
@@ -128,8 +125,7 @@ def understanding(prompt: str, _: Draw) -> dict[str, Any]:
     return {
         "intent": "survey",
         "domain": words[0],
-        "first_year": None,
-        "last_year": None,
+        **dict.fromkeys(("first_year", "last_year")),
         "recent": False,
         "sources": [],
         "sources_reason": "",
@@ -139,33 +135,27 @@ def understanding(prompt: str, _: Draw) -> dict[str, Any]:
     }
 
 
-def query_writing(prompt: str, draw: Draw) -> dict[str, Any]:
+def query_writing(prompt: str, _: Draw) -> dict[str, Any]:
     """Give all kinds of sources the words of the question."""
-    words = words_of(value_of("question", prompt))[:8]
-    del draw
+    words = _padded(words_of(value_of("question", prompt))[:8], "research")
     kinds = re.findall(r'^"?([a-z_-]+)"?', value_of("sources", prompt), re.MULTILINE) or ["index"]
-    return {"sources": [{"source": kind, "terms": _padded(words, "research")} for kind in kinds]}
+    return {"sources": [{"source": kind, "terms": words} for kind in kinds]}
 
 
 def evolver(prompt: str, _: Draw) -> dict[str, Any]:
     """Make queries of the words of the paper's title."""
     words = " ".join(words_of(value_of("title", prompt))[:4]) or "research"
-    return {
-        "method": f"{words} methods",
-        "application": f"{words} applications",
-        "limitation": f"{words} limits",
-    }
+    aspects = {"method": "methods", "application": "applications", "limitation": "limits"}
+    return {name: f"{words} {aspect}" for name, aspect in aspects.items()}
 
 
 def reranking(prompt: str, _: Draw) -> dict[str, Any]:
     """Order papers by shared words."""
     question = value_of("question", prompt)
-    papers = {number: overlap(question, text) for number, text in items_of("paper", prompt).items()}
-    ordered = sorted(papers, key=lambda number: (-papers[number], number))
+    scores = {number: overlap(question, text) for number, text in items_of("paper", prompt).items()}
+    ordered = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
     return {
-        "papers": [
-            {"paper": number, "score": round(papers[number], 3), "why": "Shared words."} for number in ordered
-        ]
+        "papers": [{"paper": n, "score": round(score, 3), "why": "Shared words."} for n, score in ordered]
     }
 
 
@@ -190,30 +180,20 @@ def benchmark_questions(prompt: str, _: Draw) -> dict[str, Any]:
 
 def sub_answer(prompt: str, draw: Draw) -> dict[str, Any]:
     """Answer with the quoted sentence."""
-    quoted = brief_answer(prompt, draw)["body"]
-    return {
-        "answer": quoted[0]["text"][:100] if quoted else "",
-        "passages": quoted[0]["citations"] if quoted else [],
-        "answered": bool(quoted),
-    }
+    quoted = (brief_answer(prompt, draw)["body"] or [{"text": "", "citations": []}])[0]
+    answered = bool(quoted["text"])
+    return {"answer": quoted["text"][:100], "passages": quoted["citations"], "answered": answered}
 
 
 def check(prompt: str, _: Draw) -> dict[str, Any]:
     """Call each sentence supported whose words are in the passages."""
-    passages = value_of("passages", prompt)
-    return {
-        "judgements": [
-            {
-                "sentence": number,
-                "verdict": "supported" if overlap(text, passages) >= RELATED else "unsupported",
-                "why": "",
-            }
-            for number, text in list(items_of("sentence", prompt).items())[:20]
-        ]
-    }
+    passages, claims = value_of("passages", prompt), list(items_of("sentence", prompt).items())[:20]
+    supported = {number: overlap(text, passages) >= RELATED for number, text in claims}
+    verdicts = {number: "supported" if is_so else "unsupported" for number, is_so in supported.items()}
+    return {"judgements": [{"sentence": n, "verdict": verdict, "why": ""} for n, verdict in verdicts.items()]}
 
 
-def accuracy(prompt: str, _: random.Random | None) -> dict[str, Any]:
+def accuracy(prompt: str, _: Draw) -> dict[str, Any]:
     """Call an answer correct that contains enough words of a reference."""
     answered, references = value_of("answer", prompt), items_of("reference", prompt).values()
     best = max((overlap(reference, answered) for reference in references), default=0.0)

@@ -43,7 +43,7 @@ from base.terminal.output import echo, echo_json, echo_lines
 from eval.collection import Qrels, read_qrels
 from eval.progress import question_bar
 from eval.statistics import area_under_curve
-from generator.finding.request import FindRequest
+from generator.finding.calls import FindRequest
 from indexer.options import json_option
 from retriever.answerability import EVIDENCE, answerability_features
 from retriever.index import SearchIndex

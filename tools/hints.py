@@ -18,7 +18,7 @@ import click
 from base.sample import SAMPLE, SAMPLE_PAPERS
 from base.terminal.output import echo
 from generator.answers.answer import SECTIONS
-from generator.checking.check import Hint, check_sentence
+from generator.checking import Hint, check_sentence
 from indexer.corpora.papers import Paper
 from indexer.files.stored import stored_passages
 from indexer.options import json_option

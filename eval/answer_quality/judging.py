@@ -21,12 +21,12 @@ from pydantic import BaseModel, StringConstraints
 from eval.statistics import mean_of_known
 from generator.answers.answer import Sentence, cited_passages
 from generator.answers.judging import MOST_CLAIMS, Claim, check_step
-from generator.checking.check import Check, Hint, check_sentence
+from generator.checking import Check, Hint, check_sentence
 from generator.errors import ModelFailed
 from generator.llm import LanguageModel, Reply
 from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
-from generator.tracing.steps import Step
+from generator.tracing import Step
 from indexer.corpora.papers import Language, language_of
 from indexer.files.schema import StoredPassage
 

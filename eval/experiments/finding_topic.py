@@ -26,12 +26,11 @@ from eval.files import Input
 from eval.runs import Ranking, as_written
 from generator.errors import CircuitOpen, ContextExceeded, ModelFailed, ModelRefusedCall
 from generator.finding.agents import PURE
-from generator.finding.calls import FindOptions
+from generator.finding.calls import FindOptions, FindRequest
 from generator.finding.finding import OpenedSources, find_in_sources, find_resources, index_as_source
-from generator.finding.request import FindRequest, FindResources
 from generator.finding.result import FoundPapers
-from generator.finding.state import FindingState
-from generator.tracing.steps import Step
+from generator.finding.state import FindingState, FindResources
+from generator.tracing import Step
 from indexer.corpora.papers import Paper
 from retriever.calls import SourceNames
 from retriever.conditions import find_conditions
@@ -127,7 +126,7 @@ def opened_finding(call: PapersCall) -> Iterator[Materials]:
         own = PaperInputs(days, records)
         notes = ["Published values are of other papers and questions: compare within a table only."]
         if not materials.settings.generator.llm.configured:
-            notes.append("Without a language model (--model), rules write queries, judge and re-rank.")
+            notes.append("Without a language model (--model), rules judge and no queries are added.")
         if dated := sum(query_id in own.days for query_id in materials.topics):
             notes.append(f"{dated:,} topics have a day: papers that are newer are left out.")
         yield replace(materials, inputs=inputs, notes=(*notes, *materials.notes), own=own)

@@ -48,7 +48,7 @@ from eval.kept import KeptTopics, as_json, keeping
 from eval.manifest import differences, made_with
 from eval.progress import question_bar
 from eval.runs import run_lines
-from generator.tracing.progress import all_of
+from generator.tracing import all_of
 from retriever.errors import BadExpression, BadQuestion
 
 MANIFEST, METRICS, KEPT = "manifest.json", "metrics.json", "kept.jsonl"

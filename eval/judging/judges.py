@@ -21,15 +21,14 @@ from eval.places import open_places
 from eval.progress import question_bar
 from eval.ranking import MOST_FAILURES
 from generator.errors import ModelFailed
-from generator.finding.agents.judgement import judge
-from generator.finding.agents.relevance_judgement import WORDS
+from generator.finding.agents.judgement import WORDS, judge
+from generator.finding.calls import FindRequest
 from generator.finding.finding import OpenedSources, find_resources
-from generator.finding.request import FindRequest
 from generator.finding.state import FindingState, FoundBy, Judgement, KnownPaper
 from generator.llm import LanguageModel
 from generator.pipeline import Settings
 from generator.prompts import load_prompt
-from generator.tracing.steps import Step, StepEvent
+from generator.tracing import Step, StepEvent
 from retriever.errors import SourceFailed
 
 COSINE = "cosine"  # the measure of an encoder, in `Judgement.by`

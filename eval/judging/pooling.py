@@ -18,11 +18,11 @@ from eval.manifest import index_record, model_record, search_record, software, s
 from eval.places import Places, open_places
 from eval.progress import question_bar
 from eval.ranking import MOST_FAILURES, OF_A_QUESTION
+from generator.finding.calls import FindRequest
 from generator.finding.finding import find_in_sources
-from generator.finding.request import FindRequest
 from generator.llm import LanguageModel
 from generator.pipeline import Settings
-from generator.tracing.steps import error_text
+from generator.tracing import error_text
 from indexer.corpora.papers import Paper
 from indexer.options import chosen_index
 from retriever.errors import BadQuestion, SourceFailed

@@ -12,7 +12,7 @@ from pydantic import Field, computed_field
 
 from base.records import IF_ANY, IF_KNOWN, INTERNAL, Recordable
 from base.terminal.output import visible
-from generator.checking.check import Check, Hint
+from generator.checking import Check, Hint
 from indexer.corpora.papers import Language
 from indexer.files.schema import StoredPassage
 from retriever.stages.hits import SearchResult, unknown_words_note

@@ -16,7 +16,7 @@ from generator.answers.answer import (
     not_checked_line,
     quoted,
 )
-from generator.checking.check import Check
+from generator.checking import Check
 from indexer.corpora.papers import Language
 from retriever.citing.reference_list import entries_of, reference_list
 from retriever.reference import csl_item

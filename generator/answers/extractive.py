@@ -54,21 +54,6 @@ async def searched_terms(
     return await index.run(terms_of, request, settings)
 
 
-async def quoted_answer(
-    result: SearchResult,
-    index: SearchIndex,
-    terms: SearchTerms | None,
-    threshold: float,
-    most: int,
-    *,
-    findings: bool = True,
-) -> Answer:
-    """Quote the evidence of a search in a thread; see `extractive_answer`."""
-    return await index.run(
-        lambda _: extractive_answer(result, index, terms, threshold, most, findings=findings)
-    )
-
-
 def extractive_answer(
     result: SearchResult,
     index: SearchIndex,
@@ -294,11 +279,11 @@ def quotable_sentences(text: str, question: str) -> list[str]:
 def is_statement(sentence: str) -> bool:
     """Check for a complete statement of ordinary length that is neither list nor reference."""
     language = "ko" if language_of(sentence) == "ko" else "en"
-    words = len(WORD.findall(sentence))
+    words, separators = len(WORD.findall(sentence)), len(SEPARATOR.findall(sentence))
     return (
         len(sentence) <= LONGEST
         and words >= FEWEST_WORDS[language]
-        and not is_separated(sentence, words)
+        and not (separators >= LEAST_SEPARATORS and separators >= LIST_SHARE * words)
         and not QUESTION_MARK.search(sentence)
         and not LOWERCASE_WORD.match(sentence)
         and not BULLET.match(sentence)
@@ -309,15 +294,10 @@ def is_statement(sentence: str) -> bool:
     )
 
 
-def is_separated(sentence: str, words: int) -> bool:
-    """Check whether a sentence has hardly more words than separators."""
-    separators = len(SEPARATOR.findall(sentence))
-    return separators >= LEAST_SEPARATORS and separators >= LIST_SHARE * words
-
-
 def repeats(sentence: str, question: str) -> bool:
     """Check whether a sentence has the words of the question and hardly any others."""
-    own, asked = (Counter(WORD.findall(_folded(text))) for text in (sentence, question))
+    folded = (unicodedata.normalize("NFKC", text).casefold() for text in (sentence, question))
+    own, asked = (Counter(WORD.findall(text)) for text in folded)
     different = (own - asked).total() + (asked - own).total()
     return different <= SAME_WORDS * (own.total() + asked.total())
 
@@ -333,7 +313,3 @@ def _ends_as_statement(sentence: str) -> bool:
     if not found["stop"]:
         return last == "다"
     return last in "다요" or (ord(last) - ord("가")) % FINALS == FINAL_M
-
-
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()

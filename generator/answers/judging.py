@@ -13,12 +13,12 @@ from pydantic import BaseModel, Field, StringConstraints
 from base.errors import ResourceError
 from base.notes import Note
 from generator.answers.answer import Answer, Sentence, cited_passages
-from generator.checking.check import Check, Hint
+from generator.checking import Check, Hint
 from generator.llm import Reply
-from generator.model_step import ModelStep, UnusableReply, constant, no_listener
+from generator.model_step import ModelStep, UnusableReply, constant
 from generator.prompts import load_prompt
 from generator.request import Resources
-from generator.tracing.steps import Step, error_text
+from generator.tracing import Step, error_text
 from indexer.corpora.papers import Language
 from indexer.files.schema import StoredPassage
 
@@ -74,14 +74,10 @@ async def judged(
     title = Claim(answer.title, tuple(dict.fromkeys(each for s in answer.sentences for each in s.citations)))
     claims = [title] if answer.title_check == "not checked" and title.citations else []
     claims += [_claim(sentence) for sentence in answer.sentences if sentence.check == "not checked"]
-    judge = resources.index.entailment.settings.judge
-    if judge == "none" or not claims:
-        return answer
-    if judge == "local":
+    judge, verdicts = resources.index.entailment.settings.judge, None
+    if claims and judge == "local":
         verdicts = await _by_entailment(parent, claims, evidence, resources)
-    elif resources.model is None:
-        return answer
-    else:
+    elif claims and judge != "none" and resources.model is not None:
         step = check_step(claims, evidence, answer.language, resources.model.settings.revision)
         verdicts = await step.run(parent, resources.model)
     return answer if verdicts is None else _with_verdicts(answer, title, verdicts)
@@ -132,13 +128,11 @@ def check_step(
     texts = [f"({', '.join(numbers[each] for each in claim.citations)}) {claim.text}" for claim in claims]
 
     def read(reply: Reply[Judgements]) -> Verdicts:
-        by_number = {each.sentence: each for each in reply.value.judgements}
-        if left_out := [number for number in range(1, len(claims) + 1) if number not in by_number]:
-            raise UnusableReply(f"did not judge sentence {left_out[0]}")
-        by_claim = {
-            claim: (by_number[number].verdict, by_number[number].why)
-            for number, claim in enumerate(claims, 1)
-        }
+        by_number = {each.sentence: (each.verdict, each.why) for each in reply.value.judgements}
+        try:
+            by_claim = {claim: by_number[number] for number, claim in enumerate(claims, 1)}
+        except KeyError as number:
+            raise UnusableReply(f"did not judge sentence {number}") from None
         return Verdicts(by_claim, f"{reply.model}@{revision}" if revision else reply.model)
 
     return ModelStep(
@@ -152,28 +146,22 @@ def check_step(
         inputs={"sentences": len(claims)},
         output=lambda verdicts: verdicts and verdicts.as_record(),
         passages=passages,
-        listening=no_listener,
     )
 
 
 def _with_verdicts(answer: Answer, title: Claim, verdicts: Verdicts) -> Answer:
+    """Return an answer with the verdicts on its claims, and what the judge misses as hints; others stay."""
+
+    def judge(claim: Claim, check: Check, hints: tuple[Hint, ...]) -> tuple[Check, tuple[Hint, ...]]:
+        verdict, why = verdicts.by_claim.get(claim, (check, ""))
+        missed = (Hint("judge", {"text": why}),) if verdict == "unsupported" and why else ()
+        return verdict, (*hints, *missed)
+
     sentences = []
     for sentence in answer.sentences:
-        check, hints = _result(_claim(sentence), sentence.check, sentence.hints, verdicts)
+        check, hints = judge(_claim(sentence), sentence.check, sentence.hints)
         sentences.append(replace(sentence, check=check, hints=hints))
     if answer.title_check:
-        check, hints = _result(title, answer.title_check, answer.title_hints, verdicts)
+        check, hints = judge(title, answer.title_check, answer.title_hints)
         answer = replace(answer, title_check=check, title_hints=hints)
     return replace(answer, sentences=tuple(sentences), checked_by=verdicts.judge)
-
-
-def _result(
-    claim: Claim, check: Check, hints: tuple[Hint, ...], verdicts: Verdicts
-) -> tuple[Check, tuple[Hint, ...]]:
-    """Return the verdict on a claim and its hints, with what the judge misses; other checks stay."""
-    if claim not in verdicts.by_claim:
-        return check, hints
-    verdict, why = verdicts.by_claim[claim]
-    if verdict == "unsupported" and why:
-        hints = (*hints, Hint("judge", {"text": why}))
-    return verdict, hints

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from typing import Annotated, Self, TypeAlias
+from itertools import takewhile
+from typing import Annotated, Any, Self, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -16,6 +16,7 @@ from pydantic import (
     create_model,
     model_validator,
 )
+from pydantic_core import from_json
 
 from base.letters import HANGUL
 from base.notes import Note
@@ -29,10 +30,9 @@ from generator.answers.answer import (
     without_markup,
 )
 from generator.answers.extractive import MOST_SENTENCES
-from generator.answers.streaming import each_sentence, sections_so_far
-from generator.checking.check import check_sentence
-from generator.llm import Reply
-from generator.llm.reading import fitted_value, numbers_in
+from generator.checking import check_sentence
+from generator.llm import Growth, OnText, Reply
+from generator.llm.reading import fitted_value, numbers_in, without_thoughts
 from generator.model_step import ModelStep
 from generator.prompts import load_prompt
 from indexer.corpora.papers import Language, language_of, language_of_question
@@ -147,9 +147,14 @@ def written_answer(
         further.append(left_out.render(exclusions=excluded))
     check = make_check(evidence, index, exclusions)
 
-    async def closed(text: str) -> None:
-        if on_sentences and (begun := _begun(text, schema, form.sections)):
-            on_sentences(_certain(*begun, check))
+    def closed(text: str) -> None:
+        so_far = sections_so_far(text, form.sections)
+        try:
+            written = fitted_value({"title": ""} | so_far, schema)
+        except ValidationError:
+            return
+        if on_sentences:
+            on_sentences(_certain(written, written.answered if "answered" in so_far else None, check))
 
     def read(reply: Reply[WrittenAnswer]) -> Answer:
         if on_sentences:
@@ -170,7 +175,7 @@ def written_answer(
         fault=partial(_wrong_language, language),
         further="\n\n".join(further),
         further_versions={"exclusions_prompt_version": left_out.version} if left_out else {},
-        listening=partial(each_sentence, closed=closed) if on_sentences else nullcontext,
+        on_text=each_sentence(closed) if on_sentences else None,
     )
 
 
@@ -258,18 +263,6 @@ def _in_order(written: WrittenAnswer) -> Iterator[tuple[str, Section, tuple[int,
             yield sentence.text, section, tuple(sentence.citations)
 
 
-def _begun(
-    text: str, schema: type[WrittenAnswer], sections: Sequence[Section]
-) -> tuple[WrittenAnswer, bool | None] | None:
-    """Parse an unfinished answer; the second value is its `answered` field, None if not written yet."""
-    so_far = sections_so_far(text, sections)
-    try:
-        written = fitted_value({"title": ""} | so_far, schema)
-    except ValidationError:
-        return None
-    return written, written.answered if "answered" in so_far else None
-
-
 def _certain(written: WrittenAnswer, answered: bool | None, check: SentenceCheck) -> tuple[Sentence, ...]:
     """Return the sentences of an unfinished answer that will stay, with their checks.
 
@@ -285,3 +278,70 @@ def _certain(written: WrittenAnswer, answered: bool | None, check: SentenceCheck
         elif answered is None:
             break
     return tuple(certain)
+
+
+# Unfinished answers
+
+LONGEST_READ = 200_000  # characters of an unfinished answer that are parsed; long answers have a tenth
+PARTS = {"text", "citations"}  # of a complete sentence
+
+
+def each_sentence(closed: Callable[[str], None]) -> OnText:
+    """Return a listener that passes the text of an answer to `closed` after each closing brace."""
+    heard = 0
+
+    def listen(growth: Growth) -> None:
+        nonlocal heard
+        before, heard = heard, len(growth.text)
+        if "}" in growth.text[before if before <= heard else 0 :]:
+            closed(growth.text)
+
+    return listen
+
+
+def partial_json(text: str, *, strings: bool = False) -> dict[str, Any]:
+    """Return the object that an unfinished text starts, without its unfinished values; {} if there is none.
+
+    With `strings` an unfinished string is kept as far as it goes.
+    """
+    if "{" not in text:  # reasoning may have some hundred thousand characters
+        return {}
+    text = text if text.lstrip().startswith("{") else without_thoughts(text)
+    begin = text.find("{")
+    try:
+        allow: Any = "trailing-strings" if strings else True
+        read = from_json(text[begin : begin + LONGEST_READ], allow_partial=allow) if begin >= 0 else {}
+    except ValueError:
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
+def readable(text: str) -> str:
+    """Return title and sentences of an unfinished answer, one per line; "" before the first."""
+    read = partial_json(text, strings=True)
+    sections = [read.get(section) for section in SECTIONS]
+    listed = [sentence for section in sections if isinstance(section, list) for sentence in section]
+    texts = [read.get("title"), *(each.get("text") for each in listed if isinstance(each, dict))]
+    return "\n".join(line for line in texts if isinstance(line, str) and line)
+
+
+def sections_so_far(text: str, sections: Sequence[Section]) -> dict[str, Any]:
+    """Return the certain parts of an unfinished answer: `answered`, and the complete sentences in order.
+
+    A section that is missing before a later one is empty. Nothing is certain after the first incomplete
+    sentence, or after a section that is no list: its order would change.
+    """
+
+    def is_sentence(value: Any) -> bool:
+        return isinstance(value, dict) and value.keys() >= PARTS
+
+    read = partial_json(text[: text.rfind("}") + 1])  # up to the end of a sentence
+    certain = {"answered": read["answered"]} if "answered" in read else {}
+    there = [section for section in sections if section in read]
+    for section in sections[: sections.index(there[-1]) + 1] if there else ():
+        listed = read.get(section, [])
+        complete = isinstance(listed, list) and list(takewhile(is_sentence, listed))
+        certain[section] = complete or []
+        if complete != listed or section == next(reversed(read)):  # it may be incomplete
+            break
+    return certain

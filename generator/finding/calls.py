@@ -1,25 +1,21 @@
 """Calls that find papers: the options of `find-papers` and `eval run --find`, and the requests of the API."""
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from dataclasses import asdict, replace
+from datetime import datetime
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field, PlainSerializer
+from pydantic import Field, PlainSerializer, ValidationError
 
-from base.calls import SOME_TEXT, Call, Flag, Section, optional, with_examples
+from base.calls import SOME_TEXT, Call, Flag, Section, invalid_call, optional, with_examples
 from generator.budgets import Budget
 from generator.finding.agents import ADDITIONS, AGENTS, PURE
+from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Language, language_of_question
 from retriever.calls import QUESTION, Filtered, IndexName, SourceNames
-from retriever.request import MAX_CHARACTERS
-
-if TYPE_CHECKING:
-    from generator.finding.request import FindRequest
+from retriever.queries.filters import Filters
+from retriever.request import MAX_CHARACTERS, check_question
 
 SEARCH_ID = r"^[0-9a-f]{32}$"
-# The field of `Filters` that each field of a call sets.
-FILTERS: Mapping[str, str] = {
-    "year": "years", "lang": "lang", "journal": "journal", "author": "author", "type": "type",
-}  # fmt: skip
+FILTERS = {"year": "years"} | {name: name for name in ("lang", "journal", "author", "type")}  # by option
 
 Wording: TypeAlias = Literal["brief", "complex"]  # of the prompt that judges papers
 Most = Annotated[int | None, Field(ge=0, le=1_000_000_000, examples=[200])]
@@ -103,6 +99,52 @@ class FindOptions(Call):
     ] = frozenset()
 
 
+class FindRequest(FindOptions):
+    """A question and the options of a search for papers."""
+
+    question: str
+    evolved: Annotated[int, Field(ge=0, le=100)] = 5  # evolved queries sampled for a round
+    filters: Filters = Filters()
+    budget: Budget = Budget()
+    this_year: Annotated[int, Field(ge=FIRST_YEAR, le=LAST_YEAR)] | None = None  # None: the current one
+
+    def __init__(self, question: str, **options: Any) -> None:
+        """Check the question and the options.
+
+        Raises:
+            BadQuestion: the question is empty or too long.
+            InvalidCall: an option is unknown or out of bounds.
+        """
+        check_question(question)
+        try:
+            super().__init__(**{"question": question, **options})
+        except ValidationError as error:
+            raise invalid_call(error) from None
+
+    def does(self, name: str) -> bool:
+        """Check whether an agent or an addition is on."""
+        return name not in self.without
+
+    @property
+    def year(self) -> int:
+        """The year by which papers are recent."""
+        return self.this_year or datetime.now().astimezone().year
+
+    @property
+    def language(self) -> Language:
+        """The language of the question."""
+        return language_of_question(self.question)
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the request as JSON, for a trace."""
+        options = {name: getattr(self, name) for name in type(self).model_fields}
+        return options | {
+            "without": sorted(self.without),
+            "filters": self.filters.as_record(),
+            "budget": asdict(self.budget),
+        }
+
+
 class FindCall(FindOptions, Filtered):
     """A new search for papers, or a kept one to continue."""
 
@@ -142,14 +184,12 @@ class FindCall(FindOptions, Filtered):
         Most, Flag(section=Section.BUDGETS), Field(description="Maximum number of judged papers.")
     ] = None
 
-    def request(self) -> "FindRequest":
+    def request(self) -> FindRequest:
         """Return the request of the generator.
 
         Raises:
             BadQuestion, BadFilter, InvalidCall: the request is invalid.
         """
-        from generator.finding.request import FindRequest
-
         without = self.without | (PURE if self.pure else frozenset())
         return FindRequest(
             self.question or "",
@@ -158,7 +198,7 @@ class FindCall(FindOptions, Filtered):
             budget=Budget(self.max_calls, self.max_tokens, self.max_seconds, self.max_papers),
         )
 
-    def resumed(self, kept: "FindRequest") -> "FindRequest":
+    def resumed(self, kept: FindRequest) -> FindRequest:
         """Return the saved request with the options of this call, and with its budget."""
         new, given = self.request(), self.model_fields_set
         named = given | ({"without"} if "pure" in given else set())

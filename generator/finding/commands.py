@@ -17,8 +17,8 @@ from retriever.export_files import check_export, write_export
 from retriever.options import COMPLETIONS, chosen_place, export_options
 
 if TYPE_CHECKING:
+    from generator.finding.calls import FindRequest
     from generator.finding.finding import OpenedSources
-    from generator.finding.request import FindRequest
     from generator.finding.result import FoundPapers
     from generator.finding.state import FindingState
     from generator.request import Settings
@@ -61,19 +61,19 @@ def find_papers(
 ) -> None:
     """Find papers for QUESTION: a list with scores, reasons, and how each paper was found.
 
-    The question is searched for in several wordings. The papers found are judged, references of relevant
-    papers are followed, and further queries are made from relevant papers. A language model judges and writes
-    queries if one is configured, else rules do. Ctrl-C ends the search with the papers found so far.
+    The papers found are judged, and references of relevant papers are followed. A language model, if one is
+    configured, judges, searches in several wordings, and makes further queries from relevant papers. Ctrl-C
+    ends the search with the papers found so far.
 
     With --resume, omitted options keep their saved values, except budgets. Budgets include earlier spending.
     """
     from base.files.output_files import check_output
     from generator.finding.console import show_account, show_papers
-    from generator.finding.finding import open_declared_sources, open_index_as_source
+    from generator.finding.finding import open_places
     from generator.finding.state import FindingState
     from generator.places import check_files
     from generator.request import Settings
-    from generator.tracing.trace import Trace
+    from generator.tracing import Trace
     from indexer.settings import named_paths
 
     check_export(export, cite, out, as_json=as_json)
@@ -91,10 +91,7 @@ def find_papers(
     for file in filter(None, (out, trace_file)):
         check_output(file, (resume_file,))
 
-    if call.sources:
-        opening = open_declared_sources(call.sources, settings)
-    else:
-        opening = open_index_as_source(name, settings)
+    opening = open_places(name, call.sources, settings)
     found, ended = _search(opening, request, settings, state, save_file)
     try:
         if as_json:
@@ -129,9 +126,9 @@ def _search(
     from generator.console import live_progress
     from generator.finding.console import finding_line
     from generator.finding.finding import find_in_sources
-    from generator.finding.so_far import SoFar, cancelled_by_sigterm
+    from generator.finding.result import SoFar, cancelled_by_sigterm
     from generator.places import run
-    from generator.tracing.steps import StepEvent, error_text
+    from generator.tracing import StepEvent, error_text
 
     so_far = SoFar()
 

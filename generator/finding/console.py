@@ -11,8 +11,7 @@ from generator.finding.agents.reranking import LONGEST_WHY
 from generator.finding.events import STEPS
 from generator.finding.result import FoundPapers
 from generator.finding.state import FindingState, FoundBy
-from generator.tracing.steps import StepEvent
-from generator.tracing.trace import Trace
+from generator.tracing import StepEvent, Trace
 
 INDENT = "    "
 WAYS = {"query": "found at rank {} by {}", "reference": "reference {} of {}", "citing": "refers to {1}"}
@@ -46,8 +45,8 @@ def show_papers(found: FoundPapers) -> None:
     """Print the papers with scores, reasons and how each was found."""
     for rank, ranked in enumerate(found.papers, 1):
         paper = ranked.known.paper
-        title = paper.title or paper.title2 or "(no title)"
-        echo(f"{rank:>3} {ranked.score:.2f} ", styled(shortened(title), bold=True))
+        title = shortened(ranked.known.title or "(no title)")
+        echo(f"{rank:>3} {ranked.score:.2f} ", styled(title, bold=True))
         authors = ", ".join(shortened(author, LONGEST_NAME) for author in paper.authors[:3])
         facts = [ranked.paper_id, str(paper.year or ""), shortened(paper.journal), authors]
         lines = ["; ".join(filter(None, facts)), shortened(ranked.why, LONGEST_WHY)]
@@ -58,8 +57,7 @@ def show_papers(found: FoundPapers) -> None:
     if near := found.near:
         echo("next below these:")
         for paper_id, known in near:
-            title = shortened(known.paper.title or known.paper.title2 or "(no title)")
-            echo(f"    {known.score:.2f} {title} ({paper_id})")
+            echo(f"    {known.score:.2f} {shortened(known.title or '(no title)')} ({paper_id})")
 
 
 def show_account(found: FoundPapers) -> None:

@@ -14,8 +14,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from generator.budgets import Spent
+from generator.finding.calls import FindRequest
 from generator.finding.finding import OpenedSources, find_in_sources
-from generator.finding.request import FindRequest
 from generator.finding.result import (
     BriefPaper,
     FoundPapers,
@@ -27,10 +27,8 @@ from generator.finding.result import (
 from generator.finding.state import FindingState, FoundBy, KnownPaper, Score
 from generator.llm import LanguageModel
 from generator.request import Settings
-from generator.tracing.progress import snapshots
-from generator.tracing.steps import Listener, StepEvent
+from generator.tracing import Listener, StepEvent, StreamEvent, snapshots
 
-FindingEventKind: TypeAlias = Literal["step", "understanding", "queries", "papers", "spent", "done"]
 FindingStep: TypeAlias = Literal[
     "understanding", "retrieval", "judgement", "refchain", "evolver", "reranking"
 ]
@@ -77,18 +75,6 @@ class SpentEvent(Spent):
     known: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class FindingEvent:
-    """One event of a streamed search for papers; `data` is JSON, of `done` the record with its tree.
-
-    A repeated query or paper replaces the earlier one. Long texts are shortened in the middle, the text of a
-    query in the same way in all events.
-    """
-
-    kind: FindingEventKind
-    data: Mapping[str, Any]
-
-
 async def stream_finding(
     opened: OpenedSources,
     request: FindRequest,
@@ -97,8 +83,11 @@ async def stream_finding(
     state: FindingState | None = None,
     model: LanguageModel | None = None,
     listener: Listener | None = None,
-) -> AsyncGenerator[FindingEvent, None]:
-    """Find papers like `find_in_sources` and yield events as they occur; `done` is the last.
+) -> AsyncGenerator[StreamEvent, None]:
+    """Find papers like `find_in_sources` and yield its events; `done`, the record with its tree, is last.
+
+    The others are step, understanding, queries, papers and spent. A repeated query or paper replaces the
+    earlier one. Long texts are shortened in the middle, the text of a query in the same way in all events.
 
     A resumed `state` is sent completely. A reader that stops early closes the generator
     (`contextlib.aclosing`), which cancels the work, including model calls, and waits until it ends.
@@ -118,7 +107,7 @@ async def stream_finding(
                 yield event
             sent = newest
             if found:
-                yield FindingEvent("done", await asyncio.to_thread(found.as_tree_record))
+                yield StreamEvent("done", await asyncio.to_thread(found.as_tree_record))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,21 +135,21 @@ def _next_state(known: _State, event: StepEvent) -> _State:
     return replace(known, step=begun, layer=layer)
 
 
-def _new_events(sent: _State, known: _State, request: FindRequest) -> Iterator[FindingEvent]:
+def _new_events(sent: _State, known: _State, request: FindRequest) -> Iterator[StreamEvent]:
     """Yield the events that lead from `sent` to `known`."""
     if known.state is not None and known.state is not sent.state:
         yield from _of_state(sent.state or FindingState(request.question), known.state, request)
     if known.step is not None and known.step != sent.step:
-        yield FindingEvent("step", known.step)
+        yield StreamEvent("step", known.step)
 
 
-def _of_state(before: FindingState, state: FindingState, request: FindRequest) -> Iterator[FindingEvent]:
+def _of_state(before: FindingState, state: FindingState, request: FindRequest) -> Iterator[StreamEvent]:
     if state.understanding is not None and state.understanding != before.understanding:
-        yield FindingEvent("understanding", asdict(state.understanding))
+        yield StreamEvent("understanding", asdict(state.understanding))
     known = set(before.queries)
     if queries := [query_record(query) for query in state.queries if query not in known]:
         shortened = [query | {"text": shorten(query["text"])} for query in queries]
-        yield FindingEvent("queries", {"queries": shortened})
+        yield StreamEvent("queries", {"queries": shortened})
     threshold = request.threshold
     changed = [
         (paper_id, paper)
@@ -174,10 +163,10 @@ def _of_state(before: FindingState, state: FindingState, request: FindRequest) -
         for paper_id, paper in changed
     ]
     for start in range(0, len(records), PAPERS_IN_AN_EVENT):
-        yield FindingEvent("papers", {"papers": records[start : start + PAPERS_IN_AN_EVENT]})
+        yield StreamEvent("papers", {"papers": records[start : start + PAPERS_IN_AN_EVENT]})
     relevant = len(state.relevant(threshold))
     spent = state.spent.as_record() | {"relevant": relevant, "known": len(state.papers)}
-    yield FindingEvent("spent", spent)
+    yield StreamEvent("spent", spent)
 
 
 def _paper_record(paper_id: str, known: KnownPaper, *, relevant: bool) -> dict[str, Any]:

@@ -4,26 +4,30 @@ Scripts and notebooks call `find_papers`; callers with open sources await `find_
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from base.errors import InvalidCall
 from base.logs import request_id
 from base.notes import Note
 from base.untrusted import one_line
 from generator.budgets import Allowance, Budget, Spent
-from generator.finding.agents.prompts import agent_prompts
-from generator.finding.calls import FindCall
-from generator.finding.loop import find_in_steps
-from generator.finding.request import FindRequest, FindResources
+from generator.finding.agents.evolver import evolve
+from generator.finding.agents.judgement import judge
+from generator.finding.agents.refchain import follow
+from generator.finding.agents.reranking import RankedPaper, rerank
+from generator.finding.agents.retrieval import retrieve
+from generator.finding.agents.understanding import understand
+from generator.finding.calls import FindCall, FindRequest, Wording
 from generator.finding.result import FoundPapers
-from generator.finding.state import FindingState
+from generator.finding.state import FindingState, FindResources, SearchQuery
 from generator.llm import LanguageModel
+from generator.prompts import load_prompt
 from generator.request import Settings
-from generator.tracing.steps import Listener, Step
+from generator.tracing import Listener, Step
 from indexer.glossary.storage import Glossary
 from retriever.conditions import find_conditions
 from retriever.queries.filters import Filters
@@ -51,10 +55,19 @@ class OpenedSources:
 
 
 @asynccontextmanager
-async def open_index_as_source(name: str, settings: Settings) -> AsyncIterator[OpenedSources]:
-    """Open an index of this project as the only source; raises like `open_index`."""
-    from retriever.index import open_index
+async def open_places(name: str, sources: Sequence[str], settings: Settings) -> AsyncIterator[OpenedSources]:
+    """Open declared sources, else an index as the only source.
 
+    Raises like `read_declared` and `open_declared`, or like `open_index`.
+    """
+    from retriever.index import open_index
+    from retriever.sources.configuration import read_declared
+    from retriever.sources.gathered import open_declared
+
+    if sources:
+        async with open_declared(read_declared(sources), settings.indexer) as declared:
+            yield OpenedSources(declared)
+        return
     index = await asyncio.to_thread(open_index, settings.indexer, name)
     try:
         yield index_as_source(name, index)
@@ -69,16 +82,6 @@ def index_as_source(name: str, index: "SearchIndex") -> OpenedSources:
     same = (index.manifest.analyzer, index.manifest.decompound) == (ANALYZER, DECOMPOUND)
     source = LimitedSource(IndexSource(name, index), INDEX_SECONDS)
     return OpenedSources([source], index.glossary if same else None)
-
-
-@asynccontextmanager
-async def open_declared_sources(names: Sequence[str], settings: Settings) -> AsyncIterator[OpenedSources]:
-    """Open declared sources; raises like `read_declared` and `open_declared`."""
-    from retriever.sources.configuration import read_declared
-    from retriever.sources.gathered import open_declared
-
-    async with open_declared(read_declared(names), settings.indexer) as sources:
-        yield OpenedSources(sources)
 
 
 async def find_in_sources(
@@ -133,6 +136,82 @@ async def find_in_sources(
         step=step,
         milliseconds=step.milliseconds or 0.0,
     )
+
+
+# The loop
+
+# Names of each agent's prompts, without the language; `judgement` uses the prompt of the requested wording.
+PROMPTS: Mapping[str, tuple[str, ...]] = {
+    "understanding": ("understanding",),
+    "query-writing": ("query_writing",),
+    "judgement": ("judgement_brief", "judgement_complex"),
+    "evolver": ("evolver",),
+    "reranking": ("reranking", "reranking_time"),
+}
+
+
+def agent_prompts(request: FindRequest) -> dict[str, int]:
+    """Return the versions of the prompts that a search may use: {"evolver.en": 2, …}."""
+    names = [name for agent, of in PROMPTS.items() if request.does(agent) for name in of]
+    others = {f"judgement_{wording}" for wording in get_args(Wording) if wording != request.judge}
+    read = [load_prompt(name, request.language) for name in names if name not in others]
+    return {f"{prompt.name}.{prompt.language}": prompt.version for prompt in read}
+
+
+async def find_in_steps(
+    state: FindingState, resources: FindResources, step: Step
+) -> tuple[FindingState, list[RankedPaper]]:
+    """Run the steps until enough relevant papers are known, the rounds are over, or a budget is spent.
+
+    After each step the state is published with the amounts spent so far, to be saved or shown.
+
+    Raises:
+        SourceFailed: no source answered, and the state has no papers.
+    """
+
+    def published(state: FindingState) -> FindingState:
+        state = replace(state, spent=resources.allowance.spent)
+        step.publish(state)
+        return state
+
+    if state.understanding is None:
+        subject = resources.conditions.remaining
+        understanding = await understand(resources, step)
+        texts = dict.fromkeys((subject, *understanding.queries))
+        queries = tuple(
+            SearchQuery(text, "expanded" if place else "question") for place, text in enumerate(texts)
+        )
+        state = published(replace(state, understanding=understanding, subject=subject, queries=queries))
+        step.notes += understanding.notes
+    request = resources.request
+    asked, given = state.understanding and state.understanding.years, request.filters.years
+    if asked and not given:
+        request = request.changed(filters=replace(request.filters, years=asked))
+        resources = replace(resources, request=request)
+    elif asked and asked != given:
+        step.notes.append(Note("years_replaced", years=f"{asked.low or ''}–{asked.high or ''}"))
+    while not resources.allowance.time_is_over:
+        with step.step("round", number=state.round) as inner:
+            state = published(await retrieve(state, resources, inner))
+            state = published(await judge(state, resources, inner))
+            for layer in range(1, request.layers + 1 if request.does("refchain") else 1):
+                state = published(await follow(state, resources, inner, layer=layer))
+                state = published(await judge(state, resources, inner))
+            enough = len(state.relevant(request.threshold)) >= request.papers
+            if enough or resources.allowance.ended:
+                break
+            if not request.does("evolver") or state.round >= request.rounds:
+                break
+            number = state.round
+            state = published(await evolve(state, resources, inner))
+        # Queries that are unsent because sources failed do not start a round.
+        if state.round == number or not any(query.found is None for query in state.queries):
+            break
+    ranked = await rerank(state, resources, step)
+    return published(state), ranked
+
+
+# Resources
 
 
 @asynccontextmanager
@@ -193,10 +272,7 @@ def find_papers(
 
     async def find() -> FoundPapers:
         settings = Settings.from_environment()
-        opening = (
-            open_declared_sources(sources, settings) if sources else open_index_as_source(name, settings)
-        )
-        async with opening as opened:
+        async with open_places(name, sources, settings) as opened:
             return await find_in_sources(opened, request, settings, state=state)
 
     return run(find())

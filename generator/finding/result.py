@@ -1,17 +1,23 @@
-"""Results of a search for papers: ranked list, tree of how each paper was found, and trace."""
+"""Results of a search for papers: ranked list, tree of how each paper was found, trace, partial results."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any, Required
+from pathlib import Path
+from typing import Annotated, Any, Required, cast
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from base.files.output_files import is_stream
 from base.notes import NoteCode, NoteCodes, note_code, note_codes
 from base.records import IF_ANY, Recordable, rounded
 from generator.budgets import Spent
 from generator.finding.agents.reranking import RankedPaper, order_by_rules
-from generator.finding.request import FindRequest
+from generator.finding.calls import FindRequest
 from generator.finding.state import (
     FindingState,
     FoundBy,
@@ -21,7 +27,7 @@ from generator.finding.state import (
     SearchQuery,
     Understanding,
 )
-from generator.tracing.steps import Step
+from generator.tracing import Step, StepEvent
 from indexer.corpora.papers import Language, Paper
 from retriever.reference import web_address
 from retriever.relevance.authority import Cited
@@ -33,6 +39,7 @@ SHOWN_FOUND = 300  # papers per query or paper in the tree
 LONGEST_TEXT = 500  # characters of a title, reason or query in lists
 LONGEST_ABSTRACT = 20_000
 # Fields of a paper in the list.
+OF_RANK = ("score", "why", "authority", "cited", "timeliness")
 LISTED = ("title", "title2", "authors", "year", "journal", "doi", "lang", "cited_by_count")
 
 
@@ -231,23 +238,26 @@ def query_record(query: SearchQuery) -> QueryOfSearch:
 
 def _listed(rank: int, ranked: RankedPaper) -> RankedPaperRecord:
     known, paper, judgement = ranked.known, ranked.known.paper, ranked.known.judgement
-    record: Any = {name: getattr(paper, name) for name in LISTED}
-    record |= {name: getattr(ranked, name) for name in ("score", "why", "authority", "cited", "timeliness")}
-    listed: RankedPaperRecord = record | {
+    assert judgement  # noqa: S101 - of a relevant paper
+    of_paper: Any = {name: getattr(paper, name) for name in LISTED}
+    of_rank: Any = {name: getattr(ranked, name) for name in OF_RANK}
+    listed = {
+        **of_paper,
+        **of_rank,
         "rank": rank,
         "id": ranked.paper_id,
         "relevance": known.score,
         "relevant": True,
-        "reason": judgement.reason if judgement else "",
-        "reason_code": note_code(judgement.reason) if judgement else None,
-        "judged_by": judgement.by if judgement else "",
-        "parts": judgement.parts if judgement else {},
+        "reason": judgement.reason,
+        "reason_code": note_code(judgement.reason),
+        "judged_by": judgement.by,
+        "parts": judgement.parts,
         "found_by": known.found_by,
         "sources": [{"source": source, "id": own} for source, own in known.merged.ids],
         "abstract": paper.abstract[:LONGEST_ABSTRACT],
         "url": _address_of(paper),
     }
-    return listed
+    return cast("RankedPaperRecord", listed)
 
 
 def tree(state: FindingState, threshold: float) -> list[dict[str, Any]]:
@@ -282,16 +292,10 @@ def tree(state: FindingState, threshold: float) -> list[dict[str, Any]]:
 
 def brief_record(known: KnownPaper) -> BriefPaper:
     """Return a paper in lists: title, reason, and if known year, language, web address."""
-    paper, judgement = known.paper, known.judgement
-    code = note_code(judgement.reason) if judgement else None
-    fields: Any = {"reason_code": code, "year": paper.year, "lang": paper.lang, "url": _address_of(paper)}
-    brief: Any = {
-        "title": shorten(paper.title or paper.title2),
-        "reason": shorten(judgement.reason) if judgement else "",
-        **{name: value for name, value in fields.items() if value},
-    }
-    record: BriefPaper = brief
-    return record
+    paper, code = known.paper, note_code(known.reason)
+    fields = {"reason_code": code, "year": paper.year, "lang": paper.lang, "url": _address_of(paper)}
+    brief: Any = {"title": shorten(known.title), "reason": shorten(known.reason)}
+    return cast("BriefPaper", brief | {name: value for name, value in fields.items() if value})
 
 
 def _address_of(paper: Paper) -> str:
@@ -305,3 +309,64 @@ def shorten(text: str) -> str:
         return text
     tail = LONGEST_TEXT // 4
     return f"{text[: LONGEST_TEXT - tail - 1]}…{text[-tail:]}"
+
+
+# Partial results of a running search
+
+
+class SoFar:
+    """Listener that keeps the newest state of a search; None before the first."""
+
+    def __init__(self, state: FindingState | None = None) -> None:
+        """Start with the state of a resumed search, if any."""
+        self.state = state
+        self.step: Step | None = None
+        self._file: tuple[ThreadPoolExecutor, Path] | None = None
+        self._written: FindingState | None = None
+
+    def listen(self, event: StepEvent) -> None:
+        """Handle an event of the search; a new state is written to the file in another thread."""
+        if not event.step.path:
+            self.step = event.step
+        if isinstance(event.made, FindingState):
+            self.state = event.made
+            if self._file:
+                self._file[0].submit(self._write, self._file[1])
+
+    @contextmanager
+    def saved_in(self, path: Path | None) -> Iterator[None]:
+        """Write each state to a file atomically, ignoring errors; a pipe gets no intermediate states."""
+        if path is None or is_stream(path):
+            yield
+            return
+        with ThreadPoolExecutor(1) as writer:
+            self._file = writer, path
+            try:
+                yield
+            finally:
+                self._file = None
+
+    def found(self, request: FindRequest, note: str) -> FoundPapers:
+        """Return the papers judged relevant so far, ordered without a model, with a note."""
+        state = self.state or FindingState(request.question)
+        notes = dict.fromkeys(self.step.all_notes()) if self.step else {}
+        return partial_result(state, request, (*notes, note), self.step)
+
+    def _write(self, path: Path) -> None:
+        """Write the newest state; intermediate states are skipped."""
+        state = self.state
+        if state is not None and state is not self._written:
+            state.save(path)
+            self._written = state
+
+
+@contextmanager
+def cancelled_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM cancel this task like Ctrl-C; the task must run in the main thread."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task  # noqa: S101 - a coroutine runs in a task
+    loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGTERM)

@@ -6,31 +6,36 @@ when it is loaded.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, WrapValidator
+from pydantic import Field, TypeAdapter, ValidationError
 
 from base.calls import reason
-from base.errors import InvalidCall, RemediableError
+from base.errors import InvalidCall
 from base.files.output_files import write_output
 from base.files.regular_files import read_regular
 from base.notes import SavedNote
-from generator.budgets import Spent
-from generator.finding.request import FindRequest
+from generator.budgets import Allowance, Spent
+from generator.finding.calls import FindRequest
+from generator.llm import LanguageModel
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Paper
+from retriever.conditions import Conditions
+from retriever.exclusions import Excluded
 from retriever.queries.boolean import Range
-from retriever.sources.merging import MergedPaper
+from retriever.relevance.paper_ranking import QuestionRanking
+from retriever.relevance.papers import PaperRelevance
+from retriever.sources.merging import LimitedSource, MergedPaper
 
 Intent = Literal["survey", "recent", "comparison", "specific", "other"]
 Year = Annotated[int, Field(ge=FIRST_YEAR, le=LAST_YEAR)]
 
 MOST_BYTES = 256_000_000  # of a saved state
-MOST_SPENT = 10**24  # limit of each amount; JSON numbers may have any number of digits
 MOST_ROUNDS, MOST_QUERIES = 1_000, 1_000
+TITLE_CHARACTERS, ABSTRACT_CHARACTERS = 1_000, 4_000  # limits of a paper in a prompt
 BODY_CHARACTERS = 2_000  # of the full text, for records without an abstract
 QueryKind = Literal["question", "expanded", "method", "application", "limitation"]
 FoundKind = Literal["query", "reference", "citing"]
@@ -71,23 +76,6 @@ class Understanding:
     def asks_for_time(self) -> bool:
         """Whether the question asks for papers of certain years, or for new papers."""
         return self.recent or self.years is not None
-
-
-def _counted(spent: Spent) -> Spent:
-    if not all(0 <= value <= MOST_SPENT for value in asdict(spent).values()):
-        raise ValueError("an amount spent is out of range")
-    return spent
-
-
-def _usable(request: object, read: Callable[[object], FindRequest]) -> FindRequest:
-    try:
-        return read(request)
-    except RemediableError as error:
-        raise ValueError(str(error)) from None
-
-
-SavedSpent = Annotated[Spent, AfterValidator(_counted)]
-SavedRequest = Annotated[FindRequest, WrapValidator(_usable)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +130,24 @@ class KnownPaper:
         return self.merged.paper
 
     @property
+    def title(self) -> str:
+        """The title, in the other language if it has only that."""
+        return self.paper.title or self.paper.title2
+
+    @property
     def score(self) -> float:
         """Judged relevance, 0 if not judged."""
         return self.judgement.score if self.judgement else 0.0
+
+    @property
+    def reason(self) -> str:
+        """Reason of the judgement, "" if not judged."""
+        return self.judgement.reason if self.judgement else ""
+
+    def prompt_values(self) -> dict[str, str]:
+        """Return title and abstract for a prompt."""
+        abstract = self.paper.abstract or self.paper.abstract2
+        return {"title": self.title[:TITLE_CHARACTERS], "abstract": abstract[:ABSTRACT_CHARACTERS]}
 
 
 def found_again(known: KnownPaper | None, merged: MergedPaper, by: FoundBy, *, layer: int) -> KnownPaper:
@@ -177,10 +180,10 @@ class FindingState:
     round: Round = 0
     # Prompt versions of this search and of the searches that it resumes: {"evolver.en": (2,)}.
     prompts: Mapping[str, tuple[PromptVersion, ...]] = field(default_factory=dict, compare=False)
-    spent: SavedSpent = field(default_factory=Spent)
+    spent: Spent = field(default_factory=Spent)
     expected_f: Score = 1.0  # of the best list by likely scores; 1 without any
     # Request of the last search, without its budget; not part of the result.
-    request: SavedRequest | None = field(default=None, compare=False)
+    request: FindRequest | None = field(default=None, compare=False)
 
     @property
     def asked(self) -> str:
@@ -254,3 +257,22 @@ def hash_of(paper: Paper) -> str:
 @cache
 def _adapter() -> "TypeAdapter[FindingState]":
     return TypeAdapter(FindingState)
+
+
+@dataclass(frozen=True, slots=True)
+class FindResources:
+    """A request with the sources, models and budget of its search; the caller keeps them open."""
+
+    request: FindRequest
+    sources: Sequence[LimitedSource]
+    relevance: PaperRelevance
+    ranking: QuestionRanking
+    model: LanguageModel | None
+    allowance: Allowance
+    conditions: Conditions  # explicit ones of the question
+    excluded: tuple[Excluded, ...] = ()  # the exclusions among them, analysed
+
+    @property
+    def ranks(self) -> bool:
+        """Whether `shrag` ranks the question's papers, because no model judges them."""
+        return self.model is None and not self.relevance.has_model

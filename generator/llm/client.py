@@ -92,15 +92,11 @@ TokenCount = Annotated[int, Field(ge=0, le=2**53)]
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A deadline on the event loop's clock: `seconds` after the start, from `setting`.
-
-    `may_ask_again` is called before each further request of a call; if it returns False, none is sent.
-    """
+    """A deadline on the event loop's clock: `seconds` after the start, from `setting`."""
 
     at: float
     seconds: float
     setting: str
-    may_ask_again: Callable[[], bool] = lambda: True
 
     @property
     def left(self) -> float:
@@ -119,13 +115,6 @@ class Limit:
 def now() -> float:
     """Return the time of the running event loop, in seconds."""
     return asyncio.get_running_loop().time()
-
-
-def limit_of(stage: str, settings: LanguageModelSettings) -> Limit:
-    """Return the limit of a stage that starts now; `deadline_s` limits every stage."""
-    whole = Limit(now() + settings.deadline_s, settings.deadline_s, "deadline_s")
-    setting = STAGES.get(stage)
-    return whole.or_sooner(getattr(settings, setting), setting) if setting else whole
 
 
 class Usage(BaseModel):
@@ -169,6 +158,7 @@ class Completion(BaseModel):
     pieces: int = Field(default=0, exclude=True)  # of the answer or its reasoning, about one a token
     queued_s: float = Field(default=0.0, exclude=True)  # waited for a free slot
     first_token_s: float | None = Field(default=None, exclude=True)  # None if not streamed
+    from_file: bool = Field(default=False, exclude=True)  # recorded, no request was sent
 
 
 class Unreadable(ValueError):
@@ -266,6 +256,12 @@ class Client:
         """Close the connections."""
         await self._client.aclose()
 
+    def limit(self, stage: str) -> Limit:
+        """Return the limit of a stage that starts now; `deadline_s` limits every stage."""
+        seconds, setting = self.settings.deadline_s, STAGES.get(stage)
+        whole = Limit(now() + seconds, seconds, "deadline_s")
+        return whole.or_sooner(getattr(self.settings, setting), setting) if setting else whole
+
     async def complete(
         self, body: Mapping[str, Any], limit: Limit, on_growth: OnGrowth | None = None
     ) -> Completion:
@@ -292,7 +288,7 @@ class Client:
                         answer = await self._send(body, limit, on_growth)
             except ModelFailed as failure:
                 failure.attempts = attempts
-                if isinstance(failure, ModelRefusedCall) and failure.refused and limit.may_ask_again():
+                if isinstance(failure, ModelRefusedCall) and failure.refused:
                     self.refused.add(failure.refused)
                     log.warning("parameter refused by the model", parameter=failure.refused)
                     refused += 1
@@ -302,8 +298,6 @@ class Client:
                     or not _is_transient(failure)
                     or self.circuit.is_open
                 ):
-                    raise
-                if not limit.may_ask_again():
                     raise
                 await _pause(failure, next(pauses), limit)
             else:
@@ -343,7 +337,8 @@ class Client:
                     "POST", self.url, content=content, extensions={"most_bytes": most}
                 ) as response,
             ):
-                streamed = response.is_success and _is_stream(response)
+                kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+                streamed = response.is_success and kind == "text/event-stream"
                 if streamed:
                     await self._read_stream(response, answer, timer, on_growth)
                 else:
@@ -514,29 +509,28 @@ def _refused_parameter(status: int, content: bytes, sent: Mapping[str, Any]) -> 
 
 
 class _Timer:
-    """The limit of the next piece of one answer's data."""
+    """The limit of the next piece of one answer's data, which each piece restarts."""
 
     def __init__(self, settings: LanguageModelSettings, stage: Limit) -> None:
-        self._settings, self._stage = settings, stage
-        self._had_stage_time = stage.left >= NEARLY_ALL * stage.seconds
+        self._settings = settings
         self.started = now()
         self.whole = stage.or_sooner(settings.timeout_s, "timeout_s")
         self.heard = False  # whether data of the body arrived
         self.timeout: asyncio.Timeout | None = None
+        # A stage's time may have passed in a queue or a pause; other limits are the server's.
+        self._ill_timed = stage if stage.left < NEARLY_ALL * stage.seconds else None
         self.restart("first_token_s")
 
     @property
     def is_of_server(self) -> bool:
-        """Whether the server had the time of the limit: a stage's may have passed in a queue or a pause."""
-        return self.limit is not self._stage or self._had_stage_time
+        """Whether the server had the time of the limit."""
+        return self.limit is not self._ill_timed
 
     def restart(self, setting: str) -> None:
         """Start the time of a setting, which limits the silence of a stream."""
-        self._setting = setting
-        streamed = self._settings.stream
-        self.limit = (
-            self.whole.or_sooner(getattr(self._settings, setting), setting) if streamed else self.whole
-        )
+        self._setting, self.limit = setting, self.whole
+        if self._settings.stream:
+            self.limit = self.whole.or_sooner(getattr(self._settings, setting), setting)
         if self.timeout:
             self.timeout.reschedule(self.limit.at)
 
@@ -546,11 +540,6 @@ class _Timer:
             self.heard = True
             self.restart(self._setting)
             yield piece
-
-
-def _is_stream(response: "httpx.Response") -> bool:
-    kind: str = response.headers.get("Content-Type", "")
-    return kind.partition(";")[0].strip().lower() == "text/event-stream"
 
 
 async def _pause(failure: ModelFailed, pause_s: float, limit: Limit) -> None:

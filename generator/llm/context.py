@@ -5,18 +5,15 @@ endpoint /tokenize are vLLM's; other servers have neither.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeGuard
 
 from base.extras import extra_remedy
 from base.notes import Note
-from base.untrusted import read_json
-from generator.errors import ContextExceeded, ContextTooSmall, ModelFailed, TokenizerUnusable
-from generator.llm.client import Client, Limit, now
-from generator.llm.recording import Counted
-from generator.settings import LanguageModelSettings
+from generator.errors import ContextExceeded, ContextTooSmall, TokenizerUnusable
+from generator.llm.client import Limit
 from indexer.corpora.chunking import split_sentences
 from indexer.files.schema import StoredPassage
 
@@ -49,93 +46,14 @@ class Context(NamedTuple):
 NOBODY = Context(None, "nobody")
 
 
-class TokenCounting:
-    """Context size of the model of one server, and token counts; `asked` records and replays requests."""
-
-    def __init__(
-        self, settings: LanguageModelSettings, client: Client, asked: Callable[..., Awaitable[Any]]
-    ) -> None:
-        self._settings, self._client, self._asked = settings, client, asked
-        self._context: Context | None = None
-        self._unknown_until = 0.0
-        self._lock = asyncio.Lock()
-        self._tokenizer: Tokenizer | None = None
-
-    async def open(self) -> None:
-        """Load the local tokenizer if one is configured; raises TokenizerUnusable."""
-        self._lock, self._unknown_until = asyncio.Lock(), 0.0  # each loop has its own clock
-        if self._settings.tokenizer and not self._tokenizer:
-            self._tokenizer = await asyncio.to_thread(load_tokenizer, self._settings.tokenizer)
-
-    async def context(self, limit: Limit) -> Context:
-        """Return the context size of the model; requested once, and again some time after a failure."""
-        if self._settings.context_tokens is not None:
-            return Context(self._settings.context_tokens, "setting")
-
-        async def ask() -> Counted:
-            said = await self._exchange("GET", f"{self._settings.base_url}/models", None, limit)
-            listed = said.get("data") if isinstance(said, dict) else None
-            models = [each for each in (listed if isinstance(listed, list) else []) if isinstance(each, dict)]
-            lengths = (each.get("max_model_len") for each in models if each.get("id") == self._settings.model)
-            return Counted(count=next(filter(is_count, lengths), None))
-
-        async with self._lock:
-            if self._context is None and now() >= self._unknown_until:
-                try:
-                    outcome, _ = await self._asked("context", "context", {}, ask)
-                    self._context = Context(outcome.count, "server") if outcome.count else NOBODY
-                except ModelFailed:  # waiting calls do not repeat the request
-                    self._unknown_until = now() + self._settings.circuit_open_s
-            return self._context or NOBODY
-
-    async def count(self, messages: "Sequence[Message]", limit: Limit) -> Count:
-        """Count the tokens of a prompt by the server's tokenizer, else by a local one, else by bytes."""
-        request: dict[str, Any] = {
-            "model": self._settings.model,
-            "messages": [dict(message) for message in messages],
-            "add_generation_prompt": True,
-        }
-        if kwargs := self._settings.template_kwargs:
-            request["chat_template_kwargs"] = kwargs
-        url = f"{str(self._settings.base_url).removesuffix('/v1')}/tokenize"
-
-        async def ask() -> Counted:
-            said = await self._exchange("POST", url, request, limit)
-            count = said.get("count") if isinstance(said, dict) else None
-            return Counted(count=count if is_count(count) else None)
-
-        if self._settings.dialect == "vllm":
-            try:
-                outcome, _ = await self._asked("tokenize", "context", request, ask)
-            except ModelFailed:
-                outcome = Counted(count=None)
-            if outcome.count is not None:
-                return Count(outcome.count, "server")
-        if self._tokenizer:
-            return await asyncio.to_thread(_count_locally, self._tokenizer, messages)
-        return at_most(messages)
-
-    async def _exchange(self, method: str, url: str, body: Mapping[str, Any] | None, limit: Limit) -> Any:
-        """Return the JSON of a response; None if it is not JSON or the server has no such endpoint."""
-        seconds = limit.or_sooner(min(ANSWER_S, self._settings.timeout_s), "timeout_s").left
-        response = await self._client.exchange(method, url, body, seconds)
-        if response.status_code in NO_SUCH_ADDRESS:
-            return None
-        if not response.is_success:
-            raise self._client.refusal_of(response, response.content, url)
-        try:
-            return read_json(response.content)
-        except ValueError:
-            return None
-
-
 def at_most(messages: "Sequence[Message]") -> Count:
     """Return an upper bound: no tokenizer in use makes more than one token per UTF-8 byte."""
     size = sum(len(message["content"].encode("utf-8", "replace")) for message in messages)
     return Count(size + TEMPLATE_TOKENS, "bytes")
 
 
-def _count_locally(tokenizer: "Tokenizer", messages: "Sequence[Message]") -> Count:
+def count_locally(tokenizer: "Tokenizer", messages: "Sequence[Message]") -> Count:
+    """Count the tokens of messages by a tokenizer of this machine."""
     texts = [message["content"].encode("utf-8", "replace").decode() for message in messages]
     encoded = tokenizer.encode_batch(texts, add_special_tokens=False)
     return Count(sum(len(text.ids) for text in encoded) + TEMPLATE_TOKENS, "tokenizer")
@@ -221,9 +139,9 @@ async def fit(
         ContextTooSmall: the prompt does not fit, even with one sentence of each passage.
     """
     model.check()
-    context, for_answer, first = await model.tokens.context(limit), model.settings.max_tokens, 0
+    context, for_answer, first = await model.context(limit), model.settings.max_tokens, 0
     if refused is None:
-        whole = prompt(passage_texts(passages, [len(passage.text) for passage in passages]))
+        whole = prompt(passage_texts(passages))
         bound = at_most(whole)
         if context.tokens is None or bound.tokens <= context.tokens - for_answer:
             return FittedPrompt(whole, context, bound if context.tokens else None)
@@ -234,14 +152,14 @@ async def fit(
         if size is not None and size != earlier.context.tokens:
             room = size - for_answer
         else:  # the context size was right, and the token count too low
-            room = int(RETRY_SHARE * (await model.tokens.count(earlier.messages, limit)).tokens)
+            room = int(RETRY_SHARE * (await model.count(earlier.messages, limit)).tokens)
         first, context = earlier.level + 1, Context(size, "refusal")
 
     levels = await asyncio.to_thread(shortened_lengths, passages)
     counts: dict[int, Count] = {}
 
     async def fits(level: int) -> bool:
-        counts[level] = await model.tokens.count(prompt(passage_texts(passages, levels[level])), limit)
+        counts[level] = await model.count(prompt(passage_texts(passages, levels[level])), limit)
         return counts[level].tokens <= room
 
     low, high = first, len(levels) - 1  # the search relies on longer prompts having more tokens
@@ -282,10 +200,12 @@ def shortened_lengths(passages: Sequence[StoredPassage]) -> list[tuple[int, ...]
     return levels
 
 
-def passage_texts(passages: Sequence[StoredPassage], lengths: Sequence[int]) -> list[str]:
-    """Return title, journal, year and text of each passage, the texts cut to these lengths."""
-    pairs = zip(passages, lengths, strict=True)
-    return [f"{_heading(passage)}\n{passage.text[:length]}" for passage, length in pairs]
+def passage_texts(
+    passages: Sequence[StoredPassage], lengths: Sequence[int | None] | None = None
+) -> list[str]:
+    """Return title, journal, year and text of each passage, the texts cut to `lengths` if given."""
+    cut = zip(passages, lengths or [None] * len(passages), strict=True)
+    return [f"{_heading(passage)}\n{passage.text[:length]}" for passage, length in cut]
 
 
 def _heading(passage: StoredPassage) -> str:

@@ -7,24 +7,36 @@ llama.cpp. Answers of servers that ignore the schema are read tolerantly; an unr
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
-from base.untrusted import one_line
+from base.untrusted import one_line, read_json
 from generator.errors import ContextExceeded, ModelAnswerInvalid, ModelFailed, ModelNotConfigured
-from generator.llm.client import Client, Completion, Limit, OnGrowth, limit_of, now
-from generator.llm.context import TokenCounting
+from generator.llm.client import Client, Completion, Limit, now
+from generator.llm.context import (
+    ANSWER_S,
+    NO_SUCH_ADDRESS,
+    NOBODY,
+    Context,
+    Count,
+    at_most,
+    count_locally,
+    is_count,
+    load_tokenizer,
+)
 from generator.llm.reading import UnreadableAnswer, json_schema, read_answer
-from generator.llm.recording import Call, Outcome, Recording
+from generator.llm.recording import Call, Counted, OneOutcome, Recording
 from generator.prompts import load_prompt
 from generator.settings import CacheSettings, LanguageModelSettings
 
 if TYPE_CHECKING:  # commands without model calls do not import it
     import httpx
+    from tokenizers import Tokenizer
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -83,7 +95,7 @@ class Growth:
 OnText: TypeAlias = Callable[[Growth], None]
 
 
-class LanguageModel:
+class LanguageModel(Client):
     """A language model behind an OpenAI-compatible endpoint; open it with `async with`.
 
     An open model serves any number of concurrent calls: `concurrency` of them run, the others wait. All
@@ -111,13 +123,11 @@ class LanguageModel:
                 "no language model is configured. Set SHRAG_LLM__BASE_URL, like http://localhost:8000/v1, "
                 "and SHRAG_LLM__MODEL."
             )
-        self.settings = settings
-        self._client = Client(settings, transport, clock)
+        super().__init__(settings, transport, clock)
         self._cache = cache or CacheSettings()
         self._recording: Recording | None = None
-        self._closing = AsyncExitStack()
-        self.endpoint = self._client.url
-        self.tokens = TokenCounting(settings, self._client, self._asked)
+        self._tokenizer: Tokenizer | None = None
+        self._context: Context | None = None
 
     async def __aenter__(self) -> Self:
         """Open the client, and the file of recorded calls and the tokenizer if configured.
@@ -125,22 +135,19 @@ class LanguageModel:
         Raises:
             CacheUnusable, TokenizerUnusable: the file or the tokenizer cannot be used.
         """
-        await self.tokens.open()
+        self._asking, self._unknown_until = asyncio.Lock(), 0.0  # each loop has its own clock
+        if self.settings.tokenizer and not self._tokenizer:
+            self._tokenizer = await asyncio.to_thread(load_tokenizer, self.settings.tokenizer)
         if self._cache.mode != "off":
-            self._recording = await asyncio.to_thread(Recording, self._cache, str(self.settings.base_url))
-            self._closing.callback(self._recording.close)
-        await self._client.open()
-        self._closing.push_async_callback(self._client.close)
+            self._recording = Recording(self._cache, str(self.settings.base_url))
+        await self.open()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         """Close the connections and the file."""
-        await self._closing.aclose()
-
-    @property
-    def circuit_is_open(self) -> bool:
-        """Whether calls are paused after repeated failures of the server."""
-        return self._client.circuit.is_open
+        if self._recording:
+            self._recording.close()
+        await self.close()
 
     @property
     def replays(self) -> bool:
@@ -150,11 +157,7 @@ class LanguageModel:
     def check(self) -> None:
         """Raise CircuitOpen if calls are paused and no file of recorded calls is in use."""
         if self._cache.mode == "off":
-            self._client.circuit.check()
-
-    def limit(self, stage: str) -> Limit:
-        """Return the time limit of a stage that starts now."""
-        return limit_of(stage, self.settings)
+            self.circuit.check()
 
     async def complete_json(
         self,
@@ -182,107 +185,137 @@ class LanguageModel:
             ModelAnswerInvalid: the answer and its repair do not match `schema`.
             CallNotRecorded, CacheUnusable: a replay lacks the call, or the file cannot be used.
         """
-        started, limit, sent, calls = now(), limit or self.limit(name), 0, list[tuple[Completion, bool]]()
+        started, limit = now(), limit or self.limit(name)
+        answers, failed = list[Completion](), 0  # `failed`: requests without an answer
 
         def show(text: str, pieces: int) -> None:
             if on_text:
                 on_text(Growth(name, text, pieces))
 
-        async def read(more: Sequence[Message] = ()) -> T:
+        async def ask(more: Sequence[Message] = ()) -> T:
             body = chat_request([*messages, *more], schema, name=name, settings=self.settings)
-            answer = await self._complete(body, schema, name, prompt_version, limit, show)
-            calls.append(answer)
-            return read_answer(answer[0].text, schema)
+            request = {key: value for key, value in body.items() if key not in TRANSPORT_FIELDS}
+            sending = partial(self.complete, body, limit, show)
+            answer = await self._asked(
+                "chat", name, request, sending, partial(_is_readable, schema), prompt_version
+            )
+            if answer.first_token_s is None:  # not streamed
+                show(answer.text, answer.usage.completion_tokens or 0)
+            answers.append(answer)
+            return read_answer(answer.text, schema)
 
         try:
-            value, used = await read(), 0
-            if (complaint := fault(value)) and limit.may_ask_again():
-                show("", 0)
-                again = partial(read, repair_messages(calls[0][0].text, complaint, "correction"))
-                other, sent = await _without_fault(again, fault)
-                value, used = (value, 0) if other is None else (other, 1)
+            value, used = await ask(), 0
         except UnreadableAnswer as unreadable:
-            first = calls[0][0]
-            complaint = self._complaint(first, unreadable)
             show("", 0)
-            if not limit.may_ask_again():
-                raise self._invalid([first], unreadable, name) from None
             try:
-                try:
-                    value, used = await read(repair_messages(first.text, complaint)), 1
-                except ContextExceeded as error:  # no room for the answer next to the passages
-                    if not limit.may_ask_again():
-                        raise
-                    sent = error.attempts
-                    value, used = await read(repair_messages(LEFT_OUT, complaint)), -1
+                complaint = self._complaint(answers[0], unreadable)
+                value, failed = await _repaired(ask, answers[0].text, complaint)
             except ModelFailed as error:
-                error.attempts += first.attempts + sent
+                error.attempts += answers[0].attempts
                 raise
             except UnreadableAnswer as again:
-                raise self._invalid([call for call, _ in calls], again, name) from None
-        completions = [call for call, _ in calls]
-        first, last = completions[0], completions[used]
+                raise self._invalid(answers, again, name) from None
+            used = -1
+        else:
+            if fault_of_it := fault(value):
+                show("", 0)
+                correction = repair_messages(answers[0].text, fault_of_it, "correction")
+                other, failed = await _without_fault(partial(ask, correction), fault)
+                value, used = (value, 0) if other is None else (other, -1)
+        first = answers[0]
+        last = answers[used]
         return Reply(
             value=value,
             model=last.model,
             text=last.text,
             finish_reason=last.finish_reason,
-            prompt_tokens=_sum(call.usage.prompt_tokens for call in completions),
-            completion_tokens=_sum(call.usage.completion_tokens for call in completions),
-            attempts=sent + sum(call.attempts for call in completions),
+            prompt_tokens=_sum(each.usage.prompt_tokens for each in answers),
+            completion_tokens=_sum(each.usage.completion_tokens for each in answers),
+            attempts=failed + sum(each.attempts for each in answers),
             repaired=used != 0,
             milliseconds=1000 * (now() - started),
-            queued_ms=1000 * sum(call.queued_s for call in completions),
+            queued_ms=1000 * sum(each.queued_s for each in answers),
             first_token_ms=None if first.first_token_s is None else 1000 * first.first_token_s,
-            from_cache=all(from_file for _, from_file in calls),
+            from_cache=all(each.from_file for each in answers),
         )
-
-    async def _complete(
-        self,
-        body: Mapping[str, Any],
-        schema: type[BaseModel],
-        name: str,
-        prompt_version: int | None,
-        limit: Limit,
-        show: OnGrowth,
-    ) -> tuple[Completion, bool]:
-        """Answer a call by the server or from the file of recorded calls; True: from the file."""
-
-        async def ask() -> Completion:
-            return await self._client.complete(body, limit, show)
-
-        request = {key: value for key, value in body.items() if key not in TRANSPORT_FIELDS}
-        answer, from_file = await self._asked("chat", name, request, ask, schema, prompt_version)
-        assert isinstance(answer, Completion)  # noqa: S101 - of a chat
-        if answer.first_token_s is None:  # not streamed
-            show(answer.text, answer.usage.completion_tokens or 0)
-        return answer, from_file
 
     async def _asked(
         self,
         kind: str,
         name: str,
         request: Mapping[str, Any],
-        ask: Callable[[], Any],
-        schema: type[BaseModel] | None = None,
+        ask: Callable[[], Awaitable[OneOutcome]],
+        is_usable: Callable[[OneOutcome], bool] = lambda _: True,
         prompt_version: int | None = None,
-    ) -> tuple[Outcome, bool]:
-        """Return the outcome of a call, recorded or replayed if a file is in use; True: from the file."""
+    ) -> OneOutcome:
+        """Return the outcome of a call, recorded or replayed if a file is in use."""
         if self._recording is None:
-            return await ask(), False
+            return await ask()
         call = Call(kind, name, self.settings.model, self.settings.revision, prompt_version, request)
+        return await self._recording.outcome(call, ask, is_usable)
 
-        def is_readable(outcome: Outcome) -> bool:
+    async def context(self, limit: Limit) -> Context:
+        """Return the context size of the model; requested once, and again some time after a failure."""
+        if self.settings.context_tokens is not None:
+            return Context(self.settings.context_tokens, "setting")
+
+        def length(said: Any) -> Any:
+            models = [each for each in said["data"] if each.get("id") == self.settings.model]
+            return next(filter(is_count, (each.get("max_model_len") for each in models)), None)
+
+        url = f"{self.settings.base_url}/models"
+        async with self._asking:
+            if self._context is None and now() >= self._unknown_until:
+                try:
+                    size = await self._count_of("context", "GET", url, {}, length, limit)
+                    self._context = Context(size, "server") if size else NOBODY
+                except ModelFailed:  # waiting calls do not repeat the request
+                    self._unknown_until = now() + self.settings.circuit_open_s
+            return self._context or NOBODY
+
+    async def count(self, messages: Sequence[Message], limit: Limit) -> Count:
+        """Count the tokens of a prompt by the server's tokenizer, else by a local one, else by bytes."""
+        request: dict[str, Any] = {
+            "model": self.settings.model,
+            "messages": [dict(message) for message in messages],
+            "add_generation_prompt": True,
+        }
+        if kwargs := self.settings.template_kwargs:
+            request["chat_template_kwargs"] = kwargs
+        if self.settings.dialect == "vllm":
+            url = f"{str(self.settings.base_url).removesuffix('/v1')}/tokenize"
+            with suppress(ModelFailed):
+                size = await self._count_of("tokenize", "POST", url, request, itemgetter("count"), limit)
+                if size is not None:
+                    return Count(size, "server")
+        if self._tokenizer:
+            return await asyncio.to_thread(count_locally, self._tokenizer, messages)
+        return at_most(messages)
+
+    async def _count_of(
+        self,
+        kind: str,
+        method: str,
+        url: str,
+        request: Mapping[str, Any],
+        read: Callable[[Any], Any],
+        limit: Limit,
+    ) -> int | None:
+        """Return the count in a response; None if the server has no such endpoint, or names none."""
+
+        async def send() -> Counted:
+            seconds = limit.or_sooner(min(ANSWER_S, self.settings.timeout_s), "timeout_s").left
+            response = await self.exchange(method, url, request or None, seconds)
+            if not response.is_success and response.status_code not in NO_SUCH_ADDRESS:
+                raise self.refusal_of(response, response.content, url)
             try:
-                return (
-                    not isinstance(outcome, Completion)
-                    or not schema
-                    or bool(read_answer(outcome.text, schema))
-                )
-            except UnreadableAnswer:
-                return False
+                count = read(read_json(response.content)) if response.is_success else None
+            except (ValueError, LookupError, TypeError, AttributeError):
+                count = None
+            return Counted(count=count if is_count(count) else None)
 
-        return await self._recording.outcome(call, ask, is_readable)
+        return (await self._asked(kind, "context", request, send)).count
 
     def _invalid(
         self, calls: Sequence[Completion], unreadable: UnreadableAnswer, name: str
@@ -296,7 +329,7 @@ class LanguageModel:
         after = " after one repair" if len(calls) > 1 else ""
         complaint = one_line(self._complaint(answer, unreadable))
         return ModelAnswerInvalid(
-            f"{answer.model} at {self.endpoint} gave no valid {name!r} answer{after}: {complaint}. {step}",
+            f"{answer.model} at {self.url} gave no valid {name!r} answer{after}: {complaint}. {step}",
             text=answer.text,
             attempts=sum(call.attempts for call in calls),
         )
@@ -306,6 +339,26 @@ class LanguageModel:
         if answer.finish_reason == "length":
             complaint += f"; it was cut off at {self.settings.max_tokens} tokens"
         return complaint
+
+
+def _is_readable(schema: type[BaseModel], answer: Completion) -> bool:
+    with suppress(UnreadableAnswer):
+        return bool(read_answer(answer.text, schema))
+    return False
+
+
+async def _repaired(
+    ask: Callable[[Sequence[Message]], Awaitable[T]], text: str, complaint: str
+) -> tuple[T, int]:
+    """Return a repaired answer and the requests without an answer; a text too long is not sent back."""
+    try:
+        return await ask(repair_messages(text, complaint)), 0
+    except ContextExceeded as exceeded:  # no room for the answer next to the passages
+        try:
+            return await ask(repair_messages(LEFT_OUT, complaint)), exceeded.attempts
+        except ModelFailed as error:
+            error.attempts += exceeded.attempts
+            raise
 
 
 async def _without_fault(

@@ -8,6 +8,7 @@ A reply that still does not match is sent back to the model once (`LanguageModel
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Any, TypeVar
 
@@ -83,19 +84,16 @@ def read_answer(text: str, schema: type[T]) -> T:
         UnreadableAnswer: the answer contains no such value.
     """
     found, broken = objects_in(text)
-    complaints = []
+    faults: list[ValidationError] = []
     for candidate in reversed(found):
         try:
             return schema.model_validate(candidate)
         except ValidationError as error:
-            complaints.append(_complaint_of(error))
-    for candidate in reversed(found):
-        try:
-            return fitted_value(candidate, schema)
-        except ValidationError:
-            continue
-    if broken:
-        complaints.append(broken)
+            faults.append(error)
+    for candidate, fault in zip(reversed(found), faults, strict=True):
+        with suppress(ValidationError):
+            return _fit(candidate, schema, fault)
+    complaints = [*map(_complaint_of, faults), *([broken] if broken else [])]
     raise UnreadableAnswer("; ".join(complaints[:COMPLAINTS]) or "there is no JSON object in it")
 
 
@@ -104,17 +102,21 @@ def fitted_value(decoded: Mapping[str, Any], schema: type[T]) -> T:
     try:
         return schema.model_validate(decoded)
     except ValidationError as error:
-        if decoded.keys().isdisjoint(schema.model_fields):  # an object of something else
-            raise
-        properties, fitted = json_schema(schema)["properties"], dict(decoded)
-        for name in properties.keys() & {fault["loc"][0] for fault in error.errors() if fault["loc"]}:
-            if decoded.get(name) is not None:
-                fitted[name] = _fitted(decoded[name], properties[name])
-            elif schema.model_fields[name].is_required():
-                fitted |= _empty(name, properties[name])
-            else:  # null in place of the default
-                fitted.pop(name, None)
-        return schema.model_validate(fitted)
+        return _fit(decoded, schema, error)
+
+
+def _fit(decoded: Mapping[str, Any], schema: type[T], error: ValidationError) -> T:
+    if decoded.keys().isdisjoint(schema.model_fields):  # an object of something else
+        raise error
+    properties, fitted = json_schema(schema)["properties"], dict(decoded)
+    for name in properties.keys() & {fault["loc"][0] for fault in error.errors() if fault["loc"]}:
+        if decoded.get(name) is not None:
+            fitted[name] = _fitted(decoded[name], properties[name])
+        elif schema.model_fields[name].is_required():
+            fitted |= _empty(name, properties[name])
+        else:  # null in place of the default
+            fitted.pop(name, None)
+    return schema.model_validate(fitted)
 
 
 def _fitted(value: Any, schema: Mapping[str, Any]) -> Any:

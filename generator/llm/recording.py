@@ -7,13 +7,12 @@ import asyncio
 import hashlib
 import json
 import sqlite3
-import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, TypeVar, cast
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
@@ -79,6 +78,7 @@ class _Failure(BaseModel):
 
 
 Outcome: TypeAlias = Completion | Counted
+OneOutcome = TypeVar("OneOutcome", Completion, Counted)
 OUTCOMES: TypeAdapter[Completion | Counted | _Failure] = TypeAdapter(Completion | Counted | _Failure)
 
 
@@ -125,7 +125,6 @@ class Recording:
         """
         self._mode, self._path = settings.mode, settings.file
         self._address = base_url.removesuffix("/v1")
-        self._file = threading.Lock()
         self._recorded: set[str] = set()  # keys of calls recorded by this process
         # One lock per running call; it is dropped when no task uses it.
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -141,13 +140,12 @@ class Recording:
     async def outcome(
         self,
         call: Call,
-        ask: Callable[[], Awaitable[Outcome]],
-        worth_keeping: Callable[[Outcome], bool] = lambda _: True,
-    ) -> tuple[Outcome, bool]:
-        """Return the outcome of a call and whether it came from the file.
+        ask: Callable[[], Awaitable[OneOutcome]],
+        is_usable: Callable[[OneOutcome], bool] = lambda _: True,
+    ) -> OneOutcome:
+        """Return the outcome of a call, from the file or by `ask`.
 
-        Mode `use` does not store outcomes that are not `worth_keeping`, so the call is sent again; mode
-        `record` stores them, and failures.
+        Mode `record` stores all outcomes and failures, `use` only usable outcomes, so others are sent again.
 
         Raises:
             ModelFailed: the call failed, now or when it was recorded.
@@ -156,32 +154,31 @@ class Recording:
         """
         lock = self._locks.setdefault(call.key, asyncio.Lock())
         async with lock:  # identical concurrent calls are sent once
-            kept = await asyncio.to_thread(self._kept, call)
+            kept = self._kept(call)
             if isinstance(kept, _Failure):
                 raise kept.as_error(self._address)
             if kept is not None:
-                return kept, True
+                return cast("OneOutcome", kept)
             try:
-                outcome = await ask()
+                answer = await ask()
             except ModelFailed as error:
                 if self._mode == "record":
-                    await asyncio.to_thread(self._keep, call, _Failure.of(error, self._address))
+                    self._keep(call, _Failure.of(error, self._address))
                 raise
-            is_worth = self._mode == "record" or worth_keeping(outcome)
-            if is_worth and not await asyncio.to_thread(self._keep, call, outcome):
-                kept = await asyncio.to_thread(self._kept, call)
-            return (outcome, False) if kept is None or isinstance(kept, _Failure) else (kept, True)
+            if self._mode == "use" and not is_usable(answer):
+                return answer
+            return cast("OneOutcome", self._keep(call, answer))
 
-    def _keep(self, call: Call, outcome: BaseModel) -> bool:
+    def _keep(self, call: Call, outcome: Outcome | _Failure) -> Outcome | _Failure:
         """Store an outcome in place of an earlier one; mode `use` only replaces failures.
 
-        Returns False if another process has stored one since the call began.
+        Returns the outcome that another process has stored since the call began, else this one.
         """
         row = call.key, call.as_json, outcome.model_dump_json()
         with self._using_the_file():
             changed = self._rows.execute(STORE + (STORE_OVER_FAILURE if self._mode == "use" else ""), row)
         self._recorded.add(call.key)
-        return changed.rowcount > 0
+        return outcome if changed.rowcount else self._kept(call) or outcome
 
     def _kept(self, call: Call) -> Outcome | _Failure | None:
         if self._mode == "record" and call.key not in self._recorded:
@@ -200,19 +197,19 @@ class Recording:
         except ValidationError as error:
             fault = error.errors(include_url=False, include_input=False)[0]["msg"]
             raise CacheUnusable(f"{self._path} is damaged: {fault}: {call}. {MOVE_AWAY}") from None
+        if isinstance(kept, Completion):
+            kept.from_file = True
         return None if self._mode == "use" and isinstance(kept, _Failure) else kept
 
     def close(self) -> None:
         """Close the file."""
-        with self._file:
-            self._rows.close()
+        self._rows.close()
 
     @contextmanager
     def _using_the_file(self) -> Iterator[None]:
-        """Lock the file for one thread, and convert errors to CacheUnusable with the next step."""
+        """Convert errors to CacheUnusable with the next step."""
         try:
-            with self._file:
-                yield
+            yield
         except (sqlite3.Error, OSError) as error:
             passing = isinstance(error, sqlite3.OperationalError | OSError)  # locked, full, no permission
             raise CacheUnusable(
@@ -223,7 +220,7 @@ class Recording:
 
 def _opened(path: Path) -> sqlite3.Connection:
     """Open the file; an empty one gets the table, and one of another program is refused."""
-    rows = sqlite3.connect(path, timeout=WAIT_S, isolation_level=None, check_same_thread=False)
+    rows = sqlite3.connect(path, timeout=WAIT_S, isolation_level=None)
     try:
         rows.execute("PRAGMA synchronous = FULL")
         if not rows.execute("PRAGMA schema_version").fetchone()[0]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from string import Template
+from typing import cast
 
 from generator.errors import InvalidPrompt
 from indexer.corpora.papers import Language
@@ -106,12 +107,10 @@ def load_prompt(name: str, language: Language) -> Prompt:
 
 def prompt_versions() -> dict[str, int]:
     """Return the versions of all prompts by name, such as keywords.ko."""
-    languages: tuple[Language, ...] = ("en", "ko")
+    names = (name.rpartition(".") for name in prompt_files())
     return {
-        name: load_prompt(name.removesuffix(f".{language}"), language).version
-        for name in prompt_files()
-        for language in languages
-        if name.endswith(f".{language}")
+        f"{name}.{language}": load_prompt(name, cast("Language", language)).version
+        for name, _, language in names
     }
 
 

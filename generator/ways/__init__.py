@@ -16,7 +16,7 @@ from base.notes import Note
 from generator.answers.answer import WayResult
 from generator.errors import UnknownWay
 from generator.request import METHOD, AskRequest, Resources, Settings
-from generator.tracing.steps import Step
+from generator.tracing import Step
 from retriever.errors import BadFilter
 from retriever.queries.filters import Filters
 
@@ -27,6 +27,21 @@ OPTIONS = ("method", "strategy", "keywords", "skip", "topic")
 DEFAULTS = {field.name: field.default for field in fields(AskRequest)}
 
 
+# Steps of the ways of paper-QA (sections 3 to 5), besides retrieval and answer. queries, hypotheses: further
+# texts are searched for, and the rankings are fused. rerank: more passages are retrieved, and the most
+# relevant ones kept; filter: irrelevant ones are dropped. draft: a temporary answer guides the re-ranking.
+PAPER_QA = {
+    "paper-qa-1": "",
+    "paper-qa-2": "rerank",
+    "paper-qa-3": "queries rerank",
+    "paper-qa-4": "hypotheses rerank",
+    "paper-qa-5": "queries hypotheses rerank",
+    "paper-qa-6": "queries rerank filter",
+    "paper-qa-7": "queries hypotheses rerank filter",
+    "paper-qa-8": "queries draft rerank filter",
+}
+
+
 class WayModule(NamedTuple):
     """The module of a way, and the `OPTIONS` that it uses; requests with others are refused."""
 
@@ -35,10 +50,7 @@ class WayModule(NamedTuple):
 
 
 WAYS: dict[str, WayModule] = {
-    **{
-        f"paper-qa-{number}": WayModule("generator.ways.paper_qa", frozenset({"topic"}))
-        for number in range(1, 9)
-    },
+    **{name: WayModule("generator.ways.paper_qa", frozenset({"topic"})) for name in PAPER_QA},
     "shrag": WayModule("generator.ways.shrag", frozenset(OPTIONS) - {"topic"}),
 }
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, StringConstraints, create_model
 
 from base.notes import Note
 from generator.answers.answer import WayResult
-from generator.answers.extractive import quoted_answer, searched_terms
+from generator.answers.extractive import extractive_answer, searched_terms
 from generator.answers.model_answer import (
     AnswerForm,
     Answering,
@@ -27,8 +27,8 @@ from generator.llm import Reply
 from generator.model_step import ModelStep, UnusableReply
 from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources
-from generator.tracing.progress import all_of
-from generator.tracing.steps import Step
+from generator.tracing import Step, all_of
+from generator.ways import PAPER_QA
 from generator.ways.shrag import answer_step
 from indexer.corpora.papers import language_of_question
 from retriever.papers.page import Topic, find_topic
@@ -68,16 +68,10 @@ class PassageQuestion:
 
     def search(self, text: str, k: int, name: str = QUESTION) -> Awaitable[SearchResult]:
         """Search for k passages for a text, with the filters of the question."""
-        own = self.request if text == self.request.question else None  # only the question has conditions
-        search = SearchRequest(
-            text,
-            k=k,
-            filters=self.request.filters,
-            exclude=own.exclude if own else (),
-            conditions=own.conditions if own else False,
-            collapse=False,
-        )
-        settings = self.resources.settings.retriever
+        asked, settings = self.request, self.resources.settings.retriever
+        search = SearchRequest(text, k=k, filters=asked.filters, conditions=False, collapse=False)
+        if text == asked.question:  # only the question has conditions
+            search = replace(search, exclude=asked.exclude, conditions=asked.conditions)
         return self.resources.index.run(search_passages, search, settings, name=name, topic=self.topic)
 
 
@@ -95,49 +89,22 @@ class Expansion:
     without_model: Callable[[PassageQuestion], Awaitable[Sequence[str]]]
 
 
-@dataclass(frozen=True, slots=True)
-class PassageWay:
-    """The steps of a way.
-
-    Args:
-        expansions: further texts to search for; the rankings of all texts are fused.
-        reranks: whether more passages are retrieved, and the most relevant ones kept.
-        filters: whether irrelevant passages are dropped.
-        drafts: whether a temporary answer guides the re-ranking.
-    """
-
-    expansions: tuple[Expansion, ...] = ()
-    reranks: bool = True
-    filters: bool = False
-    drafts: bool = False
-
-
 async def _quoted(asked: PassageQuestion) -> Sequence[str]:
     """Return at most two sentences of a first retrieval that cover most of the question."""
     index, settings = asked.resources.index, asked.resources.settings.retriever
     found = await asked.search(asked.request.question, FIRST_RETRIEVAL)
     terms = await searched_terms(found, index, settings)
-    quoted = await quoted_answer(found, index, terms, 0.0, 2, findings=False)
+    quoted = await index.run(lambda _: extractive_answer(found, index, terms, 0.0, 2, findings=False))
     return [sentence.text for sentence in quoted.sentences]
 
 
-async def _from_statistics(asked: PassageQuestion) -> Sequence[str]:
+def _from_statistics(asked: PassageQuestion) -> Awaitable[Sequence[str]]:
     index, settings = asked.resources.index, asked.resources.settings.retriever
-    return await index.run(further_queries_from_statistics, asked.request.question, settings)
+    return index.run(further_queries_from_statistics, asked.request.question, settings)
 
 
 QUERIES = Expansion("queries", "further_queries", "query", "statistical-queries", _from_statistics)
 HYPOTHESES = Expansion("hypotheses", "hypotheses", "hypothesis", "quoted-hypotheses", _quoted)
-WAYS: Mapping[str, PassageWay] = {
-    "paper-qa-1": PassageWay(reranks=False),
-    "paper-qa-2": PassageWay(),
-    "paper-qa-3": PassageWay((QUERIES,)),
-    "paper-qa-4": PassageWay((HYPOTHESES,)),
-    "paper-qa-5": PassageWay((QUERIES, HYPOTHESES)),
-    "paper-qa-6": PassageWay((QUERIES,), filters=True),
-    "paper-qa-7": PassageWay((QUERIES, HYPOTHESES), filters=True),
-    "paper-qa-8": PassageWay((QUERIES,), filters=True, drafts=True),
-}
 
 
 async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult:
@@ -148,7 +115,8 @@ async def answer(request: AskRequest, resources: Resources, step: Step) -> WayRe
         BadFilter: several papers have the title of the topic.
         UnknownPaper: the index contains no paper with that id or title.
     """
-    way = WAYS[request.way]
+    steps = PAPER_QA[request.way].split()
+    expansions = [each for each in (QUERIES, HYPOTHESES) if each.step in steps]
     check_question(request.question)
     topic = None
     if request.topic is not None:
@@ -157,20 +125,21 @@ async def answer(request: AskRequest, resources: Resources, step: Step) -> WayRe
             finding.output = {"doc_id": topic.doc_id, "title": topic.title, "passages": topic.passages}
     asked = PassageQuestion(request, resources, topic)
     fused_k = max(FUSED, request.evidence)
-    if way.expansions:
-        expanded = await all_of(_expand(step, asked, expansion) for expansion in way.expansions)
+    if expansions:
+        expanded = await all_of(_expand(step, asked, expansion) for expansion in expansions)
         texts = {name: text for of_expansion in expanded for name, text in of_expansion.items()}
         found = await _retrieve(step, asked, texts, max(RETRIEVED, request.evidence))
         with step.step("fuse", rankings=len(found), k=fused_k) as fusing:
             result = fused(found, fused_k)
             fusing.output = _hit_records(result)
     else:
-        [result] = await _retrieve(step, asked, {}, fused_k if way.reranks else request.evidence)
-    form = _brief_form(asked)
-    if way.reranks:
-        guide = await _draft(step, asked, result, form) if way.drafts else ()
+        [result] = await _retrieve(step, asked, {}, fused_k if "rerank" in steps else request.evidence)
+    values = {"topic": topic.title if topic else ""}
+    form = AnswerForm("brief_answer", brief_schema, ("body",), MOST_SENTENCES, values)
+    if "rerank" in steps:
+        guide = await _draft(step, asked, result, form) if "draft" in steps else ()
         result = await _rerank(step, asked, result, guide)
-    if way.filters:
+    if "filter" in steps:
         result = _filter_relevant(step, result)
     step.publish(result)
     return WayResult(await answer_step(step, result, resources, form), result)
@@ -227,13 +196,12 @@ async def _retrieve(
         by_name = dict(zip(texts, found, strict=True))
         records = {name: _hit_records(result) for name, result in by_name.items()}
         step.output = {"method": found[0].method, "found": records}
-        others = {
-            name: sum(hit.doc_id != topic.doc_id for hit in result.hits) if topic else 0
-            for name, result in by_name.items()
-        }
-        if topic and any(others.values()):
-            step.output["of_other_papers"] = others
-            step.notes.append(Note("passages_filled_in", paper=topic.doc_id, found=topic.passages, wanted=k))
+        if topic:
+            of, hits = topic.doc_id, {name: result.hits for name, result in by_name.items()}
+            others = {name: sum(hit.doc_id != of for hit in each) for name, each in hits.items()}
+            if any(others.values()):
+                step.output["of_other_papers"] = others
+                step.notes.append(Note("passages_filled_in", paper=of, found=topic.passages, wanted=k))
     return found
 
 
@@ -303,12 +271,6 @@ def brief_schema(passages: int) -> type[WrittenAnswer]:
     fields: dict[str, Any] = {"body": (Annotated[sentences, Field(max_length=MOST_SENTENCES)], ...)}
     written = create_model("BriefAnswer", __base__=BriefAnswer, **fields)
     return cast("type[WrittenAnswer]", written)
-
-
-def _brief_form(asked: PassageQuestion) -> AnswerForm:
-    """Return the form of brief answers; the prompt contains the title of the topic."""
-    topic = asked.topic.title if asked.topic else ""
-    return AnswerForm("brief_answer", brief_schema, ("body",), MOST_SENTENCES, {"topic": topic})
 
 
 async def _draft(

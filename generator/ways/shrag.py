@@ -16,15 +16,15 @@ from generator.answers.answer import (
     WayResult,
     with_unknown_words,
 )
-from generator.answers.extractive import quoted_answer, searched_terms
+from generator.answers.extractive import extractive_answer, searched_terms
 from generator.answers.judging import judged
 from generator.answers.model_answer import WHOLE_ANSWER, AnswerForm, written_answer
 from generator.request import AskRequest, Resources
 from generator.strategist import ask_for_strategy
-from generator.tracing.steps import Step
+from generator.tracing import Step
 from retriever.answerability import THRESHOLD
 from retriever.request import SearchContext
-from retriever.search import Stages, open_search, present, run_stages
+from retriever.search import open_search, present, run_stages
 from retriever.stages.hits import Hit, SearchResult
 
 # Share of the best score. On the plain tuning questions it drops no paper that answers the question.
@@ -45,10 +45,8 @@ async def answer(request: AskRequest, resources: Resources, step: Step) -> WayRe
     return WayResult(await answer_step(step, result, resources), result)
 
 
-async def search_step(
-    parent: Step, context: SearchContext, stages: Stages | None = None, *, low_scores: bool = True
-) -> SearchResult:
-    """Run the remaining stages of a search opened by `open_search`; output as `shrag search --json`.
+async def search_step(parent: Step, context: SearchContext, *, low_scores: bool = True) -> SearchResult:
+    """Run a search opened by `open_search`; output as `shrag search --json`.
 
     The parent's listener receives the stages once the strategy is chosen, and then the result. Without
     `low_scores`, hits that score far below the best one are dropped.
@@ -61,7 +59,7 @@ async def search_step(
     keywords = None if request.keywords is None else list(request.keywords)
     with parent.step("search", **inputs, keywords=keywords, skip=list(request.skip)) as step:
         index = context.index
-        chosen = await index.run(lambda _: run_stages(context, stages, upto="terms"))
+        chosen = await index.run(lambda _: run_stages(context, upto="terms"))
         parent.publish(chosen)
         result = await index.run(lambda _: present(context, run_stages(context, chosen)))
         if not low_scores:
@@ -118,13 +116,9 @@ async def answer_step(
     async def quotation() -> Answer:
         evidence = [passage.passage_id for passage in passages]
         with parent.step("quotation", evidence=evidence) as step:
-            quoted = await quoted_answer(
-                result,
-                index,
-                terms,
-                THRESHOLD,
-                form.most_quoted,
-                findings=form.quotes_findings,
+            most, findings = form.most_quoted, form.quotes_findings
+            quoted = await index.run(
+                lambda _: extractive_answer(result, index, terms, THRESHOLD, most, findings=findings)
             )
             quoted = with_unknown_words(quoted, result.unknown_words)
             step.output = quoted.as_record()

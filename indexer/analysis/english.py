@@ -1,10 +1,11 @@
-"""Lucene's English chain: standard tokenizer → possessive → lowercase → stop → Porter stem."""
+"""Lucene's English chain: normal form → standard tokenizer → possessive → lowercase → stop → Porter stem."""
 
 from collections.abc import Iterator
 from itertools import pairwise
 
 import regex
 
+from indexer.analysis.normal_form import normal_form
 from indexer.analysis.porter import porter_stem
 from indexer.analysis.tokens import TaggedToken, TaggedWord, Token, lowercase
 
@@ -40,7 +41,8 @@ class EnglishAnalyzer:
 
     def analyze(self, text: str) -> list[Token]:
         """Return the tokens of `text` in order of position."""
-        tokens: list[Token] = []
+        normal = normal_form(text, hanja=False)
+        text, tokens = normal.text, list[Token]()
         position = 0
         start = 0
         for end in _boundaries(text):
@@ -53,7 +55,7 @@ class EnglishAnalyzer:
                         tokens.append((term, position, first, last))
                     position += 1
             start = end
-        return tokens
+        return normal.given_spans(tokens)
 
     def tagged_tokens(self, text: str) -> list[TaggedToken]:
         """Return the tokens of `text` without parts of speech."""

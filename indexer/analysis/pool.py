@@ -6,6 +6,7 @@ The caller can pass a further function of text and analyzer, which runs in the s
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -17,6 +18,7 @@ from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Protocol, TypeVar
 
+from base.errors import InvalidCall
 from indexer.analysis import Analyzer, Decompound, UserDictionary, make_analyzer
 from indexer.analysis.analysed import AnalysedPassage
 
@@ -25,6 +27,7 @@ BATCH = 64
 BATCH_CHARACTERS = 500_000
 # Batches submitted ahead of the awaited one, per process.
 AHEAD = 3
+UNGUARDED = "the analysis processes import {}; start the work in it below `if __name__ == '__main__':`"
 CHECK_INTERVAL_S = 1.0  # interval of checking the processes while a result is awaited
 
 
@@ -72,6 +75,7 @@ def analyse_in_order(
 
     Raises:
         WorkerEnded: a worker was terminated from outside.
+        InvalidCall: the workers import a script that starts this work itself.
     """
     batches = _batches(items, texts)
     first = next(batches, [])
@@ -89,6 +93,7 @@ def analyse_in_order(
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=chosen) as pool:
         waiting: deque[tuple[list[Item], Future[list[tuple[AnalysedPassage, Beside]]]]] = deque()
         processes: set[BaseProcess] = set()
+        started = False
         try:
             while True:
                 for batch in islice(batches, workers * AHEAD - len(waiting)):
@@ -99,12 +104,16 @@ def analyse_in_order(
                     return
                 done, future = waiting.popleft()
                 results = _result(future, processes, before)
+                started = True
                 for item, result in zip(done, results, strict=True):
                     yield item, *result
         except BrokenProcessPool as error:
             # This process has the pipe open too; closing it ends the pool thread's wait for half a result.
             waiting.clear()  # the pool fails these itself, and cannot handle cancelled ones
             getattr(pool, "_result_queue")._writer.close()  # noqa: B009, SLF001 - no public API
+            script = getattr(sys.modules["__main__"], "__file__", None) or ""
+            if not started and script.endswith(".py"):
+                raise InvalidCall(UNGUARDED.format(script)) from error
             raise WorkerEnded(f"one of {workers} analysis processes was terminated") from error
         finally:
             for _, future in waiting:

@@ -24,6 +24,7 @@ from typing import NamedTuple
 from base.errors import InvalidCall
 from base.files.regular_files import read_regular
 from base.terminal.output import STEERING
+from indexer.analysis.normal_form import normal_form
 
 MOST_ENTRIES = 100_000
 LONGEST_TERM = 100  # characters
@@ -59,6 +60,17 @@ class UserDictionary:
     def text(self) -> str:
         """Return the entries in the file format, to be parsed into the same dictionary."""
         return "".join(f"{rule}\n" for rule in self.rules())
+
+    def normalized(self) -> "UserDictionary":
+        """Return the dictionary for texts in their normal form."""
+        normal = {}
+        for term, parts in self.entries:
+            whole, end, of_whole = normal_form(term, hanja=True).text, 0, []
+            for part in parts:
+                start, end = end, end + len(normal_form(part, hanja=True).text)
+                of_whole.append(whole[start:end])
+            normal[whole] = tuple(of_whole)
+        return UserDictionary(tuple(Entry(term, parts) for term, parts in sorted(normal.items())))
 
     def nesting(self) -> dict[str, int]:
         """Map each term within longer ones to the depth of its nesting: 1 within one, 2 within that."""

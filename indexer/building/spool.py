@@ -26,7 +26,7 @@ from indexer.files.schema import StoredPassage
 
 FIELDS = (
     *("passage_id", "doc_id", "title", "text", "lang", "part", "year", "journal", "source", "incomplete"),
-    *("title2", "record", "type", "authors"),
+    *("title2", "record", "type", "authors", "keys"),
 )
 VALUES = attrgetter(*FIELDS)
 FAST = 1  # the compression level
@@ -81,6 +81,6 @@ def read_spool(path: Path) -> Iterator[tuple[RecordHead | DeadLetter, str]]:
 def passages_in(body: str) -> list[StoredPassage]:
     """Return the passages of a record."""
     return [
-        StoredPassage(*values[:-2], type=values[-2], authors=tuple(values[-1]))  # type: ignore[misc]
-        for values in json.loads(body)
+        StoredPassage(*values, type=kind, authors=tuple(authors), keys=tuple(keys))  # type: ignore[misc]
+        for *values, kind, authors, keys in json.loads(body)
     ]

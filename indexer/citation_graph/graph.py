@@ -1,9 +1,9 @@
-"""The file of a citation graph (SQLite): papers that cite or are cited, and the papers of each DOI.
+"""The file of a citation graph (SQLite): papers that cite or are cited.
 
 Papers are numbered in the order of their ids, so the file does not depend on the order of the records.
 `links` contains the number of the cited paper, or a code of `matching.py`, for each reference of the record
 in order; `cited_by` contains the numbers of the citing papers. Both are sequences of little-endian 32-bit
-integers. `dois` contains the papers of each DOI, by the DOI's key.
+integers.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -19,18 +19,15 @@ from indexer.citation_graph.gathering import Gathered
 from indexer.citation_graph.matching import AMBIGUOUS, DUPLICATE, ITSELF, Numbers, match_references
 from indexer.files.damage import map_damage_errors
 from indexer.files.sqlite_files import SQLiteFile, writing_sqlite
-from indexer.files.sums import hash_of_text
 
 SCHEMA = """
     CREATE TABLE papers (number INTEGER PRIMARY KEY, doc_id TEXT, links BLOB, cited_by BLOB);
-    CREATE TABLE dois (key INTEGER, doc_id TEXT, PRIMARY KEY (key, doc_id)) WITHOUT ROWID;
 """
 BY_ID = "CREATE UNIQUE INDEX by_id ON papers (doc_id)"
 OUTCOMES = {"duplicates": DUPLICATE, "itself": ITSELF, "ambiguous": AMBIGUOUS}
 VALUES_PER_QUERY = 10_000  # values per statement; SQLite's limit is 32,766
 NUMBER = np.dtype("<i4")
 LINKS = "SELECT doc_id, links, cited_by FROM papers WHERE doc_id IN ({})"
-BY_DOI = "SELECT doc_id FROM dois WHERE key = ? ORDER BY doc_id"
 NAMES = "SELECT number, doc_id FROM papers WHERE number IN ({})"
 ALL = 1 << 28  # more than any paper has
 
@@ -53,13 +50,9 @@ def write_citations(path: Path, gathered: Gathered) -> dict[str, int]:
         IndexNotWritten: disk full, no permission.
     """
     citing, cited = match_references(gathered)
-    names = gathered.texts["doc_ids"]
-    dois = zip(gathered.numbers["doi_keys"], gathered.numbers["doi_owners"], strict=True)
     with writing_sqlite(path, "citation graph", SCHEMA) as connection:
         connection.executemany("INSERT INTO papers VALUES (?, ?, ?, ?)", _rows(gathered, citing, cited))
         connection.execute(BY_ID)
-        rows = sorted({(key, names[owner]) for key, owner in dois})
-        connection.executemany("INSERT INTO dois VALUES (?, ?)", rows)
     return {
         "references": len(cited),
         "citing": len(np.unique(citing)),
@@ -132,14 +125,6 @@ class CitationGraph:
             links = [link for _, links, _ in self._links([doc_id]) for link in links]
             names = dict(self._rows(NAMES, links))
             return [names[link] if link >= 0 else link for link in links]
-
-    def papers_of_doi(self, doi: str) -> list[str]:
-        """Return the papers whose record or id has a DOI, by id.
-
-        `doi` is in the form of `whole_doi`. The list may contain a paper of another DOI with the same key.
-        """
-        with map_damage_errors(self._file.path):
-            return [doc_id for (doc_id,) in self._file.select(BY_DOI, hash_of_text(doi))]
 
     def close(self) -> None:
         """Close the file; later calls raise IndexClosed."""

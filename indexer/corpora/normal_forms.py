@@ -8,6 +8,11 @@ ASCII_NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalnum())
 ASCII_LOWERCASE = bytes(range(256)).lower()
 SHORTEST_TITLE = 8  # letters; titles such as "Editorial" are shared by many papers
 DOI = re.compile(r"10\.\d{4,9}(?:\.\d{1,9}){0,3}/\S{1,500}")
+ARXIV_ID = re.compile(
+    r"(?:arxiv:\s*|https?://arxiv\.org/(?:abs|pdf)/)?(\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(?:v\d+)?",
+    re.IGNORECASE,
+)
+ARXIV_DOI = "10.48550/arxiv."  # prefix of the DOIs of arXiv's papers
 DOI_PREFIX = re.compile(r"^(?:(?:https?://)?(?:(?:dx|www)\.)?doi\.org/|doi:\s*)", re.IGNORECASE)
 
 
@@ -27,3 +32,9 @@ def whole_doi(text: str) -> str:
     """Return the normalised DOI if the text is a single DOI, otherwise ""."""
     doi = text.strip().casefold() if text.startswith("10.") else normal_doi(text)
     return doi if DOI.fullmatch(doi) else ""
+
+
+def identifier(text: str) -> str:
+    """Return the normalised DOI of a text that is a DOI or an arXiv id, otherwise ""."""
+    arxiv = ARXIV_ID.fullmatch(text.strip())
+    return ARXIV_DOI + arxiv[1].casefold() if arxiv else whole_doi(text)

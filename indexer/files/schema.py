@@ -8,6 +8,7 @@
 | year | year of publication | ranges |
 | lang, journal, source, type | as given | exact value |
 | authors | the paper's authors, as given | each exact value |
+| keys | keys of the paper as a known item (`indexer/files/keys.py`) | each exact value |
 | part | abstract, abstract2, body or passage | exact value |
 | first | the passage contains its paper's record | yes or no |
 | incomplete | the paper has no text beyond a title | yes or no |
@@ -26,12 +27,12 @@ import tantivy
 from indexer.analysis.packing import PassageTokens
 from indexer.corpora.papers import Language
 
-SCHEMA_VERSIONS = {"tantivy": 6, "elasticsearch": 7}
+SCHEMA_VERSIONS = {"tantivy": 7, "elasticsearch": 8}
 BM25_K1, BM25_B = 1.2, 0.75  # the parameters of both engines
 ANALYSED_FIELDS = ("text", "title")
 TERMS = "terms"  # tokenizer name in the embedded engine
 EXACT_FIELDS = ("passage_id", "doc_id", "lang", "journal", "part", "source", "type")
-AUTHORS = "authors"  # an exact field with several values
+LIST_FIELDS = ("authors", "keys")  # exact fields with several values
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,7 @@ class StoredPassage:
 
     `record` is the paper's record without its full text, as JSON; only a paper's first passage has `record`
     and `title2`. `tokens` are the indexed tokens of the passage and `row` is its row of the forward index;
-    both are present only if they were read. `type` and `authors` are indexed, and read only as part of the
-    record.
+    both are present only if they were read. `type`, `authors` and `keys` are indexed, but not read back.
     """
 
     passage_id: str
@@ -60,6 +60,7 @@ class StoredPassage:
     row: bytes = field(default=b"", compare=False, repr=False)
     type: str = field(default="", compare=False, repr=False)
     authors: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    keys: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def paper(self) -> dict[str, Any] | None:
@@ -85,7 +86,8 @@ def tantivy_schema() -> tantivy.Schema:
         builder.add_text_field(name, tokenizer_name=TERMS, index_option="position")
     for name in EXACT_FIELDS:
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic", fast=True)
-    builder.add_text_field(AUTHORS, tokenizer_name="raw", index_option="basic", fast=True)
+    builder.add_text_field("authors", tokenizer_name="raw", index_option="basic", fast=True)
+    builder.add_text_field("keys", tokenizer_name="raw", index_option="basic")
     builder.add_unsigned_field("year", indexed=True, fast=True)
     builder.add_boolean_field("first", indexed=True)
     builder.add_boolean_field("incomplete", indexed=True)

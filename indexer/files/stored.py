@@ -14,6 +14,7 @@ import numpy as np
 import tantivy
 
 from indexer.analysis.packing import PassageTokens
+from indexer.files.keys import paper_keys
 from indexer.files.parts import Column
 from indexer.files.schema import StoredPassage, tantivy_schema
 
@@ -31,6 +32,7 @@ def stored_passages(paper: "Paper", unit: "Unit") -> list[StoredPassage]:
     passages = passages_of(paper, unit)
     incomplete = not any(passage.text.strip() for passage in passages)
     authors = exact_values(paper.authors)
+    keys = paper_keys(authors, (paper.title, paper.title2), paper.journal, (paper.doi, paper.id, paper.url))
     kind = "".join(exact_values([(paper.model_extra or {}).get("type")]))
     return [
         StoredPassage(
@@ -48,6 +50,7 @@ def stored_passages(paper: "Paper", unit: "Unit") -> list[StoredPassage]:
             record=_paper_record(paper) if order == 0 else "",
             type=kind,
             authors=authors,
+            keys=keys,
         )
         for order, passage in enumerate(passages)
     ]

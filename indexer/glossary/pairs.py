@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from indexer.analysis.normal_form import normal_form
 from indexer.analysis.tokens import Analyzer
 
 Source = Literal["bracket", "keywords", "title", "user", "general"]
@@ -86,7 +87,7 @@ def korean_tokens(term: str, analyzer: Analyzer) -> Tokens:
 
 def spell(tokens: Sequence[str], term: str) -> bool:
     """Check whether the tokens cover all letters and digits of a term."""
-    return "".join(tokens) == "".join(filter(str.isalnum, term.lower()))
+    return "".join(tokens) == "".join(filter(str.isalnum, normal_form(term, hanja=True).text.lower()))
 
 
 def with_targets(pairs: Iterable[Pair]) -> Iterator[Pair]:

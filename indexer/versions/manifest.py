@@ -21,7 +21,7 @@ from indexer.files.sums import SUM, FileSum, sum_of
 from indexer.settings import EngineName
 
 # The number of the tokens: it changes when any analyzer makes other tokens of a text.
-ANALYSIS_VERSION = 2
+ANALYSIS_VERSION = 3
 CHUNKING_VERSION = 1
 Fingerprint = dict[str, str]
 MANIFEST = "manifest.json"

@@ -120,6 +120,10 @@ class Engine(Protocol):
         """Count in one call the passages that each query matches under its filters."""
         ...
 
+    def doc_ids(self, queries: Sequence[Query]) -> list[set[str]]:
+        """Return for each query the papers with a passage that matches it; none of an index over sources."""
+        return [set() for _ in queries]
+
     def aggregate(self, query: Query, filters: Filters, aggregations: Mapping[str, Any]) -> dict[str, Any]:
         """Aggregate the passages that a query matches under filters, in the language of Elasticsearch."""
         ...

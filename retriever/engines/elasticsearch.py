@@ -29,6 +29,7 @@ from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, by_score, rounded
 from retriever.engines.requests import (
     compiled,
     count_body,
+    doc_ids_body,
     filtered,
     first_passages_body,
     nearest_body,
@@ -210,6 +211,20 @@ class ElasticsearchEngine(Engine):
         """Count in one call the passages that each query matches under its filters."""
         answers = self._msearch([count_body(filtered(query, filters)) for query, filters in asked])
         return [int(answer["hits"]["total"]["value"]) for answer in answers]
+
+    def doc_ids(self, queries: Sequence[Query]) -> list[set[str]]:
+        """Return for each query the papers with a passage that matches it, in windows of an answer."""
+        found: list[set[str]] = [set() for _ in queries]
+        bodies = {number: doc_ids_body(query, WINDOW) for number, query in enumerate(queries)}
+        while bodies:
+            answers = dict(zip(bodies, self._msearch(list(bodies.values())), strict=True))
+            bodies = {}
+            for number, answer in answers.items():
+                papers = answer["aggregations"]["papers"]
+                found[number] |= {bucket["key"]["doc_id"] for bucket in papers["buckets"]}
+                if len(papers["buckets"]) == WINDOW:
+                    bodies[number] = doc_ids_body(queries[number], WINDOW, papers["after_key"])
+        return found
 
     def aggregate(self, query: Query, filters: Filters, aggregations: Mapping[str, Any]) -> dict[str, Any]:
         """Aggregate the passages that a query matches under filters."""

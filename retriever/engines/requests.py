@@ -7,6 +7,7 @@ version 8 and Elasticsearch kept.
 from collections.abc import Sequence
 from typing import Any
 
+from indexer.files.keys import exact_terms
 from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Query, Range, Term
 from retriever.queries.filters import Filters
 
@@ -14,6 +15,7 @@ from retriever.queries.filters import Filters
 CANDIDATES_A_HIT, LEAST_CANDIDATES, MOST_CANDIDATES = 3, 100, 10_000
 EVERYTHING: dict[str, Any] = {"match_all": {}}
 NOTHING: dict[str, Any] = {"match_none": {}}
+MAX_TERMS = 65_536  # of one condition
 LONGEST_WORD = 127  # letters of two UTF-16 units: the cluster cuts words of a line at 255 units
 
 
@@ -58,7 +60,9 @@ def compiled(query: Query) -> dict[str, Any]:
             bounds = {name: year for name, year in (("gte", low), ("lte", high)) if year is not None}
             return _silent({"range": {field: bounds}})
         case Exact(field=field, values=values):
-            return _silent({"terms": {field: list(values)}})
+            name, terms = exact_terms(field, values)
+            windows = [terms[start : start + MAX_TERMS] for start in range(0, len(terms), MAX_TERMS)]
+            return _silent(_any_of([{"terms": {name: some}} for some in windows or [[]]]))
         case Or(clauses=clauses):
             return _boolean(clauses, "should")
         case And(clauses=clauses):
@@ -130,6 +134,14 @@ def _silent(clause: dict[str, Any]) -> dict[str, Any]:
 def count_body(query: dict[str, Any]) -> dict[str, Any]:
     """Return the body that counts the matches of a query."""
     return {"query": query, "size": 0, "track_total_hits": True}
+
+
+def doc_ids_body(query: Query, size: int, after: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return the body that reads the papers of the matches of a query, after those already read."""
+    papers: dict[str, Any] = {"size": size, "sources": [{"doc_id": {"terms": {"field": "doc_id"}}}]}
+    papers |= {"after": after} if after else {}
+    hits = {"query": compiled(query), "size": 0, "track_total_hits": False}
+    return {**hits, "aggs": {"papers": {"composite": papers}}}
 
 
 def rows_body(passage_ids: Sequence[str]) -> dict[str, Any]:

@@ -92,6 +92,11 @@ class TantivyEngine(Engine):
         with self._describing_damage():
             return self._hits.counts(asked)
 
+    def doc_ids(self, queries: Sequence[Query]) -> list[set[str]]:
+        """Return for each query the papers with a passage that matches it."""
+        with self._describing_damage():
+            return [self._passages.papers_of(compiled(query)) for query in queries]
+
     def aggregate(self, query: Query, filters: Filters, aggregations: Mapping[str, Any]) -> dict[str, Any]:
         """Aggregate the passages that a query matches under filters."""
         narrowed = filtered(compiled(query), filters)

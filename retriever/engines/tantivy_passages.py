@@ -68,6 +68,12 @@ class StoredPassages:
         found = ((name, known.get(name, read.get(name))) for name in passage_ids)
         return {name: number for name, number in found if number is not None}
 
+    def papers_of(self, query: tantivy.Query) -> set[str]:
+        """Return the papers with a passage that matches a query."""
+        most = max(1, int(self._searcher.num_docs))
+        found = self._searcher.search(query, most, count=False, order_by_field="number").hits
+        return {self._columns.names(number)[1] for number, _ in found}
+
     def rows(self, passage_ids: Sequence[str]) -> NumberedRows:
         """Return the rows of passages in the order given; unknown ids are left out."""
         found = self.numbers(passage_ids)

@@ -5,6 +5,7 @@ from functools import lru_cache
 import tantivy
 from tantivy import Occur
 
+from indexer.files.keys import exact_terms
 from indexer.files.schema import tantivy_schema
 from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Query, Range, Term
 from retriever.queries.filters import Filters
@@ -40,7 +41,7 @@ def compiled(query: Query) -> tantivy.Query:
             years = tantivy.Query.range_query(SCHEMA, field, tantivy.FieldType.Unsigned, low, high)
             return tantivy.Query.const_score_query(years, 0.0)
         case Exact(field=field, values=values):
-            terms = tantivy.Query.term_set_query(SCHEMA, field, list(values))
+            terms = tantivy.Query.term_set_query(SCHEMA, *exact_terms(field, values))
             return tantivy.Query.const_score_query(terms, 0.0)
         case Or(clauses=clauses):
             return _boolean(clauses, Occur.Should)

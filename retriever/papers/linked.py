@@ -13,7 +13,6 @@ from base.records import IF_KNOWN, Recordable
 from indexer.citation_graph.gathering import labels
 from indexer.citation_graph.graph import ALL, CitationCounts
 from indexer.citation_graph.matching import DUPLICATE, ITSELF
-from indexer.corpora.normal_forms import whole_doi
 from indexer.files.schema import StoredPassage
 from retriever.index import SearchIndex
 from retriever.stages.hits import listed_authors
@@ -125,18 +124,3 @@ def named_references(index: SearchIndex, first: StoredPassage) -> list[tuple[str
         for label, outcome in zip(named, outcomes, strict=False)
         if outcome not in (DUPLICATE, ITSELF)
     ]
-
-
-def papers_of_doi(index: SearchIndex, doi: str) -> list[str]:
-    """Return the papers whose record or id has a DOI, in order of id; none if the text is not a DOI."""
-    wanted = whole_doi(doi)
-    if not wanted:
-        return []
-    graph = index.citations
-    named = graph.papers_of_doi(wanted) if graph else []
-    found = index.engine.papers({wanted, doi, *named})
-    return sorted(
-        doc_id
-        for doc_id, first in found.items()
-        if wanted in {whole_doi(doc_id), whole_doi((first.paper or {}).get("doi") or "")}
-    )

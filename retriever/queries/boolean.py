@@ -16,7 +16,17 @@ AnalysedField = Literal["text", "title", "heading"]
 # (distance from the first token, token): one token, or several adjacent ones.
 Pattern: TypeAlias = tuple[tuple[int, str], ...]
 ExactField = Literal[
-    "lang", "journal", "passage_id", "doc_id", "part", "source", "type", "references", "authors"
+    "lang",
+    "journal",
+    "passage_id",
+    "doc_id",
+    "part",
+    "source",
+    "type",
+    "references",
+    "authors",
+    "doi",
+    "keys",
 ]
 
 

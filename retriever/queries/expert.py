@@ -17,15 +17,15 @@ r"""The expert language of librarians and researchers, parsed into queries.
 | `text:`, `abstract:`, `본문:`, `초록:` | in title and text, as without a field |
 | `year:`, `연도:`, `발행년:` | 2019, 2019..2024, ..2024, 2019.., 2019-2024 |
 | `lang:`, `언어:` | ko, en, other, 한국어, 영어 |
-| `journal:`, `저널:`, `학술지:` | the journal, spelled as in the record |
-| `author:`, `au:`, `저자:` | an author, spelled as in the record |
+| `journal:`, `저널:`, `학술지:` | the whole name of the journal, in any case |
+| `author:`, `authors:`, `au:`, `저자:` | an author: the whole name in any order, or one word of it |
 | `type:`, `유형:`, `자료유형:` | the type, spelled as in the record: article-journal, thesis, … |
-| `id:` | the id of a paper or passage |
+| `id:`, `doi:` | the id of a paper or passage; a DOI |
 
 NOT binds first, then words side by side, then AND, then OR. Operators are in capitals; 그리고 and 또는 are
 words. A field holds for the word, phrase or brackets behind its colon.
 
-A filter (year, lang, journal, author, type, id) or a NOT next to words, without AND or OR between them,
+A filter (year, lang, journal, author, type, id, doi) or a NOT next to words, without AND or OR between them,
 applies to everything in the same brackets: `a OR b NOT c year:2020` is `(a OR b) AND NOT c AND year:2020`.
 After AND or OR it is one side of the operator: `a OR year:2020`. Adjacent filters must all hold.
 
@@ -65,7 +65,7 @@ from retriever.queries.keywords import pattern_of
 
 Kind = Literal["(", ")", "AND", "OR", "NOT", "+", "field", "word", "phrase", "end"]
 Field = Literal[
-    "text", "title", "year", "lang", "journal", "author", "type", "id", "passage_id", "doc_id", "part"
+    "text", "title", "year", "lang", "journal", "author", "type", "id", "doi", "passage_id", "doc_id", "part"
 ]
 OTHER_NAMES: dict[Field, tuple[str, ...]] = {
     "title": ("제목", "ti"),
@@ -73,7 +73,7 @@ OTHER_NAMES: dict[Field, tuple[str, ...]] = {
     "year": ("연도", "년도", "발행년", "발행연도"),
     "lang": ("언어", "language"),
     "journal": ("학술지", "저널"),
-    "author": ("저자", "au"),
+    "author": ("저자", "au", "authors"),
     "type": ("유형", "자료유형"),
 }
 SHOWN_FIELDS = ", ".join(f"{field} ({', '.join(names)})" for field, names in OTHER_NAMES.items())
@@ -95,6 +95,11 @@ WORD = re.compile(rf"[^\s{OPEN_BRACKETS}{CLOSE_BRACKETS}{QUOTES}]+")
 FIELD = re.compile(r"(?P<name>[^\W\d_]\w*)[:：](?P<value>.*)", re.DOTALL)
 NO_FIELD_VALUE = re.compile("//|:|：|[0-9]")
 NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?")
+OTHER_OPERATORS = {  # by the code of a note
+    "operators_in_capitals": re.compile("and|or|not"),
+    "operators_of_others": re.compile(r"(?:NEAR|ADJ|PRE|SAME|WITHIN)(?:/?\d+)?|[WN]/\d+"),
+    "no_truncation": re.compile(r"[\w-]+[*?$]+"),
+}
 SLOP = re.compile("~([0-9]*)")
 FUZZY = re.compile(r".*[^\W\d_](~)[0-9.]*", re.DOTALL)
 # Written bare, such a word is read as itself again: no sign before it, no field, weight or operator in it.
@@ -221,6 +226,14 @@ def parse_expression(text: str, analyzer: Analyzer) -> Query | None:
         if unicodedata.category(character) == "Cs":
             raise BadExpression("half of a surrogate pair is no character", text, position)
     return _Parser(text, analyzer).parse()
+
+
+def expression_notes(text: str) -> Iterator[Note]:
+    """Yield a note for each kind of operator that is only a word here: and, NEAR/3, a star."""
+    words = dict.fromkeys(lexeme.text for lexeme in _lexemes(text) if lexeme.kind == "word")
+    for code, sign in OTHER_OPERATORS.items():
+        if found := [word for word in words if sign.fullmatch(word)]:
+            yield Note(code, words=", ".join(found))
 
 
 class _Side(NamedTuple):
@@ -393,6 +406,7 @@ VALUES: dict[Field, Callable[[str], Query]] = {
     "author": lambda value: _exact("authors", value),
     "type": lambda value: _exact("type", value),
     "id": lambda value: Or((_exact("doc_id", value), _exact("passage_id", value))),
+    "doi": lambda value: _exact("doi", value),
     "passage_id": lambda value: _exact("passage_id", value),
     "doc_id": lambda value: _exact("doc_id", value),
     "part": lambda value: _exact("part", value),

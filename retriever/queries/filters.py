@@ -9,6 +9,7 @@ from typing import Any, Literal
 from base.notes import Note
 from base.untrusted import one_line
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Language, Paper
+from indexer.files.keys import author_key, journal_key, paper_keys
 from retriever.errors import BadFilter
 from retriever.queries.boolean import Exact, ExactField, Not, Query, Range
 
@@ -93,7 +94,7 @@ def parse_years(text: str) -> Range:
     Raises:
         BadFilter: another form, a year outside 1000 to 2100, or the later year first.
     """
-    found = YEARS.fullmatch(unicodedata.normalize("NFC", text.strip()))
+    found = YEARS.fullmatch(unicodedata.normalize("NFKC", text.strip()).replace("∼", "~"))
     if not found:
         raise BadFilter(Note("no_such_years", text=one_line(text)))
     low = found["only"] or found["low"] or found["since"]
@@ -153,8 +154,8 @@ def satisfies(paper: Paper, filters: Filters) -> bool:
         return False
     return (
         filters.lang in {None, "", paper.lang}
-        and filters.journal in {None, "", paper.journal}
-        and filters.author in {None, "", *paper.authors}
+        and (not filters.journal or journal_key(filters.journal) == journal_key(paper.journal))
+        and (not filters.author or author_key(filters.author) in paper_keys(paper.authors, (), "", ()))
         and filters.type in {None, "", kind if isinstance(kind, str) else None}
         and filters.complete in {None, bool(paper.abstract or paper.abstract2 or paper.body)}
     )

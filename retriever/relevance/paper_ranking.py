@@ -9,12 +9,14 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from base.logistic import likelihood
-from retriever.formula import Formula
+from retriever.answerability import coverage
+from retriever.engines import NumberedRows
+from retriever.formula import TokenPlaces
 from retriever.index import SearchIndex
 from retriever.queries.filters import Filters
 from retriever.ranking import COSINE_WEIGHT
@@ -27,6 +29,7 @@ from retriever.sources.gathered import SharedModels, index_of_sources
 from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource, Merged, MergedPaper, ask_sources, merge
 from retriever.stages.stages import computed
+from retriever.terms import SearchTerms
 
 HEAD, TAIL = (3, 10), (9, 30)  # slices of the ranking; their mean scores are compared with the best score
 LEAST = 0.02  # added to scores before their logarithm is taken
@@ -37,8 +40,17 @@ WEIGHTS: Mapping[str, float] = {
     "tail": 0.558,
     "words": 0.306,
 }
+FEW_WORDS = 3
+LEAST_COVERAGE, ALL_WORDS, WITH_ALL_WORDS = 0.5, 0.99, 0.5
 READ = 100  # papers of a ranking that are judged
 LAST = 20  # last papers of a full ranking; their mean probability is assumed for READ more papers
+
+
+class PaperScore(NamedTuple):
+    """A paper's score, and the share of the question's importance that its best passage holds."""
+
+    score: float
+    coverage: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +77,26 @@ class ScoreCurve:
         head, tail = (math.log((mean + LEAST) / (best + LEAST)) for mean in means)
         return cls(best, head, tail, math.log(max(1, words)))
 
-    def features(self, score: float) -> dict[str, float]:
-        """Return the features of a paper of this score."""
-        share = math.log(max(0.0, score) / self.best + LEAST) if self.best else math.log(LEAST)
-        return {"share": share, "head": self.head, "tail": self.tail, "words": self.words}
+    def features(self, paper: PaperScore) -> dict[str, float]:
+        """Return the features of a paper."""
+        share = math.log(max(0.0, paper.score) / self.best + LEAST) if self.best else math.log(LEAST)
+        of_question = {"head": self.head, "tail": self.tail, "words": self.words}
+        return {"share": share, **of_question}
 
-    def probability(self, score: float) -> float:
-        """Return the probability that a paper of this score is relevant; 0 without a score."""
-        return likelihood(WEIGHTS, self.features(score)) if score > 0 else 0.0
+    def probability(self, paper: PaperScore | None) -> float:
+        """Return the probability that a paper is relevant; 0 without a score.
+
+        The weights were fitted to questions in sentences. For a few words a paper with all of them counts as
+        relevant at least half the time, and one with less than half of their importance not at all.
+        """
+        if paper is None or paper.score <= 0:
+            return 0.0
+        found = likelihood(WEIGHTS, self.features(paper))
+        if self.words > math.log(FEW_WORDS):
+            return found
+        if paper.coverage < LEAST_COVERAGE:
+            return 0.0
+        return max(found, WITH_ALL_WORDS) if paper.coverage > ALL_WORDS else found
 
 
 def highest_expected_f(probabilities: Sequence[float]) -> float:
@@ -107,12 +131,12 @@ class RankedPapers:
         scores: by paper_id, best first: scores by words, as shares of the attainable one, before losses to
             exclusions.
         curve: of these scores.
-        formula: for the scores of other papers; None if the question has no words.
+        terms: for the scores of other papers; None if the question has no words.
     """
 
-    scores: Mapping[str, float]
+    scores: Mapping[str, PaperScore]
     curve: ScoreCurve
-    formula: Formula | None = None
+    terms: SearchTerms | None = None
 
 
 def rank_papers(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> RankedPapers:
@@ -132,32 +156,45 @@ def rank_papers(index: SearchIndex, request: SearchRequest, settings: RetrieverS
     by_words = np.sum(list(parts.values()), axis=0) / (
         1 - COSINE_WEIGHT if is_share else terms.formula.attainable
     )
-    scores: dict[str, float] = {}
+    best: dict[str, str] = {}
     for hit, _ in ranking.hits[:READ]:
         if hit.passage_id in ranking.scored:
-            paper_id = hit.doc_id if papers else hit.passage_id
-            scores.setdefault(paper_id, float(by_words[ranking.scored.row[hit.passage_id]]))
+            best.setdefault(hit.doc_id if papers else hit.passage_id, hit.passage_id)
+    scores = {name: float(by_words[ranking.scored.row[name]]) for name in best.values()}
+    covered = _coverages(terms, index.engine.rows(list(scores)))
     curve = ScoreCurve.of(list(scores.values()), len(terms.question.words()))
-    return RankedPapers(scores, curve, terms.formula)
+    found = {paper_id: PaperScore(scores[name], covered[name]) for paper_id, name in best.items()}
+    return RankedPapers(found, curve, terms)
 
 
-def scores_of(index: SearchIndex, ranked: RankedPapers, paper_ids: Iterable[str]) -> dict[str, float]:
+def _coverages(terms: SearchTerms, read: NumberedRows) -> dict[str, float]:
+    """Return the share of the question, or of the keywords of a language, that each passage holds."""
+    places = TokenPlaces.of(read, terms.formula.tokens)
+    return {
+        name: max((coverage(view, places, row) for view in terms.views), default=0.0)
+        for row, name in enumerate(read.ids)
+    }
+
+
+def scores_of(index: SearchIndex, ranked: RankedPapers, paper_ids: Iterable[str]) -> dict[str, PaperScore]:
     """Return the scores of papers by id, without ids that the index does not hold.
 
     A paper that is not among those ranked is scored by its first passage, without feedback.
     """
     wanted = dict.fromkeys(paper_ids)
     scores = {paper_id: ranked.scores[paper_id] for paper_id in wanted if paper_id in ranked.scores}
-    missing, formula = [paper_id for paper_id in wanted if paper_id not in scores], ranked.formula
-    if not missing or formula is None:
+    missing, terms = [paper_id for paper_id in wanted if paper_id not in scores], ranked.terms
+    if not missing or terms is None:
         return scores
     passages = {paper_id: paper_id for paper_id in missing}
     if index.manifest.unit == "paper":
         firsts = index.engine.papers(missing)
         passages = {first.passage_id: paper_id for paper_id, first in firsts.items()}
     read = index.engine.rows(list(passages))
-    shares = formula.shares(read)
-    return scores | {passages[name]: share for name, share in zip(read.ids, shares.tolist(), strict=True)}
+    shares, covered = terms.formula.shares(read).tolist(), _coverages(terms, read)
+    return scores | {
+        passages[name]: PaperScore(share, covered[name]) for name, share in zip(read.ids, shares, strict=True)
+    }
 
 
 class QuestionRanking(AsyncExitStack):
@@ -183,7 +220,8 @@ class QuestionRanking(AsyncExitStack):
         Raises:
             SourceFailed: no source answers.
         """
-        scores = (await self._ask(lambda index: self._rank(index, filters))).scores
+        ranked = (await self._ask(lambda index: self._rank(index, filters))).scores
+        scores = {paper_id: of_paper.score for paper_id, of_paper in ranked.items()}
         if isinstance(source := self._sources[0].source, IndexSource) and self._gathered is None:
             given = await ask_sources(self._sources, lambda _: source.papers(list(scores)))
             papers = given.answers[source.name]
@@ -210,7 +248,7 @@ class QuestionRanking(AsyncExitStack):
                 await index.run(lambda _: self._engine().add(added))
             ids = [merged.ids[0][1] if self._gathered is None else merged.paper.id for merged in papers]
             scores = await index.run(scores_of, ranked, ids)
-            return [ranked.curve.probability(scores.get(paper_id, 0.0)) for paper_id in ids]
+            return [ranked.curve.probability(scores.get(paper_id)) for paper_id in ids]
 
         return await self._ask(of_index)
 

@@ -12,6 +12,7 @@ from indexer.analysis.analysed import AnalysedPassage
 from indexer.corpora.papers import Paper
 from indexer.encoders import Stored
 from indexer.encoders.rounding import cosines
+from indexer.files.keys import exact_terms
 from indexer.files.schema import StoredPassage
 from indexer.files.stored import stored_passages
 from indexer.forward.building import packed_row
@@ -158,9 +159,10 @@ class Matching:
                 years = np.array([passage.year or 0 for passage in self._passages], np.int64)
                 return (years > 0) & (years >= (low or 0)) & (years <= (high or years)), nothing
             case Exact(field=field, values=values):
-                own = (getattr(passage, field) for passage in self._passages)
+                name, terms = exact_terms(field, values)
+                own = (getattr(passage, name) for passage in self._passages)
                 of = ((value,) if isinstance(value, str) else value for value in own)
-                return np.array([not set(values).isdisjoint(each) for each in of], np.bool_), nothing
+                return np.array([not set(terms).isdisjoint(each) for each in of], np.bool_), nothing
             case Not(clause=clause):
                 return ~self.of(clause)[0], nothing
             case Or(clauses=clauses) | And(clauses=clauses):

@@ -12,6 +12,7 @@ from retriever.queries.boolean import Query, describe
 from retriever.query_plan import NEAREST, NamedQuery, QueryPlan
 from retriever.request import SearchContext
 from retriever.stages.hits import SentQuery
+from retriever.stages.paper_sets import query_for_papers
 
 NEAREST_DESCRIBED = "(the passages nearest to the question's vector)"
 
@@ -61,7 +62,8 @@ class CandidatePool:
 
 def find_candidates(context: SearchContext, plan: QueryPlan, text: str) -> CandidatePool:
     """Send all queries of a plan in one call, and find the passages nearest to `text`."""
-    searched, incomplete = _search(context, plan), find_incomplete(context, plan)
+    sent = [(query_for_papers(context.index, named.query), named.k) for named in plan.queries]
+    searched, incomplete = _search(context, sent, plan.read), _find_incomplete(context, sent[:1])
     vector, failure = encode_question(context, text) if plan.nearest else (None, None)
     pool = CandidatePool(incomplete=incomplete, vector=vector, encoder_failure=failure)
     pool = pool.with_answers(plan.queries, searched)
@@ -70,33 +72,33 @@ def find_candidates(context: SearchContext, plan: QueryPlan, text: str) -> Candi
 
 def find_all(context: SearchContext, pool: CandidatePool, plan: QueryPlan) -> CandidatePool:
     """Send further queries in one call, and return the pool with their hits."""
-    return pool.with_answers(plan.queries, _search(context, plan))
+    sent = [(named.query, named.k) for named in plan.queries]
+    return pool.with_answers(plan.queries, _search(context, sent, plan.read))
 
 
-def _search(context: SearchContext, plan: QueryPlan) -> Sequence[Sequence[EngineHit]]:
-    if not plan.queries:
+def _search(
+    context: SearchContext, queries: Sequence[tuple[Query, int]], read: int
+) -> Sequence[Sequence[EngineHit]]:
+    if not queries:
         return []
     request = context.request
     with context.recorder.timed("search"):
         return context.index.engine.search(
-            [(named.query, named.k) for named in plan.queries],
-            filters=request.filters,
-            collapse=request.collapse,
-            read=plan.read,
+            queries, filters=request.filters, collapse=request.collapse, read=read
         )
 
 
-def find_incomplete(context: SearchContext, plan: QueryPlan) -> tuple[EngineHit, ...]:
+def _find_incomplete(context: SearchContext, first: Sequence[tuple[Query, int]]) -> tuple[EngineHit, ...]:
     """Return the papers without an abstract that match the first query of a plan but not the filter.
 
     They are no evidence of an answer, so the engine leaves them out (`complete` in `queries/filters.py`; the
     indexing stage marks them incomplete). `SHRAG_DROP_INCOMPLETE=false` keeps them.
     """
     request = context.request
-    if not plan.queries or request.filters.complete is not True:
+    if not first or request.filters.complete is not True:
         return ()
     [hits] = context.index.engine.search(
-        [(plan.queries[0].query, request.k)],
+        [(first[0][0], request.k)],
         filters=replace(request.filters, complete=False),
         collapse=request.collapse,
     )

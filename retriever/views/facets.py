@@ -24,6 +24,7 @@ from retriever.queries.filters import Filters
 from retriever.request import SearchRequest
 from retriever.search import in_years, open_search, run_stages
 from retriever.settings import RetrieverSettings
+from retriever.stages.paper_sets import query_for_papers
 
 FacetField = Literal["year", "lang", "journal", "authors", "type"]
 Value = str | int
@@ -97,7 +98,7 @@ def facets(index: SearchIndex, request: SearchRequest | None, settings: Retrieve
     if query is None or stages.plan is None or not stages.plan.names:
         nothing = {field: Facet((), 0) for field in FIELDS}
         return Facets(0, nothing, exact=True, version=index.manifest.version)
-    return _facets(index, query, in_years(context, stages).request.filters)
+    return _facets(index, query_for_papers(index, query), in_years(context, stages).request.filters)
 
 
 def _facets(index: SearchIndex, query: Query, filters: Filters) -> Facets:

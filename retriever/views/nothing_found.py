@@ -15,6 +15,7 @@ from retriever.request import SearchRequest
 from retriever.search import in_years, open_search, run_stages
 from retriever.settings import RetrieverSettings
 from retriever.spelling import near_spellings
+from retriever.stages.paper_sets import query_for_papers
 
 MOST_WORDS = 16  # words checked in the index, with their spellings; translations counted
 
@@ -77,8 +78,9 @@ def nothing_found(index: SearchIndex, request: SearchRequest, settings: Retrieve
     filters = in_years(context, stages).request.filters
     less = {name: filters.without_filter(name) for name in FIELDS_OF_FILTER}
     less = {name: fewer for name, fewer in less.items() if fewer != filters}
+    sent = query_for_papers(index, query)
     whole, narrowed, *without = index.engine.counts(
-        [(query, each) for each in (Filters(), filters, *less.values())]
+        [(sent, each) for each in (Filters(), filters, *less.values())]
     )
     effects = tuple(WithoutFilter(name, count) for name, count in zip(less, without, strict=True) if count)
     planned = stages.plan and stages.plan.names

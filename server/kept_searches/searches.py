@@ -26,11 +26,10 @@ from base.logs import get_logger
 from base.notes import Note, NoteCodes, with_codes
 from base.records import adapter
 from generator.budgets import Spent
-from generator.finding.calls import FindCall
-from generator.finding.request import FindRequest
+from generator.finding.calls import FindCall, FindRequest
 from generator.finding.result import partial_result
-from generator.finding.state import FindingState, SavedSpent
-from generator.tracing.progress import ended
+from generator.finding.state import FindingState
+from generator.tracing import ended
 from indexer.corpora.readers.json_records import parse_record
 from server.access.callers import Caller
 from server.errors import SearchRunning, SearchUnusable, StoreUnusable, UnknownSearch
@@ -77,7 +76,7 @@ class SearchHead:
     updated: str = ""
     known: int = 0
     relevant: int = 0
-    spent: SavedSpent = field(default_factory=Spent)
+    spent: Spent = field(default_factory=Spent)
     complete: bool = False
     notes: tuple[str, ...] = ()
     note_codes: NoteCodes = field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from generator.answers.answer import Section
-from generator.checking.check import Check, Hint
+from generator.checking import Check, Hint
 from generator.finding.result import shorten
 from generator.finding.state import FoundBy
 from generator.pipeline import AskResult

@@ -23,7 +23,7 @@ from prometheus_client import (
 
 from base.logs import get_logger
 from generator.pipeline import AskResult
-from generator.tracing.steps import Step
+from generator.tracing import Step
 from retriever.stages.hits import SearchResult
 from server.access.callers import current_visit
 

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from generator.answer_events import stream_answer
 from generator.calls import AskCall
 from generator.housekeeping import answer_housekeeping
-from generator.tracing.steps import StepEvent
+from generator.tracing import StepEvent
 from retriever.request import check_question
 from server.addresses import hit_address, public_address, without_address
 from server.cited_text import Citation, CitedText

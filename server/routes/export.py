@@ -15,7 +15,7 @@ from base.notes import Note
 from generator.answers.answer import Section
 from generator.answers.cited_answer import CitedAnswer, CitedSentence, cited_document
 from generator.calls import MOST_EVIDENCE
-from generator.checking.check import Check
+from generator.checking import Check
 from indexer.corpora.papers import Language
 from retriever.calls import LONGEST_PASSAGE_ID, QUESTION, CitedCall, SearchCall
 from retriever.citing.reference_list import list_document

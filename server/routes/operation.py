@@ -68,7 +68,7 @@ async def status(services: Shared, _: Admin) -> Annotated[Status, Shaped(Status)
             "stopping": services.stopping.is_set(),
             "indexes_listed": services.indexes.trouble is None,
             "model_left_alone": (
-                any(model.circuit_is_open for model in services.models.values()) if services.models else None
+                any(model.circuit.is_open for model in services.models.values()) if services.models else None
             ),
             "not_opened": [
                 f"{name}: {describe_error(error)}" for name, error in services.indexes.failures.items()

@@ -15,7 +15,7 @@ from indexer.errors import UnknownIndex
 from retriever.citing.styles import style_names
 from retriever.errors import BadFilter, UnknownPaper
 from retriever.exports import export_named, export_names
-from retriever.papers.linked import papers_of_doi
+from retriever.known_items import papers_of_doi
 from retriever.papers.page import may_be_id, paper_page
 from retriever.papers.records import records_of_papers
 from server.addresses import doi_address, paper_address, public_address

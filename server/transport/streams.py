@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from generator.tracing.progress import ended
+from generator.tracing import ended
 from server.errors import Stopping, TooSlow
 from server.problems import error_response, problem
 from server.services import Backends

@@ -244,16 +244,6 @@ def streams_out(
     return behave
 
 
-def breaks_off(handler: BaseHTTPRequestHandler) -> None:
-    """Promise more than is sent, and close."""
-    handler.send_response(200)
-    handler.send_header("Content-Length", "1000")
-    handler.end_headers()
-    handler.wfile.write(b'{"choices": [{"mess')
-    handler.wfile.flush()
-    handler.close_connection = True
-
-
 def is_silent(handler: BaseHTTPRequestHandler) -> None:
     """Send nothing until the client goes."""
     handler.rfile.read(1)

@@ -27,24 +27,10 @@ from tests.indexer.made_corpora import ROOT, build, environment_of
 
 NAME = "sample"
 # The keys of `search --json`, in order; `ask --json` has `answer` and `evidence` beside them.
-SEARCH_KEYS = [
-    "question",
-    "method",
-    "keywords",
-    "queries",
-    "hits",
-    "filtered",
-    "milliseconds",
-    "applied",
-    "likelihood",
-    "notes",
-    "note_codes",
-    "version",
-    "strategy",
-    "bridges",
-    "unknown_words",
-    "order",
-]
+SEARCH_KEYS = (
+    "question method keywords queries hits filtered milliseconds applied likelihood notes note_codes version "
+    "strategy bridges unknown_words order"
+).split()
 # Of sample/topics.jsonl: S03, S18, S25 (evidence in Korean only), S37 and S40 (no evidence).
 KOREAN = "갓 입사한 간호사의 회복탄력성은 이직하려는 마음과 어떤 경로로 연결되어 있는가?"
 ENGLISH = "How can the spread of thermal runaway from cell to cell in a battery pack be slowed?"

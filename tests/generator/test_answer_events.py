@@ -13,10 +13,7 @@ from hypothesis import settings as settings_of_hypothesis
 from hypothesis import strategies as st
 
 from generator.answer_events import AnswerEvent, stream_answer
-from generator.answers.answer import SECTIONS
-from generator.answers.streaming import sections_so_far
 from generator.pipeline import AskRequest
-from generator.request import Turn
 from generator.ways import make_request
 from indexer.settings import CheckSettings, IndexerSettings
 from retriever.index import open_index
@@ -100,19 +97,6 @@ def test_without_a_model_the_quoted_sentences_arrive_one_by_one(sample):
     assert_adds_up(arrived)
     assert data(arrived, "keywords")[0]["strategy"]["origin"] == "statistics"
     assert [event.data["name"] for event in arrived if event.kind == "step"] == ["search", "quotation"]
-
-
-def test_with_a_model_each_sentence_arrives_with_its_check(sample):
-    arrived = streamed(sample, KOREAN, streams(*events(KEYWORDS)), streams(*events(ANSWER)))
-    assert kinds(arrived) == ["keywords", "queries", "evidence", "sentence", "done"]
-    assert_adds_up(arrived)
-    assert data(arrived, "keywords")[0]["strategy"]["origin"] == "model"
-    assert [sentence["check"] for sentence in data(arrived, "sentence")] == [
-        "not checked",
-        "not checked",
-        "not checked",
-        "unsupported",
-    ]
 
 
 # When events arrive
@@ -237,17 +221,6 @@ def whole(said):
     return streams(*events(said))
 
 
-def test_a_question_of_a_conversation_is_told_as_it_is_asked(sample):
-    turns = (Turn("user", "간호사의 회복탄력성?"), Turn("assistant", "연구가 있다 [1]."))
-    stands_alone = {"depends": True, "question": f"{KOREAN} 간호사에게서?"}
-    replies = [whole(said) for said in (stands_alone, KEYWORDS, ANSWER)]
-    arrived = streamed(sample, KOREAN, *replies, turns=turns)
-    assert kinds(arrived) == ["question", "keywords", "queries", "evidence", "sentence", "done"]
-    assert data(arrived, "question") == [{"question": stands_alone["question"]}]
-    assert arrived[-1].data["question"] == stands_alone["question"]
-    assert_adds_up(arrived)
-
-
 # Readers that are slow
 
 
@@ -275,12 +248,10 @@ def test_a_slow_reader_is_told_the_newest_and_nothing_is_kept_for_it(sample):
 TEXTS = st.sampled_from(
     [
         json.dumps(ANSWER, ensure_ascii=False),
-        json.dumps(ANSWER),
         json.dumps(ANSWER | {"answered": False}),
         json.dumps(dict(reversed(ANSWER.items()))),
         json.dumps(ANSWER | {"introduction": [{"text": 'A "{" and \\ "}".', "citations": [2, 1, 2, 99]}]}),
         json.dumps(ANSWER | {"body": [{"text": "One.", "citations": [n]} for n in range(12)]}),
-        json.dumps(ANSWER | {"body": [{"text": "x" * 2_000, "citations": []}]}),
         json.dumps(ANSWER | {"body": [{"text": None}, [], 7]}),
         '{"introduction": [{"text": "Twice.", "citations": [1]}], "introduction": ' + json.dumps(ANSWER)[1:],
         '[[[{}]]] } ] \\ " no',
@@ -306,23 +277,3 @@ def replies(draw):
 def test_what_arrives_adds_up_whatever_the_model_writes(sample, first, second):
     arrived = streamed(sample, KOREAN, whole(KEYWORDS), streams(*first), streams(*second))
     assert_adds_up(arrived)
-
-
-ONE = '{"text": "One.", "citations": [1]}'
-CERTAIN = {
-    '{"introduction": [' + ONE: 1,
-    '{"introduction": [' + ONE + ', {"text": "Two.", "cita': 1,
-    '{"introduction": [{"text": "a } b': 0,
-    '{"introduction": [' + ONE + ', {"citations": [1], "text": "a } b': 1,
-    '<think>{"introduction": [' + ONE + '</think>Here: {"introduction": [' + ONE + "], ": 1,
-    '{"body": [' + ONE: 1,  # without an introduction
-    '{"introduction": [' + ONE + ', {"text": "Two."}, ' + ONE: 1,
-    '{"introduction": [' + ONE + '], "body": [' + ONE + ", " + ONE: 3,
-    "no } JSON": 0,
-}
-
-
-@pytest.mark.parametrize("text", CERTAIN)
-def test_only_complete_sentences_of_an_unfinished_answer_are_certain(text):
-    certain = sections_so_far(text, SECTIONS)
-    assert sum(map(len, certain.values())) == CERTAIN[text]

@@ -2,12 +2,12 @@
 
 import pytest
 
-from generator.answers.streaming import readable
+from generator.answers.model_answer import readable
 from generator.console import live_progress
 from generator.finding.console import finding_line
 from generator.finding.state import FindingState
 from generator.llm import Growth
-from generator.tracing.steps import Step
+from generator.tracing import Step
 
 
 @pytest.mark.parametrize(

@@ -1,20 +1,18 @@
 """Requests that fail: what is tried again, with pauses, within the time there is, and how failures read."""
 
-import asyncio
-import socket
 from itertools import repeat
 
 import httpx
 import pytest
 
-from generator.errors import ModelRefusedCall, ModelTooSlow, ModelUnreachable
-from tests.generator.language_model import Slowly, says, settings
-from tests.generator.river import RIVER, ask, call, fail
+from generator.errors import ModelRefusedCall, ModelTooSlow
+from tests.generator.language_model import Slowly, says
+from tests.generator.river import RIVER, ask, fail
 
 # Tried again
 
 
-@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 503])
+@pytest.mark.parametrize("status", [429, 503])
 def test_what_may_pass_by_itself_is_tried_again(status):
     script, reply = ask(httpx.Response(status), says(RIVER))
     assert (len(script.requests), reply.attempts, reply.repaired) == (2, 2, False)
@@ -32,16 +30,6 @@ def test_a_pause_beyond_the_deadline_is_not_waited_for():
     script, error = fail(ModelRefusedCall, busy, deadline_s=5)
     assert (len(script.requests), error.status) == (1, 429)
     assert "It asks for a pause of 900 s" in str(error)
-
-
-def test_a_connection_that_is_refused_is_tried_again():
-    with socket.socket() as taken:  # bound, and nobody listens
-        taken.bind(("127.0.0.1", 0))
-        base_url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
-        with pytest.raises(ModelUnreachable) as caught:
-            asyncio.run(call(settings(base_url=base_url, retries=1)))
-    assert str(caught.value).startswith(f"cannot reach {base_url}/chat/completions: ")
-    assert str(caught.value).endswith("(requested 2 times)")
 
 
 def dripping():
@@ -68,9 +56,7 @@ def test_the_deadline_holds_over_the_repair_too():
     [
         (400, "longer than the model's context"),
         (401, "SHRAG_LLM__API_KEY"),
-        (403, "may not use this model"),
         (404, "http://model.test/v1/models"),
-        (418, "Check SHRAG_LLM__BASE_URL"),
         (307, "redirects are not followed"),
     ],
 )
@@ -86,20 +72,3 @@ def test_what_will_not_pass_by_itself_is_not_tried_again(status, step):
     assert f"http://model.test/v1/chat/completions answered {status}" in str(error)
     assert "No. [31mNot here. " in str(error)
     assert step in str(error)
-
-
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        ('{"error": {"message": "in vLLM", "code": 404}}', "in vLLM"),
-        ('{"error": "in Ollama"}', "in Ollama"),
-        ('{"detail": "in FastAPI"}', "in FastAPI"),
-        ('{"object": "error", "message": "in old vLLM"}', "in old vLLM"),
-        ('{"detail": [{"loc": ["body"]}]}', '[{"loc": ["body"]}]'),
-        ("<html>nginx</html>", "<html>nginx</html>"),
-        ("", "Bad Request"),
-    ],
-)
-def test_the_words_of_the_server_are_found_in_any_shape(body, said):
-    _, error = fail(ModelRefusedCall, httpx.Response(400, text=body))
-    assert f": {said}. The prompt" in str(error)

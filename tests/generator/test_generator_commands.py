@@ -10,7 +10,7 @@ import sys
 import docx
 import pytest
 
-from generator.tracing.trace import Trace
+from generator.tracing import Trace
 from tests.generator.language_model import PATIENCE_S, answers_with, piece, served, streams_out
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, SEARCH_KEYS, shrag
 from tests.indexer.made_corpora import ROOT, environment_of
@@ -44,16 +44,8 @@ def test_json_has_the_contract_s_keys_beside_those_of_search(sample_home):
     assert record.keys() == searched.keys() | {"answer", "evidence"}
     assert searched.keys() == set(SEARCH_KEYS)
     answer = record["answer"]
-    assert answer.keys() == {
-        "title",
-        "introduction",
-        "body",
-        "conclusion",
-        "language",
-        "written_by",
-        "abstained",
-        "sentences",
-    }
+    keys = "title introduction body conclusion language written_by abstained sentences"
+    assert answer.keys() == {*keys.split()}
     assert answer["sentences"]
     for sentence in answer["sentences"]:
         assert sentence.keys() == {"text", "section", "citations", "check", "hints"}
@@ -99,39 +91,13 @@ def test_ctrl_c_closes_the_connection_and_exits_with_130(sample_home):
 
 
 @pytest.mark.parametrize(
-    ("environment", "complaint"),
-    [
-        ({"llm__base_url": "localhost:8000"}, "SHRAG_LLM__BASE_URL: must begin with http"),
-        ({"llm__base_url": NOWHERE}, "SHRAG_LLM: base_url is set and model is not"),
-        ({"llm__extra_body": "{top_k"}, 'SHRAG_LLM__EXTRA_BODY: must be a JSON object, like {"top_k": 20}'),
-        ({"cache__mode": "on"}, "SHRAG_CACHE__MODE: Input should be 'off', 'use', 'record' or 'replay'"),
-        ({"llm": "no JSON"}, "SHRAG_LLM must be JSON"),
-        ({"title_weight": "heavy"}, "SHRAG_TITLE_WEIGHT: Input should be a valid number"),
-    ],
-    ids=lambda given: "-".join(given) if isinstance(given, dict) else "",
-)
-def test_a_setting_that_does_not_fit_is_one_line_and_exit_2(sample_home, environment, complaint):
-    done = shrag("ask", ENGLISH, "--name", NAME, home=sample_home, **environment)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert len(done.stderr.splitlines()) == 1
-    assert done.stderr.startswith(complaint)
-
-
-@pytest.mark.parametrize(
     ("arguments", "code", "complaint"),
     [
         (["", "--name", NAME], 2, "BadQuestion: the question is empty"),
-        (
-            ["x" * 20_001, "--name", NAME],
-            2,
-            "BadQuestion: the question has 20,001 characters; the maximum is 20,000",
-        ),
-        ([ENGLISH, "--name", "nowhere"], 2, "UnknownIndex: "),
-        ([ENGLISH, "--name", NAME, "--year", "2024..2019"], 2, "BadFilter: "),
         ([ENGLISH, "--name", NAME, "--way", "round"], 2, "UnknownWay: no way 'round'; there are paper-qa-1"),
         ([ENGLISH, "--name", NAME, "--model", "other"], 2, "UnknownModel: no model 'other'; there are: none"),
     ],
-    ids=["empty", "too long", "unknown index", "years", "way", "model"],
+    ids=["empty", "way", "model"],
 )
 def test_what_goes_wrong_is_one_line(sample_home, arguments, code, complaint):
     done = shrag("ask", *arguments, home=sample_home)
@@ -140,7 +106,7 @@ def test_what_goes_wrong_is_one_line(sample_home, arguments, code, complaint):
     assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("variable", ["cache__file", "llm__tokenizer", "synonyms"])
+@pytest.mark.parametrize("variable", ["cache__file", "synonyms"])
 def test_a_trace_is_not_written_over_what_the_settings_name(sample_home, tmp_path, variable):
     kept = tmp_path / "kept"
     kept.write_text("rice, paddy\n")

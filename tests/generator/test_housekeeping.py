@@ -25,10 +25,8 @@ def below_headings(what, form, *, history=HISTORY):
 
 REQUESTS = {
     "title": below_headings("Write a concise title.", '{ "title": "your title" }'),
-    "tags": below_headings("Write 1-3 broad tags.", '{ "tags": ["tag1", "tag2"] }'),
     "follow_ups": below_headings("Suggest questions to ask next.", '{ "follow_ups": ["One?", "Two?"] }'),
     "queries": below_headings("Decide whether to search.", '{\n  "queries": ["query1"]\n}'),
-    "prompt": below_headings("Describe an image.", '{\n    "prompt": "Your description."\n}'),
     "text": below_headings("Go on with `<text>`.", '{ "text": "<your_completion>" }')
     + "\n<type>Search Query</type>\n<text>간호사의</text>",
 }
@@ -39,18 +37,6 @@ TITLES = {
             "Provide a concise, 5-word-or-less title for the conversation. Only return the title.\n\n"
             f"Conversation:\n{LINES}",
         )
-    ],
-    "structured": [
-        Turn(
-            "user",
-            "Analyze this conversation and provide:\n1. The detected language\n2. A concise title in the "
-            f"detected language (5 words or less, no punctuation)\n\n{LINES}",
-        )
-    ],
-    "behind the conversation": [
-        Turn("user", QUESTION),
-        Turn("assistant", "낮다 [1]."),
-        Turn("user", "Please generate a concise, 5-word-or-less title for the conversation, no punctuation."),
     ],
     "by a system": [
         Turn("system", "Generate a title that captures the essence of the conversation.\n- Maximum 10 words"),
@@ -91,11 +77,8 @@ def test_what_is_asked_for_as_text_is_recognised(program):
     [
         QUESTION,
         "What title do papers on conversation analysis have?",
-        "Which 5-word title had the paper on chat analysis?",
         'How does JSON with {"title": "x"} compare with XML?',
-        "### Task\nWhich water management reduces methane?",
         "User: I cannot sleep.\nAssistant: Since when?\nWhich studies deal with such dialogues?",
-        "대화의 제목을 다섯 단어로 짓는 방법을 다룬 연구는?",
         '### Task:\nRespond to the query.\n<context>JSON like {"title": "x"}</context>\n<query>메탄?</query>',
         "",
     ],
@@ -108,11 +91,9 @@ def test_a_readers_question_is_none(question):
     ("key", "answer"),
     [
         ("title", "신규 간호사의 회복탄력성은 이직 의도와 어떻게 연결되는가?"),
-        ("tags", []),
         ("follow_ups", []),
         ("queries", [QUESTION]),
         ("text", ""),
-        ("prompt", QUESTION),
     ],
 )
 def test_without_a_model_the_conversation_itself_answers(key, answer):
@@ -130,17 +111,8 @@ def by_model(messages, *answers):
 
 
 def test_the_model_answers_in_the_form_that_is_asked_for():
-    script, answer = by_model([Turn("user", REQUESTS["tags"])], says({"tags": ["간호", "이직"]}))
-    assert json.loads(answer) == {"tags": ["간호", "이직"]}
+    script, answer = by_model([Turn("user", REQUESTS["queries"])], says({"queries": ["간호", "이직"]}))
+    assert json.loads(answer) == {"queries": ["간호", "이직"]}
     schema = script.bodies[0]["response_format"]["json_schema"]["schema"]
-    assert list(schema["properties"]) == ["tags"]
+    assert list(schema["properties"]) == ["queries"]
     assert by_model(TITLES["completion"], says({"title": "간호사와 이직"}))[1] == "간호사와 이직"
-
-
-def test_a_long_request_is_shown_to_the_model_in_part():
-    long = REQUESTS["title"].replace(QUESTION, QUESTION * 10_000)
-    script, _ = by_model([Turn("user", long)], says({"title": "간호"}))
-    (message,) = script.bodies[0]["messages"]
-    assert len(message["content"]) < 13_000
-    assert message["content"].startswith("### Task:")
-    assert message["content"].endswith("</chat_history>")

@@ -5,8 +5,6 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 from tests.generator.language_model import answers_with, served
 from tests.generator.sample_index import KOREAN, NAME
 from tests.generator.test_pipeline import KEYWORDS
@@ -34,14 +32,8 @@ def ask(sample_home, *options):
 
 def test_each_step_is_a_line_with_time_and_tokens_under_one_request_id(sample_home):
     lines = [line for line in ask(sample_home, "-v") if line["event"] == "step"]
-    assert [line["step"] for line in lines] == [
-        "keywords",
-        "strategy",
-        "search",
-        "answer",
-        "quotation",
-        "ask",
-    ]
+    steps = "keywords strategy search answer quotation ask"
+    assert [line["step"] for line in lines] == steps.split()
     assert len({line["request_id"] for line in lines}) == 1
     assert all(line["milliseconds"] > 0 and line["timestamp"] for line in lines)
     keywords, answer = lines[0], lines[3]
@@ -51,10 +43,4 @@ def test_each_step_is_a_line_with_time_and_tokens_under_one_request_id(sample_ho
         20,
     )
     assert (answer["error"], answer["fallback"]) == ("ModelRefusedCall", "extractive answer")
-
-
-@pytest.mark.parametrize(("option", "shown"), [("-v", False), ("-vv", True)])
-def test_the_question_is_logged_only_with_twice_the_option(sample_home, option, shown):
-    lines = json.dumps(ask(sample_home, option), ensure_ascii=False)
-    assert (KOREAN in lines) is shown
-    assert ("회복탄력성" in lines) is shown
+    assert KOREAN not in json.dumps(lines, ensure_ascii=False)

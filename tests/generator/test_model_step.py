@@ -1,6 +1,7 @@
 """A model call as a step: its record, its fallback, its budget, and the variables of its prompt."""
 
 import asyncio
+from dataclasses import asdict
 from typing import Any
 
 import httpx
@@ -11,13 +12,10 @@ from generator.budgets import Allowance, Budget, Spent
 from generator.llm import LanguageModel
 from generator.model_step import ModelStep, UnusableReply, constant
 from generator.prompts import Prompt
-from generator.tracing.steps import Step
+from generator.tracing import Step
 from tests.generator.language_model import Scripted, says, settings
-from tests.generator.sample_index import passage
 
 PROMPT = Prompt("draft", "en", 3, "Name the river.\n$question")
-TEXT = "maximum context length is 900 tokens, the context length of this model"
-TOO_LONG = httpx.Response(400, json={"error": {"message": TEXT, "code": 400}})
 
 
 class River(BaseModel):
@@ -107,13 +105,9 @@ def test_a_budget_that_is_spent_sends_no_request_and_is_noted(budget, before):
     allowance = Allowance(budget, before)
     value, steps, requests = run(drafting(if_spent=constant("later")), budget=allowance)
     assert (value, steps, requests) == ("later", [], [])
-    [(name, limit)] = [(name, limit) for name, limit in vars_of(budget).items() if limit is not None]
+    [(name, limit)] = [(name, limit) for name, limit in asdict(budget).items() if limit is not None]
     assert allowance.note() == f"the budget of {limit:,} {name} is spent; what was found before is given"
     assert run(drafting(), budget=allowance)[0] == "Han"
-
-
-def vars_of(budget):
-    return {name: getattr(budget, name) for name in ("calls", "tokens", "seconds", "papers")}
 
 
 @pytest.mark.parametrize(
@@ -128,13 +122,6 @@ def test_the_reservation_is_corrected_by_the_actual_cost(answers, calls, tokens)
     budget = Allowance(Budget(calls=3, tokens=100_000))
     run(drafting(), *answers, budget=budget)
     assert (budget.spent.calls, budget.spent.tokens) == (calls, tokens)
-
-
-def test_a_budget_without_room_for_the_repair_is_spent():
-    budget = Allowance(Budget(calls=1))
-    value, [step], requests = run(drafting(if_spent=constant("later")), says("no JSON"), budget=budget)
-    assert (value, len(requests), step.error, step.notes) == ("later", 1, "BudgetSpent", [])
-    assert (budget.spent.calls, budget.ended_limits) == (1, ["1 calls"])
 
 
 def test_concurrent_calls_together_stay_within_the_budget():
@@ -160,14 +147,3 @@ def test_the_time_that_is_left_ends_a_running_call():
 
     assert asyncio.run(run_step()) == "Han"
     assert budget.ended == ("seconds",)
-
-
-def test_a_prompt_that_the_server_refuses_as_too_long_is_shortened_once_and_both_requests_are_spent():
-    river = passage("R1", "The Han is long. The Nakdong is longer.", title="Rivers")
-    prompt = Prompt("draft", "en", 3, "Name the river.\n$passages\n$question")
-    step, budget = drafting(prompt=prompt, passages=[river]), Allowance(Budget(calls=3))
-    value, [done], requests = run(step, TOO_LONG, says({"name": "Nakdong"}), budget=budget, max_tokens=64)
-    assert value == "Nakdong"
-    assert [b"longer" in request.content for request in requests] == [True, False]
-    assert done.model_call["context"]["said_by"] == "refusal"
-    assert budget.spent.calls == 2

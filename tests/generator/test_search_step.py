@@ -1,15 +1,12 @@
 """Where the evidence of an answer ends: at papers that score far below the best one."""
 
-import asyncio
 from dataclasses import replace
 
 import pytest
 
-from generator.pipeline import answer_question
-from generator.ways import make_request
 from generator.ways.shrag import without_low_scores
 from retriever.stages.hits import Hit
-from tests.generator.sample_index import found, passage, settings_of
+from tests.generator.sample_index import found, passage
 
 pytest_plugins = ["tests.generator.sample_index"]
 
@@ -45,14 +42,3 @@ def test_hits_without_a_likely_answer_stay_as_the_nearest_papers(sample, likelih
 @pytest.mark.parametrize("change", [{"vectors": "an encoder"}, {"reranker": "a model"}], ids=str)
 def test_scores_of_models_are_not_compared(sample, applied, change):
     assert scores_kept(result(sample, 2.0, 0.1, applied=replace(applied, **change))) == [2.0, 0.1]
-
-
-def test_an_answer_rests_on_the_papers_that_are_left(sample, sample_home):
-    settings = settings_of(sample_home)
-    call = make_request(settings, "기초연금과 노인 빈곤")
-    answered = asyncio.run(answer_question(sample, call, settings))
-    whole = asyncio.run(answer_question(sample, replace(call, low_scores=True), settings))
-
-    assert answered.evidence[0].doc_id == "SAMPLE-ECO-011"
-    assert len(answered.evidence) < len(whole.evidence) == call.evidence
-    assert whole.answer == answered.answer

@@ -4,13 +4,12 @@ import json
 import os
 import subprocess
 import sys
-from contextlib import contextmanager
 from traceback import format_exception
 
 import pytest
 from pydantic import SecretStr
 
-from generator.errors import ModelFailed, ModelUnreachable
+from generator.errors import ModelFailed
 from generator.pipeline import run
 from generator.settings import GeneratorSettings, LanguageModelSettings
 from indexer.encoders.endpoint import EndpointEncoder
@@ -18,12 +17,10 @@ from indexer.errors import EncoderUnusable
 from indexer.settings import ElasticsearchSettings, EncoderSettings, IndexerSettings
 from stack.doctor.findings import Examined
 from stack.doctor.language_model import check_language_model
-from tests.generator.language_model import completion, events, streams
+from tests.generator.language_model import events, streams
 from tests.generator.river import RIVER, ask, call
 from tests.generator.sample_index import KOREAN, NAME, settings_of
-from tests.generator.server_faults import EVENTS, HTML, bodies, faulty_server, head, sends
-from tests.http_server import Handler, certificate_for, serving
-from tests.indexer.embedding_server import vector_of
+from tests.generator.server_faults import EVENTS, HTML, bodies, faulty_server, sends
 from tests.indexer.made_corpora import ROOT, environment_of
 from tests.needs import mostly_nightly
 
@@ -36,65 +33,9 @@ WRITTEN = json.dumps(KEY)
 # Certificates
 
 
-class Answers(Handler):
-    """Answers a call of a model, and a request for vectors."""
-
-    def post(self):
-        texts = self.asked().get("input")
-        self.answer(
-            200,
-            {"data": [{"embedding": vector_of(text)} for text in texts]} if texts else completion(RIVER),
-        )
-
-
-CERTIFICATES = {
-    "its name": ("https", "127.0.0.1", "IP:127.0.0.1"),
-    "its host": ("https", "localhost", "DNS:localhost"),
-    "in capitals": ("HTTPS", "127.0.0.1", "IP:127.0.0.1"),
-}
-OTHERS = {
-    "another name": ("https", "localhost", "DNS:elsewhere.test"),
-    "another number": ("https", "127.0.0.1", "IP:127.0.0.2"),
-    "a name for a number": ("https", "127.0.0.1", "DNS:127.0.0.1"),
-    "in capitals": ("HTTPS", "localhost", "DNS:elsewhere.test"),
-}
-
-
 def model_of(url, pem, **changed):
     given = {"base_url": f"{url}/v1", "model": "m", "api_key": KEY, "ca_certs": pem, "retries": 0}
     return LanguageModelSettings.model_validate(given | changed)
-
-
-def encoder_of(url, pem):
-    return EncoderSettings(
-        provider="endpoint", base_url=f"{url}/v1", model="m", api_key=SecretStr(KEY), ca_certs=pem
-    )
-
-
-@contextmanager
-def answering_under(scheme, host, name, pem):
-    """Run a server whose certificate has a name; yield its address as it is written, and the certificate."""
-    certificate_for(name, pem)
-    with serving(Answers, pem) as served:
-        yield served.replace("https", scheme).replace("127.0.0.1", host), pem
-
-
-@pytest.mark.parametrize("names", CERTIFICATES)
-def test_a_certificate_of_the_authority_that_is_named_is_taken(tmp_path, names):
-    with answering_under(*CERTIFICATES[names], tmp_path / "server.pem") as (url, pem):
-        assert run(call(model_of(url, pem))).value.length == 510
-        EndpointEncoder(encoder_of(url, pem)).close()
-
-
-@pytest.mark.parametrize("names", OTHERS)
-def test_a_certificate_of_another_name_is_refused_by_all(tmp_path, names):
-    with answering_under(*OTHERS[names], tmp_path / "server.pem") as (url, pem):
-        with pytest.raises(ModelUnreachable, match="certificate verify failed"):
-            run(call(model_of(url, pem)))
-        with pytest.raises(EncoderUnusable, match="certificate verify failed"):
-            EndpointEncoder(encoder_of(url, pem))
-        found = list(check_language_model(Examined(settings_of(tmp_path, llm=model_of(url, pem)))))
-    assert [finding.status for finding in found] == ["wrong"]
 
 
 # Repeated by the server
@@ -102,18 +43,14 @@ def test_a_certificate_of_another_name_is_refused_by_all(tmp_path, names):
 
 ECHOES = {
     "an error": bodies(json.dumps({"error": {"message": f"no key {KEY}"}}).encode(), status="401 No"),
-    "an error in HTML": bodies(f"<p>{KEY}</p>".encode(), HTML, status="500 No"),
     "a page": bodies(f"<p>{KEY}</p>".encode(), HTML),
-    "JSON that is no answer": bodies(f'{{"id": {WRITTEN}}}'.encode()),
     "a status": sends(f"HTTP/1.1 404 {KEY}\r\nContent-Length: 0\r\n\r\n".encode()),
     "no HTTP": sends(f"what is {KEY}\r\n\r\n".encode()),
-    "a chunk": sends(head(Transfer_Encoding="chunked"), f"{KEY}\r\n".encode()),
     "an error in a stream": bodies(f'data: {{"error": {{"message": {WRITTEN}}}}}\n\n'.encode(), EVENTS),
     "a refusal": bodies(json.dumps({"choices": [{"message": {"refusal": f"{KEY}!"}}]}).encode()),
     "prose": bodies(
         json.dumps({"model": KEY, "choices": [{"message": {"content": f"answered {KEY}"}}]}).encode()
     ),
-    "a redirect": sends(head(f"302 {KEY}", Location=f"http://{KEY}.test/", Content_Length=0)),
     "models": bodies(json.dumps({"data": [{"id": KEY}]}).encode()),
 }
 

@@ -6,7 +6,6 @@ import pytest
 
 from generator.errors import ModelFailed
 from generator.llm import LanguageModel
-from generator.llm.client import Limit, now
 from generator.strategist import reply_schema
 from indexer.encoders.endpoint import EndpointEncoder
 from indexer.errors import EncoderUnusable
@@ -45,16 +44,6 @@ def test_a_chat_call_ends(url, stream):
     with pytest.raises(ModelFailed) as caught:
         asyncio.run(ask())
     assert_one_line(caught.value)
-
-
-def test_the_size_of_the_context_stays_unknown(url):
-    async def ask():
-        async with LanguageModel(settings(base_url=url, **SHORT)) as model:
-            limit = Limit(now() + LIMIT_S, LIMIT_S, "answer_s")
-            counted = await model.tokens.count([{"role": "user", "content": "강"}], limit)
-            return (await model.tokens.context(limit)).said_by, counted.counted_by
-
-    assert asyncio.run(ask()) == ("nobody", "bytes")
 
 
 def test_an_encoder_does_not_open(url):

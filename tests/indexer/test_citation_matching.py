@@ -168,20 +168,6 @@ def test_a_graph_depends_on_the_records_and_not_on_their_order(tmp_path):
     assert len(written) == 1
 
 
-def test_papers_are_found_by_the_doi_of_their_record_or_id(graph_of):
-    graph, _ = graph_of(
-        {"id": "B", "doi": "10.5555/sea.1"},
-        OLD,
-        {"id": "10.5555/Land"},
-        {"id": "10.5555/LAND#x", "doi": "10.5555/land"},
-        {"id": "NONE", "doi": "a 10.5555/sea.1 b"},
-    )
-
-    assert graph.papers_of_doi("10.5555/sea.1") == ["B", OLD["id"]]
-    assert graph.papers_of_doi("10.5555/land") == ["10.5555/LAND#x", "10.5555/Land"]
-    assert graph.papers_of_doi("10.5555/none") == []
-
-
 def test_an_article_of_several_records_is_one_paper(graph_of, tmp_path):
     gathered = Gathered()
     for number, cited in ((0, "B"), (1, "C")):

@@ -31,8 +31,9 @@ def test_an_incomplete_paper_is_no_evidence(tmp_path):
     bare = {"id": "BARE", "title": "Methane of paddy fields"}
     whole = {"id": "WHOLE", "title": "Hill gases", "abstract": "Methane of barley terraces was measured."}
     with index_of(tmp_path, bare, whole) as index:
-        first = found(index, "methane of paddy fields", k=1)
-        kept = found(index, "methane of paddy fields", settings=RetrieverSettings(drop_incomplete=False), k=1)
+        first = found(index, "methane from paddy fields", k=1)
+        everything = RetrieverSettings(drop_incomplete=False)
+        kept = found(index, "methane from paddy fields", settings=everything, k=1)
     assert ([hit.doc_id for hit in first.hits], [hit.doc_id for hit in kept.hits]) == (["WHOLE"], ["BARE"])
     assert first.likelihood < 0.3 < kept.likelihood
 

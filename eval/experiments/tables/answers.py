@@ -41,7 +41,7 @@ from eval.statistics import mean_of_known
 from generator.calls import MOST_EVIDENCE
 from generator.pipeline import AskRequest, AskResult, Settings, answer_question
 from generator.settings import EVIDENCE
-from generator.tracing.steps import error_text
+from generator.tracing import error_text
 from retriever.errors import BadExpression, BadQuestion
 from retriever.queries.filters import Filters
 

@@ -40,7 +40,7 @@ from eval.experiments.finding_topic import (
 from eval.experiments.report import Outcome
 from generator.finding.agents.reranking import rerank
 from generator.finding.state import QueryKind
-from generator.tracing.steps import Step
+from generator.tracing import Step
 
 Published = Mapping[str, Sequence[float | int | str | None]]
 

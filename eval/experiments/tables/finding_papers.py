@@ -30,11 +30,11 @@ from eval.experiments.finding_topic import (
     ranking_of,
 )
 from eval.experiments.report import Outcome
-from generator.finding.agents.query_writing import write_queries
+from generator.finding.agents.retrieval import write_queries
 from generator.finding.agents.understanding import understand
-from generator.finding.request import FindRequest, FindResources
-from generator.finding.state import SearchQuery
-from generator.tracing.steps import Step
+from generator.finding.calls import FindRequest
+from generator.finding.state import FindResources, SearchQuery
+from generator.tracing import Step
 from indexer.corpora.papers import Paper
 from retriever.engines.ordering import reciprocal_rank_fusion
 from retriever.errors import SourceFailed
@@ -124,10 +124,9 @@ async def query_forms(
 
     forms: dict[str, Mapping[str, tuple[Query, ...]]] = {TYPED: await words_of([request.question])}
     if resources.model is not None:
-        subject = resources.conditions.remaining
-        understanding = await understand(resources, step, subject)
+        understanding = await understand(resources, step)
         if understanding.by == "model":
-            forms[REFINED] = await words_of(understanding.queries or (subject,))
+            forms[REFINED] = await words_of(understanding.queries or (resources.conditions.remaining,))
         question = [SearchQuery(request.question, "question")]
         [written] = await write_queries(question, kinds, resources, step)
         if written.has_other_words:

@@ -22,7 +22,7 @@ from eval.measures import evaluate
 from eval.runs import Ranking, as_written
 from generator.hops import joined_evidence, search_in_hops
 from generator.request import AskRequest, Resources
-from generator.tracing.steps import Step
+from generator.tracing import Step
 from retriever.strategy import Strategy
 
 METHOD, DEPTH = "shrag", 10

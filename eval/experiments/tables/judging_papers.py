@@ -41,9 +41,9 @@ from eval.experiments.materials import Seed
 from eval.experiments.report import Outcome
 from generator.finding.agents import ADDITIONS
 from generator.finding.agents.judgement import judge
-from generator.finding.request import FindRequest
+from generator.finding.calls import FindRequest
 from generator.finding.state import FindingState, FoundBy, KnownPaper, SearchQuery
-from generator.tracing.steps import Step
+from generator.tracing import Step
 from indexer.corpora.papers import Paper
 from retriever.sources.merging import MergedPaper
 

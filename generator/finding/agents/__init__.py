@@ -1,7 +1,7 @@
 """Agents of paper finding, one per file, each with its model call and its fallback.
 
-Each agent is one or more steps of the loop in `generator/finding/loop.py`. Retrieval is always on; the other
-agents can be switched off by name.
+Each agent is one or more steps of the loop in `generator/finding/finding.py`. Retrieval is always on; the
+other agents can be switched off by name.
 """
 
 # The comments describe the search without each agent.

@@ -1,30 +1,30 @@
 """Evolver: further queries about methods, applications and limitations of the relevant papers.
 
 A seeded random sample of all new queries is searched for. Used queries, and queries whose words another query
-contains, are suppressed (SPAR, section 3.2, appendix A.2). Without a model, a query joins words of the
-question with words of the paper's title and keywords.
+contains, are suppressed (SPAR, section 3.2, appendix A.2). Without a model there are no further queries.
 """
 
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Annotated
 
 from pydantic import BaseModel, StringConstraints
 
-from generator.finding.agents.prompts import TITLE_CHARACTERS, abstract_of, title_of
-from generator.finding.request import FindResources
-from generator.finding.state import FindingState, KnownPaper, QueryKind, SearchQuery
+from generator.finding.state import (
+    TITLE_CHARACTERS,
+    FindingState,
+    FindResources,
+    KnownPaper,
+    QueryKind,
+    SearchQuery,
+)
 from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
-from generator.tracing.progress import all_of
-from generator.tracing.steps import Step
-from indexer.corpora.papers import Paper
+from generator.tracing import Step, all_of
 
 EVOLVED_PAPERS = 10  # best papers of a round that were not evolved before
 SHOWN_QUERIES = 50  # earlier queries in the prompt
-HEAD, TAIL = 2, 3  # words of the question, and of the paper, in a query without a model
 OVERLAP = 0.75  # least share of a query's words in another query to suppress it
 ASPECTS: tuple[QueryKind, ...] = ("method", "application", "limitation")
 
@@ -42,12 +42,12 @@ class EvolvedQueries(BaseModel):
 async def evolve(state: FindingState, resources: FindResources, step: Step) -> FindingState:
     """Add the queries of the next round; none if the relevant papers yield no new query.
 
-    The state is unchanged if no budget is left, or if the previous round yielded no query. A resumed search
-    recognises the latter only from the state.
+    The state is unchanged without a model, if no budget is left, or if the previous round yielded no query.
+    A resumed search recognises the latter only from the state.
     """
     request = resources.request
     brought_nothing = state.round > max((query.round for query in state.queries), default=0)
-    if brought_nothing or resources.allowance.time_is_over:
+    if resources.model is None or brought_nothing or resources.allowance.time_is_over:
         return state
     cache = [item for item in state.relevant(request.threshold) if not item[1].evolved][:EVOLVED_PAPERS]
     if not cache:
@@ -88,38 +88,24 @@ async def _of_paper(
         load_prompt("evolver", request.language),
         {
             "queries": [query.text for query in state.queries][-SHOWN_QUERIES:],
-            "title": title_of(paper),
-            "abstract": abstract_of(paper),
+            **known.prompt_values(),
             "field": field[:TITLE_CHARACTERS] or "not known",
             "question": request.question,
         },
         EvolvedQueries,
         read=lambda reply: [reply.value.method, reply.value.application, reply.value.limitation],
-        fallback="queries from the paper's words",
-        otherwise=partial(_from_words, state, paper, resources),
+        fallback="no further queries from this paper",
+        otherwise=constant([]),
         if_spent=constant(None),
         inputs={"paper": paper_id},
     )
     texts = await evolver.run(step, resources.model, resources.allowance)
     if texts is None:
         return None
-    aspects = zip(ASPECTS, texts, strict=True)
-    return [SearchQuery(text, aspect, state.round + 1, paper_id) for aspect, text in aspects if text]
-
-
-async def _from_words(state: FindingState, paper: Paper, resources: FindResources) -> list[str]:
-    """Join the question's heaviest words with words of the paper's title and keywords that are new."""
-    asked = await resources.relevance.words(state.asked)
-    own = await resources.relevance.words(" ".join((paper.title, paper.title2, *paper.keywords)))
-    held = {token for word in asked for form in word.forms for token in form}
-    new = [
-        word.keyword.text
-        for word in own
-        if not held & set(word.keyword.tokens) and any(map(str.isalpha, word.keyword.text))
+    return [
+        SearchQuery(text, aspect, state.round + 1, paper_id)
+        for aspect, text in zip(ASPECTS, texts, strict=False)
     ]
-    head = [word.keyword.text for word in sorted(asked, key=lambda word: -word.weight)[:HEAD]]
-    tails = [new[place :: len(ASPECTS)][:TAIL] for place in range(len(ASPECTS))]
-    return [" ".join([*head, *tail]) if tail else "" for tail in tails]
 
 
 async def _without_used(

@@ -1,32 +1,36 @@
 """Judgement: the relevance of each paper to the question, 0 to 1, with a reason (SPAR, appendix A.3).
 
 The *brief* prompt requests a score. The *complex* prompt requests the components of the score, which is
-computed here by the rules. Ten papers are judged concurrently, and each text once. Without a model,
-`relevance_judgement.py` judges.
+computed here by the rules. Ten papers are judged concurrently, and again if their text changes. Without a
+model, a cross-encoder, an encoder or the probability of the paper's score in the question's ranking judges
+(`paper_ranking.py`). Then links from several relevant papers make a paper relevant, which is this project's
+addition (`links`).
 """
 
 import asyncio
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from generator.finding.agents.prompts import abstract_of, title_of
-from generator.finding.agents.relevance_judgement import (
-    is_ruled,
-    judged_by_relevance,
-    with_judgements,
-    with_links,
+from base.notes import Note
+from generator.finding.calls import FindRequest
+from generator.finding.state import (
+    FindingState,
+    FindResources,
+    Judgement,
+    KnownPaper,
+    hash_of,
 )
-from generator.finding.request import FindResources
-from generator.finding.state import FindingState, Judgement, KnownPaper, hash_of
 from generator.llm import Reply
 from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
-from generator.tracing.progress import all_of
-from generator.tracing.steps import Step
+from generator.tracing import Step, all_of
+from indexer.corpora.papers import Paper
+from retriever.errors import SourceFailed
+from retriever.relevance.paper_ranking import highest_expected_f
 
 IN_FLIGHT = 10  # papers judged concurrently by the model
 
@@ -105,39 +109,21 @@ async def judge(state: FindingState, resources: FindResources, step: Step) -> Fi
         model = resources.model if request.does("judgement") else None
         judged = {paper_id: known for paper_id, known in state.papers.items() if known.judgement}
         ruled = {paper_id: known for paper_id, known in judged.items() if is_ruled(known)}
-        done = {
-            known.judgement.text_hash: known.judgement
-            for paper_id, known in judged.items()
-            if known.judgement and not (model and paper_id in ruled)
-        }
-        hashes = {paper_id: hash_of(known.paper) for paper_id, known in waiting}
-        again = {paper_id: done[text] for paper_id, text in hashes.items() if text in done}
-        fresh = {paper_id: known for paper_id, known in waiting if paper_id not in again}
+        fresh = unjudged = dict(waiting)
         by_model: dict[str, Judgement] = {}
-
-        def publish(made: Mapping[str, Judgement]) -> None:
-            newest = {**by_model, **made}
-            papers = allowance.spent.papers + len(newest.keys() - judged.keys())
-            judging.publish(
-                replace(with_judgements(state, newest), spent=replace(allowance.spent, papers=papers))
-            )
-
-        unjudged = fresh  # for the rules: scores of a model and of rules do not share a list
-        if model:
-            by_model, unjudged = await _by_model(fresh, resources, judging, publish)
+        if model:  # scores of a model and of rules do not share a list
             others = {paper_id: known for paper_id, known in ruled.items() if paper_id not in fresh}
-            if by_model and others:
-                more, _ = await _by_model(others, resources, judging, publish)
-                by_model, unjudged = ({**by_model, **more}, {}) if len(more) == len(others) else ({}, fresh)
+            by_model, failed = await _by_model(state, {**fresh, **others}, resources, judging)
+            if others.keys() - by_model.keys():
+                by_model, unjudged = {}, fresh if by_model else failed
             elif by_model or len(ruled) < len(judged):
                 unjudged = {}
-        made = {
-            **again,
-            **by_model,
-            **await judged_by_relevance(state, [*unjudged.items()], resources, judging),
-        }
-        allowance.settle(papers=len(made.keys() - again.keys() - ruled.keys()))
-        state = with_links(with_judgements(state, made), request)
+            else:
+                unjudged = failed
+        by_rules = await _by_relevance(state, [*unjudged.items()], resources, judging)
+        made = by_model | by_rules
+        allowance.settle(papers=len(made.keys() - ruled.keys()))
+        state = with_links(_with_judgements(state, made), request)
         relevant = [each for each in made if state.is_relevant(state.papers[each], request.threshold)]
         judging.output = {
             "judged": len(made),
@@ -149,16 +135,13 @@ async def judge(state: FindingState, resources: FindResources, step: Step) -> Fi
 
 
 async def _by_model(
-    waiting: Mapping[str, KnownPaper],
-    resources: FindResources,
-    step: Step,
-    publish: Callable[[Mapping[str, Judgement]], None],
+    state: FindingState, waiting: Mapping[str, KnownPaper], resources: FindResources, step: Step
 ) -> tuple[dict[str, Judgement], dict[str, KnownPaper]]:
     """Return the model's judgements and the papers on which it failed; each judgement is published.
 
     Papers beyond the budget stay unjudged.
     """
-    request = resources.request
+    request, allowance = resources.request, resources.allowance
     made: dict[str, Judgement] = {}
     failed: dict[str, KnownPaper] = {}
     places = asyncio.Semaphore(IN_FLIGHT)
@@ -176,11 +159,7 @@ async def _by_model(
         judgement: ModelStep[BriefJudgement | ComplexJudgement, Judgement | None] = ModelStep(
             "judgement",
             load_prompt(f"judgement_{request.judge}", request.language),
-            {
-                "question": request.question,
-                "title": title_of(known.paper),
-                "abstract": abstract_of(known.paper),
-            },
+            {"question": request.question, **known.prompt_values()},
             schema,
             read=read,
             fallback="not judged by the model",
@@ -190,10 +169,127 @@ async def _by_model(
             runs_after_timeout=True,
         )
         async with places:
-            judged = await judgement.run(step, resources.model, resources.allowance)
+            judged = await judgement.run(step, resources.model, allowance)
         if judged is not None:
             made[paper_id] = judged
-            publish(made)
+            new = sum(state.papers[each].judgement is None for each in made)
+            spent = replace(allowance.spent, papers=allowance.spent.papers + new)
+            step.publish(replace(_with_judgements(state, made), spent=spent))
 
     await all_of(judge_one(paper_id, known) for paper_id, known in waiting.items())
     return {paper_id: made[paper_id] for paper_id in waiting if paper_id in made}, failed
+
+
+# Without a language model
+
+BATCH = 100  # papers judged between two checks of the time
+WORDS, AND_LINKS = "words", " and links"  # parts of `Judgement.by`
+# Relevance per link to a relevant paper, least number of links, and maximum. For probabilities these are
+# shares of the expected F, so that the same links make a paper relevant for any question.
+LINK, LEAST_LINKS, MOST_BY_LINKS = 0.2, 2, 0.6
+
+
+async def _by_relevance(
+    state: FindingState,
+    waiting: Sequence[tuple[str, KnownPaper]],
+    resources: FindResources,
+    step: Step,
+) -> dict[str, Judgement]:
+    """Return judgements by the cross-encoder or the encoder, else by probabilities."""
+    relevance = resources.relevance
+    made: dict[str, Judgement] = {}
+    for start in range(0, len(waiting), BATCH):
+        if resources.allowance.time_is_over:
+            break
+        some = waiting[start : start + BATCH]
+        papers = [known.paper for _, known in some]
+        shared = await relevance.shared(state.asked, papers)
+        lost = await relevance.losses(resources.excluded, papers)
+        measured = await relevance.scores(state.asked, papers)
+        scores: Sequence[float] = measured.scores
+        if not measured.by:
+            try:
+                merged, filters = [known.merged for _, known in some], resources.request.filters
+                scores = await resources.ranking.likelihoods(filters, merged)
+            except SourceFailed as error:
+                step.notes.append(Note("judging_failed", error=str(error)))
+                break
+        step.notes += [
+            Note("judge_failed", by=measured.by or WORDS, error=failure) for failure in measured.failures
+        ]
+        for (paper_id, known), score, words, loss in zip(some, scores, shared, lost, strict=True):
+            made[paper_id] = _ruled(known.paper, measured.by, score, words, loss)
+    return made
+
+
+def _ruled(paper: Paper, by: str, score: float, shared: Sequence[str], loss: float) -> Judgement:
+    """Return a judgement by a model's relevance or a probability, reduced by the share `loss`."""
+    reason = Note("shares_words", words=", ".join(shared)) if shared else Note("shares_no_word")
+    parts = {by or WORDS: score} | ({"excluded": round(loss, 6)} if loss else {})
+    judged = Judgement(score, reason, by or WORDS, hash_of(paper), parts, likely=not by)
+    return _with_parts(judged, 0, 0.0)
+
+
+def with_links(state: FindingState, request: FindRequest) -> FindingState:
+    """Count links to relevant papers in judgements that are not by a language model."""
+    if not request.does("links"):
+        return state
+    relevant = {paper_id for paper_id, _ in state.relevant(request.threshold)}
+    changed = []
+    for paper_id, known in state.papers.items():
+        judged = known.judgement
+        linked = len({by.of for by in known.found_by if by.kind != "query" and by.of in relevant})
+        if judged and is_ruled(known) and (linked >= LEAST_LINKS or "links" in judged.parts):
+            by_links = min(MOST_BY_LINKS, 1 - (1 - LINK) ** linked) if linked >= LEAST_LINKS else 0.0
+            by_links *= state.expected_f if judged.likely else 1
+            changed.append((paper_id, replace(known, judgement=_with_parts(judged, linked, by_links))))
+    return state.with_papers(changed) if changed else state
+
+
+def is_ruled(known: KnownPaper) -> bool:
+    """Check whether a paper was judged without a language model."""
+    judged = known.judgement
+    return judged is not None and judged.by.removesuffix(AND_LINKS) in judged.parts
+
+
+def _with_parts(judged: Judgement, linked: int, by_links: float) -> Judgement:
+    """Return a judgement with `linked` relevant papers and the relevance `by_links` that they add."""
+    by, loss = judged.by.removesuffix(AND_LINKS), judged.parts.get("excluded", 0.0)
+    reason = judged.reason
+    if isinstance(reason, Note):
+        shares = "shares_words" if "words" in reason.values else "shares_no_word"
+        code = f"{shares}{'_linked' * bool(by_links)}{'_excluded' * bool(loss)}"
+        reason = Note(code, **{**reason.values, "linked": linked})
+    others = {"links": by_links, "excluded": loss}
+    return replace(
+        judged,
+        score=round((1 - (1 - judged.parts[by]) * (1 - by_links)) * (1 - loss), 6),
+        reason=reason,
+        by=by + AND_LINKS * bool(by_links),
+        parts={by: judged.parts[by]} | {name: round(part, 6) for name, part in others.items() if part},
+    )
+
+
+def _with_judgements(state: FindingState, made: Mapping[str, Judgement]) -> FindingState:
+    """Return the state with new judgements and the expected F of the best list."""
+    state = state.with_papers(
+        (paper_id, replace(state.papers[paper_id], judgement=judgement))
+        for paper_id, judgement in made.items()
+    )
+    return replace(state, expected_f=highest_expected_f(_likely_scores(state)) or 1.0)
+
+
+def _likely_scores(state: FindingState) -> list[float]:
+    """Return the likely scores, without links, of the papers found by the question itself.
+
+    Other papers join the list if they raise its expected F. As part of the expected relevant papers, they
+    would shorten the list.
+    """
+    found = {
+        paper_id for query in state.queries if query.kind == "question" for paper_id in query.found or ()
+    }
+    return [
+        min(known.score, known.judgement.parts.get(WORDS, 1.0))
+        for paper_id, known in state.papers.items()
+        if paper_id in found and known.judgement and known.judgement.likely
+    ]

@@ -9,10 +9,8 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from base.notes import Note
-from generator.finding.request import FindResources
-from generator.finding.state import FindingState, FoundBy, FoundKind, KnownPaper, found_again
-from generator.tracing.progress import all_of
-from generator.tracing.steps import Step
+from generator.finding.state import FindingState, FindResources, FoundBy, FoundKind, KnownPaper, found_again
+from generator.tracing import Step, all_of
 from indexer.corpora.normal_forms import whole_doi
 from retriever.errors import SourceFailed
 from retriever.queries.filters import Filters, satisfies
@@ -110,12 +108,20 @@ async def _links(
 
     Papers without references in any source are looked up by DOI in sources that support it.
     """
-    able = [source for source in resources.sources if _can(source, kind)]
-    links = Links()
-    await _add(links, able, {source.name: _own_ids(source.name, frontier) for source in able}, kind)
+    able = [
+        source
+        for source in resources.sources
+        if getattr(source.source.features, "references" if kind == "reference" else "citing")
+    ]
+    links, own_ids = Links(), {source.name: dict[str, str]() for source in able}  # by paper id
+    for paper_id, known in frontier:
+        for name, own in known.merged.ids:
+            if name in own_ids:
+                own_ids[name][paper_id] = own
+    await _add(links, able, own_ids, kind)
     if kind == "reference":
-        known = {paper_id for of in links.found.values() for paper_id, papers in of.items() if papers}
-        without = [item for item in frontier if item[0] not in known]
+        linked = {paper_id for of in links.found.values() for paper_id, papers in of.items() if papers}
+        without = [item for item in frontier if item[0] not in linked]
         ids, failures = await _ids_by_doi(able, without, resources.sources)
         links.notes += failures
         links.looked_up = len({paper_id for of in ids.values() for paper_id in of})
@@ -182,15 +188,3 @@ def doi_of(known: KnownPaper, preprints: Container[str]) -> str:
     """Return the DOI of a paper, or of its preprint if it has no other."""
     own = next((own for source, own in known.merged.ids if source in preprints), "")
     return whole_doi(known.paper.doi) or (ARXIV_DOI + own.lower() if own else "")
-
-
-def _can(source: LimitedSource, kind: FoundKind) -> bool:
-    features = source.source.features
-    return features.references if kind == "reference" else features.citing
-
-
-def _own_ids(name: str, frontier: Sequence[tuple[str, KnownPaper]]) -> dict[str, str]:
-    """Return the ids of the papers in a source, by paper id."""
-    return {
-        paper_id: own for paper_id, known in frontier for source, own in known.merged.ids if source == name
-    }

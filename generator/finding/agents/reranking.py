@@ -12,12 +12,11 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from base.amounts import counted
 from base.notes import Note
-from generator.finding.agents.prompts import TITLE_CHARACTERS, title_of
-from generator.finding.request import FindRequest, FindResources
-from generator.finding.state import FindingState, KnownPaper
+from generator.finding.calls import FindRequest
+from generator.finding.state import TITLE_CHARACTERS, FindingState, FindResources, KnownPaper
 from generator.model_step import ModelStep, constant
 from generator.prompts import load_prompt
-from generator.tracing.steps import Step
+from generator.tracing import Step
 from retriever.errors import SourceFailed
 from retriever.relevance.authority import Cited, authorities, citations, timeliness
 from retriever.sources.merging import ask_sources
@@ -168,7 +167,7 @@ def order_by_rules(
 
 def _why(known: KnownPaper, cited: Cited | None) -> str:
     """Format the reasons for a paper as a sentence."""
-    parts = [known.judgement.reason if known.judgement else "it was not judged"]
+    parts = [known.reason or "it was not judged"]
     if cited and (cited.count or cited.by == "record"):
         parts.append(CITED[cited.by].format(counted(cited.count, "time")))
     if known.paper.year:
@@ -178,14 +177,14 @@ def _why(known: KnownPaper, cited: Cited | None) -> str:
 
 
 def _described(ranked: RankedPaper) -> str:
-    paper = ranked.known.paper
-    authors = ", ".join(paper.authors[:5])[:TITLE_CHARACTERS] or "authors not known"
-    venue = paper.journal[:TITLE_CHARACTERS] or "venue not known"
-    times = ranked.cited
-    cited = (
-        f"; {CITED[times.by].format(counted(times.count, 'time'))}" if times and times.by != "found" else ""
-    )
-    return (
-        f"{title_of(paper)}\n{authors}; {venue}; {paper.year or 'year not known'}{cited}\n"
-        f"relevance {ranked.known.score:.2f}"
-    )
+    """Describe a paper for the prompt: title, origin, citations and relevance."""
+    paper, times = ranked.known.paper, ranked.cited
+    origin = [
+        ", ".join(paper.authors[:5])[:TITLE_CHARACTERS] or "authors not known",
+        paper.journal[:TITLE_CHARACTERS] or "venue not known",
+        str(paper.year or "year not known"),
+    ]
+    if times and times.by != "found":
+        origin.append(CITED[times.by].format(counted(times.count, "time")))
+    title = ranked.known.title[:TITLE_CHARACTERS]
+    return f"{title}\n{'; '.join(origin)}\nrelevance {ranked.known.score:.2f}"

@@ -25,10 +25,10 @@ from indexer.analysis.korean import STOP_TAGS
 from indexer.analysis.packing import GAP, TERM_SEPARATOR, PackedTokens, PassageTokens
 from indexer.files.schema import (
     ANALYSED_FIELDS,
-    AUTHORS,
     BM25_B,
     BM25_K1,
     EXACT_FIELDS,
+    LIST_FIELDS,
     TERMS,
     StoredPassage,
 )
@@ -136,7 +136,7 @@ def index_body(
     stored = {"type": "keyword", "index": False, "doc_values": False}
     properties: dict[str, Any] = {
         **dict.fromkeys(ANALYSED_FIELDS, text),
-        **dict.fromkeys((*EXACT_FIELDS, AUTHORS), exact),
+        **dict.fromkeys((*EXACT_FIELDS, *LIST_FIELDS), exact),
         **dict.fromkeys(("record", "title2", "given", "tokens"), stored),
         "incomplete": {"type": "boolean"},
         "first": {"type": "boolean"},
@@ -184,7 +184,7 @@ def to_document(passage: StoredPassage, tokens: PassageTokens, row: bytes, seque
     text, title, title2 = tokens.text, tokens.title, tokens.title2
     values = {
         **{name: getattr(passage, name) for name in (*EXACT_FIELDS, "year", "title2", "record")},
-        AUTHORS: list(passage.authors),
+        **{name: list(getattr(passage, name)) for name in LIST_FIELDS},
         "text": line_of(text),
         "title": line_of(title),
     }

@@ -14,7 +14,7 @@ import tantivy
 from indexer.analysis.analysed import AnalysedPassage
 from indexer.analysis.packing import GAP
 from indexer.encoders import Stored, VectorFingerprint
-from indexer.files.schema import AUTHORS, EXACT_FIELDS, TERMS, StoredPassage, tantivy_schema
+from indexer.files.schema import EXACT_FIELDS, LIST_FIELDS, TERMS, StoredPassage, tantivy_schema
 from indexer.files.stored import (
     add_stored,
     passage_numbers,
@@ -92,8 +92,9 @@ class TantivyWriter:
         for name in EXACT_FIELDS:
             if value := getattr(passage, name):
                 document.add_text(name, value)
-        for author in passage.authors:
-            document.add_text(AUTHORS, author)
+        for name in LIST_FIELDS:
+            for value in getattr(passage, name):
+                document.add_text(name, value)
         if passage.year is not None:
             document.add_unsigned("year", passage.year)
         document.add_boolean("first", bool(passage.record))

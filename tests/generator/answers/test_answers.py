@@ -48,16 +48,6 @@ def test_text_has_headings_citations_and_checks():
     )
 
 
-def test_an_abstention_is_in_the_question_s_language():
-    korean = no_answer("ko", "extractive").as_record()
-    assert korean["title"] == "답을 찾지 못함"
-    assert korean["introduction"] == "찾은 문헌에는 이 질문에 대한 답이 없습니다."
-    assert (korean["body"], korean["conclusion"], korean["sentences"]) == ("", "", [])
-    assert korean["abstained"] is True
-    english = no_answer("en", "extractive").as_record()
-    assert english["introduction"] == "The passages found do not answer this question."
-
-
 def test_quoted_sentences_are_a_list_without_sections():
     record = QUOTING.as_record()
     assert (record["title"], record["written_by"]) == ("Passages that may help", "extractive")

@@ -8,8 +8,6 @@ from generator.answers.extractive import extractive_answer
 from indexer.corpora.papers import language_of
 from retriever.queries.keywords import Keyword
 from tests.generator.sample_index import (
-    ENGLISH,
-    KOREAN,
     UNANSWERABLE_ENGLISH,
     UNANSWERABLE_KOREAN,
     found,
@@ -55,45 +53,10 @@ def test_every_sentence_of_every_sample_answer_is_in_the_passage_it_cites(sample
     assert (answer.written_by, answer.abstained) == ("extractive", not answer.sentences)
 
 
-@pytest.mark.parametrize(
-    ("question", "language", "title"),
-    [(KOREAN, "ko", "도움이 될 만한 구절"), (ENGLISH, "en", "Passages that may help")],
-    ids=["Korean", "English"],
-)
-def test_quotations_are_passages_that_may_help(sample, question, language, title):
-    record = quoted(sample, found(sample, question), NEVER).as_record()
-    assert (record["title"], record["language"]) == (title, language)
-    assert (record["introduction"], record["body"], record["conclusion"]) == ("", "", "")
-
-
-def test_an_english_question_is_answered_by_korean_sentences_that_hold_its_counterparts(sample):
-    question = "How does the carbonization temperature of hard carbon change its capacity?"
-    answer = quoted(sample, found(sample, question), NEVER)
-    assert {language_of(text) for text in texts(answer)} == {"ko"}
-    assert {sentence.citations for sentence in answer.sentences} == {("SAMPLE-BAT-010",)}
-
-
 @pytest.mark.parametrize("question", [UNANSWERABLE_KOREAN, UNANSWERABLE_ENGLISH], ids=["Korean", "English"])
 def test_below_the_threshold_it_abstains(sample, question):
     answer = quoted(sample, found(sample, question), ALWAYS)
     assert (answer.abstained, answer.sentences) == (True, ())
-
-
-@pytest.mark.parametrize(
-    ("question", "finding"),
-    [
-        ("기초연금과 노인 빈곤", "lowered the poverty rate by 6.1 percentage points"),
-        (
-            "아프리카돼지열병 확산을 늦춘 방법은?",
-            "Wide-area fences slowed the front from 7.8 to 3.2 km",
-        ),
-        ("nurse burnout and social support", "상사의 지지가 높은 집단에서는 그 기울기가 절반으로 줄었다"),
-    ],
-    ids=["we find", "a number of change", "an association"],
-)
-def test_an_answer_opens_with_a_finding(sample, question, finding):
-    first, *_ = texts(quoted(sample, found(sample, question), NEVER))
-    assert finding in first
 
 
 FLOODED = "The river flooded the old town in spring."

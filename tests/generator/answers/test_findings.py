@@ -5,9 +5,9 @@ import pytest
 from generator.answers.extractive import finding_likelihoods
 
 
-def order(*sentences, shares=None):
+def order(*sentences):
     """Return the numbers of sentences, the most likely finding first."""
-    likelihoods = finding_likelihoods(sentences, shares or [0.5] * len(sentences))
+    likelihoods = finding_likelihoods(sentences, [0.5] * len(sentences))
     return sorted(range(len(sentences)), key=lambda number: -likelihoods[number])
 
 

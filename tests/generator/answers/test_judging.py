@@ -7,9 +7,9 @@ import pytest
 
 from generator.answers.answer import Answer, Sentence
 from generator.answers.judging import judged
-from generator.checking.check import Hint
+from generator.checking import Hint
 from generator.request import Resources
-from generator.tracing.steps import Step
+from generator.tracing import Step
 from indexer.settings import CheckSettings, IndexerSettings
 from retriever.index import open_index
 from tests.generator.language_model import Scripted, says
@@ -115,11 +115,3 @@ def test_an_entailment_model_judges_and_is_named_with_its_revision(sample_home, 
     assert made.sentences[2:] == ANSWER.sentences[2:]
     assert made.checked_by.startswith("model@files:")
     assert step.children[0].output["checked_by"] == made.checked_by
-
-
-@pytest.mark.needs_models
-def test_sentences_stay_unchecked_without_the_entailment_model(sample_home, tmp_path):
-    made, step, _ = judge(sample_home, CheckSettings(model=str(tmp_path / "none")))
-    assert made == ANSWER
-    assert step.children[0].fallback == "sentences not checked"
-    assert "SHRAG_CHECK__MODEL" in step.children[0].error

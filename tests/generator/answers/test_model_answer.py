@@ -52,32 +52,16 @@ def checks(answer):
 
 
 def test_an_answer_has_passage_ids_in_place_of_numbers(sample):
-    mica = {"text": "Mica plates delayed thermal runaway by 6 minutes.", "citations": [2]}
     both = {"text": "Aerogel and mica delayed thermal runaway.", "citations": [1, 2]}
-    said = answer_of(GOOD, mica, introduction=[both], conclusion=[both])
-    script, answer, reply, version = ask(sample, said)
+    script, answer, reply, version = ask(sample, answer_of(GOOD, introduction=[both], conclusion=[both]))
     assert answer.title == "Aerogel delays it"
-    assert [sentence.section for sentence in answer.sentences] == [
-        "introduction",
-        "body",
-        "body",
-        "conclusion",
-    ]
-    assert [sentence.text for sentence in answer.sentences] == [
-        both["text"],
-        GOOD["text"],
-        mica["text"],
-        both["text"],
-    ]
-    assert checks(answer) == [
-        (("B1", "B2"), "not checked"),
-        (("B1",), "not checked"),
-        (("B2",), "not checked"),
-        (("B1", "B2"), "not checked"),
+    assert [(each.section, each.text, each.citations) for each in answer.sentences] == [
+        ("introduction", both["text"], ("B1", "B2")),
+        ("body", GOOD["text"], ("B1",)),
+        ("conclusion", both["text"], ("B1", "B2")),
     ]
     assert (answer.language, answer.written_by, answer.abstained) == ("en", "tiny-writer-7b", False)
-    assert len(script.requests) == 1
-    assert reply.repaired is False
+    assert (len(script.requests), reply.repaired) == (1, False)
     assert version == load_prompt("answer", "en").version
 
 
@@ -98,14 +82,6 @@ def test_a_title_is_checked_against_the_cited_passages(sample, title, check, hin
     assert [hint["code"] for hint in record.get("title_hints", [])] == hints
     word = " (not checked)" if check == "not checked" else ""
     assert answer.as_text().splitlines()[0] == title + word
-
-
-def test_the_prompt_has_the_question_and_numbered_passages(sample):
-    script, *_ = ask(sample, answer_of(GOOD))
-    (message,) = script.bodies[0]["messages"]
-    assert '<passage number="2">\nMica in packs\nMica plates delayed' in message["content"]
-    assert f"<question>\n{QUESTION}\n</question>" in message["content"]
-    assert script.bodies[0]["response_format"]["json_schema"]["name"] == "answer"
 
 
 @pytest.mark.parametrize(
@@ -171,19 +147,15 @@ def test_an_answer_that_is_nearly_right_is_used_without_a_second_call(sample, sa
     [
         ("It helps [1].", [], "It helps.", ("B1",)),
         ("It helps [1][2].", [], "It helps.", ("B1", "B2")),
-        ("It helps [1], [2].", [], "It helps.", ("B1", "B2")),
-        ("It helps [1] and [2].", [], "It helps.", ("B1", "B2")),
         ("It helps [1, 2].", [], "It helps.", ("B1", "B2")),
         ("It helps [1-2].", [], "It helps.", ("B1", "B2")),
         ("It helps [^2].", [1], "It helps.", ("B1", "B2")),
         ("It helps【2†source】.", [], "It helps.", ("B2",)),
         ("It helps (2).", [], "It helps.", ("B2",)),
-        ("It helps. [2]", [2], "It helps.", ("B2",)),
         ("According to [1], it helps.", [], "According to [1], it helps.", ("B1",)),
         ("It took part in phase (2).", [1], "It took part in phase (2).", ("B1",)),
         ("The interval was [1, 2].", [1], "The interval was [1, 2].", ("B1",)),
         ("Scores lie in [0, 1].", [2], "Scores lie in [0, 1].", ("B2",)),
-        ("A calix[2]arene binds it.", [1], "A calix[2]arene binds it.", ("B1",)),
         ("It names [7] and [18F]FDG (2021).", [1], "It names [7] and [18F]FDG (2021).", ("B1",)),
     ],
 )
@@ -202,7 +174,6 @@ KOREAN = answer_of({"text": "에어로겔은 열폭주를 14분 늦췄다.", "ci
         ("aerogel과 thermal runaway의 관계", [answer_of(GOOD), KOREAN], "ko"),
         (QUESTION, [KOREAN, answer_of(GOOD)], "en"),
         (QUESTION, [KOREAN, "nothing"], "ko"),
-        (QUESTION, [KOREAN, KOREAN], "ko"),
     ],
 )
 def test_an_answer_in_the_wrong_language_is_requested_once_more(sample, question, answers, language):

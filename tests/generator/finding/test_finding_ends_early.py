@@ -11,7 +11,7 @@ import pytest
 
 from base.errors import InvalidCall
 from generator.finding.agents import PURE
-from generator.finding.request import FindRequest
+from generator.finding.calls import FindRequest
 from generator.finding.state import FindingState
 from tests.generator.finding.test_finding import find, ids
 from tests.generator.finding_model import FindingModel, judgement, serving_model, value_of

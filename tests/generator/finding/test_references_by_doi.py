@@ -1,15 +1,14 @@
 """References of papers that the source which found them does not know, looked up by DOI in other sources."""
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from generator.finding.agents.refchain import doi_of
+from generator.finding.calls import FindRequest
 from generator.finding.finding import OpenedSources, find_in_sources
-from generator.finding.request import FindRequest
 from generator.finding.result import FoundPapers
 from generator.finding.state import FoundBy, KnownPaper
 from indexer.corpora.papers import Paper
@@ -58,51 +57,36 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def found_with(
-    home: Path, reply: Callable[[Asked], Reply] = openalex, *, other: str = "openalex"
-) -> tuple[FoundPapers, list[Asked]]:
-    """Find papers in the index and in another source that answers so; return them and what that was asked."""
+def found_with(home: Path) -> tuple[FoundPapers, list[Asked]]:
+    """Find papers in the index and in OpenAlex; return them and what that was asked."""
     given = settings_of(home, llm=model_settings())
     request = FindRequest(QUESTION, rounds=0, without=frozenset({"understanding", "query-writing"}))
 
     async def run(address: str) -> FoundPapers:
-        service = open_kind(other, address)
+        service = open_kind("openalex", address)
         try:
             with open_index(given.indexer, "ours") as index:
                 ours = LimitedSource(IndexSource("ours", index), 60)
-                opened = OpenedSources([ours, LimitedSource(service, 120, other)])
+                opened = OpenedSources([ours, LimitedSource(service, 120, "openalex")])
                 async with given.language_model(FindingModel({"judgement": judgement}).transport) as model:
                     return await find_in_sources(opened, request, given, model=model)
         finally:
             await service.close()
 
-    with service(reply) as (address, asked):
+    with service(openalex) as (address, asked):
         return asyncio.run(run(address)), asked
-
-
-def titles(found: FoundPapers) -> set[str]:
-    return {found.state.papers[ranked.paper_id].paper.title for ranked in found.papers}
 
 
 def test_references_that_the_finding_source_does_not_know_are_looked_up_by_doi(home: Path) -> None:
     found, asked = found_with(home)
 
-    assert titles(found) == {"Methane of paddies", "Other paddies", "Drained paddies"}
+    titles = {ranked.known.title for ranked in found.papers}
+    assert titles == {"Methane of paddies", "Other paddies", "Drained paddies"}
     drained = found.state.papers["my-openalex:W102"]
     assert drained.found_by == (FoundBy("reference", "ours:OURS-1", 1),)
     assert drained.layer == 1
     filters = [request.one("filter") for request in asked if request.one("filter")]
     assert filters == ["doi:10.5555/paddy.1", "ids.openalex:W101", "ids.openalex:W102"]
-
-
-def test_a_source_that_fails_at_a_doi_costs_its_references_alone_and_a_note(home: Path) -> None:
-    def refusing(asked: Asked) -> Reply:
-        return Reply(status=500) if asked.one("filter") else openalex(asked)
-
-    found, _ = found_with(home, refusing)
-
-    assert titles(found) == {"Methane of paddies", "Other paddies"}
-    assert any(note.startswith("references were not looked up by DOI: ") for note in found.notes)
 
 
 def test_a_preprint_without_another_doi_has_that_of_arxiv() -> None:

@@ -1,13 +1,9 @@
 """Calls of a language model: what is sent, and what a good answer gives."""
 
-import asyncio
-import json
-
 import httpx
 import pytest
 
 from generator.errors import ModelRefusedCall
-from generator.llm import LanguageModel
 from generator.llm.model import chat_request
 from tests.generator.language_model import (
     says,
@@ -43,11 +39,6 @@ def test_a_request_is_a_value():
             },
         },
     }
-
-
-def test_a_plain_openai_server_is_sent_no_field_of_vllm():
-    body = chat_request(MESSAGES, River, name="river", settings=settings(dialect="openai"))
-    assert "chat_template_kwargs" not in body
 
 
 def test_a_good_answer_takes_one_request():
@@ -100,37 +91,3 @@ def test_another_refusal_is_final(message):
     script, error = fail(ModelRefusedCall, refuses(message))
     assert len(script.requests) == 1
     assert message in str(error)
-
-
-def test_calls_at_once_all_leave_a_refused_parameter_out():
-    def answer(request):
-        asked = json.loads(request.content)
-        return refuses("Unsupported parameter: 'seed'") if "seed" in asked else says(RIVER)
-
-    async def ask_three():
-        async with LanguageModel(settings(retries=0), transport=httpx.MockTransport(answer)) as model:
-            calls = (model.complete_json(MESSAGES, River, name="river") for _ in range(3))
-            return await asyncio.gather(*calls)
-
-    assert [reply.value.name for reply in asyncio.run(ask_three())] == ["낙동강"] * 3
-
-
-def test_a_parameter_that_is_refused_again_ends_the_call():
-    refusal = refuses("Unsupported parameter: 'seed'")
-    script, _ = fail(ModelRefusedCall, refusal, refusal)
-    assert [("seed" in body) for body in script.bodies] == [True, False]
-
-
-def test_a_reply_tells_all_but_its_value_to_a_trace():
-    _, reply = ask(says(RIVER))
-    record = reply.as_record()
-    assert list(record.pop("milliseconds")) == ["queued", "total"]
-    assert json.loads(json.dumps(record)) == {
-        "model": "tiny-writer-7b",
-        "text": '{"name": "낙동강", "length": 510}',
-        "finish_reason": "stop",
-        "prompt_tokens": 100,
-        "completion_tokens": 20,
-        "attempts": 1,
-        "repaired": False,
-    }

@@ -94,7 +94,7 @@ def opened_by_one_call(left_s, of_s, **changed):
             limit = Limit(asyncio.get_running_loop().time() + left_s, of_s, "answer_s")
             with pytest.raises(ModelTooSlow):
                 await model.complete_json(MESSAGES, KEYWORD_LISTS, name="answer", limit=limit)
-            return model.circuit_is_open
+            return model.circuit.is_open
 
     return run(ask()), server.asked
 

@@ -1,14 +1,8 @@
 """Settings of a language model: from the environment, and refused without showing them."""
 
-from pathlib import Path
-
 import pytest
 from pydantic import ValidationError
 
-from generator.errors import (
-    ModelNotConfigured,
-)
-from generator.llm import LanguageModel
 from generator.settings import GeneratorSettings
 from tests.generator.language_model import (
     settings,
@@ -33,25 +27,14 @@ def test_settings_come_from_the_environment(monkeypatch):
     assert "sk-river" not in repr(llm) + llm.model_dump_json()
 
 
-def test_without_settings_no_model_is_configured():
-    settings = GeneratorSettings().llm
-    assert not settings.configured
-    with pytest.raises(ModelNotConfigured, match="SHRAG_LLM__BASE_URL"):
-        LanguageModel(settings)
-
-
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
         ({"base_url": "localhost:8000"}, "must begin with http:// or https://"),
-        ({"base_url": "ftp://model.test"}, "must begin with http:// or https://"),
         ({"base_url": "http://reader:secret@model.test/v1"}, "must not contain a name or password"),
-        ({"base_url": "http://model.test/v1?key=secret"}, "must not contain"),
         ({"api_key": "secret secret"}, "must be ASCII without white space"),
-        ({"api_key": "secret열쇠"}, "must be ASCII without white space"),
         ({"api_key": "secret", "allow_plain_http": False}, "unencrypted to model.test: use https://"),
         ({"model": None}, "set SHRAG_LLM__MODEL"),
-        ({"timeout_s": 0}, "greater than 0"),
         ({"timeout_s": "nan"}, "finite"),
         ({"timout_s": 1}, "Extra inputs"),
     ],
@@ -61,11 +44,3 @@ def test_settings_that_cannot_work_are_refused_without_showing_them(changed, sai
         settings(**changed)
     assert said in str(caught.value)
     assert "secret" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("folder", "file"), [("/caches", "/caches/shrag/calls.sqlite"), ("caches", "~/.cache/shrag/calls.sqlite")]
-)
-def test_calls_are_kept_where_the_xdg_rules_say(monkeypatch, folder, file):
-    monkeypatch.setenv("XDG_CACHE_HOME", folder)
-    assert GeneratorSettings().cache.file == Path(file).expanduser()

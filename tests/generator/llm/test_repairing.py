@@ -26,12 +26,6 @@ def test_half_a_json_is_sent_back_once_and_mended():
     assert second["response_format"] == first["response_format"]
 
 
-def test_a_wrong_schema_is_told_field_by_field():
-    script, _ = ask(says({"river": "낙동강", "length": -1}), says(RIVER))
-    complaint = script.bodies[1]["messages"][2]["content"]
-    assert "name: Field required; length: Input should be greater than or equal to 0" in complaint
-
-
 @pytest.mark.parametrize(
     ("answer", "said"),
     [

@@ -6,7 +6,6 @@ import httpx
 import pytest
 
 from generator.errors import ModelTooSlow, ModelUnreachable
-from generator.llm import Growth
 from tests.generator.language_model import (
     Scripted,
     events,
@@ -20,12 +19,6 @@ from tests.generator.river import RIVER, River, ask, call, fail
 from tests.virtual_clock import run
 
 KEEP_ALIVE = b": keep-alive\n\n"
-
-
-def test_an_answer_without_end_is_not_kept_for_ever():
-    endless = httpx.Response(200, content=b" " * 1_016_001)
-    _, error = fail(ModelUnreachable, endless, retries=0, max_tokens=16)
-    assert "it sends more than 1,016,000 bytes" in str(error)
 
 
 # An answer in pieces
@@ -42,30 +35,17 @@ def test_a_streamed_answer_is_put_together():
     assert script.bodies[0]["stream_options"] == {"include_usage": True}
 
 
-def test_whoever_listens_sees_the_answer_grow():
-    seen: list[Growth] = []
-    ask(streams(*events(RIVER)), on_text=seen.append)
-    texts = [growth.text for growth in seen]
-    assert texts[:3] == ['{"n', '{"name', '{"name": ']
-    assert texts[-1] == '{"name": "낙동강", "length": 510}'
-    assert [growth.pieces for growth in seen[:3]] == [1, 2, 3]
-    assert {growth.stage for growth in seen} == {"river"}
-
-
 # Streams that fail
 
 
 @pytest.mark.parametrize(
     ("stream", "said"),
     [
-        (written(*events(RIVER)[:-1]), "without [DONE], after 10 pieces"),
         (written(*events(RIVER)[:4]), "without [DONE], after 3 pieces"),
         (b"", "without [DONE], after 0 pieces"),
-        (KEEP_ALIVE * 3, "without [DONE], after 0 pieces"),
         (written("not JSON"), "cannot be read"),
-        (written("[1, 2]"), "cannot be read"),
     ],
-    ids=["no DONE", "half", "empty", "comments", "no JSON", "a list"],
+    ids=["half", "empty", "no JSON"],
 )
 def test_a_stream_that_does_not_come_to_its_end_is_asked_for_again(stream, said):
     broken = httpx.Response(200, content=stream, headers={"Content-Type": "text/event-stream"})
@@ -86,11 +66,6 @@ def test_a_server_that_only_keeps_the_connection_alive_is_not_silent_and_does_no
 def test_a_stream_that_stops_is_told_from_one_that_is_slow():
     _, error = fail(ModelTooSlow, streams_slowly([written(*events(RIVER)[:4])], 9), between_tokens_s=3)
     assert "was silent for 3 s (SHRAG_LLM__BETWEEN_TOKENS_S) after 3 pieces of its answer" in str(error)
-
-
-def test_a_stream_that_goes_on_and_on_ends_with_the_request():
-    _, error = fail(ModelTooSlow, endless(), timeout_s=1.5, retries=0)
-    assert "did not finish within 1.5 s (SHRAG_LLM__TIMEOUT_S) after 2 pieces" in str(error)
 
 
 def endless():

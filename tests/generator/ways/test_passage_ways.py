@@ -4,18 +4,14 @@ import asyncio
 import json
 from typing import Any
 
-import httpx
 import pytest
 
-from generator.pipeline import AskRequest, Settings, answer_question
-from generator.settings import GeneratorSettings
-from generator.ways import make_request
+from generator.pipeline import AskRequest, answer_question
 from indexer.settings import IndexerSettings
 from retriever.errors import UnknownPaper
 from retriever.index import open_index
-from retriever.settings import RetrieverSettings
+from tests.generator.finding_model import FindingModel
 from tests.generator.language_model import settings
-from tests.generator.model_by_stage import ByStage
 from tests.generator.sample_index import (
     ENGLISH,
     NAME,
@@ -30,28 +26,16 @@ from tests.retriever.full_papers import FULL_PAPERS
 
 pytest_plugins = ["tests.generator.sample_index"]
 
-WAYS = range(1, 9)
-RETRIEVE_BY = {1: 1, 2: 1, 3: 3, 4: 3, 5: 5, 6: 3, 7: 5, 8: 3}
-# Of each way the steps behind those that make queries.
-ENDS = {
-    1: ["retrieve"],
-    2: ["retrieve", "rerank"],
-    3: ["retrieve", "fuse", "rerank"],
-    4: ["retrieve", "fuse", "rerank"],
-    5: ["retrieve", "fuse", "rerank"],
-    6: ["retrieve", "fuse", "rerank", "filter"],
-    7: ["retrieve", "fuse", "rerank", "filter"],
-    8: ["retrieve", "fuse", "draft", "rerank", "filter"],
-}
-EXPANDED_BY = {
-    1: [],
-    2: [],
-    3: ["queries"],
-    4: ["hypotheses"],
-    5: ["queries", "hypotheses"],
-    6: ["queries"],
-    7: ["queries", "hypotheses"],
-    8: ["queries"],
+# Of each way the texts that it makes, and the steps behind them.
+WAYS = {
+    1: ("", "retrieve"),
+    2: ("", "retrieve rerank"),
+    3: ("queries", "retrieve fuse rerank"),
+    4: ("hypotheses", "retrieve fuse rerank"),
+    5: ("queries hypotheses", "retrieve fuse rerank"),
+    6: ("queries", "retrieve fuse rerank filter"),
+    7: ("queries hypotheses", "retrieve fuse rerank filter"),
+    8: ("queries", "retrieve fuse draft rerank filter"),
 }
 SUBSTITUTES = {"queries": "statistical-queries", "hypotheses": "quoted-hypotheses"}
 
@@ -74,7 +58,7 @@ BRIEF: dict[str, Any] = {
     ],
     "answered": True,
 }
-REPLIES: dict[str, list[Any]] = {"queries": [QUERIES], "hypotheses": [HYPOTHESES], "answer": [BRIEF]}
+REPLIES = {"queries": lambda _: QUERIES, "hypotheses": lambda _: HYPOTHESES, "answer": lambda _: BRIEF}
 
 
 def ask(index, question, number, model=None, **request):
@@ -108,37 +92,28 @@ def full(tmp_path_factory):
 
 
 @pytest.mark.parametrize("number", WAYS)
-def test_the_steps_of_each_way_without_a_model(sample, number):
-    asked = ask(sample, ENGLISH, number)
-    assert names(asked) == [*map(SUBSTITUTES.get, EXPANDED_BY[number]), *ENDS[number], "quotation"]
-    assert asked.answer.written_by == "extractive"
-    assert not any("model_call" in each for each in asked.trace.steps())
+def test_the_steps_of_each_way(sample, number):
+    expanded, ends = (steps.split() for steps in WAYS[number])
+    quoted = ask(sample, ENGLISH, number)
+    assert names(quoted) == [*map(SUBSTITUTES.get, expanded), *ends, "quotation"]
+    assert quoted.answer.written_by == "extractive"
 
-
-@pytest.mark.parametrize("number", WAYS)
-def test_the_steps_of_each_way_with_a_model(sample, number):
-    model = ByStage(REPLIES)
-    asked = ask(sample, ENGLISH, number, model)
-    assert names(asked) == [*EXPANDED_BY[number], *ENDS[number], "answer"]
-    assert asked.answer.written_by == "tiny-writer-7b"
-    assert len(model.asked["answer"]) == 1 + (number == 8)
-    assert len(step(asked, "retrieve")["inputs"]["queries"]) == RETRIEVE_BY[number]
-
-
-def test_the_last_way_re_ranks_by_its_draft_and_shows_it(sample):
-    asked = ask(sample, ENGLISH, 8, ByStage(REPLIES))
-    draft = step(asked, "draft")
-    assert [child["name"] for child in draft["steps"]] == ["answer"]
-    assert draft["output"] == [each["text"] for each in BRIEF["body"]]
-    assert step(asked, "rerank")["inputs"]["guide"] == draft["output"]
+    model = FindingModel(REPLIES)
+    written = ask(sample, ENGLISH, number, model)
+    assert names(written) == [*expanded, *ends, "answer"]
+    assert written.answer.written_by == "tiny-writer-7b"
+    assert len(step(written, "retrieve")["inputs"]["queries"]) == 1 + 2 * len(expanded)
+    drafted = [each["text"] for each in BRIEF["body"]] if number == 8 else None
+    if "rerank" in ends:
+        assert step(written, "rerank")["inputs"].get("guide") == drafted
 
 
 def test_where_the_filter_leaves_nothing_the_answer_says_that_there_is_none(sample):
-    model = ByStage(REPLIES)
+    model = FindingModel(REPLIES)
     asked = ask(sample, UNANSWERABLE_ENGLISH, 6, model)
     assert asked.evidence == ()
     assert asked.answer.abstained
-    assert "answer" not in model.asked
+    assert not model.calls["answer"]
     assert "no passage has a relevance above 0.6: there is none to answer from" in asked.result.notes
 
 
@@ -146,7 +121,7 @@ def test_where_the_filter_leaves_nothing_the_answer_says_that_there_is_none(samp
 
 
 def test_a_written_answer_is_a_body_alone_cited_and_checked(sample):
-    asked = ask(sample, ENGLISH, 2, ByStage(REPLIES))
+    asked = ask(sample, ENGLISH, 2, FindingModel(REPLIES))
     assert [(each.section, each.citations, each.check) for each in asked.answer.sentences] == [
         ("body", ("SAMPLE-BAT-011",), "not checked"),
         ("body", ("SAMPLE-BAT-011",), "not checked"),
@@ -155,40 +130,22 @@ def test_a_written_answer_is_a_body_alone_cited_and_checked(sample):
     assert "measured sheets" in step(asked, "answer")["model_call"]["text"]
 
 
-def test_the_prompt_holds_the_passages_the_topic_and_the_question(sample):
-    model = ByStage(REPLIES)
-    asked = ask(sample, ENGLISH, 1, model, topic="SAMPLE-BAT-011")
-    [prompt] = model.asked["answer"]
-    assert f"<question>\n{ENGLISH}\n</question>" in prompt
-    title = asked.trace.record["evidence"][0]["title"]
-    assert f"<topic>\n{title}\n</topic>" in prompt
-    assert prompt.count("<passage number=") == 5
-
-
-# What a model may write for two further texts
-
-GOOD = QUERIES["texts"]
-BAD = {
-    "one": {"texts": GOOD[:1]},
-    "the question again": {"texts": [ENGLISH.upper().rstrip("?"), GOOD[0]]},
-    "twice the same": {"texts": [GOOD[0], f" {GOOD[0]}."]},
-    "empty": {"texts": ["", " "]},
-    "no list": {"texts": "query"},
-    "no JSON": "I suggest to search for aerogel.",
-    "refused": httpx.Response(400, json={"error": {"message": "no"}}),
-}
-
-
-@pytest.mark.parametrize("reply", BAD.values(), ids=BAD)
-@pytest.mark.parametrize(("number", "stage"), [(3, "queries"), (4, "hypotheses")])
-def test_other_than_two_further_texts_are_replaced_by_substitutes(sample, number, stage, reply):
-    asked = ask(sample, ENGLISH, number, ByStage({**REPLIES, stage: [reply]}))
-    failed = step(asked, stage)
-    assert failed["fallback"] == SUBSTITUTES[stage]
-    assert names(asked)[:2] == [stage, SUBSTITUTES[stage]]
-    assert any(note.startswith(f"{SUBSTITUTES[stage]}, the model failed") for note in asked.result.notes)
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"texts": QUERIES["texts"][:1]},
+        {"texts": [ENGLISH.upper().rstrip("?"), "another"]},
+        {"texts": ["twice", " twice."]},
+        "I suggest to search for aerogel.",
+    ],
+    ids=["one", "the question again", "twice the same", "no JSON"],
+)
+def test_other_than_two_further_texts_are_replaced_by_substitutes(sample, reply):
+    asked = ask(sample, ENGLISH, 4, FindingModel({**REPLIES, "hypotheses": lambda _: reply}))
+    assert step(asked, "hypotheses")["fallback"] == "quoted-hypotheses"
+    assert any(note.startswith("quoted-hypotheses, the model failed") for note in asked.result.notes)
     texts = step(asked, "retrieve")["inputs"]["queries"]
-    assert list(texts.values())[1:] == step(asked, SUBSTITUTES[stage])["output"]
+    assert list(texts.values())[1:] == step(asked, "quoted-hypotheses")["output"]
     assert asked.answer.written_by == "tiny-writer-7b"
 
 
@@ -213,19 +170,9 @@ def test_a_topic_with_few_passages_is_filled_up_and_a_note_says_so(full):
     )
 
 
-@pytest.mark.parametrize("number", WAYS)
-def test_an_unknown_topic_is_an_error(full, number):
+def test_an_unknown_topic_is_an_error(full):
     with pytest.raises(UnknownPaper, match="contains no paper with the id or exact title 'nowhere'"):
-        ask(full, "cathode?", number, topic="nowhere")
-
-
-def test_a_method_of_the_settings_is_no_obstacle():
-    generator = GeneratorSettings(ask_method="paper")
-    given = Settings(IndexerSettings(home=UNUSED), RetrieverSettings(), generator)
-    assert make_request(given, "cathode?", way="paper-qa-3").method == "shrag"
-    assert make_request(given, "cathode?", way="shrag").method == "paper"
-    assert make_request(given, "cathode?", way="shrag", method="").method == "paper"
-    assert make_request(given, "cathode?", way="paper-qa-3", hops="auto").method == "paper"
+        ask(full, "cathode?", 1, topic="nowhere")
 
 
 # From the command line

@@ -25,7 +25,7 @@ CHAINS = {
 }
 SAMPLE = Path(__file__).parents[3] / "sample" / "papers.jsonl"
 # The tokens of the sample by all chains; with other tokens `ANALYSIS_VERSION` is another number.
-TOKENS = {2: "a91aa7aa040ca35a"}
+TOKENS = {3: "656c79e238dd39c4"}
 
 # Letters of many scripts, marks, digits, signs, spaces and controls; no halves of a pair.
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)

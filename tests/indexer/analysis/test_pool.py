@@ -1,5 +1,7 @@
 """Analysis in several processes gives what analysis in one gives, in the same order."""
 
+import subprocess
+import sys
 from typing import NamedTuple
 
 import pytest
@@ -45,3 +47,18 @@ def test_what_the_source_raises_comes_through():
 
     with pytest.raises(LookupError, match="the end of the world"):
         analysed(items(), workers=2)
+
+
+def test_a_script_that_its_workers_import_is_told_where_to_start_the_work(tmp_path):
+    script = tmp_path / "make.py"
+    script.write_text(
+        "from indexer.analysis.pool import analyse_in_order\n"
+        "from types import SimpleNamespace\n"
+        "items = [SimpleNamespace(title='a', text='b', title2='') for _ in range(200)]\n"
+        "options = {'analyzer': 'english', 'decompound': 'none', 'workers': 2}\n"
+        "list(analyse_in_order(items, lambda item: item, len, **options))\n"
+    )
+    ended = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+
+    assert ended.returncode != 0
+    assert "__name__ == '__main__'" in ended.stderr.splitlines()[-1]

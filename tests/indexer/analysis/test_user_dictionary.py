@@ -73,10 +73,9 @@ def test_a_line_that_is_not_utf_8_is_told_with_its_number():
         ("한밭정보원 한밭 정보원\n정보원\n정보", "한밭정보원의 정보원", "한밭 정보원 정보원"),
         # capitals and signs
         ("KoSearch", "KoSearch1 kosearch1", "kosearch 1 kosearch 1"),
-        ("C++", "C++로 c++로", "c++ c"),
+        ("C++", "C++로 c++로", "cpp cpp"),
         ("(주)한밭", "시료는 (주)한밭에서 구입했다", "시료 (주)한밭 구입"),
-        # Hanja of a term is not read as Hangul
-        ("韓國學", "韓國學과 大韓民國", "韓國學 대한 민국"),
+        ("韓國學", "韓國學과 大韓民國", "한국학 대한 민국"),
         ("있다.\n다.", "물이 있다. 꽃이 폈다. 끝", "물 있다. 꽃 펴 다. 끝"),
     ],
 )

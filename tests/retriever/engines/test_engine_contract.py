@@ -6,10 +6,13 @@ from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from tests.indexer.made_corpora import build, write_jsonl
 
-pytest.register_assert_rewrite("tests.retriever.engine_contract", "tests.retriever.phrase_contract")
+pytest.register_assert_rewrite(
+    *(f"tests.retriever.{name}_contract" for name in ("engine", "phrase", "reader"))
+)
 
 from tests.retriever.engine_contract import *  # noqa: E402, F403 - its tests and fixtures
 from tests.retriever.phrase_contract import *  # noqa: E402, F403
+from tests.retriever.reader_contract import *  # noqa: E402, F403
 
 
 @pytest.fixture(scope="module")

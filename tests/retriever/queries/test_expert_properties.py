@@ -16,7 +16,7 @@ BILINGUAL = ANALYZERS["bilingual"]
 
 PIECES = st.sampled_from(
     'AND OR NOT + - ! ( ) " “ ” 「 」 ~2 ^2 ^0.3 : title: 제목: year: 2019..2024 2020 lang: ko id: a b1 of '
-    "그래프 지식그래프 retrieval CRISPR-Cas9 http://a.b C++ 😀 & |".split()
+    "그래프 지식그래프 retrieval CRISPR-Cas9 http://a.b C++ author: doi: journal: type: 😀 & |".split()
 ) | st.just(" ")
 EXPRESSIONS = st.lists(PIECES, max_size=25).map("".join) | st.lists(PIECES, max_size=25).map(" ".join)
 

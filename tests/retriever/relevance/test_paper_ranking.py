@@ -11,6 +11,7 @@ from retriever.index import open_index
 from retriever.queries.boolean import Range
 from retriever.queries.filters import Filters
 from retriever.relevance.paper_ranking import (
+    PaperScore,
     QuestionRanking,
     ScoreCurve,
     highest_expected_f,
@@ -62,7 +63,7 @@ def scores(index, found, *ids):
 def test_papers_come_best_first_and_those_without_a_word_of_the_question_do_not(index):
     found = ranked_in(index)
     assert list(found.scores) == ["WHOLE", "OLD", "PART"]
-    assert found.curve.best == found.scores["WHOLE"]
+    assert found.curve.best == found.scores["WHOLE"].score
 
 
 def test_a_paper_that_the_filters_left_out_is_scored_beside_the_others(index):
@@ -70,7 +71,7 @@ def test_a_paper_that_the_filters_left_out_is_scored_beside_the_others(index):
     assert list(found.scores) == ["WHOLE", "PART"]
     of = scores(index, found, "PART", "OLD", "NONE", "UNKNOWN")
     assert of["PART"] == found.scores["PART"]
-    assert found.scores["WHOLE"] > of["OLD"] > of["PART"] > of["NONE"] == 0
+    assert found.scores["WHOLE"].score > of["OLD"].score > of["PART"].score > of["NONE"].score == 0
     assert "UNKNOWN" not in of
 
 
@@ -113,7 +114,7 @@ def test_several_sources_are_ranked_as_one_index(home):
 
 def test_the_features_of_a_paper_are_shares_of_the_best_score():
     curve = ScoreCurve.of([2.0, 1.0, 1.0, 0.7, 0.7, 0.7, 0.7, 0.7, 0.7, 0.7], words=3)
-    assert curve.features(1.0) == pytest.approx(
+    assert curve.features(PaperScore(1.0, 0.4)) == pytest.approx(
         {
             "share": math.log(0.5 + 0.02),
             "head": math.log(0.72 / 2.02),  # the mean of the fourth to the tenth
@@ -121,6 +122,14 @@ def test_the_features_of_a_paper_are_shares_of_the_best_score():
             "words": math.log(3),
         }
     )
+
+
+def test_a_few_words_list_the_papers_with_all_of_them():
+    few, many = (ScoreCurve.of([2.0, 0.4, 0.4, 0.4], words) for words in (2, 8))
+
+    assert few.probability(PaperScore(0.1, 1.0)) == 0.5 > many.probability(PaperScore(0.1, 1.0))
+    assert few.probability(PaperScore(2.0, 0.4)) == 0 < many.probability(PaperScore(2.0, 0.4))
+    assert few.probability(None) == many.probability(None) == 0
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def marked(text, tokens, **options):
         ("검색하는 시스템", {"검색"}, "[검색]하는 시스템"),
         ("the graph", {"the"}, "the graph"),
         ("graph", set(), "graph"),
-        ("Cafe\u0301 Café 검색", {"café"}, "[Cafe\u0301] [Café] 검색"),
+        ("Cafe\u0301 Café 검색", {"cafe"}, "[Cafe\u0301] [Café] 검색"),
     ],
 )
 def test_what_was_searched_for_is_marked(text, tokens, expected):

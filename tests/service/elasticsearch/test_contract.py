@@ -11,10 +11,13 @@ from retriever.queries.filters import Filters
 from tests.retriever.made_papers import PAPERS, found, indexed
 from tests.service.elasticsearch.own_prefix import client_of
 
-pytest.register_assert_rewrite("tests.retriever.engine_contract", "tests.retriever.phrase_contract")
+pytest.register_assert_rewrite(
+    *(f"tests.retriever.{name}_contract" for name in ("engine", "phrase", "reader"))
+)
 
 from tests.retriever.engine_contract import *  # noqa: E402, F403 - its tests and fixtures
 from tests.retriever.phrase_contract import *  # noqa: E402, F403
+from tests.retriever.reader_contract import *  # noqa: E402, F403
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from benchmarks.corpora.citations import question_of, write_citing_papers
 from generator.finding.agents import PURE
-from generator.finding.finding import find_in_sources, open_index_as_source
-from generator.finding.request import FindRequest
+from generator.finding.calls import FindRequest
+from generator.finding.finding import find_in_sources, open_places
 from indexer.ingest import IngestRequest, build_index
 from tests.generator.sample_index import settings_of
 from tests.service.elasticsearch.own_prefix import own_prefix
@@ -17,7 +17,7 @@ def test_references_cost_a_cluster_two_requests_a_layer_and_lead_to_the_same_pap
     request = FindRequest(question_of(0), papers=100, layers=2, rounds=0, threshold=0.2, without=PURE)
 
     async def find(settings):
-        async with open_index_as_source("generated", settings) as opened:
+        async with open_places("generated", (), settings) as opened:
             return await find_in_sources(opened, request, settings)
 
     with own_prefix(elasticsearch) as settings_for:

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from generator.pipeline import AskRequest, answer_question
-from generator.tracing.trace import Trace
+from generator.tracing import Trace
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of, shrag, timeless
 from tests.service.processes import free_ports
 from tests.service.vllm.server import MODEL, Running

@@ -1,4 +1,4 @@
-"""Tree of the steps from a question to its answer.
+"""Traces: the tree of the steps from a question to its answer, its events, and trace files.
 
 A step is opened from its parent, so that concurrent steps and steps in threads are placed in the tree without
 global state:
@@ -8,14 +8,21 @@ global state:
         step.output = result.as_record()
 """
 
+import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, TypeVar
 
+from base.files.output_files import write_output
+from base.files.regular_files import read_regular
 from base.logs import get_logger
+from base.terminal.output import json_text
+from base.untrusted import read_json
 from generator.errors import ModelFailed
 from generator.llm import Growth, OnText
 
@@ -90,14 +97,11 @@ class Step:
     @property
     def on_text(self) -> OnText | None:
         """Callback for the growing text of a model call; None without a listener."""
-        return self._grew if self.listener else None
+        return partial(self._notify, "growth") if self.listener else None
 
     def publish(self, made: object) -> None:
         """Send the listener an intermediate result; it is not recorded."""
         self._notify("made", made=made)
-
-    def _grew(self, growth: Growth) -> None:
-        self._notify("growth", growth)
 
     def _notify(self, kind: EventKind, growth: Growth | None = None, made: object = None) -> None:
         if self.listener:
@@ -156,3 +160,140 @@ Listener: TypeAlias = Callable[[StepEvent], None]
 def error_text(error: BaseException) -> str:
     """Format an error as name and message, as on the command line."""
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+# Running work as a stream of snapshots, and concurrent work that is cancelled together
+
+K = TypeVar("K")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class StreamEvent:
+    """An event of a streamed answer or search for papers; `data` is JSON."""
+
+    kind: str
+    data: Mapping[str, Any]
+
+
+async def snapshots(
+    start: Callable[[Listener], Coroutine[Any, Any, T]],
+    known: K,
+    after: Callable[[K, StepEvent], K],
+    further: Listener | None = None,
+) -> AsyncGenerator[tuple[K, T | None], None]:
+    """Run work and yield its newest state after each change, and at the end the state with the result.
+
+    Closing the generator cancels the work and waits until it has ended.
+
+    Args:
+        start: makes the work from the listener of its steps, which may be called in any thread.
+        known: the first state.
+        after: returns the next state, or the same object if nothing changed.
+        further: also receives the events of the steps.
+    """
+    changed, lock, loop = asyncio.Event(), threading.Lock(), asyncio.get_running_loop()
+
+    def listen(event: StepEvent) -> None:
+        nonlocal known
+        with lock:
+            before, known = known, after(known, event)
+            is_new = known is not before
+        if is_new:
+            loop.call_soon_threadsafe(changed.set)
+        if further:
+            further(event)
+
+    task = asyncio.create_task(start(listen))
+    task.add_done_callback(lambda _: changed.set())
+    try:
+        while not task.done():
+            await changed.wait()
+            changed.clear()
+            yield known, None
+        yield known, task.result()
+    finally:
+        task.cancel()
+        await ended(task)
+        if not task.cancelled():
+            task.exception()  # mark it as retrieved: it was raised above, or nobody needs it
+
+
+async def ended(task: "asyncio.Future[T]") -> None:
+    """Wait until a task has ended; a cancellation during the wait (as by anyio) is raised afterwards."""
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait((task,))
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled:
+        raise cancelled
+
+
+async def all_of(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """Run coroutines concurrently and return their results in order; the first error cancels the others."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        return list(await asyncio.gather(*tasks))
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
+
+
+# Saved traces
+
+TRACE_VERSION = 2
+FINDING_VERSION = 1  # of a search for papers
+MOST_BYTES = 32_000_000  # of a saved trace; one with the full texts of five papers has about ten thousand
+SHOWN_CHARACTERS = 80  # of an unknown version
+
+# Kinds of traces by their version key, with their version and the command that saves them.
+KINDS = {"trace": (TRACE_VERSION, "ask"), "finding": (FINDING_VERSION, "find-papers")}
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Trace of an answer or of a search for papers; `record` is the JSON of `--trace FILE`."""
+
+    record: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_of_finding(self) -> bool:
+        """Whether the trace is of a search for papers."""
+        return "finding" in self.record
+
+    def steps(self, name: str = "") -> Iterator[dict[str, Any]]:
+        """Yield the records of all steps, or of the steps with a name, in pre-order."""
+        left = list(reversed(self.record["steps"]))
+        while left:
+            step = left.pop()
+            left += reversed(step["steps"])
+            if not name or step["name"] == name:
+                yield step
+
+    def save(self, path: Path) -> None:
+        """Write the trace as JSON; raises OutputNotWritten."""
+        write_output(path, (json_text(self.record, indent=1) + "\n").encode())
+
+    @classmethod
+    def load(cls, path: Path) -> "Trace":
+        """Load a saved trace; a ValueError names a file that is unreadable or not a trace."""
+        try:
+            record = read_json(read_regular(path, MOST_BYTES))
+        except OSError as error:
+            raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+        except ValueError as error:
+            raise ValueError(f"{path} is not valid JSON: {error}") from None
+        kind = next((kind for kind in KINDS if isinstance(record, dict) and kind in record), None)
+        if kind is None:
+            raise ValueError(f"{path} is not a trace; make one with: shrag ask … --trace FILE")
+        version, command = KINDS[kind]
+        if record[kind] != version:
+            raise ValueError(
+                f"{path} is a trace of version {str(record[kind])[:SHOWN_CHARACTERS]}, and this program "
+                f"reads version {version}; ask the question again with shrag {command} … --trace FILE"
+            )
+        return cls(record)

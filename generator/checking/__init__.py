@@ -1,1 +1,0 @@
-"""Checks of an answer's sentences that need no model."""

@@ -1,1 +1,0 @@
-"""Tree of the steps that answer a question, and trace files."""

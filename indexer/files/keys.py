@@ -1,0 +1,85 @@
+"""Keys of known items: the authors, journal, title and DOI of a paper in one form for index and question.
+
+Case, accents, punctuation and the order of a name's parts do not matter: "Jang, Boram", "boram jang" and
+"Jang" have a key in common, and so have "B. Jang" and "Boram Jang". A name in Hangul is one word.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
+from itertools import permutations
+
+from indexer.analysis.normal_form import normal_form
+from indexer.corpora.normal_forms import identifier, normal_title
+
+MAX_WORDS = 6  # of a name with keys for its parts
+MIN_TITLE_WORDS = 3  # before a colon, for a key of its own
+WITHIN_WORD = re.compile(r"(?<=\w)['’ʼ‐-](?=\w)")
+WORD = re.compile(r"[^\W\d_]+")
+HANGUL_SPACE = re.compile(r"(?<=[가-힣])\s+(?=[가-힣])")
+IN_BRACKETS = re.compile(r"\(([^()]*)\)")
+
+
+def author_key(name: str) -> str:
+    """Return the key of a whole name or of a part of one."""
+    return "author:" + " ".join(sorted(_words(name)))
+
+
+def journal_key(journal: str) -> str:
+    """Return the key of a journal's whole name."""
+    return "journal:" + _letters(journal)
+
+
+def title_key(title: str) -> str:
+    """Return the key of a title, or of its part before a colon."""
+    return "title:" + blake2b(_letters(title).encode(), digest_size=8).hexdigest()
+
+
+def doi_key(doi: str) -> str:
+    """Return the key of a DOI or arXiv id, with or without resolver."""
+    return "doi:" + (identifier(doi) or doi.strip().casefold())
+
+
+KEYS = {"authors": author_key, "journal": journal_key, "doi": doi_key}
+
+
+def exact_terms(field: str, values: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the field of the index, and its terms, for a condition on a field: names are found by keys."""
+    if field in KEYS:
+        return "keys", [KEYS[field](value) for value in values]
+    return field, list(values)
+
+
+def paper_keys(
+    authors: Iterable[str], titles: Iterable[str], journal: str, identifiers: Iterable[str]
+) -> tuple[str, ...]:
+    """Return the keys of a paper; of `identifiers` only DOIs and arXiv ids."""
+    found: list[str] = []
+    for author in authors:
+        for name in (IN_BRACKETS.sub(" ", author), *IN_BRACKETS.findall(author)):
+            found += (f"author:{key}" for key in _name_keys(_words(name)))
+    for title in filter(None, titles):
+        main = title.split(":")[0]
+        found += [title_key(title)] + ([title_key(main)] if len(main.split()) >= MIN_TITLE_WORDS else [])
+    found += [doi_key(text) for text in identifiers if identifier(text)]
+    found += [journal_key(journal)] if journal else []
+    return tuple(dict.fromkeys(found))
+
+
+def _name_keys(words: list[str]) -> Iterator[str]:
+    """Yield a whole name, its words, and each pair of a word and the initial of another."""
+    if words:
+        yield " ".join(sorted(words))
+    if 1 < len(words) <= MAX_WORDS:
+        yield from (word for word in words if len(word) > 1)
+        yield from (" ".join(sorted((one[0], other))) for one, other in permutations(words, 2))
+
+
+def _words(name: str) -> list[str]:
+    text = normal_form(unicodedata.normalize("NFC", name), hanja=True).text.casefold()
+    return WORD.findall(HANGUL_SPACE.sub("", WITHIN_WORD.sub("", text)))
+
+
+def _letters(text: str) -> str:
+    return normal_title(normal_form(unicodedata.normalize("NFC", text), hanja=True).text)
