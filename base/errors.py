@@ -11,23 +11,30 @@ MOST_LISTED = 10  # index names in a message
 
 
 class Remedy(Enum):
-    """Ways to fix an error, phrased for every front end."""
+    """Ways to fix an error: in words for every front end, and as a command."""
 
-    CREATE = "make it first"
-    REBUILD = "build it again"
-    UPGRADE = "upgrade it"
-    REBUILD_WITH_DICTIONARY = "build it again with its dictionary"
-    ROLL_BACK = "roll back to the previous version"
-    POINT_TO = "name the version to use"
-    VERIFY = "check which versions are intact"
-    DELETE = "delete it"
-    ENCODE_AGAIN = "encode all passages again"
-    RENAME = "give it another name"
-    NAME_INDEX = "name one of them"
-    ALLOW_DEAD_LETTERS = "set such records aside and index the rest"
-    NAME_FORMAT = "name the format"
-    FEWER_WORKERS = "use fewer processes, which need less memory"
-    CONFIRM = "confirm it"
+    CREATE = "make it first", "shrag index PATH --name {index}"
+    REBUILD = "build it again", "shrag index PATH --name {index} --rebuild"
+    UPGRADE = "upgrade it", "shrag indexes upgrade {index}"
+    REBUILD_WITH_DICTIONARY = (
+        "build it again with its dictionary",
+        "shrag index PATH --name {index} --rebuild --dictionary FILE",
+    )
+    ROLL_BACK = "roll back to the previous version", "shrag indexes rollback {index}"
+    POINT_TO = "name the version to use", "shrag indexes rollback {index} VERSION"
+    VERIFY = "check which versions are intact", "shrag indexes verify {index}"
+    DELETE = "delete it", "shrag indexes delete {index}"
+    ENCODE_AGAIN = "encode all passages again", "shrag index --vectors-only --name {index}"
+    RENAME = "give it another name", "--name"
+    NAME_INDEX = "name one of them", "--name NAME; in shrag indexes NAME alone"
+    ALLOW_DEAD_LETTERS = "set such records aside and index the rest", "leave --strict out"
+    NAME_FORMAT = "name the format", "--format"
+    FEWER_WORKERS = "use fewer processes, which need less memory", "--workers"
+    CONFIRM = "confirm it", "--yes"
+
+    def __init__(self, words: str, command: str) -> None:
+        self.words = words
+        self.command = command
 
 
 class ShragError(Exception):
@@ -67,9 +74,8 @@ class RemediableError(ShragError):
 
     def __str__(self) -> str:
         """Return the message and its remedies, without naming any command."""
-        return join_remedies(
-            self.what, [remedy.value if isinstance(remedy, Remedy) else remedy for remedy in self.remedies]
-        )
+        remedies = [each.words if isinstance(each, Remedy) else each for each in self.remedies]
+        return join_remedies(self.what, remedies)
 
 
 class ResourceError(

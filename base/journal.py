@@ -5,13 +5,11 @@ kill or a full disk, is ignored by readers and removed by the next writer. Other
 """
 
 import fcntl
-import mmap
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from io import FileIO
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
 
@@ -61,29 +59,31 @@ def appending(path: Path, kind: type[T], *, restart: bool = False) -> Iterator[A
         FileBusy: another process appends to the file.
         OutputNotWritten: the disk is full, or permission is missing; earlier lines are kept.
     """
+    adapter_ = adapter(cast("Any", kind))
     try:
-        file = FileIO(path, "r+", opener=_made_if_missing)
+        file = path.open("ab", buffering=0)
     except OSError as error:
         raise not_written(path, error) from None
-    adapter_ = adapter(cast("Any", kind))
 
     def append(record: T) -> None:
-        end, line = file.tell(), memoryview(adapter_.dump_json(record) + b"\n")
+        end, line = os.fstat(file.fileno()).st_size, memoryview(adapter_.dump_json(record) + b"\n")
         try:
             while line:
                 line = line[file.write(line) :]
         except OSError as error:
             with suppress(OSError):
-                file.seek(end)
-                file.truncate()
+                file.truncate(end)
             raise not_written(path, error) from error
 
     with file:
         try:
-            with suppress(OSError):  # file systems without locks
-                _lock(file, path)
-            file.seek(0 if restart else _end_of_lines(file))
-            file.truncate()
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FileBusy(f"another process is writing to {path}; wait until it ends") from None
+        except OSError:  # a file system without locks
+            pass
+        try:
+            file.truncate(0 if restart else path.read_bytes().rfind(b"\n") + 1)
         except OSError as error:
             raise not_written(path, error) from None
         try:
@@ -92,22 +92,3 @@ def appending(path: Path, kind: type[T], *, restart: bool = False) -> Iterator[A
             os.fsync(file.fileno())
             with suppress(OSError):
                 sync(path.parent)
-
-
-def _lock(file: BinaryIO, path: Path) -> None:
-    try:
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise FileBusy(f"another process is writing to {path}; wait until it ends") from None
-
-
-def _made_if_missing(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
-
-
-def _end_of_lines(file: FileIO) -> int:
-    """Return the position after the last complete line."""
-    if not file.seek(0, os.SEEK_END):
-        return 0
-    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return content.rfind(b"\n") + 1

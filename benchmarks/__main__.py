@@ -6,7 +6,6 @@ Ratios are measured alternately in one run, and compared with bars. Absolute fig
 printed with them.
 """
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,17 +17,8 @@ from benchmarks.corpora.korean import DATA, korean_passages
 from benchmarks.figures import Figure, benchmark, count_option, home_option
 from benchmarks.indexing import measure_analysis, measure_cold_start, measure_indexing
 from benchmarks.memory import measure_memory
-from benchmarks.progressive import measure_cluster_queries, measure_queries
+from benchmarks.progressive import measure_cluster, measure_queries
 from eval.progress import question_bar
-
-
-def measure_cluster(plan: Plan) -> list[Figure]:
-    """Measure a cluster and the embedded engine, if a cluster is configured."""
-    if not os.environ.get("SHRAG_ELASTICSEARCH__URL"):
-        echo("SHRAG_ELASTICSEARCH__URL is not set: cluster skipped", err=True)
-        return []
-    return measure_cluster_queries(plan)
-
 
 PARTS: dict[str, tuple[Callable[[Plan], list[Figure]], ...]] = {
     "generated": (measure_generated_index, measure_queries, measure_memory),

@@ -1,15 +1,17 @@
-"""Measured figures with their bars, and the machine."""
+"""Measured figures with their bars, times of calls, and the machine."""
 
 import os
 import platform
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from importlib.metadata import version
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -80,26 +82,18 @@ def benchmark(measure: Callable[..., list[Figure]]) -> click.Command:
     @json_option
     @wraps(measure)
     def command(*, strict: bool, as_json: bool, **options: Any) -> None:
-        facts = machine()
-        _report(measure(**options), facts, as_json=as_json, strict=strict)
+        facts, figures = machine(), measure(**options)  # the load before the measurement
+        if as_json:
+            echo_json({"machine": facts, "figures": [figure.as_record() for figure in figures]})
+        else:
+            header = ("", "figure", "value", "unit", "bar", "met")
+            echo_lines(table([header, *(figure.as_row() for figure in figures)], words=2))
+            echo()
+            echo(", ".join(f"{name} {value}" for name, value in facts.items()))
+        if strict and any(figure.met is False for figure in figures):
+            sys.exit(1)
 
     return command
-
-
-def _report(
-    figures: Sequence[Figure], facts: Mapping[str, str | int | float], *, as_json: bool, strict: bool
-) -> None:
-    """Print the figures and the earlier state of the machine; with `strict`, exit with 1 for a missed bar."""
-    if as_json:
-        rows = [figure.as_record() for figure in figures]
-        echo_json({"machine": facts, "figures": rows})
-    else:
-        header = ("", "figure", "value", "unit", "bar", "met")
-        echo_lines(table([header, *(figure.as_row() for figure in figures)], words=2))
-        echo()
-        echo(", ".join(f"{name} {value}" for name, value in facts.items()))
-    if strict and any(figure.met is False for figure in figures):
-        sys.exit(1)
 
 
 def machine() -> dict[str, str | int | float]:
@@ -116,3 +110,57 @@ def machine() -> dict[str, str | int | float]:
         "tantivy": version("tantivy"),
         "python-mecab-ko": version("python-mecab-ko"),
     }
+
+
+T = TypeVar("T")
+Seconds = dict[str, list[float]]  # times of each variant, one per input
+
+
+def seconds_of(work: Callable[[], object]) -> float:
+    """Return the duration of a call."""
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def measure_in_turn(ways: Mapping[str, Callable[[T], object]], inputs: Sequence[T]) -> Seconds:
+    """Return the seconds of each variant for each input.
+
+    The order of variants alternates, so that other load affects all of them.
+    """
+    names = list(ways)
+    seconds: Seconds = {name: [] for name in names}
+    for number, given in enumerate(inputs):
+        for place in range(len(names)):
+            name = names[(number + place) % len(names)]
+            seconds[name].append(seconds_of(partial(ways[name], given)))
+    return seconds
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """Return the smallest value that is not exceeded by at least this share of the values (nearest rank)."""
+    ordered = sorted(values)
+    return ordered[max(0, -int(-share * len(ordered) // 1) - 1)]
+
+
+def latencies(part: str, name: str, seconds: Sequence[float], *bars: float | None) -> list[Figure]:
+    """Return median and 95th percentile in milliseconds, optionally with bars."""
+    median_bar, high_bar = (*bars, None, None)[:2]
+    return [
+        Figure(part, f"{name}, p50", 1000 * median(seconds), "ms", median_bar),
+        Figure(part, f"{name}, p95", 1000 * percentile(seconds, 0.95), "ms", high_bar),
+    ]
+
+
+def latencies_of_ways(part: str, rounds: Sequence[Seconds]) -> list[Figure]:
+    """Return median and 95th percentile of each variant, over all rounds."""
+    return [
+        figure
+        for name in rounds[0]
+        for figure in latencies(part, name, [second for taken in rounds for second in taken[name]])
+    ]
+
+
+def ratio(rounds: Sequence[Seconds], way: str, other: str, share: float = 0.5) -> float:
+    """Return the median over rounds of the ratio of two variants' percentiles in the same round."""
+    return median(percentile(each[way], share) / percentile(each[other], share) for each in rounds)

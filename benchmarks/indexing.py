@@ -16,8 +16,7 @@ import _mecab
 
 from benchmarks.corpora.index import Plan
 from benchmarks.corpora.korean import texts_of, write_copies
-from benchmarks.figures import Figure
-from benchmarks.timing import seconds_of
+from benchmarks.figures import Figure, seconds_of
 from indexer.analysis import make_analyzer
 from indexer.analysis.korean import open_tagger
 from indexer.building.plan import IngestRequest
@@ -59,13 +58,10 @@ def measure_indexing(plan: Plan) -> list[Figure]:
         request = _request(plan, name, copies)
         rates, shares, busy = [], [], []
         for _ in range(plan.rounds):
-            bare_before, processor_before = (
-                _bare_seconds(texts),
-                sum(os.times()[:4]),
-            )  # including child processes
+            before, started = _bare_seconds(texts), sum(os.times()[:4])  # with child processes
             report = build_index(request, settings, plan.progress)
-            spent = (sum(os.times()[:4]) - processor_before) / report.manifest.passages
-            elapsed, processor = map(fmean, zip(bare_before, _bare_seconds(texts), strict=True))
+            spent = (sum(os.times()[:4]) - started) / report.manifest.passages
+            elapsed, processor = map(fmean, zip(before, _bare_seconds(texts), strict=True))
             rates.append(report.manifest.passages / report.seconds)
             shares.append(rates[-1] * elapsed / settings.workers)
             busy.append(processor / spent)

@@ -5,23 +5,21 @@
 Runs in a separate process to exclude other memory; pages of mapped files count if they were touched.
 """
 
-import asyncio
 import json
-import re
+import resource
 import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.corpora.generated import questions
 from benchmarks.corpora.index import Plan, ensure_index
 from benchmarks.figures import Figure
-from benchmarks.progressive import QUESTIONS, TOP, of_words
+from benchmarks.progressive import QUESTIONS, TOP, asked
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from retriever.queries.filters import Filters
 
 BAR = 1.0
-GIGABYTE = 10**9
+KILOBYTE, GIGABYTE = 1024, 10**9
 
 
 def measure_memory(plan: Plan) -> list[Figure]:
@@ -37,27 +35,21 @@ def measure_memory(plan: Plan) -> list[Figure]:
     ]
 
 
-def peak_bytes(process: str | int = "self") -> int:
-    """Return the peak resident memory of a process; 0 if it has ended."""
-    try:
-        status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
-    except OSError:
-        return 0
-    found = re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)
-    return int(found[1]) * 1024 if found else 0
+def peak_bytes() -> int:
+    """Return the peak resident memory of this process."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KILOBYTE
 
 
-async def _serve(home: Path, name: str) -> tuple[int, int, int]:
+def _serve(home: Path, name: str) -> tuple[int, int, int]:
     """Answer the questions with the records of their hits; return passages, hits and peak bytes."""
     hits = 0
     with open_index(IndexerSettings(home=home, engine="tantivy"), name) as index:
-        for question in questions(QUESTIONS):
-            queries = [(query, TOP) for query in of_words(question)]
-            found = index.engine.search(queries, filters=Filters(), collapse=True)
+        for queries in asked(QUESTIONS):
+            found = index.engine.search([(query, TOP) for query in queries], filters=Filters(), collapse=True)
             index.engine.passages({hit.passage_id for ranking in found for hit in ranking})
             hits += sum(map(len, found))
         return index.engine.passage_count, hits, peak_bytes()
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(asyncio.run(_serve(Path(sys.argv[1]), sys.argv[2]))))
+    sys.stdout.write(json.dumps(_serve(Path(sys.argv[1]), sys.argv[2])))

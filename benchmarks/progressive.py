@@ -1,14 +1,13 @@
 """The ten progressive queries of a question compared with SQ10 alone, embedded and on a cluster."""
 
-import asyncio
-from collections.abc import Sequence
-from functools import partial
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from benchmarks.corpora.generated import WARM_UP_STREAM, questions
+from base.terminal.output import echo
+from benchmarks.corpora.generated import QUESTION_STREAM, WARM_UP_STREAM, questions
 from benchmarks.corpora.index import ANALYZER, Plan, ensure_index
-from benchmarks.figures import Figure
-from benchmarks.timing import Seconds, latencies_of_ways, measure_in_turn, ratio
+from benchmarks.figures import Figure, Seconds, latencies_of_ways, measure_in_turn, ratio
 from indexer.analysis import make_analyzer
 from indexer.versions.store.folder import FolderStore
 from retriever.engines import Engine
@@ -21,7 +20,6 @@ from retriever.query_plan import progressive_queries
 
 TOP = 10
 QUESTIONS, CLUSTER_WARM_UP = 200, 100
-PART, CLUSTER_PART = "queries", "elasticsearch"
 TEN_BY_ONE, MSEARCH_BY_TEN, EMBEDDED_BY_MSEARCH = 3.5, 0.5, 0.6
 ONE, TEN, APART, EMBEDDED = "one OR query", "ten in one request", "ten requests", "ten on the embedded engine"
 CLUSTER_RATIOS = (  # numerator, denominator, bar
@@ -31,87 +29,69 @@ CLUSTER_RATIOS = (  # numerator, denominator, bar
 )
 
 Queries = Sequence[Query]
+Ask = Callable[[Queries], object]
 
 
-def queries_of(keywords: Sequence[Keyword]) -> Queries:
-    """Make SQ10 … SQ1 (SHRAG, section 3.2) of keywords, most important first."""
-    return [named.query for named in progressive_queries(keywords, hits_per_query=TOP)]
+def asked(count: int, stream: int = QUESTION_STREAM) -> list[Queries]:
+    """Make SQ10 … SQ1 (SHRAG, section 3.2) of generated questions, whose rarest word is the first keyword."""
+    analyze = make_analyzer(ANALYZER).analyze
+    made = list[Queries]()
+    for words in questions(count, stream):
+        read = [Keyword(word, "en", tuple(token[0] for token in analyze(word))) for word in words]
+        plan = progressive_queries([each for each in read if each.tokens], hits_per_query=TOP)
+        made.append([named.query for named in plan])
+    return made
 
 
-def of_words(words: Sequence[str]) -> Queries:
-    """Make the queries of words that are tokens of the embedded index."""
-    return queries_of([Keyword(word, "en", (word,)) for word in words])
-
-
-async def ask(engine: Engine, queries: Queries) -> None:
-    """Send queries in one call."""
-    engine.search([(query, TOP) for query in queries], filters=Filters(), collapse=True)
+def sending(engine: Engine, most: int | None = None) -> Ask:
+    """Return a function that sends the first queries of a question in one call."""
+    return lambda queries: engine.search(
+        [(query, TOP) for query in queries[:most]], filters=Filters(), collapse=True
+    )
 
 
 def measure_queries(plan: Plan) -> list[Figure]:
     """Measure SQ10 and all ten queries on the embedded engine."""
     name, _ = ensure_index(plan.settings(), plan.documents, plan.progress)
     store = FolderStore(plan.home, name)
-    path = Path(store.address(store.manifest()).index)
-    one, ten = "SQ10 alone", "ten together"
-    asked = [of_words(words) for words in questions(QUESTIONS)]
-    warm_up = [of_words(words) for words in questions(QUESTIONS, WARM_UP_STREAM)]
-    taken = []
+    path, part = Path(store.address(store.manifest()).index), "queries"
+    one, ten, taken = "SQ10 alone", "ten together", list[Seconds]()
     for number in range(plan.rounds):
         plan.progress("rounds", number, plan.rounds)
         # Each variant has a separate engine, so that they share no cache.
-        ways = {one: partial(_ask_first, TantivyEngine(path)), ten: partial(ask, TantivyEngine(path))}
-        asyncio.run(measure_in_turn(ways, warm_up))
-        taken.append(asyncio.run(measure_in_turn(ways, asked)))
+        ways = {one: sending(TantivyEngine(path), 1), ten: sending(TantivyEngine(path))}
+        measure_in_turn(ways, asked(QUESTIONS, WARM_UP_STREAM))
+        taken.append(measure_in_turn(ways, asked(QUESTIONS)))
     return [
-        *latencies_of_ways(PART, taken),
-        Figure(PART, "ten by one, p50", ratio(taken, ten, one), "×", TEN_BY_ONE),
-        Figure(PART, "ten by one, p95", ratio(taken, ten, one, 0.95), "×"),
+        *latencies_of_ways(part, taken),
+        Figure(part, "ten by one, p50", ratio(taken, ten, one), "×", TEN_BY_ONE),
+        Figure(part, "ten by one, p95", ratio(taken, ten, one, 0.95), "×"),
     ]
 
 
-async def _ask_first(engine: Engine, queries: Queries) -> None:
-    await ask(engine, queries[:1])
-
-
-def measure_cluster_queries(plan: Plan) -> list[Figure]:
+def measure_cluster(plan: Plan) -> list[Figure]:
     """Measure SQ10 alone, ten queries in one request and in ten, and on the embedded engine, alternately."""
+    if not os.environ.get("SHRAG_ELASTICSEARCH__URL"):
+        echo("SHRAG_ELASTICSEARCH__URL is not set: cluster skipped", err=True)
+        return []
     there, here = plan.settings("elasticsearch"), plan.settings()
-    name, seconds = ensure_index(there, plan.documents, plan.progress)
+    name, rates = ensure_index(there, plan.documents, plan.progress)
     ensure_index(here, plan.documents, plan.progress)
-    taken: list[Seconds] = []
+    taken, part = list[Seconds](), "elasticsearch"
     for number in range(plan.rounds):
         plan.progress("rounds", number, plan.rounds)
         with open_index(there, name) as cluster, open_index(here, name) as embedded:
-            taken.append(asyncio.run(_cluster_round(cluster.engine, embedded.engine)))
-    rates = [] if seconds is None else [plan.documents / seconds]
-    return [
-        *(Figure(CLUSTER_PART, "written and merged", rate, "documents/s") for rate in rates),
-        *latencies_of_ways(CLUSTER_PART, taken),
-        *(
-            Figure(CLUSTER_PART, f"{way} by {other}, p50", ratio(taken, way, other), "×", bar)
-            for way, other, bar in CLUSTER_RATIOS
-        ),
-    ]
-
-
-async def _cluster_round(cluster: Engine, embedded: Engine) -> Seconds:
-    chain = make_analyzer(ANALYZER, "discard")
-
-    def both(words: Sequence[str]) -> tuple[Queries, Queries]:
-        """Return the queries with the cluster's tokens, and with the words unchanged."""
-        read = [Keyword(word, "en", tuple(token[0] for token in chain.analyze(word))) for word in words]
-        return queries_of([keyword for keyword in read if keyword.tokens]), of_words(words)
-
-    async def ask_apart(pair: tuple[Queries, Queries]) -> None:
-        for query in pair[0]:
-            await ask(cluster, [query])
-
-    ways = {
-        ONE: lambda pair: ask(cluster, pair[0][:1]),
-        TEN: lambda pair: ask(cluster, pair[0]),
-        APART: ask_apart,
-        EMBEDDED: lambda pair: ask(embedded, pair[1]),
-    }
-    await measure_in_turn(ways, [both(words) for words in questions(CLUSTER_WARM_UP, WARM_UP_STREAM)])
-    return await measure_in_turn(ways, [both(words) for words in questions(QUESTIONS)])
+            send = sending(cluster.engine)
+            ways: dict[str, Ask] = {
+                ONE: sending(cluster.engine, 1),
+                TEN: send,
+                APART: lambda queries: [send([query]) for query in queries],  # noqa: B023
+                EMBEDDED: sending(embedded.engine),
+            }
+            measure_in_turn(ways, asked(CLUSTER_WARM_UP, WARM_UP_STREAM))
+            taken.append(measure_in_turn(ways, asked(QUESTIONS)))
+    ratios = (
+        Figure(part, f"{way} by {other}, p50", ratio(taken, way, other), "×", bar)
+        for way, other, bar in CLUSTER_RATIOS
+    )
+    return [*rates, *latencies_of_ways(part, taken), *ratios]

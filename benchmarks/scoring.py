@@ -19,14 +19,13 @@ from pathlib import Path
 import click
 
 from benchmarks.figures import Figure, benchmark, count_option
-from benchmarks.memory import GIGABYTE
+from benchmarks.memory import GIGABYTE, KILOBYTE
 from eval.score_commands import DEFAULT_MEASURES
 
 PASSAGES = 8_841_823  # of MS MARCO
 SEED = 1
 SECONDS_BAR, MEMORY_BAR = 10.0, 1.0
 RANKING_MEASURES = "RR MAP"  # need whole rankings
-KILOBYTE = 1024
 
 
 @benchmark

@@ -8,7 +8,6 @@ responses, and latency counts from the scheduled time. Without one (0), each of 
 call after a response, or PAUSE seconds after a refusal.
 """
 
-import asyncio
 import json
 import os
 import re
@@ -16,19 +15,21 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import cycle
+from http.client import HTTPConnection, HTTPException
+from itertools import count, cycle
 from pathlib import Path
 
 import httpx
 
 ROOT = Path(__file__).resolve().parents[1]
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)")
-LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
 UNLIMITED = {"server__searches_per_minute": 0, "server__asks_per_minute": 0, "server__reads_per_minute": 0}
 STARTED_WITHIN_S, STOPPED_WITHIN_S, PATIENCE_S = 300, 60, 60
 OK, REFUSED = 200, 429
+MOST_PENDING = 128  # calls of a client with a rate
 
 Measured = list[tuple[float, float, int]]  # scheduled time of a call, seconds until its response, status
 
@@ -68,7 +69,7 @@ class Served:
         pause: float = 0.25,
     ) -> "subprocess.Popen[str]":
         """Start a client process."""
-        words = map(str, (self.port, rate, seconds, at_once, pause, key))
+        words = map(str, (self.port, rate, seconds, MOST_PENDING if rate else at_once, pause, key))
         client = subprocess.Popen(  # noqa: S603 - own module
             [sys.executable, "-m", "benchmarks.served", *words],
             stdin=subprocess.PIPE,
@@ -130,70 +131,42 @@ def serving(home: Path, name: str, **settings: object) -> Iterator[Served]:
             process.stderr.close()
 
 
-class _Client:
-    """Free connections to a port, and the measured calls; it does little more than move bytes."""
+def load(
+    port: int, rate: float, seconds: float, connections: int, pause_s: float, key: str, bodies: Sequence[str]
+) -> Measured:
+    """Send calls on several connections, a thread each, and measure them; status 0 means no response."""
+    headers = {"Content-Type": "application/json", **({"X-API-Key": key} if key else {})}
+    calls, numbers, measured, began = cycle(bodies), count(), Measured(), time.perf_counter()
 
-    def __init__(self, port: int, key: str, bodies: Sequence[str]) -> None:
-        self._port = port
-        head = f"POST /api/v1/search HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
-        head += f"X-API-Key: {key}\r\n" if key else ""
-        sent = [f"{head}Content-Length: {len(body.encode())}\r\n\r\n{body}".encode() for body in bodies]
-        self._calls = cycle(sent)
-        self._free: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
-        self.measured: Measured = []
-
-    async def call(self, due: float, began: float) -> int:
-        """Make and record the next call; return the status of its response, 0 for none."""
+    def call(connection: HTTPConnection) -> int:
         try:
-            async with asyncio.timeout(PATIENCE_S):
-                status = await self._exchange(next(self._calls))
-        except (OSError, EOFError, TimeoutError):
-            status = 0
-        self.measured.append((due - began, time.perf_counter() - due, status))
-        return status
+            connection.request("POST", "/api/v1/search", next(calls).encode(), headers)
+            with connection.getresponse() as response:
+                response.read()
+        except (OSError, HTTPException):
+            connection.close()  # the next call opens it again
+            return 0
+        return response.status
 
-    async def _exchange(self, call: bytes) -> int:
-        reader, writer = (
-            self._free.pop() if self._free else await asyncio.open_connection("127.0.0.1", self._port)
-        )
-        writer.write(call)
-        head = await reader.readuntil(b"\r\n\r\n")
-        length = LENGTH.search(head)
-        await reader.readexactly(int(length[1]) if length else 0)
-        if b"connection: close" in head.lower():
-            writer.close()
-        else:
-            self._free.append((reader, writer))
-        return int(head[9:12])
+    def send_calls() -> None:
+        connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+        while (due := began + next(numbers) / rate if rate else time.perf_counter()) < began + seconds:
+            time.sleep(max(0.0, due - time.perf_counter()))
+            status = call(connection)
+            measured.append((due - began, time.perf_counter() - due, status))
+            if status == REFUSED and not rate:
+                time.sleep(pause_s)
+        connection.close()
 
-    async def at_rate(self, rate: float, seconds: float) -> None:
-        """Send a call every 1/rate seconds."""
-        began = time.perf_counter()
-        async with asyncio.TaskGroup() as calls:
-            for number in range(int(rate * seconds)):
-                due = began + number / rate
-                await asyncio.sleep(max(0.0, due - time.perf_counter()))
-                calls.create_task(self.call(due, began))
-
-    async def in_turn(self, seconds: float, connections: int, pause_s: float) -> None:
-        """Keep calls pending on all connections."""
-        began = time.perf_counter()
-
-        async def one_after_another() -> None:
-            while (now := time.perf_counter()) < began + seconds:
-                if await self.call(now, began) == REFUSED:
-                    await asyncio.sleep(pause_s)
-
-        await asyncio.gather(*(one_after_another() for _ in range(connections)))
+    with ThreadPoolExecutor(connections) as pool:
+        for sending in [pool.submit(send_calls) for _ in range(connections)]:
+            sending.result()
+    return measured
 
 
 def _main(port: str, rate: str, seconds: str, connections: str, pause: str, key: str) -> None:
-    client = _Client(int(port), key, sys.stdin.read().splitlines())
-    if float(rate):
-        asyncio.run(client.at_rate(float(rate), float(seconds)))
-    else:
-        asyncio.run(client.in_turn(float(seconds), int(connections), float(pause)))
-    sys.stdout.write(json.dumps(client.measured))
+    numbers = int(port), float(rate), float(seconds), int(connections), float(pause)
+    sys.stdout.write(json.dumps(load(*numbers, key, sys.stdin.read().splitlines())))
 
 
 if __name__ == "__main__":

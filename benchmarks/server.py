@@ -29,9 +29,8 @@ from base.terminal.output import echo
 from benchmarks.corpora.generated import WARM_UP_STREAM
 from benchmarks.corpora.generated import questions as generated_questions
 from benchmarks.corpora.index import ensure_index
-from benchmarks.figures import Figure, benchmark, count_option, home_option
+from benchmarks.figures import Figure, benchmark, count_option, home_option, latencies, percentile
 from benchmarks.served import OK, REFUSED, UNLIMITED, Measured, Served, calls_of, serving
-from benchmarks.timing import latencies, percentile
 from eval.collection import read_topics
 from eval.progress import question_bar
 from indexer.ingest import IngestRequest, build_index
@@ -127,8 +126,7 @@ def measure_answer(plan: Plan) -> list[Figure]:
                     after.append(1_000 * evidence_s - searched)
     return [
         Figure("answer", "first evidence after its search, p50", median(after), "ms", 20),
-        Figure("answer", "whole without a model, p50", 1_000 * median(whole), "ms"),
-        Figure("answer", "whole without a model, p95", 1_000 * percentile(whole, 0.95), "ms", 400),
+        *latencies("answer", "whole without a model", whole, None, 400),
     ]
 
 

@@ -23,18 +23,17 @@ from typing import NamedTuple
 
 import click
 
-from benchmarks.corpora.records import records as generated_records
-from benchmarks.corpora.records import write_records
-from benchmarks.figures import Figure, benchmark, count_option, home_option
-from benchmarks.memory import peak_bytes
-from benchmarks.timing import latencies
+from benchmarks.corpora.generated import records as generated_records
+from benchmarks.corpora.generated import write_lines
+from benchmarks.figures import Figure, benchmark, count_option, home_option, latencies
+from benchmarks.memory import GIGABYTE, peak_bytes
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 
 NAME = "sizing"
-GIGABYTE, SECOND = 10**9, 0.5
+PAUSE_S = 0.5
 METHODS = ("or", "shrag")
 UPDATED = 100  # records of an update, every second of which is new
 
@@ -85,7 +84,7 @@ def run_index(corpus: Path, home: Path, most_bytes: float, *options: str) -> Ind
         if memory > most_bytes:
             process.terminate()
             sys.exit(f"the build needs more than {most_bytes / GIGABYTE:.1f} GB of memory")
-        time.sleep(SECOND)
+        time.sleep(PAUSE_S)
     if process.returncode:
         sys.exit(process.returncode)
     seconds, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -97,11 +96,12 @@ def measure_build(corpus: Path, home: Path, count: int, most_bytes: float) -> li
     """Build an index, and replace and add a few records by an update."""
     built = run_index(corpus, home, most_bytes, "--rebuild")
     size = disk_of(home)
-    changed = corpus.with_name("changed.jsonl")
-    with changed.open("w", encoding="utf-8") as file:
-        for number, record in enumerate(islice(generated_records(count), UPDATED)):
-            new = {"id": f"new-{number}"} if number % 2 else {"title": f"{record['title']} again"}
-            file.write(json.dumps(record | new, ensure_ascii=False) + "\n")
+    few = enumerate(islice(generated_records(count), UPDATED))
+    new = (
+        record | ({"id": f"new-{number}"} if number % 2 else {"title": f"{record['title']} again"})
+        for number, record in few
+    )
+    changed = write_lines(corpus.with_name("changed.jsonl"), new)
     updated = run_index(changed, home, most_bytes)
     start = run_index(changed, home, most_bytes)  # nothing has changed
     spent = updated.processor - start.processor
@@ -163,8 +163,8 @@ def main(
         retriever = RetrieverSettings(drop_incomplete=not without_abstracts)
         return asyncio.run(measure_searches(settings, retriever, asked))
     with tempfile.TemporaryDirectory(prefix="shrag-corpus-") as folder:
-        corpus = Path(folder, "records.jsonl")
-        write_records(corpus, records, abstracts=not without_abstracts)
+        made = generated_records(records, abstracts=not without_abstracts)
+        corpus = write_lines(Path(folder, "records.jsonl"), made)
         figures = measure_build(corpus, home, records, most_gb * GIGABYTE)
     # In a separate process, so that the memory of the measurement is not counted.
     command = [sys.executable, "-m", __spec__.name, "--only-search", "--home", str(home), "--json"]

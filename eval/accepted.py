@@ -13,13 +13,12 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
 from eval.collection import QueryLine, Text, read_query_lines
-from eval.files import Digest
+from eval.files import Source
 
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 BEFORE_PERCENT = re.compile(r"(?<=\d)\s+(?=%)")
@@ -32,9 +31,9 @@ class _Line(QueryLine):
     answers: Annotated[list[Text], Field(min_length=1)]
 
 
-def read_accepted(path: str | Path, digest: Digest | None = None) -> dict[str, list[str]]:
-    """Read accepted strings by query_id, with the arguments and errors of `read_query_lines`."""
-    lines = read_query_lines(path, _Line, "accepted strings", digest)
+def read_accepted(source: Source) -> dict[str, list[str]]:
+    """Read accepted strings by query_id; raises as `read_query_lines`."""
+    lines = read_query_lines(source, _Line, "accepted strings")
     return {query_id: line.answers for query_id, line in lines.items()}
 
 

@@ -10,8 +10,7 @@ Ids are composed (NFC), like the ids of an index.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Annotated, TypeAlias, TypeVar
 from unicodedata import normalize
 
@@ -28,7 +27,7 @@ from pydantic import (
 from base.amounts import counted
 from base.calls import reason
 from eval.errors import BadQrels, BadTopics
-from eval.files import Digest, numbered_lines
+from eval.files import Source, numbered_lines
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Qrels: TypeAlias = dict[str, dict[str, int]]  # grades by query_id and id; 0 is judged not relevant
@@ -83,9 +82,9 @@ L = TypeVar("L", bound=QueryLine)
 T = TypeVar("T", bound=TopicLine)
 
 
-def read_topics(path: str | Path, digest: Digest | None = None) -> dict[str, str]:
-    """Read {query_id: question}, with the arguments and errors of `read_topic_lines`."""
-    return questions_of(read_topic_lines(path, TopicLine, digest))
+def read_topics(source: Source) -> dict[str, str]:
+    """Read {query_id: question}; raises as `read_topic_lines`."""
+    return questions_of(read_topic_lines(source, TopicLine))
 
 
 def questions_of(topics: Mapping[str, TopicLine]) -> dict[str, str]:
@@ -93,8 +92,8 @@ def questions_of(topics: Mapping[str, TopicLine]) -> dict[str, str]:
     return {query_id: topic.question for query_id, topic in topics.items()}
 
 
-def read_topic_lines(path: str | Path, kind: type[T], digest: Digest | None = None) -> dict[str, T]:
-    """Read topics by query_id, in the order of the file; `digest` hashes the bytes read.
+def read_topic_lines(source: Source, kind: type[T]) -> dict[str, T]:
+    """Read topics by query_id, in the order of the file.
 
     Raises:
         BadTopics: with file and line; a missing column, an empty question, a repeated id, or no topic.
@@ -110,59 +109,49 @@ def read_topic_lines(path: str | Path, kind: type[T], digest: Digest | None = No
             raise BadTopics("a carriage return within the line; end lines with a line feed")
         return kind.model_validate({"query_id": query_id, "question": question})
 
-    return _by_query_id(path, numbered_lines(Path(path), BadTopics, digest), read, "questions")
+    return _by_query_id(source, read, "questions")
 
 
-def read_query_lines(
-    path: str | Path, kind: type[L], lines: str, digest: Digest | None = None
-) -> dict[str, L]:
-    """Read lines about topics by query_id, in the order of the file.
-
-    Args:
-        path: of the file.
-        kind: the model of a line.
-        lines: a name of the lines, for messages.
-        digest: hashes the bytes read.
+def read_query_lines(source: Source, kind: type[L], name: str) -> dict[str, L]:
+    """Read JSON lines about topics by query_id, in the order of the file; messages call them `name`.
 
     Raises:
         BadTopics: with file and line; no JSON, a missing or invalid value, a repeated id, or no line.
     """
-    return _by_query_id(path, numbered_lines(Path(path), BadTopics, digest), kind.model_validate_json, lines)
+    return _by_query_id(source, kind.model_validate_json, name)
 
 
-def read_paper_questions(path: str | Path, digest: Digest | None = None) -> dict[str, PaperQuestion]:
-    """Read questions by query_id, with the arguments and errors of `read_query_lines`."""
-    return read_query_lines(path, PaperQuestion, "questions", digest)
+def read_paper_questions(source: Source) -> dict[str, PaperQuestion]:
+    """Read questions by query_id; raises as `read_query_lines`."""
+    return read_query_lines(source, PaperQuestion, "questions")
 
 
-def _by_query_id(
-    path: str | Path, lines: Iterable[tuple[int, str]], read: Callable[[str], L], name: str
-) -> dict[str, L]:
+def _by_query_id(source: Source, read: Callable[[str], L], name: str) -> dict[str, L]:
     found: dict[str, L] = {}
-    for number, line in lines:
+    for number, line in numbered_lines(source, BadTopics):
         try:
             record = read(line)
         except (ValidationError, BadTopics) as error:
             why = reason(error) if isinstance(error, ValidationError) else error
-            raise BadTopics(f"{path}:{number}: {why}") from None
+            raise BadTopics(f"{source}:{number}: {why}") from None
         if record.query_id in found:
-            raise BadTopics(f"{path}:{number}: {record.query_id} occurs a second time; ids must be unique")
+            raise BadTopics(f"{source}:{number}: {record.query_id} occurs a second time; ids must be unique")
         found[record.query_id] = record
     if not found:
-        raise BadTopics(f"{path}: it contains no {name}")
+        raise BadTopics(f"{source}: it contains no {name}")
     return found
 
 
-def read_qrels(path: str | Path, digest: Digest | None = None) -> Qrels:
-    """Read {query_id: {id: grade}} in the order of the file; `digest` hashes the bytes read.
+def read_qrels(source: Source) -> Qrels:
+    """Read {query_id: {id: grade}} in the order of the file.
 
     Raises:
         BadQrels: with file and line; wrong columns, a grade that is not an integer, or contradictory grades.
     """
     qrels: Qrels = {}
     columns = 0
-    for number, line in numbered_lines(Path(path), BadQrels, digest):
-        where, parts = f"{path}:{number}", normalize("NFC", line).split()
+    for number, line in numbered_lines(source, BadQrels):
+        where, parts = f"{source}:{number}", normalize("NFC", line).split()
         if not columns:
             columns = len(parts)
             if columns not in {TREC_COLUMNS, BEIR_COLUMNS}:
@@ -183,7 +172,7 @@ def read_qrels(path: str | Path, digest: Digest | None = None) -> Qrels:
         if grades.setdefault(judged, int(grade)) != int(grade):
             raise BadQrels(f"{where}: {judged} is judged {grade} for {query_id}, and {grades[judged]} before")
     if not qrels:
-        raise BadQrels(f"{path}: it contains no judgements")
+        raise BadQrels(f"{source}: it contains no judgements")
     return qrels
 
 

@@ -1,28 +1,18 @@
-"""Errors of topics, runs and scores.
-
-EvalError
-├── BadTopics       an unreadable topics file; names the line
-├── BadQrels        an unreadable judgements file; names the line
-├── BadRun          an unreadable run, or one that a run file cannot represent
-├── BadMeasure      an unknown measure, or one that cannot be computed here
-├── UnitsDiffer     a run of papers and judgements of passages, or the reverse, without a paper in common
-├── NothingJudged   no judgements to compute a score
-└── BadBenchmark    files of a published or a new benchmark are missing or damaged; names file and line
-"""
+"""Errors of topics, runs and scores; the message names the cause, the input, and the next step."""
 
 from base.errors import ShragError
 
 
 class EvalError(ShragError):
-    """Base of all errors; the message names the cause, the input, and the next step."""
+    """Base of all errors."""
 
 
 class BadTopics(EvalError):
-    """An unreadable topics file."""
+    """An unreadable topics file; names the line."""
 
 
 class BadQrels(EvalError):
-    """An unreadable judgements file."""
+    """An unreadable judgements file; names the line."""
 
 
 class BadRun(EvalError):
@@ -42,4 +32,4 @@ class UnitsDiffer(EvalError):
 
 
 class BadBenchmark(EvalError):
-    """Files of a published or a new benchmark are missing or damaged."""
+    """Files of a published or a new benchmark are missing or damaged; names file and line."""

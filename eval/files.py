@@ -6,7 +6,7 @@ import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from base.files.durable import cause_of
 from base.files.regular_files import open_regular
@@ -16,31 +16,23 @@ GZIP_MAGIC = b"\x1f\x8b"
 MARK = "\ufeff"  # byte order mark; also starts later lines of files that were joined
 BLOCK = 131_072  # bytes
 LONGEST_LINE = 1_000_000  # bytes
-LARGEST_FILE = 4_000_000_000  # bytes, unpacked
-TOO_LONG = f"too long; a line may have {LONGEST_LINE:,} bytes, a file {LARGEST_FILE:,}, unpacked"
+TOO_LONG = f"too long; a line may have {LONGEST_LINE:,} bytes"
 MOST_COPIED = 32_000_000  # bytes of an input of which a copy is kept
 
 
-class Digest(Protocol):
-    """A hash, or another receiver of the bytes of a file."""
-
-    def update(self, content: bytes, /) -> object:
-        """Add bytes."""
-
-
 class Input:
-    """A file that is read once, with its SHA-256 and a copy of its bytes.
-
-    It has the method `update` of a hash, as the readers of topics and qrels pass on the bytes that they read.
-    """
+    """A file that is read once, in place of a path, with its SHA-256 and a copy of its bytes."""
 
     def __init__(self, path: str | Path) -> None:
         """`path` is the path as given."""
         self.path = str(path)
         self._hash, self._copy = hashlib.sha256(), bytearray()
 
+    def __str__(self) -> str:
+        return self.path
+
     def update(self, content: bytes | memoryview, /) -> None:
-        """Add bytes of the file."""
+        """Add bytes of the file that were read."""
         self._hash.update(content)
         if len(self._copy) <= MOST_COPIED:
             self._copy += content
@@ -51,9 +43,17 @@ class Input:
         return self._hash.hexdigest()
 
     @property
+    def record(self) -> dict[str, str]:
+        """Path and SHA-256, for a manifest."""
+        return {"path": self.path, "sha256": self.sha256}
+
+    @property
     def content(self) -> bytes | None:
         """The bytes; None for a file that is too large for a copy."""
         return bytes(self._copy) if len(self._copy) <= MOST_COPIED else None
+
+
+Source: TypeAlias = str | Path | Input
 
 
 class HashedFile(io.RawIOBase):
@@ -62,9 +62,9 @@ class HashedFile(io.RawIOBase):
     What it has read before an error is not lost.
     """
 
-    def __init__(self, file: io.BufferedIOBase, digest: Digest | None) -> None:
+    def __init__(self, file: io.BufferedIOBase, read: Input | None) -> None:
         """`file` is an open file, closed by the caller."""
-        self._file, self._digest = file, digest
+        self._file, self._read = file, read
 
     def readable(self) -> bool:
         """Return True."""
@@ -73,38 +73,35 @@ class HashedFile(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Read into the buffer and hash."""
         count = self._file.readinto1(buffer)
-        if self._digest:
-            self._digest.update(buffer[:count])
+        if self._read:
+            self._read.update(buffer[:count])
         return count
 
 
-def numbered_lines(
-    path: Path, error: type[EvalError], digest: Digest | None = None
-) -> Iterator[tuple[int, str]]:
+def numbered_lines(source: Source, error: type[EvalError]) -> Iterator[tuple[int, str]]:
     """Yield (number, text) of the nonblank lines, counted from 1; otherwise as `numbered_blocks`."""
-    for first, block in numbered_blocks(path, error, digest):
+    for first, block in numbered_blocks(source, error):
         for number, line in enumerate(block.split("\n")[:-1], first):
             text = line.rstrip("\r")
             if text.strip():
                 yield number, text
 
 
-def numbered_blocks(
-    path: Path, error: type[EvalError], digest: Digest | None = None
-) -> Iterator[tuple[int, str]]:
+def numbered_blocks(source: Source, error: type[EvalError]) -> Iterator[tuple[int, str]]:
     """Yield blocks of whole lines: the number of the first line, and the text with a line feed at its end.
 
-    gzip is detected by content, and byte order marks are removed. Pipes are read like files. At the end
-    `digest` includes all bytes, before decompression. Lines before an error are yielded first.
+    gzip is detected by content, and byte order marks are removed. Pipes are read like files. An `Input`
+    includes all bytes at the end, before decompression. Lines before an error are yielded first.
 
     Raises:
         EvalError: `error`, with file and line, if the file is missing, damaged or too long, or a line is too
             long, is not UTF-8, or contains a NUL byte.
     """
-    first, size = 1, 0
+    first = 1
     try:
-        with open_regular(path, pipes=True) as opened:
-            file = io.BufferedReader(HashedFile(opened, digest), BLOCK)
+        with open_regular(Path(str(source)), pipes=True) as opened:
+            read = source if isinstance(source, Input) else None
+            file = io.BufferedReader(HashedFile(opened, read), BLOCK)
             if file.peek(2)[:2] == GZIP_MAGIC:
                 file = io.BufferedReader(HashedFile(gzip.GzipFile(fileobj=file), None), BLOCK)
             fault = ""
@@ -112,8 +109,6 @@ def numbered_blocks(
                 lines, fault = _next_lines(file)
                 if not lines and not fault:
                     return
-                size += sum(map(len, lines))
-                fault = TOO_LONG if size > LARGEST_FILE else fault
                 if max(map(len, lines), default=0) > LONGEST_LINE or _fault(b"".join(lines)):
                     faults = ((place, _fault(line, LONGEST_LINE)) for place, line in enumerate(lines))
                     place, fault = next(each for each in faults if each[1])
@@ -122,9 +117,9 @@ def numbered_blocks(
                     text = text.removeprefix(MARK).replace(f"\n{MARK}", "\n")
                     yield first, text if text.endswith("\n") else f"{text}\n"
                 first += len(lines)
-            raise error(f"{path}:{first}: {fault}")
+            raise error(f"{source}:{first}: {fault}")
     except OSError as refused:
-        raise error(f"{path} cannot be read: {cause_of(refused)}") from None
+        raise error(f"{source} cannot be read: {cause_of(refused)}") from None
 
 
 def _next_lines(file: "io.BufferedReader[HashedFile]") -> tuple[list[bytes], str]:

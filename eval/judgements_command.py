@@ -15,7 +15,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import TypeAlias
 
 import click
 from pydantic import ValidationError
@@ -35,12 +34,14 @@ from indexer.options import json_option
 TOPICS, QRELS, CITATIONS = "topics.jsonl", "qrels.txt", "citations.jsonl"
 POSITIVE = {"helpful", "supported"}
 
-Votes: TypeAlias = Counter[bool]  # numbers of readers with a positive and a negative verdict
 
+class Votes(Counter[bool]):
+    """Numbers of readers with a positive and a negative verdict."""
 
-def majority(votes: Votes) -> bool | None:
-    """Return the verdict of the majority; None if both numbers are equal."""
-    return None if votes[True] == votes[False] else votes[True] > votes[False]
+    @property
+    def majority(self) -> bool | None:
+        """The verdict of the majority; None if both numbers are equal."""
+        return None if self[True] == self[False] else self[True] > self[False]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +56,13 @@ class ReaderVotes:
     @classmethod
     def of(cls, judgements: Sequence[ReaderJudgement]) -> "ReaderVotes":
         """Count judgements."""
-        votes = cls(len(judgements), defaultdict(lambda: defaultdict(Counter)), {}, defaultdict(Counter))
+        papers: dict[str, dict[str, Votes]] = defaultdict(lambda: defaultdict(Votes))
+        votes = cls(len(judgements), papers, defaultdict(Votes), defaultdict(Votes))
         for each in judgements:
             if each.sentence:
-                of = votes.sentences.setdefault((each.question, each.sentence, each.written_by), Counter())
+                of = votes.sentences[each.question, each.sentence, each.written_by]
             else:
-                of = votes.papers[each.question][each.paper] if each.paper else votes.answers[each.written_by]
+                of = papers[each.question][each.paper] if each.paper else votes.answers[each.written_by]
             of[each.verdict in POSITIVE] += 1
         return votes
 
@@ -68,16 +70,11 @@ class ReaderVotes:
         """Compare the checks with the majority of the readers; other checks and equal votes are left out."""
         return agreement(
             [
-                (sentence.check == "supported", majority(votes))
+                (sentence.check == "supported", votes.majority)
                 for (_, sentence, _), votes in self.sentences.items()
-                if sentence.check in {"supported", "unsupported"} and majority(votes) is not None
+                if sentence.check in {"supported", "unsupported"} and votes.majority is not None
             ]
         )
-
-
-def query_id_of(question: str) -> str:
-    """Return the query_id of a question: "r" and 12 hexadecimal digits."""
-    return f"r{blake2b(question.encode(), digest_size=6).hexdigest()}"
 
 
 def read_judgements(paths: Sequence[Path], place: str | None = None) -> ReaderVotes:
@@ -118,19 +115,17 @@ def write_judgements(votes: ReaderVotes, folder: Path) -> dict[str, int]:
     Raises:
         OutputNotWritten: the disk is full, or permission is missing.
     """
-    topics, qrels = [], []
+    files: dict[str, list[str]] = {TOPICS: [], QRELS: [], CITATIONS: []}
     for question, papers in votes.papers.items():
-        query_id = query_id_of(question)
-        decided = {paper: verdict for paper, of in papers.items() if (verdict := majority(of)) is not None}
+        query_id = f"r{blake2b(question.encode(), digest_size=6).hexdigest()}"
+        decided = {paper: of.majority for paper, of in papers.items() if of.majority is not None}
         if decided:
-            topics.append(json_text({"query_id": query_id, "question": question}))
-        qrels += [f"{query_id} 0 {paper} {int(relevant)}" for paper, relevant in decided.items()]
-    citations = []
+            files[TOPICS].append(json_text({"query_id": query_id, "question": question}))
+        files[QRELS] += [f"{query_id} 0 {paper} {int(relevant)}" for paper, relevant in decided.items()]
     for (question, sentence, written_by), of in votes.sentences.items():
         record = {"question": question, "sentence": sentence.text, "citations": sentence.citations}
         record |= {"check": sentence.check, "written_by": written_by}
-        citations.append(json_text(record | {"supported": of[True], "not_supported": of[False]}))
-    files = {TOPICS: topics, QRELS: qrels, CITATIONS: citations}
+        files[CITATIONS].append(json_text(record | {"supported": of[True], "not_supported": of[False]}))
     for name, lines in files.items():
         write_output(folder / name, "".join(f"{line}\n" for line in lines).encode())
     return {name: len(lines) for name, lines in files.items()}

@@ -6,7 +6,7 @@ call resumes from it, and it is removed when the run is complete.
 
 import json
 from asyncio import CancelledError
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from base.amounts import counted
 from base.errors import InvalidCall
-from base.journal import Append, appending, read_records
+from base.journal import appending, read_records
 from base.terminal.output import echo
 from eval.manifest import differences
 from indexer.options import INTERRUPTED
@@ -29,8 +29,7 @@ SUFFIX = ".kept.jsonl"
 MOST_SHOWN = 3  # differences
 
 
-@dataclass(frozen=True, slots=True)
-class _Head:
+class _Head(BaseModel):
     kept: Literal[1]  # the format
     started: str
     made_with: dict[str, Any]
@@ -47,14 +46,9 @@ class KeptTopics(Generic[T]):
 
     path: Path
     started: str
-    topics: dict[str, T]
-    line: type[_Line[T]]
-    append: Append[_Line[T]]
-
-    def keep(self, query_id: str, topic: T) -> None:
-        """Append a question; raises OutputNotWritten if the disk is full, and earlier lines are kept."""
-        self.append(self.line(query_id=query_id, topic=topic))
-        self.topics[query_id] = topic
+    topics: Mapping[str, T]
+    # Appends a question; raises OutputNotWritten if the disk is full, and earlier lines are kept.
+    keep: Callable[[str, T], None]
 
     def discard(self) -> None:
         """Remove the file, as the run is complete."""
@@ -87,10 +81,10 @@ def keeping(
     """
     of_topic: Any = _Line[kind]  # type: ignore[valid-type]
     lines: Any = _Head | of_topic
-    head = _Head(1, datetime.now(UTC).isoformat(timespec="seconds"), as_json(made_with))
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    head = before = _Head(kept=1, started=started, made_with=as_json(made_with))
     topics: dict[str, T] = {}
     with appending(path, lines, restart=restart) as append:
-        before: _Head | None = None
         for line in read_records(path, lines):
             if isinstance(line, _Head):
                 before, topics = line, {}
@@ -98,7 +92,8 @@ def keeping(
                 topics[line.query_id] = line.topic
         if not topics:
             append(head)
-        elif differing := list(differences(before.made_with if before else {}, head.made_with)):
+            before = head
+        elif differing := list(differences(before.made_with, head.made_with)):
             more = f" and {len(differing) - MOST_SHOWN} more" if len(differing) > MOST_SHOWN else ""
             raise InvalidCall(
                 f"{path} contains {counted(len(topics), 'question')} of a run with other inputs: "
@@ -107,31 +102,29 @@ def keeping(
             )
         else:
             echo(f"{path}: {counted(len(topics), 'question')} of {total:,} already finished", err=True)
-        started = before.started if before and topics else head.started
-        kept = KeptTopics(path, started, topics, of_topic, append)
+
+        def keep(query_id: str, topic: T) -> None:
+            append(of_topic(query_id=query_id, topic=topic))
+            topics[query_id] = topic
+
         try:
-            yield kept
-        except (KeyboardInterrupt, CancelledError):
-            echo(f"interrupted; {_how_many(kept, total)}", err=True)
-            raise click.exceptions.Exit(INTERRUPTED) from None
-        except Exception:
+            yield KeptTopics(path, before.started, topics, keep)
+        except BaseException as error:
+            resumes = "no question is finished yet"
             if topics:
-                echo(_how_many(kept, total), err=True)
+                number = f"{counted(len(topics), 'question')} of {total:,}"
+                resumes = f"{number} kept in {path}; the same command resumes there"
+            if isinstance(error, KeyboardInterrupt | CancelledError):
+                echo(f"interrupted; {resumes}", err=True)
+                raise click.exceptions.Exit(INTERRUPTED) from None
+            if topics:
+                echo(resumes, err=True)
             raise
         finally:
             if not topics:
-                kept.discard()
+                path.unlink(missing_ok=True)
 
 
 def as_json(value: Any) -> Any:
     """Return a value as it is read from a file, so that a resumed run has the same values."""
     return json.loads(json.dumps(value))
-
-
-def _how_many(kept: KeptTopics[Any], total: int) -> str:
-    if not kept.topics:
-        return "no question is finished yet"
-    return (
-        f"{counted(len(kept.topics), 'question')} of {total:,} kept in {kept.path}; "
-        "the same command resumes there"
-    )

@@ -12,14 +12,13 @@ from eval.runs import as_written
 from eval.strategies import strategy_of_topic
 from generator.calls import MOST_EVIDENCE
 from generator.finding.calls import FindRequest
-from generator.finding.finding import OpenedSources, find_in_sources
+from generator.finding.finding import find_in_sources
 from generator.llm import LanguageModel
 from generator.pipeline import AskRequest, Settings, answer_question
 from generator.settings import HopsMode
 from generator.ways import make_request
 from indexer.corpora.papers import Unit
 from retriever.errors import BadExpression, BadQuestion
-from retriever.index import OpenIndex
 from retriever.search import SearchRequest
 from retriever.strategy import Strategy
 
@@ -60,11 +59,11 @@ def search_kind(
 
     async def ranked(query_id: str, question: str, model: LanguageModel | None) -> RankedTopic:
         asked = replace(request, question=question, strategy=strategies.get(query_id))
-        record, prompts = None, {}
+        record, prompts = None, dict[str, list[int]]()
         if model:
-            given = await strategy_of_topic(asked, model)
-            asked, prompts = replace(asked, strategy=given.strategy), given.prompts
-            record = given.strategy.as_record() if given.strategy else {}
+            strategy, prompts = await strategy_of_topic(asked, model)
+            asked = replace(asked, strategy=strategy)
+            record = strategy.as_record() if strategy else {}
         async with one_at_a_time:
             topic = await rank_topic(of.searched, asked, settings.retriever)
         return replace(topic, strategy=record, prompts=prompts)
@@ -83,22 +82,45 @@ def ask_kind(
     k: int | None,
     unit: Unit,
 ) -> KindOfRun:
-    """Rank by the evidence of an answer, as in `ask`."""
+    """Rank by the evidence of an answer, as in `ask`: passages, or papers by their best passage.
+
+    If the model failed and a fallback was used, failures and deviations name the steps.
+    """
     if k is not None and k > MOST_EVIDENCE:
         raise InvalidCall(f"an answer uses at most {MOST_EVIDENCE} papers: -k {k:,} is too large")
     asked_as = make_request(settings, "?", way=way or "shrag", method=method, evidence=k, hops=hops)
     request = replace(asked_as, low_scores=True)
 
     async def ranked(query_id: str, question: str, model: LanguageModel | None) -> RankedTopic:
-        asked = replace(request, question=question, strategy=strategies.get(query_id))
-        return await answer_topic(of.searched, asked, _with(model, settings), unit=unit, model=model)
+        asking = replace(request, question=question, strategy=strategies.get(query_id))
+        try:
+            asked = await answer_question(of.searched, asking, _with(model, settings), model=model)
+        except (BadQuestion, BadExpression) as error:
+            return without_hits(error)
+        found: dict[str, float] = {}
+        for hit in asked.evidence:
+            found.setdefault(hit.doc_id if unit == "paper" else hit.passage_id, hit.score)
+        applied, steps = asked.result.applied, list(asked.trace.steps())
+        calls = [(step["name"], step.get("model_call") or {}) for step in steps]
+        alone = [step["name"] for step in steps if model and step.get("fallback")]
+        return RankedTopic(
+            as_written(found.items()),
+            "" if found else NOTHING_FOUND,
+            applied,
+            {"without the model": alone} if alone else {},
+            (*(applied.failures if applied else ()), *(f"without the model: {name}" for name in alone)),
+            prompts={name: [call["prompt_version"]] for name, call in calls if "prompt_version" in call},
+        )
 
-    applied = {"way": request.way, "hops": hops, "searched by": request.method}
-    return KindOfRun(request.way, request.evidence, unit, _without_question(request), ranked, applied)
+    shown = {"way": request.way, "hops": hops, "searched by": request.method}
+    return KindOfRun(request.way, request.evidence, unit, _without_question(request), ranked, shown)
 
 
 def find_kind(of: Places, settings: Settings, request: FindRequest, *, unit: Unit) -> KindOfRun:
-    """Rank by the papers found, as in `find-papers` with its options."""
+    """Rank by the papers found from scratch, best first, as in `find-papers` with its options.
+
+    The deviations contain notes if a budget ended the search or something failed.
+    """
     if unit != "paper":
         raise InvalidCall(
             "the results are papers, but passages are judged", remedy="set the unit: --unit paper"
@@ -111,7 +133,17 @@ def find_kind(of: Places, settings: Settings, request: FindRequest, *, unit: Uni
             asked = request.changed(question=question)
         except BadQuestion as error:
             return without_hits(error)
-        return await find_for_topic(of.together(), asked, _with(model, settings), model=model)
+        found = await find_in_sources(of.together(), asked, _with(model, settings), model=model)
+        ranking = as_written([(ranked.paper_id, ranked.score) for ranked in found.papers])
+        return RankedTopic(
+            ranking,
+            "" if ranking else found.notes[-1],
+            deviations={"complete": found.complete, "notes": list(found.notes)}
+            if ranking and found.notes
+            else {},
+            failures=tuple(part.error for part in found.step.walk() if part.failure),
+            prompts={name: list(versions) for name, versions in found.state.prompts.items()},
+        )
 
     asked = _without_question(request)
     return KindOfRun("find-papers", request.papers, unit, asked, ranked, {"finding": asked})
@@ -124,58 +156,3 @@ def _without_question(request: AskRequest | FindRequest) -> dict[str, Any]:
 def _with(model: LanguageModel | None, settings: Settings) -> Settings:
     """Return the settings, without a language model if none is used."""
     return settings if model else settings.with_llm(base_url=None)
-
-
-async def answer_topic(
-    index: OpenIndex,
-    request: AskRequest,
-    settings: Settings,
-    *,
-    unit: Unit,
-    model: LanguageModel | None = None,
-) -> RankedTopic:
-    """Answer a question, and rank its evidence: passages, or papers by their best passage.
-
-    A question that cannot be searched for has an empty ranking and a reason. If the model failed and a
-    fallback was used, failures and deviations name the steps.
-    """
-    try:
-        asked = await answer_question(index, request, settings, model=model)
-    except (BadQuestion, BadExpression) as error:
-        return without_hits(error)
-    ranked: dict[str, float] = {}
-    for hit in asked.evidence:
-        ranked.setdefault(hit.doc_id if unit == "paper" else hit.passage_id, hit.score)
-    applied = asked.result.applied
-    calls = [(step["name"], step.get("model_call") or {}) for step in asked.trace.steps()]
-    prompts = {name: [call["prompt_version"]] for name, call in calls if "prompt_version" in call}
-    alone = [step["name"] for step in asked.trace.steps() if model and step.get("fallback")]
-    return RankedTopic(
-        as_written(ranked.items()),
-        "" if ranked else NOTHING_FOUND,
-        applied,
-        {"without the model": alone} if alone else {},
-        (*(applied.failures if applied else ()), *(f"without the model: {name}" for name in alone)),
-        prompts=prompts,
-    )
-
-
-async def find_for_topic(
-    opened: OpenedSources,
-    request: FindRequest,
-    settings: Settings,
-    *,
-    model: LanguageModel | None = None,
-) -> RankedTopic:
-    """Find papers for a question from scratch, best first.
-
-    The deviations contain notes if a budget ended the search or something failed.
-    """
-    found = await find_in_sources(opened, request, settings, model=model)
-    ranking = as_written([(ranked.paper_id, ranked.score) for ranked in found.papers])
-    failures = tuple(part.error for part in found.step.walk() if part.failure)
-    prompts = {name: list(versions) for name, versions in found.state.prompts.items()}
-    if not ranking:
-        return RankedTopic(ranking, found.notes[-1], failures=failures, prompts=prompts)
-    differs = {"complete": found.complete, "notes": list(found.notes)} if found.notes else {}
-    return RankedTopic(ranking, deviations=differs, failures=failures, prompts=prompts)

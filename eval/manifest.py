@@ -65,27 +65,18 @@ def file_record(path: Path) -> dict[str, Any]:
 
 
 def made_with(
-    index: Mapping[str, Any],
-    request: Mapping[str, Any],
-    inputs: Mapping[str, str | None],
-    settings: Settings,
-    llm: LanguageModelSettings | None,
+    index: Mapping[str, Any], settings: Settings, llm: LanguageModelSettings | None, **more: Any
 ) -> dict[str, Any]:
-    """Return everything that affects the rankings of a run, as far as it is known here.
+    """Return everything that affects the results of a run, as far as it is known here.
 
-    Args:
-        index: the result of `index_record` or `sources_record`.
-        request: the ranking method and its options.
-        inputs: SHA-256 of the input files.
-        settings: settings of all stages.
-        llm: settings of the language model, if it is used.
+    `index` is the result of `index_record` or `sources_record`; `llm` are the settings of the language model,
+    if it is used; `more` are further values, such as the SHA-256 of input files.
     """
     indexer = settings.indexer
     return {
         **software(models={indexer.encoder.provider, indexer.reranker.provider} != {"none"}),
         "index": dict(index),
-        "request": dict(request),
-        "inputs": dict(inputs),
+        **more,
         **search_record(settings),
         "check": asked_with(indexer.check),
         "language model": {**asked_with(llm), "prompts": prompt_versions()} if llm else None,
@@ -131,12 +122,10 @@ def differences(
         one, other = first.get(name), second.get(name)
         if isinstance(one, Mapping) and isinstance(other, Mapping):
             yield from differences(one, other, tolerance=tolerance, place=f"{place}{name}.")
-        elif one != other and not (tolerance and _are_near(one, other, tolerance)):
+        elif one != other and not (
+            isinstance(one, float | int) and isinstance(other, float | int) and abs(one - other) <= tolerance
+        ):
             yield f"{place}{name}: {_shown(one)} ≠ {_shown(other)}"
-
-
-def _are_near(one: Any, other: Any, tolerance: float) -> bool:
-    return isinstance(one, float | int) and isinstance(other, float | int) and abs(one - other) <= tolerance
 
 
 def _shown(value: Any) -> str:

@@ -94,7 +94,11 @@ def evaluate(
     values: dict[ir_measures.Measure, dict[str, float]] = {measure: {} for measure in asked.values()}
     depth, answered = _depth(values), set[str]()
     for some in _batches(judged):
-        ranked = {query_id: _beginning(run, query_id, depth) for query_id in some if query_id in run}
+        ranked = {
+            key: run.beginning(key, depth) if depth and isinstance(run, ReadRun) else run[key]
+            for key in some
+            if key in run
+        }
         scored = {query_id: without_ties(each, depth) for query_id, each in ranked.items() if each}
         answered.update(scored)
         for metric in PROVIDERS.iter_calc(list(values), some, scored):
@@ -124,14 +128,6 @@ def without_ties(ranking: Sequence[tuple[str, float]], depth: int | None = None)
     pairs = zip(scores.tolist(), (found for found, _ in ranking), strict=True)
     ordered = sorted(pairs, reverse=True)[:depth]
     return {found: float(-place) for place, (_, found) in enumerate(ordered)}
-
-
-def _beginning(
-    run: Mapping[str, Sequence[tuple[str, float]]], query_id: str, depth: int | None
-) -> Sequence[tuple[str, float]]:
-    if depth is None or not isinstance(run, ReadRun):
-        return run[query_id]
-    return run.beginning(query_id, depth)
 
 
 def _batches(judged: Qrels) -> Iterator[Qrels]:
@@ -172,18 +168,13 @@ def _parse(name: str) -> Any:
             f"{name!r} is not a measure, or lacks a cutoff, or has a wrong parameter; examples: {EXAMPLES}, …"
         ) from None
     for key, value in measure.params.items():  # trec_eval exits the process at a cutoff of 0
-        values = value.values() if isinstance(value, dict) else (value,)
-        if key != "judged_only" and any(_out_of_bounds(number) for number in values):
-            raise BadMeasure(f"{name!r}: {key} must be between 1 and {LARGEST_PARAMETER:,}")
+        numbers = value.values() if isinstance(value, dict) else (value,)
+        for number in numbers if key != "judged_only" else ():
+            if isinstance(number, bool) or (isinstance(number, int) and not 1 <= number <= LARGEST_PARAMETER):
+                raise BadMeasure(f"{name!r}: {key} must be between 1 and {LARGEST_PARAMETER:,}")
     if not PROVIDERS.supports(measure):
         raise BadMeasure(f"{name!r} cannot be computed with the installed libraries; examples: {EXAMPLES}, …")
     return measure
-
-
-def _out_of_bounds(value: object) -> bool:
-    if isinstance(value, bool):
-        return True
-    return isinstance(value, int) and not 1 <= value <= LARGEST_PARAMETER
 
 
 def _aggregate(measure: ir_measures.Measure, values: Mapping[str, float]) -> float:

@@ -1,20 +1,16 @@
 """Runs from topics: every question is ranked by itself, so that a failure does not affect the others."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from base.errors import RemediableError
 from base.logs import get_logger
+from base.progress import Progress, no_progress
 from base.untrusted import one_line
-from eval.errors import EvalError
+from eval.progress import work_through
 from eval.runs import Ranking, Run, as_written
-from generator.errors import GeneratorError, ModelFailed
-from generator.tracing import all_of
-from indexer.errors import EncoderUnusable, EngineRefused, EngineUnreachable
-from indexer.ingest import Progress, no_progress
-from retriever.errors import BadExpression, BadQuestion, SourceFailed
+from generator.tracing import error_text
+from retriever.errors import BadExpression, BadQuestion
 from retriever.index import OpenIndex
 from retriever.search import SearchRequest, rank
 from retriever.settings import RetrieverSettings
@@ -22,10 +18,6 @@ from retriever.stages.hits import AppliedSearch
 from retriever.strategy import Strategy
 
 NOTHING_FOUND = "nothing found"
-MOST_FAILURES = 10  # consecutive failures that end the run
-# Errors that may affect one question and not the next; all other known errors affect the whole run.
-OF_A_QUESTION = (SourceFailed, EngineUnreachable, EngineRefused, EncoderUnusable, ModelFailed)
-OF_THE_RUN = (RemediableError, GeneratorError, EvalError, OSError, MemoryError)
 
 log = get_logger("eval")
 
@@ -47,7 +39,6 @@ class RankedTopic:
 
 
 RankOne: TypeAlias = Callable[[str, str], Awaitable[RankedTopic]]  # of query_id and question
-Keep: TypeAlias = Callable[[str, RankedTopic], None]
 
 
 async def rank_all(
@@ -55,43 +46,26 @@ async def rank_all(
     rank_one: RankOne,
     *,
     known: Mapping[str, RankedTopic] | None = None,
-    keep: Keep = lambda *_: None,
+    keep: Callable[[str, RankedTopic], None] = lambda *_: None,
     at_once: int = 1,
     progress: Progress = no_progress,
 ) -> dict[str, RankedTopic]:
-    """Rank all topics except the `known` ones without failures; pass each result to `keep` immediately.
+    """Rank all topics except the `known` ones without failures; pass each new ranking to `keep` immediately.
 
-    Raises:
-        Exception: the error of the last question if `MOST_FAILURES` consecutive questions, or all, failed; or
-            an error that affects the whole run.
+    An incomplete ranking that is known stays if the question fails now. Raises as `work_through`.
     """
     before = known or {}
     found = {query_id: topic for query_id, topic in before.items() if not topic.failures}
-    places = asyncio.Semaphore(at_once)
-    in_a_row = 0
 
     async def ranked(query_id: str, question: str) -> None:
-        nonlocal in_a_row
-        async with places:
-            progress("questions", len(found), len(topics))
-            try:
-                topic = await rank_one(query_id, question)
-                in_a_row = 0
-            except Exception as error:
-                if isinstance(error, OF_THE_RUN) and not isinstance(error, OF_A_QUESTION):
-                    raise
-                in_a_row += 1
-                if in_a_row in {MOST_FAILURES, len(topics)}:
-                    raise
-                log.warning("question not ranked", query_id=query_id, error=repr(error))
-                failed = RankedTopic(failures=(f"{type(error).__name__}: {one_line(str(error))}",))
-                topic = before.get(query_id, failed)  # an incomplete ranking is better than none
-            found[query_id] = topic
-            keep(query_id, topic)
+        found[query_id] = await rank_one(query_id, question)
+        keep(query_id, found[query_id])
 
-    await all_of(
-        [ranked(query_id, question) for query_id, question in topics.items() if query_id not in found]
-    )
+    waiting = {query_id: question for query_id, question in topics.items() if query_id not in found}
+    failed = await work_through(waiting, ranked, total=len(topics), at_once=at_once, progress=progress)
+    for query_id, error in failed.items():
+        log.warning("question not ranked", query_id=query_id, error=repr(error))
+        found[query_id] = before.get(query_id, RankedTopic(failures=(one_line(error_text(error)),)))
     return {query_id: found[query_id] for query_id in topics}
 
 
@@ -118,7 +92,6 @@ async def rank_topics(
 
 async def rank_topic(index: OpenIndex, request: SearchRequest, settings: RetrieverSettings) -> RankedTopic:
     """Rank a question; one that cannot be searched for has an empty ranking and a reason."""
-    await asyncio.sleep(0)  # lets Ctrl-C end a run
     try:
         ranked = await rank(index, request, settings)
     except (BadQuestion, BadExpression) as error:

@@ -1,30 +1,42 @@
-"""The command `eval run`."""
+"""The command `eval run`: a run from its topics to its files, which resumes after an interruption."""
 
 import asyncio
-import hashlib
-from collections.abc import Mapping
-from dataclasses import replace
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from base.amounts import counted
 from base.calls import Section
+from base.files.output_files import check_output, is_standard_output, is_stream, write_output
+from base.progress import Progress
 from base.terminal.call_options import field_options, given_options, made_call
-from base.terminal.output import echo, echo_json, echo_lines
+from base.terminal.output import echo, echo_json, echo_lines, json_text
 from base.terminal.parameters import PathParameter, SectionedCommand, option_section
+from eval.collection import read_topics
+from eval.files import Input
+from eval.kept import keeping, kept_path
+from eval.kinds_of_runs import KindOfRun, ask_kind, find_kind, search_kind
+from eval.manifest import file_record, made_with, models_record, software
+from eval.places import Places, open_places
+from eval.progress import question_bar
+from eval.ranking import RankedTopic, configuration, rank_all
+from eval.runs import write_run
 from eval.score_commands import SHOWN_IDS, first_ids, manifest_path
+from eval.strategies import RecordedStrategies, strategist_record
 from generator.finding.calls import FindCall, FindOptions
+from generator.pipeline import Settings
+from generator.settings import HopsMode
+from indexer.corpora.papers import Unit
 from indexer.options import json_option
+from indexer.settings import named_paths
 from retriever.calls import SearchCall
 from retriever.options import COMPLETIONS, chosen_place, synonyms_option
-
-if TYPE_CHECKING:
-    from eval.kinds_of_runs import KindOfRun
-    from eval.places import Places
-    from generator.settings import HopsMode
-    from indexer.corpora.papers import Unit
 
 # Fields of the options that only runs by `find-papers` use, or only runs by searches and answers.
 FINDING_OPTIONS = (*(name for name in FindOptions.model_fields if name != "papers"), "pure")
@@ -101,12 +113,12 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     sources: tuple[str, ...],
     method: str,
     k: int | None,
-    unit: "Unit | None",
+    unit: Unit | None,
     strategies: Path | None,
     strategist: str,
     title_weight: float | None,
     synonyms: Path | None,
-    hops: "HopsMode",
+    hops: HopsMode,
     way: str | None,
     find: bool,
     out: Path,
@@ -124,16 +136,6 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     If a source, the engine or the model fails for some questions, the run is written without them, the exit
     code is 1, and the same command repeats only those.
     """
-    from base.files.output_files import check_output, is_standard_output, is_stream
-    from eval.collection import read_topics
-    from eval.kept import kept_path
-    from eval.kinds_of_runs import ask_kind, find_kind, search_kind
-    from eval.making import RunPlan, make_run
-    from eval.progress import question_bar
-    from eval.strategies import RecordedStrategies
-    from generator.pipeline import Settings
-    from indexer.settings import named_paths
-
     answers = bool(way) or hops != "never"
     _refuse_unused_options(find=find, answers=answers)
     asks_model = strategist == "model"
@@ -151,12 +153,11 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     inputs = (topics, strategies, *([places.home / name] if name else []), *map(Path, sources))
     for place in (out,) if piped else (out, manifest_path(out), kept_path(out)):
         check_output(place, (*inputs, *named_paths(places, settings.retriever, *asked)))
-    topics_digest = hashlib.sha256()
-    questions = read_topics(topics, topics_digest)
+    questions = read_topics(file := Input(topics))
     recorded = RecordedStrategies.read(strategies, questions) if strategies else None
     by_topic = recorded.strategies if recorded else {}
 
-    def kind_of(of: "Places") -> "KindOfRun":
+    def kind_of(of: Places) -> KindOfRun:
         judged = unit or of.unit
         if find:
             return find_kind(of, settings, found_by.request(), unit=judged)
@@ -166,7 +167,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
 
     plan = RunPlan(
         topics=questions,
-        topics_file={"path": str(topics), "sha256": topics_digest.hexdigest()},
+        topics_file=file,
         name=name,
         sources=sources,
         kind=kind_of,
@@ -186,6 +187,103 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     _report_run(manifest, incomplete, number, as_json=as_json, piped=piped, err=is_standard_output(out))
     if manifest["failed"]:
         raise click.exceptions.Exit(PARTIAL)
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """The inputs of a run, and its output."""
+
+    topics: Mapping[str, str]
+    topics_file: Input
+    name: str  # of the index, "" with sources
+    sources: Sequence[str]
+    kind: Callable[[Places], KindOfRun]
+    asks_model: bool
+    recorded: RecordedStrategies | None
+    out: Path
+    is_stream: bool  # a pipe has no files next to it
+    restart: bool  # ignore kept questions
+
+
+async def make_run(
+    plan: RunPlan, settings: Settings, progress: Progress
+) -> tuple[dict[str, Any], dict[str, RankedTopic], int]:
+    """Rank the questions that are not kept yet, and write the run and its manifest.
+
+    Manifests of repeated runs differ in `started` and `seconds` only. Returns the manifest, the ranked
+    questions, and the number of questions that were ranked in this call.
+    """
+    begun = time.perf_counter()
+    model = settings.language_model() if plan.asks_model else None
+    async with AsyncExitStack() as opened:
+        of = await opened.enter_async_context(open_places(plan.name, plan.sources, settings))
+        synonyms = settings.retriever.synonyms
+        synonyms_file = file_record(synonyms) if synonyms else None
+        kind = plan.kind(of)
+        if model:
+            await opened.enter_async_context(model)
+        llm = model.settings if model else None
+        kept = None
+        if not plan.is_stream:
+            published = of.index.manifest.published if of.index else ""
+            inputs = {
+                "topics": plan.topics_file.sha256,
+                "synonyms": (synonyms_file or {}).get("sha256"),
+                "strategies": plan.recorded.record["sha256"] if plan.recorded else None,
+            }
+            request = {"method": kind.name, "k": kind.k, "unit": kind.unit, **kind.request}
+            index = {**of.record, "published": published}
+            made = made_with(index, settings, llm, request=request, inputs=inputs)
+            place = kept_path(plan.out)
+            kept = opened.enter_context(
+                keeping(place, made, RankedTopic, len(plan.topics), restart=plan.restart)
+            )
+        known = dict(kept.topics) if kept else {}
+
+        def keep(query_id: str, topic: RankedTopic) -> None:
+            if kept and topic.ranking is not None:  # another one is repeated
+                kept.keep(query_id, topic)
+
+        async def rank_one(query_id: str, question: str) -> RankedTopic:
+            topic = await kind.rank(query_id, question, model)
+            return replace(topic, failures=(*topic.failures, *of.failures()))
+
+        at_once = llm.concurrency if llm and kind.asks_at_once else 1
+        topics = await rank_all(
+            plan.topics, rank_one, known=known, keep=keep, at_once=at_once, progress=progress
+        )
+        run = {query_id: topic.ranking for query_id, topic in topics.items() if topic.ranking is not None}
+        digest = write_run(plan.out, run, tag=f"{of.record['name']}-{kind.name}")
+        applied, deviations = configuration(topics)
+        models = models_record(settings.indexer, applied)
+        versions = software(models=bool(models))
+        manifest = {
+            "shrag": versions.pop("shrag"),
+            "index": of.record,
+            "method": kind.name,
+            "k": kind.k,
+            "unit": kind.unit,
+            "strategist": strategist_record(plan.recorded, llm, topics),
+            "applied": applied | kind.applied | {"synonyms": synonyms_file},
+            "models": models,
+            "deviations": deviations,
+            "failed": {key: "; ".join(of.failures) for key, of in topics.items() if of.ranking is None},
+            "topics": {**plan.topics_file.record, "questions": len(topics)},
+            "run": {
+                "path": str(plan.out),
+                "sha256": digest,
+                "hits": sum(map(len, run.values())),
+                "without_hits": {key: topic.reason for key, topic in topics.items() if topic.reason},
+            },
+            **versions,
+            "started": kept.started if kept else datetime.now(UTC).isoformat(timespec="seconds"),
+            "seconds": round(time.perf_counter() - begun, 3),
+        }
+        if kept:
+            write_output(manifest_path(plan.out), (json_text(manifest, indent=1) + "\n").encode())
+            if not any(topic.failures for topic in topics.values()):
+                kept.discard()
+    return manifest, topics, sum(topic is not known.get(query_id) for query_id, topic in topics.items())
 
 
 def _refuse_unused_options(*, find: bool, answers: bool) -> None:

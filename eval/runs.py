@@ -26,7 +26,7 @@ import numpy.typing as npt
 from base.amounts import counted
 from base.files.output_files import write_output
 from eval.errors import BadRun
-from eval.files import Digest, numbered_blocks
+from eval.files import Source, numbered_blocks
 
 Ranking: TypeAlias = list[tuple[str, float]]
 Run: TypeAlias = dict[str, Ranking]
@@ -131,15 +131,15 @@ class _Lines:
     scores: "array[float]" = field(default_factory=lambda: array("d"))
 
 
-def read_run(path: str | Path, digest: Digest | None = None) -> ReadRun:
-    """Read a run, optionally gzipped: rankings by score, ties by rank; `digest` hashes the bytes.
+def read_run(path: Source) -> ReadRun:
+    """Read a run, optionally gzipped: rankings by score, ties by rank.
 
     Raises:
         BadRun: with file and line; wrong columns, an id or a rank twice for one question, a score that is not
             a number.
     """
     found: dict[str, _Lines] = {}
-    for first, block in numbered_blocks(Path(path), BadRun, digest):
+    for first, block in numbered_blocks(path, BadRun):
         text = normalize("NFC", block)  # same normal form as ids of an index
         numbers: Sequence[int] = range(first, first + text.count("\n"))
         fields = text.split()
@@ -171,7 +171,7 @@ def _numbers_of(fields: Sequence[str], lines: int) -> "tuple[array[int], array[f
     return parsed if digits.isascii() and "_" not in digits and all(map(math.isfinite, parsed[1])) else None
 
 
-def _checked(path: str | Path, first: int, text: str) -> tuple[list[int], list[str]]:
+def _checked(path: Source, first: int, text: str) -> tuple[list[int], list[str]]:
     """Return the numbers of the nonblank lines and their fields; raise BadRun for a line with an error."""
     numbers, fields = list[int](), list[str]()
     for number, line in enumerate(text.split("\n"), first):
@@ -189,7 +189,7 @@ def _checked(path: str | Path, first: int, text: str) -> tuple[list[int], list[s
     return numbers, fields
 
 
-def _ranked(path: str | Path, query_id: str, lines: _Lines) -> tuple[str, Floats]:
+def _ranked(path: Source, query_id: str, lines: _Lines) -> tuple[str, Floats]:
     """Return the ids and scores of a question, best first; raises BadRun for an id or a rank that repeats."""
     joined = " ".join(lines.ids)
     ids, ranks, scores = joined.split(" "), np.array(lines.ranks), np.array(lines.scores) + 0.0  # −0 is 0

@@ -1,22 +1,25 @@
 """The commands `eval score` and `eval compare`, which import neither search nor models."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from pydantic import BaseModel
 
+from base.amounts import counted
 from base.files.regular_files import read_regular
+from base.terminal.columns import table
 from base.terminal.output import echo, echo_json, echo_lines
 from base.terminal.parameters import PathParameter
+from eval.collection import Qrels, read_qrels
+from eval.errors import BadRun
+from eval.files import Input
+from eval.measures import Scores, evaluate
+from eval.runs import Ranking, read_run
+from eval.statistics import compare, mean_overlap, mean_rank_biased_overlap
+from eval.units import MadeRun, in_one_unit
 from indexer.options import json_option
-
-if TYPE_CHECKING:
-    from eval.collection import Qrels
-    from eval.measures import Scores
-    from eval.runs import Ranking
 
 DEFAULT_MEASURES = "nDCG@10 R@100 Success@5 Success@15"
 OVERLAP_DEPTH = 10
@@ -35,19 +38,16 @@ measures_option = click.option(
 )
 
 
-class _Sum(BaseModel):
+class _File(BaseModel):
     sha256: str
-
-
-class _Asked(_Sum):
-    questions: int
+    questions: int = 0
 
 
 class ReadManifest(BaseModel):
     """The part of a run's manifest that scores and comparisons use."""
 
-    run: _Sum
-    topics: _Asked
+    run: _File
+    topics: _File
     unit: str = ""
     failed: dict[str, str] = {}
 
@@ -111,10 +111,6 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
     p is that of the two-sided paired randomisation test, the interval that of the bootstrap of the mean
     difference, both with a fixed seed. Questions that failed in one of the runs are left out of both.
     """
-    from base.amounts import counted
-    from base.terminal.columns import table
-    from eval.statistics import compare, mean_overlap, mean_rank_biased_overlap
-
     runs, scores, failed = _scored(qrels, [run_a, run_b], measures)
     (first, made_a), (second, made_b) = runs
     if made_a and made_b and made_a.topics.sha256 != made_b.topics.sha256:
@@ -152,7 +148,7 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
 
 def _scored(
     qrels: Path, paths: Sequence[Path], measures: str
-) -> "tuple[list[tuple[Mapping[str, Ranking], ReadManifest | None]], list[Scores], dict[str, str]]":
+) -> tuple[list[tuple[Mapping[str, Ranking], ReadManifest | None]], list[Scores], dict[str, str]]:
     """Score runs over the questions that failed in none of them, and report gaps and conversions.
 
     Returns the runs in the unit of the scores, each with its manifest if it fits, the scores, and the
@@ -162,17 +158,10 @@ def _scored(
         BadRun, BadQrels: with file and line; also if a run is empty and no manifest says that nothing was
             found.
     """
-    from eval.collection import read_qrels
-    from eval.errors import BadRun
-    from eval.measures import evaluate
-    from eval.runs import read_run
-    from eval.units import MadeRun, in_one_unit
-
     judgements, made, manifests = read_qrels(qrels), [], []
     for path in paths:
-        digest = hashlib.sha256()
-        run = read_run(path, digest)
-        manifest = read_manifest(path, digest.hexdigest())
+        run = read_run(file := Input(path))
+        manifest = read_manifest(path, file.sha256)
         if not run and not manifest:
             raise BadRun(f"{path}: it contains no hits")
         if manifest and manifest.failed.keys() & run.keys():
@@ -194,9 +183,7 @@ def _scored(
     return list(zip(ranked, manifests, strict=True)), scores, failed
 
 
-def _report_gaps(run: Path, scores: "Scores", failed: Mapping[str, str]) -> None:
-    from base.amounts import counted
-
+def _report_gaps(run: Path, scores: Scores, failed: Mapping[str, str]) -> None:
     gaps = (
         ("question", "failed in the run, left out", list(failed)),
         ("judged question", "not in the run, counted as 0", scores.missing),
@@ -211,9 +198,7 @@ def _report_gaps(run: Path, scores: "Scores", failed: Mapping[str, str]) -> None
         echo(f"{run}: scored over {counted(len(scored), 'question')}", err=True)
 
 
-def _report_strangers(
-    path: Path, run: "Mapping[str, Ranking]", judgements: "Qrels", scores: "Scores"
-) -> None:
+def _report_strangers(path: Path, run: Mapping[str, Ranking], judgements: Qrels, scores: Scores) -> None:
     """Print a note if all scores are 0 and no judged id is ranked, so that the ids are of different kinds."""
     if any(any(values.values()) for values in scores.per_query.values()):
         return

@@ -88,33 +88,33 @@ def paired_randomization(
         assignments = np.arange(2**pairs)
         signs = 1.0 - 2.0 * ((assignments[:, None] >> np.arange(pairs)) & 1)
         return float((np.abs(signs @ differences) >= reached).mean())
-    generator = np.random.default_rng(seed)
+    generator, size = np.random.default_rng(seed), max(1, CHUNK // pairs)
     as_large = 0
-    for count in _chunks(trials, pairs):
-        signs = 1.0 - 2.0 * generator.integers(0, 2, size=(count, pairs), dtype=np.int8)
+    for start in range(0, trials, size):
+        shape = (min(size, trials - start), pairs)
+        signs = 1.0 - 2.0 * generator.integers(0, 2, size=shape, dtype=np.int8)
         as_large += int((np.abs(signs @ differences) >= reached).sum())
     return (as_large + 1) / (trials + 1)
 
 
 def bootstrap_interval(
-    a: Sequence[float],
-    b: Sequence[float],
-    *,
-    confidence: float = 0.95,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
+    a: Sequence[float], b: Sequence[float], *, resamples: int = RESAMPLES, seed: int = SEED
 ) -> tuple[float, float]:
-    """Return the confidence interval of the mean of b − a from resampled questions."""
+    """Return the 95 % interval of the mean of b − a from resampled questions."""
+    from scipy.stats import bootstrap  # takes a second to load
+
     differences = _differences(a, b)
-    generator = np.random.default_rng(seed)
-    means = np.concatenate(
-        [
-            differences[generator.integers(0, len(differences), size=(count, len(differences)))].mean(axis=1)
-            for count in _chunks(resamples, len(differences))
-        ]
-    )
-    low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return float(low), float(high)
+    if len(differences) == 1:
+        return float(differences[0]), float(differences[0])
+    interval = bootstrap(
+        (differences,),
+        np.mean,
+        n_resamples=resamples,
+        batch=max(1, CHUNK // len(differences)),
+        method="percentile",
+        rng=np.random.default_rng(seed),
+    ).confidence_interval
+    return float(interval.low), float(interval.high)
 
 
 def _differences(a: Sequence[float], b: Sequence[float]) -> Floats:
@@ -123,11 +123,6 @@ def _differences(a: Sequence[float], b: Sequence[float]) -> Floats:
             f"{len(a)} and {len(b)} values: both runs need values of the same questions in the same order"
         )
     return np.asarray(b, dtype=np.float64) - np.asarray(a, dtype=np.float64)
-
-
-def _chunks(total: int, width: int) -> list[int]:
-    size = max(1, CHUNK // width)
-    return [min(size, total - start) for start in range(0, total, size)]
 
 
 def mean_overlap(a: Rankings, b: Rankings, k: int = 10) -> float:
@@ -208,34 +203,26 @@ def area_under_curve(positive: Sequence[float], negative: Sequence[float]) -> fl
     return float(mannwhitneyu(positive, negative, method="asymptotic").statistic) / pairs
 
 
-def cohens_kappa(verdicts: Sequence[tuple[Hashable, Hashable]]) -> float | None:
-    """Return Cohen's kappa, (p_o − p_e) / (1 − p_e), of the verdicts of two judges on the same items.
-
-    p_o is the share of equal verdicts. p_e is the share expected if each judge gave the same number of each
-    verdict at random (Cohen, Educational and Psychological Measurement 20, 1960). The result is None if p_e
-    is 1, and without items.
-    """
-    count = len(verdicts)
-    firsts, seconds = Counter(one for one, _ in verdicts), Counter(other for _, other in verdicts)
-    agreed = sum(one == other for one, other in verdicts)
-    # As whole numbers, so that a denominator of 0 is exact.
-    expected = sum(firsts[verdict] * seconds[verdict] for verdict in firsts)
-    if expected == count**2:
-        return None
-    return (agreed * count - expected) / (count**2 - expected)
-
-
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The agreement of two judges on the items that both judged."""
+    """The agreement of two judges on the items that both judged.
+
+    Cohen's kappa is (p_o − p_e) / (1 − p_e). p_o is the share of equal verdicts, p_e the share expected if
+    each judge gave the same number of each verdict at random (Cohen, Educational and Psychological
+    Measurement 20, 1960). It is None if both gave one and the same verdict to all items, and without items.
+    """
 
     compared: int  # number of items
     share: float | None  # of equal verdicts; None without items
-    # Cohen's kappa; None if both gave one and the same verdict to all items, and without items.
     kappa: float | None
 
 
 def agreement(verdicts: Sequence[tuple[Hashable, Hashable]]) -> Agreement:
     """Return the agreement of the verdicts of two judges on the same items."""
-    equal = [one == other for one, other in verdicts]
-    return Agreement(len(equal), mean_of_known(equal), cohens_kappa(verdicts))
+    count, equal = len(verdicts), [one == other for one, other in verdicts]
+    firsts, seconds = Counter(one for one, _ in verdicts), Counter(other for _, other in verdicts)
+    # As whole numbers, so that a denominator of 0 is exact.
+    expected = sum(firsts[verdict] * seconds[verdict] for verdict in firsts)
+    beyond_chance = count**2 - expected
+    kappa = (sum(equal) * count - expected) / beyond_chance if beyond_chance else None
+    return Agreement(count, mean_of_known(equal), kappa)

@@ -29,7 +29,7 @@ class RecordedStrategies:
     def record(self) -> dict[str, Any]:
         """The record of the file: path, SHA-256 and origins."""
         origins = sorted({strategy.origin for strategy in self.strategies.values()})
-        return {"source": "recorded", "path": self.file.path, "sha256": self.file.sha256, "origins": origins}
+        return {"source": "recorded", **self.file.record, "origins": origins}
 
     @classmethod
     def read(cls, path: Path, topics: Iterable[str]) -> "RecordedStrategies":
@@ -46,16 +46,12 @@ class RecordedStrategies:
         return cls(read, file)
 
 
-@dataclass(frozen=True, slots=True)
-class AskedStrategy:
-    """The strategy of the model, or None if its replies were unusable, and the versions of its prompts."""
+async def strategy_of_topic(
+    request: SearchRequest, model: LanguageModel
+) -> tuple[Strategy | None, dict[str, list[int]]]:
+    """Ask a model for the strategy of a search; return it, and the versions of the prompts.
 
-    strategy: Strategy | None
-    prompts: dict[str, list[int]]
-
-
-async def strategy_of_topic(request: SearchRequest, model: LanguageModel) -> AskedStrategy:
-    """Ask a model for the strategy of a search.
+    The strategy is None if the replies were unusable.
 
     Raises:
         ModelFailed: the model is unreachable, too slow, or refuses.
@@ -64,14 +60,13 @@ async def strategy_of_topic(request: SearchRequest, model: LanguageModel) -> Ask
     root = Step("topic")
     with root.running():
         strategy = await model_strategy(root, request, model)
+    prompts: dict[str, list[int]] = {}
     for step in root.walk():
         if step.failure is not None and not isinstance(step.failure, ModelAnswerInvalid):
             raise step.failure
-    prompts: dict[str, list[int]] = {}
-    for step in root.walk():
         if version := (step.model_call or {}).get("prompt_version"):
             prompts[step.name] = sorted({version, *prompts.get(step.name, ())})
-    return AskedStrategy(strategy, prompts)
+    return strategy, prompts
 
 
 def strategist_record(

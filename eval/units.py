@@ -46,29 +46,25 @@ def in_one_unit(
         UnitsDiffer: their units differ, and no paper is in common.
     """
     judged = {passage for grades in qrels.values() for passage in grades}
-    judges_passages = all(map(JUDGED_PASSAGE.fullmatch, judged))
-    judges_papers = not any(map(RANKED_PASSAGE.fullmatch, judged))
     papers = [made for made in runs if made.run and not made.holds_passages]
     notes: list[str] = []
-    if judges_passages and papers and not any(judged.intersection(made.ids) for made in papers):
+    only_passages = all(map(JUDGED_PASSAGE.fullmatch, judged))
+    if only_passages and papers and not any(judged.intersection(made.ids) for made in papers):
         qrels = {query_id: grades_of_papers(grades) for query_id, grades in qrels.items()}
         notes.append(
             f"{papers[0].name} ranks papers, the qrels judge passages: scored by paper, best passage"
         )
-        judges_papers = True
-    if not judges_papers:
+    elif any(map(RANKED_PASSAGE.fullmatch, judged)):
         return qrels, [made.run for made in runs], notes
-    converted: list[Mapping[str, Ranking]] = [
-        {query_id: _ranked_papers(ranking) for query_id, ranking in made.run.items()}
-        if made.holds_passages
-        else made.run
-        for made in runs
-    ]
-    for made, run in zip(runs, converted, strict=True):
-        if run is not made.run:
+    converted: list[Mapping[str, Ranking]] = []
+    for made in runs:
+        run = made.run
+        if made.holds_passages:
+            run = {query_id: _ranked_papers(ranking) for query_id, ranking in run.items()}
             notes.append(f"{made.name} ranks passages, the qrels judge papers: scored by paper, best passage")
-        if notes and made.run:
+        if notes and run:
             _check_common(made, run, qrels, judged)
+        converted.append(run)
     return qrels, converted, notes
 
 

@@ -16,19 +16,16 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from shlex import quote
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote as percent_encoded
 
 from pydantic import TypeAdapter, ValidationError
 
-from base.errors import ShragError
+from base.errors import InvalidCall, ShragError
 from base.extras import extra_remedy
 from base.files.durable import write_durably
 from base.files.regular_files import read_regular
 
-Extra = Literal[
-    "base", "elasticsearch", "models", "hub", "parquet", "pdf", "citing", "server", "plots", "dev"
-]
 Report = Callable[[str], None]
 CHECKOUT = Path(__file__).parents[1]
 MANIFEST, SUMS = "bundle.json", "SHA256SUMS"
@@ -59,10 +56,6 @@ class BundleDamaged(ShragError):
     """The folder is not a bundle, or its manifest is unreadable."""
 
 
-class BundleCallError(ShragError, exit_code=2):
-    """Contradictory options, or options that name missing things."""
-
-
 class ModelSource(NamedTuple):
     """A model: OWNER/NAME at a revision of the hub, or a folder with its name in the bundle."""
 
@@ -87,7 +80,7 @@ class Manifest:
     commit: str  # of the source, with a + for changes that are not committed
     python: str  # Python version of the wheels, like 3.11
     platforms: tuple[str, ...]
-    extras: tuple[Extra, ...]
+    extras: tuple[str, ...]
     models: dict[str, str]  # name → revision, "" of a folder
     images: tuple[Image, ...]
     missing: dict[str, str]  # requested parts that are missing → reason
@@ -104,16 +97,15 @@ class Verified(NamedTuple):
 
 
 def parse_model(text: str) -> ModelSource:
-    """Parse OWNER/NAME@REVISION, or FOLDER=OWNER/NAME; raise BundleCallError for anything else."""
+    """Parse OWNER/NAME@REVISION, or FOLDER=OWNER/NAME; raise InvalidCall for anything else."""
     folder, equals, in_bundle = text.partition("=")
     name, _, revision = (in_bundle if equals else text).partition("@")
     is_name = name.count("/") == 1 and all(part and part[0] != "." for part in name.split("/"))
     if is_name and equals and not revision and folder and Path(folder).is_dir():
         return ModelSource(name, folder=Path(folder))
     if not is_name or equals or not revision:
-        raise BundleCallError(
-            f"--model {text}: write OWNER/NAME@REVISION (a commit of the hub), or FOLDER=OWNER/NAME"
-        )
+        forms = "OWNER/NAME@REVISION (a commit of the hub), or FOLDER=OWNER/NAME"
+        raise InvalidCall(f"--model {text}: write {forms}")
     return ModelSource(name, revision)
 
 
@@ -125,7 +117,7 @@ def images_of(compose: str) -> tuple[str, ...]:
 def make_bundle(
     out: Path,
     *,
-    extras: Sequence[Extra] = ("base",),
+    extras: Sequence[str] = ("base",),
     platforms: Sequence[str] = (),
     models: Sequence[ModelSource] = (),
     images: Sequence[str] = (),
@@ -135,16 +127,18 @@ def make_bundle(
     """Collect a bundle in `out`; images that no engine can save are listed in the manifest as missing.
 
     Raises:
-        BundleCallError: `out` exists, its folder does not, or two models have the same name.
+        InvalidCall: `out` exists, its folder does not, two models have the same name, or no git clone.
         BundleIncomplete: wheels, a model or an image are not available; the next run resumes.
     """
     out = out.absolute()
     if out.exists() or not out.parent.is_dir():
         why = "exists already" if out.exists() else "cannot be created, as its folder does not exist"
-        raise BundleCallError(f"{out} {why}; choose another folder")
+        raise InvalidCall(f"{out} {why}; choose another folder")
     named = {model.name: model.revision for model in models}
     if len(named) < len(models):
-        raise BundleCallError("two models have the same name; give each a different one")
+        raise InvalidCall("two models have the same name; give each a different one")
+    if not (checkout / ".git").exists():
+        raise InvalidCall(f"{checkout} is not a git clone: run shrag bundle in a clone")
     partial = out.with_name(f"{out.name}.partial")
     partial.mkdir(exist_ok=True)
     commit = _collect_source(partial / SOURCE, checkout)
@@ -152,7 +146,7 @@ def make_bundle(
     other = [f"--python-version={PYTHON}", "--implementation=cp", "--no-deps"] if platforms else []
     other += [f"--platform={tag}" for tag in platforms]
     for extra in extras:
-        command = [*PIP, "download", *BY_THE_LOCK, str(_lock_of(partial, extra)), *other]
+        command = [*PIP, "download", *BY_THE_LOCK, _lock_of(partial, extra), *other]
         _run([*command, f"--dest={partial / WHEELS}"], f"wheels of {extra}")
     shutil.rmtree(partial / MODELS, ignore_errors=True)
     for model in models:
@@ -194,8 +188,6 @@ def verify_bundle(folder: Path, report: Report = lambda _: None) -> Verified:
 
 def _collect_source(target: Path, checkout: Path) -> str:
     """Write the files of the last commit to `target`, and return the commit's id."""
-    if not (checkout / ".git").exists():
-        raise BundleCallError(f"{checkout} is not a git clone: run shrag bundle in a clone")
     git, purpose = ["git", "-C", str(checkout)], f"the source in {checkout}"
     commit = _run([*git, "rev-parse", "HEAD"], purpose)
     shutil.rmtree(target, ignore_errors=True)
@@ -247,8 +239,7 @@ def _collect_images(
 ) -> tuple[tuple[Image, ...], dict[str, str]]:
     """Save images by the first engine that works; without one they are missing."""
     shutil.rmtree(target, ignore_errors=True)  # podman does not replace an archive
-    found = ((shutil.which(name), probe) for name, probe in ENGINES.items())
-    engine = next((path for path, probe in found if path and _works([path, *probe])), None)
+    engine = next((name for name, probe in ENGINES.items() if _works([name, *probe])), None)
     if engine is None:
         why = f"none of {', '.join(ENGINES)} works here; install one, or save the image on another machine"
         return (), {f"image {image}": why for image in images}
@@ -275,13 +266,15 @@ def _file_faults(folder: Path) -> Iterator[str]:
         yield f"{SUMS}: cannot be read ({error.strerror})"
         return
     sums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
-    there = set(_files_below(folder))
-    yield from (f"{name}: is missing" for name in sorted(sums.keys() - there))
-    yield from (f"{name}: does not belong to the bundle" for name in sorted(there - sums.keys()))
-    for name in sorted(sums.keys() & there):
-        if (folder / name).is_symlink():
+    for name in sorted({*sums, *_files_below(folder)}):
+        path = folder / name
+        if name not in sums:
+            yield f"{name}: does not belong to the bundle"
+        elif path.is_symlink():
             yield f"{name}: is a link"
-        elif _sha256_of(folder / name) != sums[name]:
+        elif not path.exists():
+            yield f"{name}: is missing"
+        elif _sha256_of(path) != sums[name]:
             yield f"{name}: is damaged (its hash differs)"
 
 
@@ -293,7 +286,7 @@ def _wheel_faults(folder: Path, manifest: Manifest) -> Iterator[str]:
     offline = ["install", "--dry-run", "--ignore-installed", "--no-index", f"--find-links={folder / WHEELS}"]
     for extra in manifest.extras:
         try:
-            _run([*PIP, *offline, *BY_THE_LOCK, str(_lock_of(folder, extra))], f"wheels of {extra}")
+            _run([*PIP, *offline, *BY_THE_LOCK, _lock_of(folder, extra)], f"wheels of {extra}")
         except BundleIncomplete as error:
             yield str(error)
 
@@ -312,7 +305,11 @@ def _commands(folder: Path, manifest: Manifest) -> Iterator[str]:
 
 
 def _works(command: Sequence[str]) -> bool:
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0  # noqa: S603
+    try:
+        _run(command, "")
+    except BundleIncomplete:
+        return False
+    return True
 
 
 def _run(command: Sequence[str], purpose: str) -> str:
@@ -337,8 +334,8 @@ def _files_below(folder: Path) -> Iterator[str]:
             yield name
 
 
-def _lock_of(bundle: Path, extra: Extra) -> Path:
-    return bundle / SOURCE / "requirements" / f"{extra}.txt"
+def _lock_of(bundle: Path, extra: str) -> str:
+    return str(bundle / SOURCE / "requirements" / f"{extra}.txt")
 
 
 def _sha256_of(path: Path) -> str:

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
 
 import click
 
@@ -10,8 +9,7 @@ from base.terminal.output import echo, echo_json, echo_lines
 from base.terminal.parameters import PathParameter
 from indexer.options import json_option
 
-if TYPE_CHECKING:
-    from stack.bundle import Extra
+EXTRAS = "base elasticsearch models hub parquet pdf citing server plots dev".split()
 
 
 @click.command()
@@ -105,10 +103,7 @@ def bundle() -> None:
 @click.option(
     "--extra",
     "extras",
-    # as stack.bundle.Extra
-    type=click.Choice(
-        ["base", "elasticsearch", "models", "hub", "parquet", "pdf", "citing", "server", "plots", "dev"]
-    ),
+    type=click.Choice(EXTRAS),
     multiple=True,
     default=["server", "pdf", "hub"],
     show_default=True,
@@ -132,7 +127,7 @@ def bundle() -> None:
 @click.option("--stack-images", is_flag=True, help="All images of docker-compose.yml.")
 def make(
     out: Path,
-    extras: "tuple[Extra, ...]",
+    extras: tuple[str, ...],
     platforms: tuple[str, ...],
     models: tuple[str, ...],
     images: tuple[str, ...],

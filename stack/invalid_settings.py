@@ -9,7 +9,7 @@ from pydantic_settings import BaseSettings, SettingsError
 from base.errors import InvalidSettingsFile
 from base.settings.fields import prefix_of, settings_of, variable_at
 from base.settings.file import SettingsFile, read_settings_file
-from base.settings.sources import all_settings, settings_classes, source_of, variables_source
+from base.settings.sources import all_settings, settings_classes, sources_of
 
 
 def describe(error: ValueError) -> str | None:
@@ -49,9 +49,8 @@ def _where(settings: type[BaseSettings], place: tuple[str, ...]) -> str:
     file: SettingsFile | None = None
     with suppress(InvalidSettingsFile):
         file = read_settings_file()
-    variables = variables_source(settings)()
-    below = [setting for at, setting in settings_of(settings).items() if at[: len(place)] == place]
-    given = {source_of(setting, settings, file, variables) for setting in below} - {""}
+    sources = sources_of(settings, file).items()
+    given = {source for at, source in sources if at[: len(place)] == place} - {""}
     if file is None or str(file.path) not in given:
         return variable_at(place)
     key = ".".join(place) if place in settings_of(settings) else f"[{'.'.join(place)}]"

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from base.settings.fields import Place, Setting, prefix_of, settings_of
 from base.settings.file import SettingsFile, toml_value
-from base.settings.sources import all_settings, settings_classes, source_of, variables_source
+from base.settings.sources import all_settings, settings_classes, sources_of
 from base.terminal.columns import wrap
 
 HEADER = """\
@@ -64,12 +64,12 @@ def settings_in_force(file: SettingsFile | None) -> list[SettingInForce]:
     """Read all settings; raises the error of a command with invalid settings."""
     found = []
     for settings in settings_classes():
-        values, variables = settings(), variables_source(settings)()
+        values, sources = settings(), sources_of(settings, file)
         for place, setting in settings_of(settings).items():
             value: Any = values
             for name in place[len(prefix_of(settings)) :]:
                 value = getattr(value, name)
-            found.append(SettingInForce(setting, value, source_of(setting, settings, file, variables)))
+            found.append(SettingInForce(setting, value, sources[place]))
     return found
 
 

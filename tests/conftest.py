@@ -1,8 +1,7 @@
 """What every test can count on: an empty home of its own, and the shared evaluation data where it is."""
 
 import os
-import sys
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -26,12 +25,10 @@ settings.register_profile(
 settings.load_profile("shrag")
 
 
-# A process of pytest-xdist is given a file at a time, with `--no-loadscope-reorder` in the order of
-# `in_order_of_running`. Of those that wait for servers and of those that compute these come first, which take
-# longest: nobody waits for one that was begun last. Those of vLLM are one process's, and so are those of the
-# fixture `own_server`: each process would start servers of its own. Tests that make models go with those of
-# vLLM, which make theirs too: to load torch takes ten seconds of a core and half a GB.
-SERVICE, VLLM, OWN_SERVER = "service/", "service/vllm", "service/elasticsearch/own_server"
+# A process of pytest-xdist gets a file at a time, those that take longest first. The files of vLLM belong to
+# one process, and so do those of the fixture `own_server`: each process would start servers of its own. Tests
+# that make models go with those of vLLM: to load torch takes ten seconds of a core and half a GB.
+VLLM, OWN_SERVER = "service/vllm", "service/elasticsearch/own_server"
 WITH_OWN_SERVER = {"service/elasticsearch/test_faults.py"}
 WITH_MODELS = {
     *(f"indexer/encoders/test_{name}.py" for name in ("cross_encoder", "local")),
@@ -43,7 +40,6 @@ WITH_MODELS = {
     *(f"{folder}/test_passage_search.py" for folder in ("retriever/views", "service/elasticsearch")),
     "stack/test_doctor.py",
 }
-HEAVY = {"datasets", "pandas", "torch", "transformers"}  # take seconds to import, and much memory
 LANGUAGES = {"ko", "en"}
 BY_NIGHT = bool(os.environ.get("SHRAG_TEST_NIGHTLY"))  # read before the user's settings are hidden
 LONGEST = (
@@ -64,19 +60,6 @@ if missing := [name for name in sorted(NAMED) if not (Path(__file__).parent / na
     raise pytest.UsageError(f"{__file__} names what is not there: {', '.join(missing)}")
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Any, Any]:
-    """Turn away a file that imports at its head what is heavy: every process reads all files."""
-    before = HEAVY.intersection(sys.modules)
-    report = yield
-    if imported := HEAVY.intersection(sys.modules) - before:
-        report.outcome = "failed"
-        report.longrepr = (
-            f"{collector.nodeid} imports {', '.join(sorted(imported))} at its head: do so in tests"
-        )
-    return report
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave some for the night; sort."""
@@ -85,8 +68,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(
                 pytest.mark.skip(reason="takes minutes: SHRAG_TEST_NIGHTLY=1, as of .ci/run nightly")
             )
-    place = in_order_of_running([_group(item.nodeid) for item in items])
-    items.sort(key=lambda item: place[_group(item.nodeid)])
+    places = {name: number for number, name in enumerate(LONGEST)}
+    groups = dict.fromkeys(_group(item.nodeid) for item in items)
+    order = {group: (places.get(group, len(places)), number) for number, group in enumerate(groups)}
+    items.sort(key=lambda item: order[_group(item.nodeid)])
 
 
 def _in_another_language(item: pytest.Item) -> bool:
@@ -96,23 +81,6 @@ def _in_another_language(item: pytest.Item) -> bool:
     name, _, values = item.name.partition("[")
     languages = LANGUAGES.intersection(values.rstrip("]").split("-"))
     return len(languages) == 1 and sorted(LANGUAGES)[crc32(name.encode()) % 2] not in languages
-
-
-def in_order_of_running(groups: Iterable[str]) -> dict[str, tuple[float, str]]:
-    """Return what each group of tests is sorted by.
-
-    Those that wait for servers are spread evenly among those that compute, so that neither cores nor servers
-    are ever idle; of each kind the longest come first.
-    """
-    known = {name: number for number, name in enumerate(LONGEST)}
-    by_time = sorted(dict.fromkeys(groups), key=lambda group: known.get(group, len(known)))
-    waiting = [group for group in by_time if group.startswith(SERVICE)]
-    computing = [group for group in by_time if not group.startswith(SERVICE)]
-    return {
-        group: (number / len(kind), group)
-        for kind in (waiting, computing)
-        for number, group in enumerate(kind)
-    }
 
 
 class ByFile(LoadFileScheduling):  # type: ignore[misc]

@@ -1,47 +1,32 @@
-"""Marks of what a test needs beyond the small environment of `make quick`, and a table of what was left out.
+"""Marks of what a test needs beyond the small environment of `make quick`.
 
-A test gets a mark by its folder or by a fixture that it asks for; otherwise it carries the mark itself, as in
+A test gets a mark by its folder or by a fixture that it uses; otherwise it has the mark itself, as in
 `@pytest.mark.needs_models`. `-m "not needs_models"` leaves such tests out; a folder that is left out is not
-read. The end of a run says how many tests were left out, and why.
+read, because its files import what may not be installed.
 """
 
 import re
-from collections import Counter
 from collections.abc import Container, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 TESTS = Path(__file__).resolve().parent
-LEFT_OUT = pytest.StashKey[Counter[str]]()
-SENT = "left out"  # the key in what a process of pytest-xdist sends at its end
-TEST = re.compile(r"^ *(?:async )?def test_", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class Need:
-    """What is needed, and which tests get the mark without carrying it."""
-
-    what: str
-    folder: str = ""  # below tests/
-    fixtures: frozenset[str] = frozenset()
-
-
 NEEDS = {
-    "needs_services": Need("Elasticsearch or vLLM: make test-services", folder="service"),
-    "needs_page": Need("playwright and Chromium: make test-page", folder="server/page"),
-    "needs_models": Need(
-        "torch, transformers, sentence-transformers: make test-models",
-        fixtures=frozenset({"library", "gte", "bert"}),
-    ),
-    "needs_libraries": Need(
-        "datasets, huggingface-hub, matplotlib, pyarrow, schemathesis or tokenizers: make test-others",
-        fixtures=frozenset({"datasets"}),
-    ),
-    "shared": Need("shared evaluation data", fixtures=frozenset({"shared_data", "shared_golden"})),
-    "slow": Need("more than a few seconds: make test-others"),
+    "needs_services": "Elasticsearch or vLLM: make test-services",
+    "needs_page": "playwright and Chromium: make test-page",
+    "needs_models": "torch, transformers, sentence-transformers: make test-models",
+    "needs_libraries": "datasets, huggingface-hub, matplotlib, pyarrow, schemathesis or tokenizers: "
+    "make test-others",
+    "shared": "shared evaluation data",
+    "slow": "more than a few seconds: make test-others",
+}
+FOLDERS = {"needs_services": TESTS / "service", "needs_page": TESTS / "server" / "page"}
+FIXTURES = {
+    "needs_models": {"library", "gte", "bert"},
+    "needs_libraries": {"datasets"},
+    "shared": {"shared_data", "shared_golden"},
 }
 
 
@@ -60,61 +45,24 @@ def _marked(value: Any, mark: pytest.MarkDecorator) -> Any:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[LEFT_OUT] = Counter()
-    for mark, need in NEEDS.items():
-        config.addinivalue_line("markers", f"{mark}: needs {need.what}")
+    for mark, what in NEEDS.items():
+        config.addinivalue_line("markers", f"{mark}: needs {what}")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave a folder unread whose mark `-m` excludes: its files import what may not be installed."""
-    for mark, need in NEEDS.items():
-        if need.folder and collection_path == TESTS / need.folder and excluded(mark, config):
-            texts = (path.read_text("utf-8") for path in collection_path.rglob("test_*.py"))
-            config.stash[LEFT_OUT][mark] += sum(len(TEST.findall(text)) for text in texts)
+    for mark, folder in FOLDERS.items():
+        if collection_path == folder and re.search(rf"\bnot {mark}\b", config.getoption("markexpr")):
             return True
     return None
-
-
-def excluded(mark: str, config: pytest.Config) -> bool:
-    """Tell whether `-m` holds "not MARK"."""
-    return re.search(rf"\bnot {mark}\b", config.getoption("markexpr")) is not None
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Give the marks of folders and fixtures, before pytest selects by them."""
     for item in items:
-        fixtures = getattr(item, "fixturenames", ())
-        for mark, need in NEEDS.items():
-            in_folder = need.folder and item.path.is_relative_to(TESTS / need.folder)
-            if in_folder or need.fixtures.intersection(fixtures):
+        for mark, folder in FOLDERS.items():
+            if item.path.is_relative_to(folder):
                 item.add_marker(mark)
-
-
-def pytest_deselected(items: list[pytest.Item]) -> None:
-    """Count each test by the first of its marks that `-m` excludes."""
-    for item in items:
-        marks = (mark for mark in NEEDS if item.get_closest_marker(mark) and excluded(mark, item.config))
-        if mark := next(marks, None):
-            item.config.stash[LEFT_OUT][mark] += 1
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    if hasattr(session.config, "workeroutput"):
-        left_out = session.config.stash[LEFT_OUT]
-        session.config.workeroutput[SENT] = dict(left_out)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any) -> None:
-    """Take over the counts of a process: each process collects, and so leaves out, the same tests."""
-    config: pytest.Config = node.config
-    left_out = config.stash[LEFT_OUT]
-    left_out |= Counter(getattr(node, "workeroutput", {}).get(SENT, {}))
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if left_out := config.stash[LEFT_OUT]:
-        terminalreporter.section("left out")
-        for mark in (mark for mark in NEEDS if left_out[mark]):
-            terminalreporter.write_line(f"{mark:<16} {left_out[mark]:>6,}  {NEEDS[mark].what}")
+        for mark, fixtures in FIXTURES.items():
+            if fixtures.intersection(getattr(item, "fixturenames", ())):
+                item.add_marker(mark)

@@ -52,21 +52,20 @@ def calls(page):
 
 
 def options_of(command):
-    options = {name for param in command.params for name in (*param.opts, *param.secondary_opts)}
-    return options | {"--help", "-h"}
+    return {name for each in command.params for name in (*each.opts, *each.secondary_opts)} | {"--help", "-h"}
 
 
 def unknown_words(words):
     """Return the commands and options of a call that do not exist."""
     command: click.Command = cli
-    options, unknown = options_of(cli), []
+    allowed, unknown = options_of(cli), []
     for word in words:
         if word.startswith("-"):
-            unknown += [word] if word.partition("=")[0] not in options else []
+            unknown += [word] if word.partition("=")[0] not in allowed else []
         elif isinstance(command, click.Group):
             found = command.commands.get(word) or command.commands.get("make")  # of `shrag bundle OUT`
             if found:
-                command, options = found, options | options_of(found)
+                command, allowed = found, allowed | options_of(found)
             elif not word.isupper():  # COMMAND stands for any
                 return [*unknown, word]
     return unknown
@@ -79,68 +78,68 @@ def all_options(group):
         yield from all_options(one) if isinstance(one, click.Group) else options_of(one)
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_command_and_option_exists(page):
-    assert [(words, unknown) for words in calls(page) if (unknown := unknown_words(words))] == []
+def commands(page):
+    return [(words, unknown) for words in calls(page) if (unknown := unknown_words(words))]
 
 
-def options_elsewhere():
-    """Return the options of experiments, benchmarks and model servers, and those of other programs."""
+def options(page):
+    """Find options that are named alone: of commands, tools, benchmarks, model servers and other programs."""
     sources = [
         *(ROOT / "tools").rglob("*.py"),
         *(ROOT / "benchmarks").rglob("*.py"),
         ROOT / "docker-compose.yml",
     ]
     text = "".join(path.read_text("utf-8") for path in sources)
-    return set(re.findall(r"--[a-z][a-z-]+", text)) | OF_OTHER_PROGRAMS
+    known = {*re.findall(r"--[a-z][a-z-]+", text), *OF_OTHER_PROGRAMS, *all_options(cli)}
+    return {code.split()[0].partition("=")[0] for code in code_of(page) if re.match(r"--[a-z]", code)} - known
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_option_that_is_named_alone_exists(page):
-    named = {code.split()[0].partition("=")[0] for code in code_of(page) if re.match(r"--[a-z]", code)}
-    assert named - {*all_options(cli)} - options_elsewhere() == set()
+def settings(page):
+    """Find settings; SHRAG_LLM__… and SHRAG_SOURCES__NAME__… name groups."""
+    named = set(re.findall(r"\bSHRAG_[A-Z0-9_]+", PAGES[page])) - SETTINGS - OTHER_VARIABLES
+    unknown = {name for name in named if not name.startswith(("SHRAG_TEST_", "SHRAG_SOURCES__"))}
+    shortened = set(re.findall(r"`…(?:__)?([A-Z][A-Z0-9_]*)`", PAGES[page]))
+    return [
+        *(name for name in unknown if not any(each.startswith(name) for each in SETTINGS)),
+        *(name for name in shortened if not any(each.endswith(f"__{name}") for each in SETTINGS)),
+    ]
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_setting_exists(page):
-    named = set(re.findall(r"\bSHRAG_[A-Z0-9_]+", PAGES[page]))
-    unknown = {name for name in named if not name.startswith("SHRAG_TEST_")} - SETTINGS - OTHER_VARIABLES
-    # A group of settings: SHRAG_LLM__…, SHRAG_SOURCES__NAME__….
-    groups = {name for name in unknown if any(each.startswith(name) for each in SETTINGS)}
-    sources = {name for name in unknown if name.startswith("SHRAG_SOURCES__")}
-    assert unknown - groups - sources == set()
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_every_shortened_setting_exists(page):
-    endings = set(re.findall(r"`…(?:__)?([A-Z][A-Z0-9_]*)`", PAGES[page]))
-    assert {name for name in endings if not any(each.endswith(f"__{name}") for each in SETTINGS)} == set()
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_every_target_of_make_exists(page):
+def targets_of_make(page):
     makefile = (ROOT / "Makefile").read_text("utf-8")
-    targets = set(re.findall(r"^([a-z][\w-]*):", makefile, re.MULTILINE))
     named = set()
     for line in code_of(page):
         for words in re.findall(r"(?:^|&& |; )(?:\w+=\S+ )*make (?:-C \S+ )?([^#|;&]+)", line):
             named |= {word for word in words.split() if re.fullmatch(r"[a-z][a-z-]*", word)}
-    assert named <= targets
+    return named - set(re.findall(r"^([a-z][\w-]*):", makefile, re.MULTILINE))
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_module_exists(page):
-    modules = set(re.findall(r"python -m ((?:tools|benchmarks|tests)\b[a-z_.]*[a-z])\b", PAGES[page]))
-    paths = {name: ROOT / name.replace(".", "/") for name in modules}
-    assert [
-        name for name, path in paths.items() if not (path.with_suffix(".py").exists() or path.is_dir())
-    ] == []
+def modules(page):
+    named = set(re.findall(r"python -m ((?:tools|benchmarks|tests)\b[a-z_.]*[a-z])\b", PAGES[page]))
+    paths = {name: ROOT / name.replace(".", "/") for name in named}
+    return [name for name, path in paths.items() if not (path.with_suffix(".py").exists() or path.is_dir())]
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_file_linked_to_exists(page):
-    links = set(re.findall(r"\]\((?!https?:|#)([^)#\s]+)", FENCED.sub("", PAGES[page])))
-    assert [link for link in links if not ((ROOT / page).parent / link).exists()] == []
+def links(page):
+    """Find links to files and headings."""
+    folder, text = (ROOT / page).parent, FENCED.sub("", PAGES[page])
+    for path, heading in re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", text):
+        target = (folder / path).resolve() if path else ROOT / page
+        if not target.exists():
+            yield path
+        elif heading and heading not in headings(target.relative_to(ROOT).as_posix()):
+            yield f"{path}#{heading}"
+
+
+def headings(page):
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    found = re.findall(r"^#+ (.+)$", FENCED.sub("", PAGES[page]), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
+
+
+@pytest.mark.parametrize("missing", [commands, options, settings, targets_of_make, modules, links])
+def test_what_a_page_names_exists(missing):
+    assert {page: found for page in PAGES if (found := [*missing(page)])} == {}
 
 
 def test_every_path_of_the_architecture_exists():
@@ -150,28 +149,10 @@ def test_every_path_of_the_architecture_exists():
     assert sorted(name for name in named if not (ROOT / name).exists()) == []
 
 
-def headings(page):
-    """Return the anchors of a page's headings, as GitHub makes them."""
-    found = re.findall(r"^#+ (.+)$", FENCED.sub("", PAGES[page]), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_every_heading_linked_to_exists(page):
-    links = re.findall(r"\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)", FENCED.sub("", PAGES[page]))
-    folder = page.rpartition("/")[0]
-    missing = []
-    for path, heading in links:
-        target = page if not path else (ROOT / folder / path).resolve().relative_to(ROOT).as_posix()
-        if target in PAGES and heading not in headings(target):
-            missing.append((path, heading))
-    assert missing == []
-
-
 def test_the_index_lists_every_page():
-    links = set(re.findall(r"\]\(([^)#\s]+)\)", PAGES["docs/README.md"]))
+    linked = set(re.findall(r"\]\(([^)#\s]+)\)", PAGES["docs/README.md"]))
     pages = {page.removeprefix("docs/") for page in PAGES if page.startswith("docs/")} - {"README.md"}
-    assert pages - links == set()
+    assert pages - linked == set()
 
 
 def test_an_unknown_command_option_or_setting_would_be_found():

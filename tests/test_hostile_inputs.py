@@ -166,108 +166,83 @@ def test_questions_are_answered_or_refused(published, method):
         call("search", question, "--name", "x", "--method", method)
 
 
-@drawn(60)
-@given(TEXTS)
-def test_answers_are_written_or_refused(published, question):
-    call("ask", question, "--name", "x")
-
-
-@drawn(150)
-@given(st.lists(st.sampled_from((*WORDS, *SIGNS, "(", ")", '"')), max_size=30).map("".join))
-def test_expressions_are_read_or_refused(published, expression):
-    call("search", expression, "--name", "x", "--method", "boolean")
-
-
-@drawn(100)
-@given(st.sampled_from(["--year", "--lang", "--journal", "-k", "--method", "--name", "--synonyms"]), TEXTS)
-def test_filters_and_options_are_used_or_refused(published, option, value):
-    call("search", "methane", *(() if option == "--name" else ("--name", "x")), option, value)
-
-
-@drawn(100)
-@given(st.sampled_from(["explain", "remove", "show", "delete", "rollback", "export", "index"]), TEXTS)
-def test_ids_names_and_paths_are_found_or_refused(published, command, value):
-    arguments = {
-        "explain": ("explain", "methane", value, "--name", "x"),
-        "remove": ("indexes", "remove", "x", "--", f"{value}-"),
-        "delete": ("indexes", "delete", "--yes", "--", f"-{value}"),
-        "index": ("index", "--name", "z", "--", f"/nowhere/{value}"),
-    }
-    call(*arguments.get(command, ("indexes", command, "--", f"-{value}")))
-
-
-@drawn(60)
-@given(
-    st.sampled_from(
-        ["", "index", "indexes", "search", "ask", "explain", "eval", "doctor", "trace", "bundle"]
+IDS = {
+    "explain": "explain methane {}",
+    "remove": "indexes remove x -- {}-",
+    "delete": "indexes delete --yes -- -{}",
+    "index": "index --name z -- /nowhere/{}",
+    **{name: f"indexes {name} -- -{{}}" for name in ("show", "rollback", "export")},
+}
+GROUPS = ["", *"index indexes search ask explain eval trace".split()]
+# The doctor and bundles look at the machine; so only that they refuse.
+REFUSING = [f"{name} --no-such-option" for name in ("doctor", "bundle")]
+OPTIONS = ["--year", "--lang", "--journal", "-k", "--method", "--synonyms"]
+SOME = TEXTS | st.sampled_from(["--name", "--json", "--help", "--", "-v", "\udcff", "x"])
+EXPRESSIONS = st.lists(st.sampled_from((*WORDS, *SIGNS, "(", ")", '"')), max_size=30).map("".join)
+ONE = TEXTS.map(lambda text: [text])
+CALLS = {  # number of examples, words of the command, further arguments
+    "ask": (60, ["ask --name x --"], ONE),
+    "expression": (150, ["search --name x --method boolean --"], EXPRESSIONS.map(lambda text: [text])),
+    "option": (
+        80,
+        [f"search methane --name x {option}" for option in OPTIONS],
+        ONE,
     ),
-    st.lists(TEXTS | st.sampled_from(["--name", "--json", "--help", "--", "-v", "\udcff", "x"]), max_size=4),
-)
-def test_any_arguments_are_used_or_refused(published, command, arguments):
-    if command in {"doctor", "bundle"}:  # these look at the machine; so only that they refuse
-        arguments = ["--no-such-option", *arguments]
-    call(*filter(None, (command, *arguments)))
+    "name": (20, ["search methane --name"], ONE),
+    "id": (100, IDS.values(), ONE),
+    "any": (60, [*GROUPS, *REFUSING], st.lists(SOME, max_size=4)),
+}
+
+
+@pytest.mark.parametrize(("number", "words", "arguments"), CALLS.values(), ids=CALLS)
+def test_arguments_are_used_or_refused(published, number, words, arguments):
+    @drawn(number)
+    @given(st.sampled_from(list(words)), arguments)
+    def use(command, given_words):
+        before = [word.format(*given_words) if "{}" in word else word for word in command.split()]
+        call(*before, *([] if "{}" in command else given_words))
+
+    use()
 
 
 LINES = TEXTS | st.sampled_from(
     [
-        "q 0 X 1",
-        "q Q0 X 1 1.0 t",
-        "q\tmethane",
-        '{"query_id": "q", "question": "methane"}',
-        "q 0 X 1e3",
-        "q Q0 X 1 nan t",
-        "q Q0 X x 1 t",
-        "q Q0 X 1 1e400 t",
-        "q X 1",
-        "\ufeffq 0 X 1",
-        '{"query_id": [], "question": {}}',
-        "[" * 5_000,
+        *("q 0 X 1", "q Q0 X 1 1.0 t", "q\tmethane", '{"query_id": "q", "question": "methane"}', "q 0 X 1e3"),
+        *("q Q0 X 1 nan t", "q Q0 X x 1 t", "q Q0 X 1 1e400 t", "q X 1", "\ufeffq 0 X 1"),
+        *(
+            '{"query_id": [], "question": {}}',
+            "[" * 5_000,
+            "메탄, methane",
+            "a => b",
+            "a, a",
+            "세종시 세종 시",
+        ),
     ]
 )
+FILES = {
+    "qrels": "eval score {file} {run}",
+    "run": "eval score {qrels} {file}",
+    "topics": "eval run {file} --name x --method or --out {out}",
+    "expressions": "eval run {file} --name x --method boolean --out {out}",
+    "synonyms": "search methane --name x --synonyms {file}",
+    "dictionary": "index {papers} --name z --analyzer english --dictionary {file}",
+}
 
 
-@drawn(150)
-@given(st.lists(LINES, max_size=5).map("\n".join), st.booleans(), st.binary(max_size=4))
-def test_judgements_and_runs_are_scored_or_refused(tmp_path, text, first, tail):
-    qrels, run = tmp_path / "qrels", tmp_path / "run"
-    qrels.write_text("q 0 X 1\n")
-    run.write_text("q Q0 X 1 1.0 t\n")
-    (qrels if first else run).write_bytes(text.encode() + tail)
-    call("eval", "score", qrels, run)
+@pytest.mark.parametrize("words", FILES.values(), ids=FILES)
+def test_files_are_read_or_refused(published, tmp_path, words):
+    given_files = {"file": tmp_path / "file", "out": tmp_path / "out", "papers": published / "papers.jsonl"}
+    for name, line in (("qrels", "q 0 X 1\n"), ("run", "q Q0 X 1 1.0 t\n")):
+        given_files[name] = tmp_path / name
+        given_files[name].write_text(line)
 
+    @drawn(60)
+    @given(st.lists(LINES, max_size=5).map("\n".join), st.binary(max_size=4))
+    def read(text, tail):
+        given_files["file"].write_bytes(text.encode() + tail)
+        call(*(word.format(**given_files) for word in words.split()))
 
-@drawn(60)
-@given(
-    st.lists(LINES, min_size=1, max_size=4).map("\n".join), st.binary(max_size=4), st.sampled_from(METHODS)
-)
-def test_topics_are_run_or_refused(published, tmp_path, text, tail, method):
-    (tmp_path / "topics").write_bytes(text.encode() + tail)
-    call("eval", "run", tmp_path / "topics", "--name", "x", "--method", method, "--out", tmp_path / "run")
-
-
-@drawn(100)
-@given(
-    st.lists(TEXTS | st.sampled_from(["메탄, methane", "a => b", "a, a", "세종시 세종 시"]), max_size=4).map(
-        "\n".join
-    ),
-    st.booleans(),
-)
-def test_synonyms_and_dictionaries_are_read_or_refused(published, tmp_path, text, synonyms):
-    (tmp_path / "terms").write_bytes(text.encode())
-    if synonyms:
-        call("search", "methane", "--name", "x", "--synonyms", tmp_path / "terms")
-    else:
-        call(
-            "index",
-            published / "papers.jsonl",
-            "--name",
-            "z",
-            "--dictionary",
-            tmp_path / "terms",
-            "--analyzer",
-            "english",
-        )
+    read()
 
 
 SETTINGS = (

@@ -39,7 +39,7 @@ from retriever.answerability import THRESHOLD
 from retriever.index import SearchIndex
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
-from tools.bench import Bench, Row, table_of
+from tools.bench import Bench, Row, folder_option, table_of
 from tools.collections import HELD_OUT, OF_SAMPLE, Collection, read_lines
 
 PLAIN = SAMPLE / "plain"
@@ -71,8 +71,7 @@ class Question:
     likelihood: float
     abstained: bool
     sentences: tuple[str, ...] = ()  # quoted, in their order
-    quoted: int = 0  # citations of the sentences
-    to_the_point: int = 0  # of these, papers that answer
+    cited: tuple[bool, ...] = ()  # whether the paper of each citation answers
 
     @property
     def is_found(self) -> bool:
@@ -89,15 +88,13 @@ async def ask_questions(index: SearchIndex, topics: Sequence[Topic], qrels: Qrel
         answer = extractive_answer(result, index, terms, THRESHOLD)
         grades = qrels.get(topic["query_id"], {})
         answering = {hit.passage_id: grades.get(hit.doc_id, 0) >= ANSWERS for hit in result.hits}
-        cited = [answering[passage_id] for sentence in answer.sentences for passage_id in sentence.citations]
         asked.append(
             Question(
                 min((hit.rank for hit in result.hits if answering[hit.passage_id]), default=None),
                 result.likelihood or 0.0,
                 answer.abstained,
                 tuple(sentence.text for sentence in answer.sentences),
-                len(cited),
-                sum(cited),
+                tuple(answering[cited] for sentence in answer.sentences for cited in sentence.citations),
             )
         )
     return asked
@@ -109,9 +106,8 @@ def ask(bench: Bench, half: Half | None) -> Asked:
     qrels, topics = read_qrels(folder / "qrels.txt"), read_lines(folder / "topics.jsonl")
     asked: list[tuple[Topic, Question]] = []
     for name, collection in CORPORA.items():
-        chosen = [
-            topic for topic in topics if (topic.get("half"), topic.get("corpus", "sample")) == (half, name)
-        ]
+        subject = half, name
+        chosen = [each for each in topics if (each.get("half"), each.get("corpus", "sample")) == subject]
         if chosen:
             with bench.open(collection) as index:
                 asked += zip(chosen, asyncio.run(ask_questions(index, chosen, qrels)), strict=True)
@@ -127,29 +123,31 @@ def sample_rows(asked: Asked) -> Iterator[Row]:
             "of": "questions",
             "kind": kind,
             "questions": len(of),
-            "Success@5": round(sum(question.rank is not None for question in of) / len(of), 3),
+            "Success@5": round(_share(question.rank is not None for question in of), 3),
             "abstained": sum(question.abstained for question in of),
-            "quoted sentences": sum(question.quoted for question in of),
-            "from papers that answer": sum(question.to_the_point for question in of),
+            "quoted sentences": sum(len(question.cited) for question in of),
+            "from papers that answer": sum(sum(question.cited) for question in of),
         }
 
 
 def plain_rows(asked: Asked, half: Half, groups: Iterable[str] = GROUPS) -> Iterator[Row]:
     """Yield the row of each group: its shares, and the AUROC of its likelihoods."""
     for name in groups:
-        of = [(topic, question) for topic, question in asked if GROUPS[name](topic)]
-        within = [question for topic, question in of if topic["scope"] == "in"]
-        outside = [question for topic, question in of if topic["scope"] != "in"]
-        likelihoods = ([question.likelihood for question in each] for each in (within, outside))
+        scopes: dict[bool, list[Question]] = {True: [], False: []}
+        for topic, question in asked:
+            if GROUPS[name](topic):
+                scopes[topic["scope"] == "in"].append(question)
+        likelihoods = ([question.likelihood for question in each] for each in scopes.values())
+        within, outside = scopes.values()
         yield {
             "table": "plain",
             "half": half,
             "of": name,
             "in scope": len(within),
-            "found": sum(question.is_found for question in within) / len(within),
-            "answered": sum(not question.abstained for question in within) / len(within),
+            "found": _share(question.is_found for question in within),
+            "answered": _share(not question.abstained for question in within),
             "out of scope": len(outside),
-            "declined": sum(question.abstained for question in outside) / len(outside),
+            "declined": _share(question.abstained for question in outside),
             "AUROC": area_under_curve(*likelihoods),
         }
 
@@ -166,28 +164,29 @@ def finding_row(asked: Asked, strings: Mapping[str, Sequence[str]]) -> dict[str,
         for topic, question in asked
         if topic["query_id"] in strings
     ]
-    sentences = sum(map(len, quoted))
     return {
         "questions": len(quoted),
-        "open with a finding": round(sum(found[:1] == [True] for found in quoted) / (len(quoted) or 1), 3),
-        "quote a finding": round(sum(map(any, quoted)) / (len(quoted) or 1), 3),
-        "quoted sentences": sentences,
-        "findings among them": round(sum(map(sum, quoted)) / (sentences or 1), 3),
+        "open with a finding": round(_share(found[:1] == [True] for found in quoted), 3),
+        "quote a finding": round(_share(map(any, quoted)), 3),
+        "quoted sentences": sum(map(len, quoted)),
+        "findings among them": round(_share(is_one for found in quoted for is_one in found), 3),
     }
+
+
+def _share(of: Iterable[bool]) -> float:
+    values = list(of)
+    return sum(values) / (len(values) or 1)
 
 
 def went_wrong(topic: Topic, question: Question, half: Half | None) -> bool:
     """Check whether a question with an answer was declined or not found, or another one was answered."""
-    is_answerable = topic["scope"] == "in" if half else topic["kind"] != "unanswerable"
-    if not is_answerable:
+    if not (topic["scope"] == "in" if half else topic["kind"] != "unanswerable"):
         return not question.abstained
     return question.abstained or not (question.is_found if half else question.rank)
 
 
 @click.command()
-@click.option(
-    "--home", type=click.Path(path_type=Path), help="The folder for the indexes; default: temporary."
-)
+@folder_option("--home", "The folder for the indexes; default: temporary.")
 @click.option("--half", type=click.Choice(["tune", "test"]), help="Ask the plain questions of this half.")
 @click.option("--list", "listing", is_flag=True, help="List the questions with wrong outcomes.")
 @json_option
@@ -204,11 +203,9 @@ def main(home: Path | None, half: Half | None, listing: bool, as_json: bool) -> 
     echo_lines([*table_of(rows), "", *table_of(answers), f"threshold {THRESHOLD}"])
     for topic, question in asked if listing else ():
         if went_wrong(topic, question, half):
-            kind = topic.get("scope") or topic["kind"]
-            outcome = (
-                f"rank {question.rank}, likelihood {question.likelihood:.3f}, abstained {question.abstained}"
-            )
-            echo(f"{topic['query_id']} {kind}: {outcome}: {topic['question']}")
+            subject = f"{topic['query_id']} {topic.get('scope') or topic['kind']}: rank {question.rank}"
+            outcome = f"likelihood {question.likelihood:.3f}, abstained {question.abstained}"
+            echo(f"{subject}, {outcome}: {topic['question']}")
 
 
 if __name__ == "__main__":

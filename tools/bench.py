@@ -1,13 +1,13 @@
-"""Indexes of the collections, runs of their questions, and rows of tables.
+"""Indexes of the collections, runs of their questions, and the rows and options of the tools.
 
 A row is a record: its texts are the measured subject, its numbers the figures.
 """
 
 import asyncio
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeAlias, get_args
+from typing import Any, TypeAlias
 
 import click
 
@@ -17,21 +17,19 @@ from eval.ranking import rank_topics
 from eval.runs import Run
 from indexer.errors import IndexMismatch, UnknownIndex
 from indexer.ingest import IngestRequest, Progress, build_index
+from indexer.options import json_option
 from indexer.settings import EngineName, IndexerSettings
 from retriever.index import SearchIndex, open_index
 from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings
 from retriever.strategy import Strategy
-from tools.collections import COLLECTIONS, Collection, write_combined
+from tools.collections import Collection
 
 DATA = Path("../shared/data")
-COMBINED = "combined"
 METHODS = ("or", "paper", "shrag")
 BASELINE, TUNED = "or", "shrag"
 RECORDED = {f"{method}, recorded": method for method in ("paper", "shrag")}  # with recorded strategies
 DEPTH = 100
-PREFIX = "engines"  # of the indexes in a cluster
-ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 
 Row: TypeAlias = Mapping[str, Any]
 
@@ -47,21 +45,15 @@ class Bench:
         self._data = data
         self._progress = progress
 
-    def open(self, collection: Collection, setting: str = "alone") -> SearchIndex:
-        """Open the collection's own index, or the combined one."""
-        name = collection.name if setting == "alone" else COMBINED
+    def open(self, collection: Collection) -> SearchIndex:
+        """Open the index of a collection."""
         try:
-            return open_index(self._settings, name)
+            return open_index(self._settings, collection.name)
         except (UnknownIndex, IndexMismatch):
-            pass
-        with tempfile.TemporaryDirectory() as folder:
-            corpus = self._data / collection.corpus
-            if name == COMBINED:
-                corpus = Path(folder) / "combined.jsonl"
-                write_combined(corpus, self._data, [known for known in COLLECTIONS if known.prefix])
-            request = IngestRequest(name=name, paths=[str(corpus)], rebuild=True)
+            paths = [str(self._data / collection.corpus)]
+            request = IngestRequest(name=collection.name, paths=paths, rebuild=True)
             build_index(request, self._settings, self._progress)
-        return open_index(self._settings, name)
+        return open_index(self._settings, collection.name)
 
     def rank(
         self,
@@ -87,50 +79,53 @@ class Bench:
         return runs
 
 
-def benches(home: Path, data: Path, progress: Progress, prefix: str = PREFIX) -> dict[EngineName, Bench]:
-    """Return a bench for each engine; the rest of the settings is from the environment."""
+def bench_of(engine: EngineName, home: Path, data: Path, progress: Progress, prefix: str) -> Bench:
+    """Return the bench of an engine; the rest of the settings is from the environment."""
     given = IndexerSettings()
     cluster = given.elasticsearch.model_copy(update={"prefix": prefix})
-    return {
-        engine: Bench(
-            home,
-            data,
-            progress,
-            given.model_copy(update={"home": home / engine, "engine": engine, "elasticsearch": cluster}),
-        )
-        for engine in ENGINES
-    }
+    changed = {"home": home / engine, "engine": engine, "elasticsearch": cluster}
+    return Bench(home, data, progress, given.model_copy(update=changed))
 
 
-def _check_folder(context: click.Context, parameter: click.Parameter, folder: Path) -> Path:
-    del context, parameter
+def _check_folder(_: click.Context, __: click.Parameter, folder: Path) -> Path:
     if not folder.is_dir():
         raise click.UsageError(f"no collections in {folder}; set their folder: --data DIR")
     return folder
 
 
-home_option = click.option(
-    "--home", required=True, type=click.Path(path_type=Path), help="The folder for the indexes."
-)
-optional_data_option = click.option(
-    "--data", type=click.Path(path_type=Path), default=DATA, show_default=True, help="The shared data."
-)
-data_option = click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    default=DATA,
-    show_default=True,
-    callback=_check_folder,
-    help="The folder of the collections.",
-)
+def folder_option(name: str, text: str, **options: Any) -> Callable[[Any], Any]:
+    """Return an option whose value is a path; a default is shown."""
+    return click.option(name, type=click.Path(path_type=Path), help=text, show_default=True, **options)
 
 
-def names_option(names: Iterable[str]) -> Callable[[Any], Any]:
+home_option = folder_option("--home", "The folder for the indexes.", required=True)
+optional_data_option = folder_option("--data", "The shared data.", default=DATA)
+data_option = folder_option("--data", "The folder of the collections.", default=DATA, callback=_check_folder)
+step_option = click.option("--step", default=1, show_default=True, help="Take every STEP-th question.")
+
+
+def names_option(names: Iterable[str], name: str = "--collection") -> Callable[[Any], Any]:
     """Return the option that selects some of these collections."""
-    choice = click.Choice(list(names))
     return click.option(
-        "--collection", "names", multiple=True, type=choice, help="Only this one; repeatable."
+        name, "names", multiple=True, type=click.Choice(list(names)), help="Only this one; repeatable."
     )
+
+
+def table_command(measure: Callable[..., Iterable[Row] | None]) -> click.Command:
+    """Make a command of a function with options, whose rows are printed; None if it has printed them."""
+
+    @click.command()
+    @json_option
+    @wraps(measure)
+    def command(*, as_json: bool, **options: Any) -> None:
+        if (rows := measure(**options)) is None:
+            return
+        if as_json:
+            echo_json({"rows": list(rows)})
+        else:
+            echo_lines(table_of(list(rows)))
+
+    return command
 
 
 def subject_of(row: Row) -> dict[str, str]:
@@ -145,7 +140,9 @@ def figures_of(row: Row) -> dict[str, float]:
 
 def table_of(rows: Sequence[Row]) -> list[str]:
     """Format rows of the same subjects: counts unchanged, other figures to four places."""
-    subject = list(subject_of(rows[0])) if rows else []
+    if not rows:
+        return []
+    subject = list(subject_of(rows[0]))
     names = list(dict.fromkeys(name for row in rows for name in row if name not in subject))
     cells = [[*(row[name] for name in subject), *(_shown(row.get(name)) for name in names)] for row in rows]
     return table([[*subject, *names], *cells], words=len(subject))
@@ -155,11 +152,3 @@ def _shown(figure: float | None) -> str:
     if figure is None:
         return ""
     return f"{figure:,}" if isinstance(figure, int) else f"{figure:.4f}"
-
-
-def echo_rows(rows: Sequence[Row], *, as_json: bool) -> None:
-    """Write rows to standard output, as a table or one JSON object."""
-    if as_json:
-        echo_json({"rows": rows})
-    else:
-        echo_lines(table_of(rows))

@@ -2,15 +2,16 @@
 
 import gzip
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from base.sample import SAMPLE
 from base.terminal.output import echo
 from eval.collection import Qrels, read_qrels, read_topics
-from eval.measures import Scores, evaluate
+from eval.measures import evaluate
 from eval.runs import Run
 from retriever.strategy import Strategy, read_strategies
 
@@ -29,21 +30,6 @@ class Collection:
     splits: Mapping[str, tuple[str, str]]
     strategies: str = ""  # recorded answers of a strategist to its dev questions, or to some of them
     measures: tuple[str, ...] = ()  # additional measures of its questions
-    prefix: str = ""  # of its ids in the combined index; without one it is not included there
-    # Runs of a real Elasticsearch, for the own index and the combined one.
-    recorded: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def settings(self) -> tuple[str, ...]:
-        """The indexes for its questions: its own and the combined one."""
-        return ("alone", "together") if self.prefix else ("alone",)
-
-
-def _recorded(name: str) -> dict[str, str]:
-    return {
-        "alone": f"runs/{name}.bilingual-discard.trec.gz",
-        "together": f"runs/combined.{name}.bilingual-discard-title0.3.trec.gz",
-    }
 
 
 def _tydi(language: str) -> Collection:
@@ -55,8 +41,8 @@ def _tydi(language: str) -> Collection:
         )
         for split in ("dev", "train")
     }
-    corpus, strategies = f"tydi-goldp/miracl-corpus-v1.0-{language}", f"strategies/{name}-dev.jsonl"
-    return Collection(name, corpus, splits, strategies, prefix=language, recorded=_recorded(f"{name}-dev"))
+    corpus = f"tydi-goldp/miracl-corpus-v1.0-{language}"
+    return Collection(name, corpus, splits, f"strategies/{name}-dev.jsonl")
 
 
 def _training(name: str, *measures: str) -> Collection:
@@ -79,8 +65,6 @@ COLLECTIONS = (
         "scifact/corpus.jsonl.gz",
         {"dev": ("scifact/topics.test.tsv", "scifact/qrels.test.txt")},
         "strategies/scifact.jsonl",
-        prefix="sf",
-        recorded=_recorded("scifact-test"),
     ),
     Collection(
         "hotpotqa-100",
@@ -140,48 +124,16 @@ def supporting(path: Path) -> Qrels:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Read the records of a file of JSON lines."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    """Read the records of a file of JSON lines, gzipped if it is called so."""
+    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    return [json.loads(line) for line in content.split(b"\n") if line]
 
 
-def records(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the records of a corpus: a gzipped file, or all files of a folder."""
-    for file in sorted(path.glob("*.jsonl.gz")) if path.is_dir() else [path]:
-        with gzip.open(file, "rt", encoding="utf-8") as lines:
-            yield from map(json.loads, lines)
-
-
-def write_combined(path: Path, data: Path, collections: Iterable[Collection]) -> None:
-    """Write all corpora into one file in MIRACL's format, with prefixed ids."""
-    with path.open("w", encoding="utf-8") as file:
-        for collection in collections:
-            for record in records(data / collection.corpus):
-                passage = {
-                    "docid": collection.prefix + str(record.get("docid", record.get("id"))),
-                    "title": record.get("title", ""),
-                    "text": record.get("text", record.get("abstract", "")),
-                }
-                file.write(json.dumps(passage, ensure_ascii=False) + "\n")
-
-
-def prefixed(qrels: Qrels, prefix: str) -> Qrels:
-    """Return judgements with the ids of the combined index."""
+def scores_of(qrels: Qrels, run: Run, measures: Sequence[str]) -> dict[str, float]:
+    """Return the mean of each measure; `both@10` is the share of questions whose R@10 is 1."""
+    found = evaluate(qrels, run, dict.fromkeys(RECALL if name == BOTH else name for name in measures))
+    recalls = found.per_query.get(RECALL, {}).values()
     return {
-        query_id: {prefix + judged: grade for judged, grade in grades.items()}
-        for query_id, grades in qrels.items()
+        name: fmean(recall == 1 for recall in recalls) if name == BOTH else found.means[name]
+        for name in measures
     }
-
-
-def scores_of(qrels: Qrels, run: Run, measures: Sequence[str]) -> Scores:
-    """Score a run with `evaluate`, and with `both@10` if requested."""
-    if BOTH not in measures:
-        return evaluate(qrels, run, measures)
-    found = evaluate(qrels, run, [*(measure for measure in measures if measure != BOTH), RECALL])
-    both = {query_id: float(recall == 1) for query_id, recall in found.per_query[RECALL].items()}
-    means = found.means | {BOTH: sum(both.values()) / len(both)}
-    per_query = found.per_query | {BOTH: both}
-    return replace(
-        found,
-        means={measure: means[measure] for measure in measures},
-        per_query={measure: per_query[measure] for measure in measures},
-    )

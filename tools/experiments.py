@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from base.progress import no_progress
 from base.sample import SAMPLE
 from base.terminal.call_options import flag_of
 from base.terminal.output import echo
@@ -26,12 +27,8 @@ from eval.experiments.materials import ExperimentCall
 from eval.experiments.report import formatted, markdown_table
 from eval.experiments.running import run_experiment
 from eval.manifest import differences
-from indexer.errors import UnknownIndex
-from indexer.ingest import IngestRequest, build_index
-from indexer.settings import IndexerSettings
-from retriever.index import open_index
-from tools.bench import optional_data_option
-from tools.collections import COLLECTIONS, supporting
+from tools.bench import Bench, home_option, optional_data_option
+from tools.collections import COLLECTIONS, Collection, supporting
 
 RESULTS = Path(__file__).parents[1] / "docs" / "experiments.json"
 TOLERANCE = 1e-9
@@ -52,12 +49,12 @@ MIRACL = "miracl"  # reads the collections in their folder, in MIRACL's layout, 
 
 
 class Measured(NamedTuple):
-    """One run: experiment, name of the data, options, and the corpus of the index, if it needs one."""
+    """One run: experiment, name of the data, options, and the collection of the index, if it needs one."""
 
     experiment: str
     data: str
     options: dict[str, Any]
-    corpus: Path | None
+    collection: Collection | None
 
 
 def all_runs(data: Path, home: Path) -> Iterator[Measured]:
@@ -65,62 +62,51 @@ def all_runs(data: Path, home: Path) -> Iterator[Measured]:
 
     A run with recorded strategies follows the same run with strategies from statistics.
     """
-    for run in _runs(data, home):
-        if "strategies" in run.options:
-            yield run._replace(options={name: of for name, of in run.options.items() if name != "strategies"})
-            yield run._replace(data=f"{run.data}{RECORDED}")
-        else:
-            yield run
-
-
-def _runs(data: Path, home: Path) -> Iterator[Measured]:
-    collections = {collection.name: collection for collection in COLLECTIONS}
     for name in EXPERIMENTS:
         experiment = load_experiment(name)
-        files = experiment.call.files
-        if experiment.requires:
-            continue
+        runs = []
         if sample := experiment.sample:
             options = sample.options_of(experiment.call)
-            options |= {file: str(SAMPLE / options[file]) for file in files if file in options}
-            yield Measured(name, sample.index, options | {"index": sample.index}, SAMPLE / sample.corpus)
-        for each in SHARED.get(name, ()) if data.is_dir() else ():
-            collection = collections[each]
-            strategies = {"strategies": str(data / collection.strategies)} if "strategies" in files else {}
-            if name == MIRACL:
-                options = {"lang": each[-2:], "corpus": str(data / "tydi-goldp"), **strategies}
-                yield Measured(name, each, options, None)
-                continue
-            topics, qrels = (data / file for file in collection.splits["dev"])
-            if qrels == topics:
-                qrels = write_supporting(topics, home / f"{each}.qrels")
-            options = {"topics": str(topics), "qrels": str(qrels), "index": each, **strategies}
-            yield Measured(name, each, options, data / collection.corpus)
+            options |= {
+                file: str(SAMPLE / options[file]) for file in experiment.call.files if file in options
+            }
+            collection = Collection(sample.index, str(SAMPLE / sample.corpus), {})
+            runs.append(Measured(name, sample.index, options | {"index": sample.index}, collection))
+        if data.is_dir():
+            runs += [_shared_run(name, each, data, home) for each in SHARED.get(name, ())]
+        for run in runs if not experiment.requires else ():
+            bare = {option: value for option, value in run.options.items() if option != "strategies"}
+            yield run._replace(options=bare)
+            if bare != run.options:
+                yield run._replace(data=f"{run.data}{RECORDED}")
 
 
-def write_supporting(questions: Path, qrels: Path) -> Path:
-    """Write the supporting papers of each question as TREC's qrels; return the path."""
-    lines = [
-        f"{query_id} 0 {judged} {grade}\n"
-        for query_id, grades in supporting(questions).items()
-        for judged, grade in grades.items()
-    ]
-    qrels.parent.mkdir(parents=True, exist_ok=True)
-    qrels.write_text("".join(lines), "utf-8")
-    return qrels
+def _shared_run(name: str, of: str, data: Path, home: Path) -> Measured:
+    [collection] = [each for each in COLLECTIONS if each.name == of]
+    options = {"strategies": str(data / collection.strategies)}
+    if "strategies" not in load_experiment(name).call.files:
+        options = {}
+    if name == MIRACL:
+        return Measured(name, of, options | {"lang": of[-2:], "corpus": str(data / "tydi-goldp")}, None)
+    topics, qrels = (data / file for file in collection.splits["dev"])
+    if qrels == topics:  # its supporting papers as TREC's qrels
+        qrels = home / f"{of}.qrels"
+        home.mkdir(parents=True, exist_ok=True)
+        judged = (
+            (query_id, *pair) for query_id, of_it in supporting(topics).items() for pair in of_it.items()
+        )
+        lines = (f"{query_id} 0 {paper_id} {grade}\n" for query_id, paper_id, grade in judged)
+        qrels.write_text("".join(lines), "utf-8")
+    return Measured(name, of, options | {"topics": str(topics), "qrels": str(qrels), "index": of}, collection)
 
 
-def main_numbers(run: Measured) -> dict[str, float]:
+def main_numbers(run: Measured, bench: Bench) -> dict[str, float]:
     """Run an experiment and return its main numbers; build the index if it is missing."""
-    if run.corpus:
-        settings = IndexerSettings()
-        try:
-            open_index(settings, run.options["index"]).close()
-        except UnknownIndex:
-            build_index(IngestRequest(name=run.options["index"], paths=[str(run.corpus)]), settings)
+    if run.collection:
+        bench.open(run.collection).close()
     call = load_experiment(run.experiment).call.of(**run.options)
     with tempfile.TemporaryDirectory() as folder:
-        return dict(run_experiment(run.experiment, call, Path(folder)).outcome.main)
+        return dict(run_experiment(run.experiment, call, Path(folder))[0].main)
 
 
 def overview(results: Mapping[str, Mapping[str, Mapping[str, float]]]) -> str:
@@ -172,20 +158,21 @@ def arguments(call: type[ExperimentCall]) -> str:
 
 
 @click.command()
-@click.option("--home", required=True, type=click.Path(path_type=Path), help="The folder for the indexes.")
+@home_option
 @optional_data_option
 @click.option("--only", multiple=True, type=click.Choice(list(EXPERIMENTS)), help="Only this experiment.")
 @click.option("--check", is_flag=True, help="Compare with the recorded numbers.")
 def main(home: Path, data: Path, only: tuple[str, ...], check: bool) -> None:
     """Measure the main numbers of all experiments."""
     os.environ["SHRAG_HOME"] = str(home)
+    bench = Bench(home, data, no_progress)
     results = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
     differing = 0
     for run in all_runs(data, home):
         if only and run.experiment not in only:
             continue
         echo(f"{run.experiment} on {run.data}", err=True)
-        now = main_numbers(run)
+        now = main_numbers(run, bench)
         of_experiment = results.setdefault(run.experiment, {})
         for line in differences(of_experiment.get(run.data, {}), now, tolerance=TOLERANCE) if check else ():
             echo(f"{run.experiment}, {run.data}: {line}")

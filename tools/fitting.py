@@ -28,12 +28,12 @@ reports `scifact` and `sample/held-out/`, on which nothing was fitted, by the we
 """
 
 import asyncio
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import click
 import numpy as np
@@ -56,7 +56,7 @@ from retriever.settings import RetrieverSettings
 from retriever.stages.stages import computed
 from retriever.views.passage_search import search_passages
 from tools.answers import CORPORA, PLAIN
-from tools.bench import Bench, Row, data_option, home_option, names_option, table_of
+from tools.bench import Bench, Row, data_option, home_option, names_option, step_option, table_of
 from tools.collections import (
     COLLECTIONS,
     HELD_OUT,
@@ -72,6 +72,7 @@ RIDGE, STEPS = 1e-3, 50  # of Newton's method
 PARTS = ("", "@ko", "@en")  # of the passage_ids of a paper
 SHARES = (0.98, 0.96, 0.94, 0.92, 0.9, 0.88)  # answered shares of the plain questions in scope
 RETRIEVED, THRESHOLD = 15, 0.6
+BY_NAME = {collection.name: collection for collection in COLLECTIONS}
 TYDI = ("tydi-ko", "tydi-en")
 SINGLE = 0.5  # weight of a collection with one relevant text per question
 FIXED = (5, 10, 20)
@@ -82,31 +83,11 @@ Features: TypeAlias = Mapping[str, float]
 Judged: TypeAlias = Sequence[tuple[Features, bool]]  # features and relevance, best first
 
 
-def fit(
-    rows: Sequence[Features],
-    relevant: Sequence[bool],
-    *,
-    balanced: bool = False,
-    weighing: Sequence[float] | None = None,
-    sets: Sequence[str] = (),
-) -> dict[str, float]:
-    """Return the weights of features by name, and the bias, with three decimals.
-
-    Args:
-        rows: the features of each example.
-        relevant: the class of each example.
-        balanced: relevant and other rows have the same total weight.
-        weighing: weight of each row, if not balanced; default 1.
-        sets: the set of each row; with `balanced` the sets have equal weight too.
-    """
-    names = ["bias", *rows[0]]
-    values = np.array([[1.0, *row.values()] for row in rows])
-    target = np.array(relevant, float)
-    each = np.ones(len(rows)) if weighing is None else np.array(weighing)
-    if balanced:
-        groups = list(zip(sets or [""] * len(rows), relevant, strict=True))
-        sizes = Counter(groups)
-        each = np.array([0.5 / sizes[group] for group in groups])
+def fit(judged: Judged, weighing: Sequence[float]) -> dict[str, float]:
+    """Return the weights of features by name, and the bias, with three decimals; `weighing` is by example."""
+    names = ["bias", *judged[0][0]]
+    values = np.array([[1.0, *features.values()] for features, _ in judged])
+    target, each = np.array([float(relevant) for _, relevant in judged]), np.array(weighing)
     weights = np.zeros(len(names))
     for _ in range(STEPS):
         likely = 1 / (1 + np.exp(-(values @ weights)))
@@ -116,32 +97,33 @@ def fit(
     return {name: round(float(weight), 3) for name, weight in zip(names, weights, strict=True)}
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+def balanced(groups: Sequence[Hashable]) -> list[float]:
+    """Return the weight of each example, so that all groups have the same total weight."""
+    sizes = Counter(groups)
+    return [0.5 / sizes[group] for group in groups]
+
+
+class Example(NamedTuple):
     """A question to an index that answers it, or does not."""
 
     of: str  # its set
     features: Features
-    is_answered: bool
-    is_removed: bool = False  # whether its relevant passages were left out
+    answer: str  # "there", "removed" from the index, or "none"
 
 
-async def ask_twice(
-    index: SearchIndex, of: str, topics: Iterable[tuple[str, str]], qrels: Qrels
-) -> list[Example]:
+async def ask_twice(index: SearchIndex, of: str, topics: Mapping[str, str], qrels: Qrels) -> list[Example]:
     """Ask questions with their relevant papers or passages, and without them."""
-    examples = []
-    collapse = index.manifest.unit == "paper"
-    for query_id, question in topics:
+    examples, collapse = [], index.manifest.unit == "paper"
+    for query_id, question in topics.items():
         request = SearchRequest(question, k=EVIDENCE, collapse=collapse)
         relevant = [judged for judged, grade in qrels.get(query_id, {}).items() if grade > 0]
         found = await _answerability(index, request)
-        examples.append(Example(of, found, is_answered=bool(relevant)))
+        examples.append(Example(of, found, "there" if relevant else "none"))
         if relevant:
             parts = PARTS if collapse else ("",)
             without = Filters(without=tuple(judged + part for judged in relevant for part in parts))
             found = await _answerability(index, replace(request, filters=without))
-            examples.append(Example(of, found, is_answered=False, is_removed=True))
+            examples.append(Example(of, found, "removed"))
     return examples
 
 
@@ -154,77 +136,64 @@ async def _answerability(index: SearchIndex, request: SearchRequest) -> dict[str
 
 def all_examples(bench: Bench, data: Path, step: int) -> Iterator[Example]:
     """Ask the questions of all four sets."""
-    plain = [topic for topic in read_lines(PLAIN / "topics.jsonl") if topic["half"] == "tune"]
-    judged = read_qrels(PLAIN / "qrels.txt")
-    asked: list[tuple[str, Collection, Mapping[str, str], Qrels]] = [
-        (
-            "plain",
-            collection,
-            {topic["query_id"]: topic["question"] for topic in plain if topic["corpus"] == name},
-            judged,
-        )
-        for name, collection in CORPORA.items()
-    ]
+    plain, judged = read_lines(PLAIN / "topics.jsonl"), read_qrels(PLAIN / "qrels.txt")
+    asked: list[tuple[str, Collection, Mapping[str, str], Qrels]] = []
+    for name, collection in CORPORA.items():
+        subject = "tune", name
+        own = [topic for topic in plain if (topic["half"], topic["corpus"]) == subject]
+        asked.append(("plain", collection, {topic["query_id"]: topic["question"] for topic in own}, judged))
     asked.append(("sample", OF_SAMPLE, *questions(data, OF_SAMPLE, "dev")))
-    asked += [
-        (collection.name, collection, *questions(data, collection, "train", step))
-        for collection in COLLECTIONS
-        if "train" in collection.splits
-    ]
+    asked += [(name, BY_NAME[name], *questions(data, BY_NAME[name], "train", step)) for name in TYDI]
     for of, collection, topics, qrels in asked:
         with bench.open(collection) as index:
-            yield from asyncio.run(ask_twice(index, of, topics.items(), qrels))
+            yield from asyncio.run(ask_twice(index, of, topics, qrels))
 
 
 def effects(examples: Sequence[Example], weights: Weights) -> tuple[list[Row], list[Row]]:
     """Return the AUROC of each set, and the effects of thresholds."""
-
-    def likelihoods(of: str, *, is_answered: bool, is_removed: bool = False) -> list[float]:
-        return [
-            likelihood(weights, example.features)
-            for example in examples
-            if (example.of, example.is_answered, example.is_removed) == (of, is_answered, is_removed)
-        ]
-
-    sets = dict.fromkeys(example.of for example in examples)
-    answered = {of: likelihoods(of, is_answered=True) for of in sets}
+    of: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for example in examples:
+        of[example.of, example.answer].append(likelihood(weights, example.features))
+    answered = {name: scores for (name, answer), scores in of.items() if answer == "there"}
     areas: list[Row] = [
         {
-            "set": of,
+            "set": name,
             **{
-                f"AUROC, {name}": area_under_curve(scores, others)
-                for name, is_removed in (("out of scope", False), ("removed", True))
-                if (others := likelihoods(of, is_answered=False, is_removed=is_removed))
+                f"AUROC, {shown}": area_under_curve(scores, of[name, answer])
+                for shown, answer in (("out of scope", "none"), ("removed", "removed"))
+                if of[name, answer]
             },
         }
-        for of, scores in answered.items()
+        for name, scores in answered.items()
     ]
-    outside, thresholds = np.array(likelihoods("plain", is_answered=False)), list[Row]()
+    thresholds: list[Row] = []
     for share in SHARES:
-        threshold = float(np.quantile(answered["plain"], 1 - share))
-        kept = {
-            f"{of} answered": float(np.mean(np.array(of_set) >= threshold)) for of, of_set in answered.items()
-        }
-        declined = float(np.mean(outside < threshold))
-        thresholds.append({"threshold": f"{threshold:.3f}", "out of scope declined": declined, **kept})
+        least = float(np.quantile(answered["plain"], 1 - share))
+        kept = {f"{name} answered": _above(least, scores) for name, scores in answered.items()}
+        declined = 1 - _above(least, of["plain", "none"])
+        thresholds.append({"threshold": f"{least:.3f}", "out of scope declined": declined, **kept})
     return areas, thresholds
+
+
+def _above(least: float, scores: Sequence[float]) -> float:
+    return fmean(score >= least for score in scores)
 
 
 async def judged_passages(
     index: SearchIndex, topics: Mapping[str, str], qrels: Qrels
 ) -> dict[str, list[Judged]]:
     """Retrieve for every question; keep, by measure, questions that find relevant and other passages."""
-    settings, judged = RetrieverSettings(), dict[str, list[Judged]]()
+    settings, judged = RetrieverSettings(), defaultdict[str, list[Judged]](list)
     for query_id, question in topics.items():
         request = SearchRequest(question, k=RETRIEVED)
         hits = (await index.run(search_passages, request, settings)).hits
         relevant = [qrels.get(query_id, {}).get(hit.passage_id, 0) > 0 for hit in hits]
         if len(set(relevant)) > 1:
             rows: list[Features] = [*await index.run(word_features, question, hits, settings)]
-            judged.setdefault("words", []).append(list(zip(rows, relevant, strict=True)))
+            judged["words"].append(list(zip(rows, relevant, strict=True)))
             if (leads := await index.run(cosine_leads, question, hits)) is not None:
                 rows = [{"lead": lead or 0.0} for lead in leads]
-                judged.setdefault("cosine", []).append(list(zip(rows, relevant, strict=True)))
+                judged["cosine"].append(list(zip(rows, relevant, strict=True)))
     return judged
 
 
@@ -282,7 +251,7 @@ def fit_papers(collections: Iterable[Sequence[RankedQuestion]]) -> dict[str, flo
         for question in asked:
             pairs += question.papers
             weighing += [of_collection / len(asked)] * len(question.papers)
-    return fit([features for features, _ in pairs], [relevant for _, relevant in pairs], weighing=weighing)
+    return fit(pairs, weighing)
 
 
 def _wanted(asked: Sequence[RankedQuestion]) -> float:
@@ -298,18 +267,18 @@ def paper_rows(ranked: Mapping[str, Sequence[RankedQuestion]], *, fitted: bool) 
             for question in answered
             for features, relevant in question.papers
         ]
-        row: dict[str, str | float] = {
+
+        def mean_f(weights: Weights) -> float:
+            return fmean(question.f(question.length(weights)) for question in answered)  # noqa: B023
+
+        others = (of for other, of in ranked.items() if other != name)
+        yield {
             "collection": name,
             "questions": len(answered),
             "relevant": _wanted(asked),
             **{f"F@{first}": fmean(question.f(first) for question in answered) for first in FIXED},
-            "F": fmean(question.f(question.length(WEIGHTS)) for question in answered),
-        }
-        if fitted:
-            others = fit_papers(of for other, of in ranked.items() if other != name)
-            row["F, left out"] = fmean(question.f(question.length(others)) for question in answered)
-        yield {
-            **row,
+            "F": mean_f(WEIGHTS),
+            **({"F, left out": mean_f(fit_papers(others))} if fitted else {}),
             "papers": fmean(question.length(WEIGHTS) for question in answered),
             "Brier": fmean((probability - relevant) ** 2 for probability, relevant in pairs),
             "promised": sum(each for each, _ in pairs) / sum(relevant for _, relevant in pairs),
@@ -329,8 +298,8 @@ def fit_likelihood(home: Path, data: Path, step: int) -> None:
     """Fit the likelihood of an answer, and print the effects of thresholds."""
     with question_bar() as progress:
         examples = list(all_examples(Bench(home, data, progress), data, step))
-    features, sets = [each.features for each in examples], [each.of for each in examples]
-    weights = fit(features, [each.is_answered for each in examples], balanced=True, sets=sets)
+    judged = [(example.features, example.answer == "there") for example in examples]
+    weights = fit(judged, balanced([(each.of, each.answer == "there") for each in examples]))
     echo_json(weights)
     for rows in effects(examples, weights):
         echo_lines(["", *table_of(rows)])
@@ -341,23 +310,24 @@ def fit_likelihood(home: Path, data: Path, step: int) -> None:
 @data_option
 @names_option(TYDI)
 @click.option("--fit", "fitting", is_flag=True, help="Fit the weights on the training questions.")
-@click.option("--step", default=1, show_default=True, help="Take every STEP-th question.")
+@step_option
 def fit_passages(home: Path, data: Path, names: tuple[str, ...], fitting: bool, step: int) -> None:
     """Measure relevance by words and cosine on the tydi questions."""
-    rows, together = list[Row](), dict[str, list[tuple[Features, bool]]]()
+    rows, together = list[Row](), defaultdict[str, list[tuple[Features, bool]]](list)
     weights: Mapping[str, Weights] = {"words": WORD_WEIGHTS, "cosine": PASSAGES}
     with question_bar() as progress:
         bench = Bench(home, data, progress)
-        for collection in (each for each in COLLECTIONS if each.name in (names or TYDI)):
-            topics, qrels = questions(data, collection, "train" if fitting else "dev", step)
-            with bench.open(collection) as index:
+        for name in names or TYDI:
+            topics, qrels = questions(data, BY_NAME[name], "train" if fitting else "dev", step)
+            with bench.open(BY_NAME[name]) as index:
                 judged = asyncio.run(judged_passages(index, topics, qrels))
             for measure, asked in judged.items():
-                together.setdefault(measure, []).extend(pair for question in asked for pair in question)
-                subject = {"questions of": collection.name, "measure": measure}
+                together[measure] += (pair for question in asked for pair in question)
+                subject = {"questions of": name, "measure": measure}
                 rows.append({**subject, **passage_figures(asked, weights[measure])})
     if fitting:
-        echo_json({measure: fit(*zip(*of, strict=True), balanced=True) for measure, of in together.items()})
+        weighing = {measure: balanced([relevant for _, relevant in of]) for measure, of in together.items()}
+        echo_json({measure: fit(of, weighing[measure]) for measure, of in together.items()})
     else:
         echo_lines(table_of(rows))
 
@@ -372,11 +342,10 @@ def fit_paper_lists(home: Path, data: Path, *, fits: bool, unseen: bool, as_json
     """Report F of the lists and of fixed numbers of papers."""
     if fits and unseen:
         raise click.UsageError("nothing is fitted on the unseen collections; leave out --fit or --unseen")
-    of_scifact = [collection for collection in COLLECTIONS if collection.name == "scifact"]
     ranked: dict[str, list[RankedQuestion]] = {}
     with question_bar() as progress:
         bench = Bench(home, data, progress)
-        for each in present(data, (*of_scifact, HELD_OUT) if unseen else (*TRAINING, OF_SAMPLE)):
+        for each in present(data, (BY_NAME["scifact"], HELD_OUT) if unseen else (*TRAINING, OF_SAMPLE)):
             with bench.open(each) as index:
                 ranked[each.name] = asyncio.run(ranked_questions(index, *questions(data, each, "dev")))
     rows = list(paper_rows(ranked, fitted=not unseen))

@@ -10,26 +10,25 @@ reports the share of right items, and the share of right items that are still mi
 
 import json
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 import click
 
-from base.sample import SAMPLE
 from base.terminal.output import echo_lines
 from indexer.glossary.pairs import Source
 from indexer.glossary.storage import TIER_OF, Glossary
 from indexer.ingest import IngestRequest, build_index
-from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from indexer.versions.store.build_folder import GLOSSARY
 from indexer.versions.store.engines import open_store
-from tools.bench import Row, data_option, echo_rows, home_option, names_option
-from tools.collections import read_lines
+from tools.bench import Row, data_option, folder_option, home_option, names_option, table_command
+from tools.collections import OF_SAMPLE, TRAINING, read_lines
 
 NAMES = ("sample", "autorag-ko", "belebele-ko", "korquad-500", "welfare-ko")
+COLLECTIONS = {collection.name: collection for collection in (OF_SAMPLE, *TRAINING)}
 SOURCES = tuple(source for source in get_args(Source) if source not in TIER_OF)
 PAIR, ABBREVIATION = "pair", "abbreviation"
 DRAWN, SEED = 300, 1
@@ -49,9 +48,8 @@ class Mined(NamedTuple):
 
 def mined(name: str, data: Path, settings: IndexerSettings) -> tuple[list[Mined], list[str]]:
     """Index a collection; return its mined pairs and abbreviations, and the texts of its passages."""
-    own, shared = SAMPLE / "papers.jsonl", data / "training" / name / "corpus.jsonl.gz"
-    corpus = own if name == "sample" else shared
-    build_index(IngestRequest(name=name, paths=[str(corpus)], rebuild=True), settings)
+    paths = [str(data / COLLECTIONS[name].corpus)]
+    build_index(IngestRequest(name=name, paths=paths, rebuild=True), settings)
     with open_store(settings, name) as store:
         manifest = store.manifest()
         texts = [f"{each.title} {each.text} {each.title2}" for each in store.stored_passages(manifest)]
@@ -71,11 +69,6 @@ def counts_of(name: str, found: Sequence[Mined]) -> Row:
     by_source = Counter(source for pair in pairs for source in pair.sources)
     counts = {"pairs": len(pairs), **{source: by_source[source] for source in SOURCES}}
     return {"collection": name, **counts, "abbreviations": len(found) - len(pairs)}
-
-
-def drawn(found: Sequence[Mined], most: int = DRAWN) -> list[Mined]:
-    """Draw a sample with a fixed seed; all items of a list shorter than `most`."""
-    return sorted(random.Random(SEED).sample(sorted(found), min(most, len(found))))  # noqa: S311 - no secret
 
 
 def around(item: Mined, texts: Iterable[str]) -> str:
@@ -102,46 +95,44 @@ def judged_rows(judged: Sequence[Mapping[str, Any]], found: Iterable[Mined]) -> 
     `judged` are records of a list; those whose "right" is null are left out.
     """
     now = {item[:4] for item in found}
-    items = [(tuple(each[name] for name in Mined._fields[:4]), each["right"]) for each in judged]
-    for collection, kind in sorted({item[:2] for item, right in items if right is not None}):
-        of_it = [each for each in items if each[0][:2] == (collection, kind) and each[1] is not None]
-        right = [item for item, is_right in of_it if is_right]
+    verdicts: dict[tuple[str, str], list[tuple[bool, bool]]] = defaultdict(list)  # right, still mined
+    for each in judged:
+        item = tuple(each[name] for name in Mined._fields[:4])
+        if each["right"] is not None:
+            verdicts[each["collection"], each["kind"]].append((each["right"], item in now))
+    for (collection, kind), of_it in sorted(verdicts.items()):
+        right = [is_mined for is_right, is_mined in of_it if is_right]
         yield {
             "collection": collection,
             "kind": kind,
             "judged": len(of_it),
             "right": len(right),
             "precision": len(right) / len(of_it),
-            "still mined": sum(item in now for item in right) / len(right) if right else 0.0,
+            "still mined": sum(right) / (len(right) or 1),
         }
 
 
-@click.command()
+@table_command
 @home_option
 @data_option
 @names_option(NAMES)
 @click.option("--list", "listing", is_flag=True, help="Print a sample to judge, as JSON lines.")
-@click.option(
-    "--judged",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A judged list; report its precision.",
-)
-@json_option
+@folder_option("--judged", "A judged list; report its precision.")
 def main(
-    home: Path, data: Path, names: tuple[str, ...], listing: bool, judged: Path | None, as_json: bool
-) -> None:
+    home: Path, data: Path, names: tuple[str, ...], listing: bool, judged: Path | None
+) -> Iterable[Row] | None:
     """Index collections and report the content of their glossaries."""
-    found: dict[str, list[Mined]] = {}
-    texts: dict[str, list[str]] = {}
-    for name in names or NAMES:
-        found[name], texts[name] = mined(name, data, IndexerSettings(home=home))
-    everything = [item for of_it in found.values() for item in of_it]
+    found = {name: mined(name, data, IndexerSettings(home=home)) for name in names or NAMES}
+    everything = sorted(item for items, _ in found.values() for item in items)
     if listing:
-        echo_lines(json.dumps(each, ensure_ascii=False) for each in listed(drawn(everything), texts))
-    elif judged:
-        echo_rows(list(judged_rows(read_lines(judged), everything)), as_json=as_json)
-    else:
-        echo_rows([counts_of(name, of_it) for name, of_it in found.items()], as_json=as_json)
+        draw = random.Random(SEED)  # noqa: S311 - no secret
+        drawn = sorted(draw.sample(everything, min(DRAWN, len(everything))))
+        texts = {name: of_it for name, (_, of_it) in found.items()}
+        echo_lines(json.dumps(each, ensure_ascii=False) for each in listed(drawn, texts))
+        return None
+    if judged:
+        return judged_rows(read_lines(judged), everything)
+    return [counts_of(name, items) for name, (items, _) in found.items()]
 
 
 if __name__ == "__main__":

@@ -19,10 +19,10 @@ instead, and keeps the rows of missing collections.
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any, get_args
+from typing import Any, TypeAlias, get_args
 
 import click
 
@@ -35,7 +35,16 @@ from eval.progress import question_bar
 from eval.runs import Run
 from indexer.settings import EngineName
 from tools.answers import Half, ask, plain_rows, sample_rows
-from tools.bench import Bench, Row, benches, figures_of, home_option, optional_data_option, subject_of
+from tools.bench import (
+    Bench,
+    Row,
+    bench_of,
+    figures_of,
+    folder_option,
+    home_option,
+    optional_data_option,
+    subject_of,
+)
 from tools.collections import (
     BOTH,
     COLLECTIONS,
@@ -51,46 +60,42 @@ from tools.collections import (
     scores_of,
 )
 from tools.hints import hint_rows, hints_of, sample_claims
-from tools.ranking import MEASURES
 
 RECORDED = Path(__file__).parents[1] / "tests" / "golden" / "scores.jsonl"
+MEASURES = ("nDCG@10", "Success@5", "Success@15")
 TOLERANCE = 0.0005
 EVERY = 4  # step of the subset in the daily tests
 FIRST = 5
+Subject: TypeAlias = tuple[tuple[str, str], ...]
 SCOPE = ("table", "collection", "engine", "questions", "of")  # of a row that counts if it is not measured
 
 
-def read_rows(path: Path) -> list[Row]:
-    """Read the recorded rows; none if there is no file."""
-    return list(read_lines(path)) if path.exists() else []
-
-
-def find_drift(recorded: Sequence[Row], measured: Sequence[Row]) -> list[tuple[str, ...]]:
+def find_drift(recorded: Iterable[Row], measured: Iterable[Row]) -> list[tuple[str, ...]]:
     """Return the figures that differ: subject, name, recorded and measured value, and their difference.
 
     A recorded row that was not measured counts if any row of its table, collection and engine was.
     """
-    scopes = {_scope(row) for row in measured}
-    old, new = _by_subject(row for row in recorded if _scope(row) in scopes), _by_subject(measured)
+    old, new = ({_subject(row): figures_of(row) for row in rows} for rows in (recorded, measured))
+    scopes = {_scope(subject) for subject in new}
     drift = []
-    for subject in dict.fromkeys([*new, *old]):
+    for subject in [*new, *(each for each in old if each not in new and _scope(each) in scopes)]:
         before, now = old.get(subject, {}), new.get(subject, {})
         for name in dict.fromkeys([*before, *now]):
             one, other = before.get(name), now.get(name)
-            both = f"{other - one:+.4f}" if one is not None and other is not None else ""
             # Recorded figures have four places.
             if one is None or other is None or abs(one - round(other, 4)) >= TOLERANCE + 1e-9:
                 shown = ["–" if figure is None else f"{figure:.4f}" for figure in (one, other)]
+                both = "" if one is None or other is None else f"{other - one:+.4f}"
                 drift.append((" ".join(value for _, value in subject), name, *shown, both))
     return drift
 
 
-def _scope(row: Row) -> tuple[str | None, ...]:
-    return tuple(subject_of(row).get(name) for name in SCOPE)
+def _subject(row: Row) -> Subject:
+    return tuple(subject_of(row).items())
 
 
-def _by_subject(rows: Any) -> dict[tuple[tuple[str, str], ...], Mapping[str, float]]:
-    return {tuple(subject_of(row).items()): figures_of(row) for row in rows}
+def _scope(subject: Subject) -> tuple[str | None, ...]:
+    return tuple(dict(subject).get(name) for name in SCOPE)
 
 
 def drift_table(drift: Sequence[tuple[str, ...]]) -> list[str]:
@@ -107,17 +112,12 @@ def ranking_rows(
     part = {} if every == 1 else {"questions": f"every {every}"}
     with bench.open(collection) as index:
         runs = bench.runs(index, topics, recorded_strategies(data, collection))
+    subject = {"table": "ranking", "collection": collection.name, "engine": engine}
     measures = (*MEASURES, *collection.measures)
     return [
-        ranking_row(collection.name, engine, method, scores_of(qrels, run, measures).means, **part)
+        {**subject, "method": method, **part, **scores_of(qrels, run, measures)}
         for method, run in runs.items()
     ]
-
-
-def ranking_row(collection: str, engine: str, method: str, means: Mapping[str, float], **more: str) -> Row:
-    """Return the row of a method's mean scores."""
-    subject = {"table": "ranking", "collection": collection, "engine": engine, "method": method}
-    return {**subject, **more, **means}
 
 
 def held_out_rows(bench: Bench) -> Iterator[Row]:
@@ -170,21 +170,19 @@ def measure(bench: Bench, data: Path, engine: EngineName, collections: Sequence[
 @home_option
 @optional_data_option
 @click.option("--engine", type=click.Choice(get_args(EngineName)), default="tantivy", show_default=True)
-@click.option(
-    "--scores", type=click.Path(path_type=Path), default=RECORDED, help="The file of recorded figures."
-)
+@folder_option("--scores", "The file of recorded figures.", default=RECORDED)
 @click.option("--renew", is_flag=True, help="Record the new figures.")
 def main(home: Path, data: Path, engine: EngineName, scores: Path, renew: bool) -> None:
     """Measure methods and answers again, and compare them with the recorded figures."""
     collections = [OF_SAMPLE, *present(data, COLLECTIONS)]
     try:
         with question_bar() as progress:
-            bench = benches(home, data, progress, "golden")[engine]
+            bench = bench_of(engine, home, data, progress, "golden")
             measured = list(measure(bench, data, engine, collections))
     except ResourceError as error:
         echo(str(error), err=True)
         sys.exit(1)
-    recorded = read_rows(scores)
+    recorded: list[Row] = [*read_lines(scores)] if scores.exists() else []
     drift = find_drift(recorded, measured)
     if drift:
         echo_lines(drift_table(drift))
@@ -193,9 +191,8 @@ def main(home: Path, data: Path, engine: EngineName, scores: Path, renew: bool) 
         rounded = (
             {**row, **{name: round(value, 4) for name, value in figures_of(row).items()}} for row in measured
         )
-        rows = {tuple(subject_of(row).items()): row for row in (*recorded, *rounded)}.values()
-        lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
-        write_output(scores, "".join(lines).encode("utf-8"))
+        rows = {_subject(row): row for row in (*recorded, *rounded)}.values()
+        write_output(scores, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode())
         echo(f"recorded in {scores}")
     elif drift:
         sys.exit(1)

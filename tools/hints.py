@@ -9,9 +9,10 @@ the supported claims with hints.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -21,16 +22,14 @@ from generator.answers.answer import SECTIONS
 from generator.checking import Hint, check_sentence
 from indexer.corpora.papers import Paper
 from indexer.files.stored import stored_passages
-from indexer.options import json_option
-from tools.bench import Row, echo_rows, optional_data_option
+from tools.bench import Row, optional_data_option, table_command
 from tools.collections import read_lines
 
 RECORDED = "recorded answers"
 PAIRS = {"within": "one language", "across": "two languages"}
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """A judged claim: its set, and its kind of error or pair of languages."""
 
     of: str
@@ -77,35 +76,35 @@ def hints_of(claims: Iterable[Claim]) -> list[tuple[Claim, Sequence[Hint]]]:
     """Check each claim against the papers of the sample that it cites."""
     papers = (Paper.model_validate_json(json.dumps(record)) for record in read_lines(SAMPLE_PAPERS))
     passages = {each.passage_id: each for paper in papers for each in stored_passages(paper, "paper")}
-    return [
-        (claim, check_sentence(claim.text, [passages[each] for each in claim.citations])[1])
-        for claim in claims
-    ]
+    cited = ((claim, [passages[each] for each in claim.citations]) for claim in claims)
+    return [(claim, check_sentence(claim.text, of)[1]) for claim, of in cited]
 
 
 def hint_rows(hints: Sequence[tuple[Claim, Sequence[Hint]]]) -> list[Row]:
     """Return a row for each set and kind: claims, and claims with a hint."""
-    rows: list[Row] = []
-    for of, kind in dict.fromkeys((claim.of, claim.kind) for claim, _ in hints):
-        row: dict[str, str | int] = {"table": "hints", "set": of, "kind": kind}
-        for supported, name in ((True, "supported"), (False, "unsupported")):
-            subject = (of, kind, supported)
-            found = [
-                bool(each) for claim, each in hints if (claim.of, claim.kind, claim.supported) == subject
-            ]
-            row |= {name: len(found), f"{name} with hint": sum(found)}
-        rows.append(row)
-    return rows
+    counts = Counter((claim.of, claim.kind, claim.supported) for claim, _ in hints)
+    hinted = Counter((claim.of, claim.kind, claim.supported) for claim, found in hints if found)
+    return [
+        {
+            "table": "hints",
+            "set": of,
+            "kind": kind,
+            "supported": counts[of, kind, True],
+            "supported with hint": hinted[of, kind, True],
+            "unsupported": counts[of, kind, False],
+            "unsupported with hint": hinted[of, kind, False],
+        }
+        for of, kind in dict.fromkeys((claim.of, claim.kind) for claim, _ in hints)
+    ]
 
 
-@click.command()
+@table_command
 @optional_data_option
-@json_option
 @click.option("--list", "listing", is_flag=True, help="List the supported claims with hints.")
-def main(data: Path, as_json: bool, listing: bool) -> None:
+def main(data: Path, listing: bool) -> Iterator[Row]:
     """Count the hints of the citation check on judged claims."""
     hints = hints_of([*sample_claims(), *recorded_claims(data / "answers")])
-    echo_rows(hint_rows(hints), as_json=as_json)
+    yield from hint_rows(hints)
     for claim, found in hints if listing else ():
         if claim.supported and found:
             listed = ", ".join(f"{hint.code} {hint.values['text']}" for hint in found)

@@ -16,23 +16,20 @@ which the rules were chosen, `--half even` the others.
 import json
 import re
 import resource
-import time
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
 import click
 
-from base.terminal.columns import table
-from base.terminal.output import echo, echo_json, echo_lines
+from base.terminal.output import echo
 from indexer.corpora.full_text.headings import is_front_heading
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers import read_corpus
-from indexer.options import json_option
+from tools.bench import Row, folder_option, table_command
 from tools.collections import read_lines
 
 DATA = Path("../shared/data/pdfs")
@@ -47,16 +44,6 @@ NOT_COUNTED = re.compile(
     r"(?:select)?bibliography|literaturecited|references?|참고문헌.*|참고자료|acknowledge?ments?|감사의글|사사"
 )
 Record = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """The share of correct values of a field in papers of a language, and the papers that print it."""
-
-    field: str
-    language: str
-    share: float
-    papers: int
 
 
 def letters(text: str) -> str:
@@ -136,58 +123,51 @@ def wanted(gold: Record, field: str) -> Any:
     return value if value or field == "references" else None
 
 
-def scores(golds: Sequence[Record], records: Mapping[str, Record]) -> list[Score]:
-    """Score the records of papers, by file name; a missing record counts as an empty one."""
-    rows = []
+def scores(golds: Sequence[Record], records: Mapping[str, Record]) -> list[Row]:
+    """Return for each field the share of right values and the papers that print it, by language.
+
+    `records` are those of the reader, by file name; a missing one counts as an empty one.
+    """
+    rows: list[Row] = []
     for field, measure in MEASURES.items():
-        for language in LANGUAGES:
-            values = [
-                measure(value, records.get(gold["file"], {}))
-                for gold in golds
-                if language in ("all", gold["language"]) and (value := wanted(gold, field)) is not None
-            ]
-            rows.append(Score(field, language, sum(values) / len(values) if values else 0.0, len(values)))
+        values: dict[str, list[float]] = {language: [] for language in LANGUAGES}
+        for gold in golds:
+            if (value := wanted(gold, field)) is not None:
+                share = measure(value, records.get(gold["file"], {}))
+                values[gold["language"]].append(share)
+                values["all"].append(share)
+        row: dict[str, str | float] = {"field": field}
+        for language, shares in values.items():
+            row |= {language: sum(shares) / (len(shares) or 1), f"{language}, papers": len(shares)}
+        rows.append(row)
     return rows
 
 
-@click.command()
-@click.option(
-    "--data", type=click.Path(path_type=Path), default=DATA, show_default=True, help="The labelled PDFs."
-)
+@table_command
+@folder_option("--data", "The labelled PDFs.", default=DATA)
 @click.option("--half", type=click.Choice(HALVES), help="Read only every other file, by name.")
-@click.option("--records", type=click.Path(path_type=Path), help="Write each record there, as JSON.")
+@folder_option("--records", "Write each record there, as JSON.")
 @click.option("--workers", type=click.IntRange(1, 64), default=2, help="Number of reading processes.")
-@json_option
-def main(data: Path, half: str | None, records: Path | None, workers: int, *, as_json: bool) -> None:
+def main(data: Path, half: str | None, records: Path | None, workers: int) -> list[Row]:
     """Read PDFs that have gold labels, and score the fields of their records."""
     if not (data / "gold.jsonl").is_file():
         raise click.UsageError(f"no gold.jsonl in {data}; set a folder of labelled PDFs: --data DIR")
     golds = read_lines(data / "gold.jsonl")
     if half:
         golds = sorted(golds, key=lambda gold: gold["file"])[HALVES.index(half) :: 2]
-    files, began = [data / "files" / gold["file"] for gold in golds], time.perf_counter()
+    files = [data / "files" / gold["file"] for gold in golds]
     read = [item for item in read_corpus(files, format="pdf", workers=workers) if isinstance(item, Paper)]
-    rate = len(golds) / (time.perf_counter() - began)
-    found = {f"{paper.id}.pdf": paper.record() | {"body": paper.body} for paper in read}
-    for name, record in found.items() if records else ():
-        assert records is not None  # noqa: S101
+    found = {f"{paper.id}.pdf": paper.record() for paper in read}
+    if records:
         records.mkdir(parents=True, exist_ok=True)
-        content = json.dumps({**record, "references": record.get("reference_list", [])}, ensure_ascii=False)
-        (records / name).with_suffix(".json").write_text(content, encoding="utf-8")
-    rows = scores(golds, found)
-    if as_json:
-        echo_json({"scores": [asdict(row) for row in rows], "papers_per_second": rate})
-        return
-    shown = [(f"{row.share:.3f}" if row.papers else "–", str(row.papers)) for row in rows]
-    of_field = zip(*[iter(shown)] * len(LANGUAGES), strict=True)
-    cells = [
-        (field, *(text for pair in of for text in pair)) for field, of in zip(MEASURES, of_field, strict=True)
-    ]
-    echo_lines(table([("field", "ko", "papers", "en", "papers", "all", "papers"), *cells], words=1))
+        for paper in read:
+            record = paper.record()
+            content = {**record, "body": paper.body, "references": record.get("reference_list", [])}
+            file = records / f"{paper.id}.json"
+            file.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    computing = (used.ru_utime + used.ru_stime) / len(golds)
-    speed = f"{rate:.1f} papers per second with {workers} processes"
-    echo(f"\n{speed}, {computing:.2f} s of processor time per paper")
+    echo(f"{(used.ru_utime + used.ru_stime) / len(golds):.2f} s of processor time per paper", err=True)
+    return scores(golds, found)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ PACKAGES = ("indexer", "retriever", "generator", "server")
 MODEL_OR_FOLDER = "a path if it begins with ./ or ../"  # marks a model name that may be a local folder
 # Settings that decide where a key is sent, and who else can read it.
 ADDRESSES = frozenset({"base_url", "url", "ca_certs", "allow_plain_http"})
+LISTS_ALL = "shrag settings lists all settings"
 NAMED_FILE_ONLY = (
     "not from a file that was found"  # marks a setting that only an explicitly named file may enable
 )
@@ -148,7 +149,8 @@ def check_names(file: SettingsFile) -> None:
         elif place in tables:
             why = f"{key} is a table: [{key}], its settings below it"
         elif place not in known:
-            why, remedy = f"there is no setting {key}", _near(key, known)
+            near = ", ".join(setting.key for setting in similar_settings(key))
+            why, remedy = f"there is no setting {key}", f"there is {near}" if near else LISTS_ALL
         elif isinstance(value, dict | bool) and type(value) not in kinds:
             why = f"{key}: it cannot be {'a table' if isinstance(value, dict) else 'true or false'}"
         if why:
@@ -158,27 +160,25 @@ def check_names(file: SettingsFile) -> None:
         check((key,), value)
 
 
-def _near(key: str, known: Mapping[Place, Setting]) -> str:
-    """Suggest settings of the same name or with a similar one."""
-    wanted = key.lower().removeprefix(PREFIX.lower()).replace("__", ".").replace("-", "_")
-    keys = [setting.key for setting in known.values()]
-    same = [each for each in keys if each == wanted or each.endswith(f".{wanted.rpartition('.')[2]}")]
-    near = [wanted] if wanted in same else same or get_close_matches(wanted, keys, 3)
-    return f"there is {', '.join(near)}" if near else "shrag settings lists all settings"
+def similar_settings(name: str) -> list[Setting]:
+    """Return the settings with the same name as an unknown key or variable, or with a similar one."""
+    wanted = name.lower().removeprefix(PREFIX.lower()).replace("__", ".").replace("-", "_")
+    known = {setting.key: setting for setting in all_settings().values()}
+    if wanted in known:
+        return [known[wanted]]
+    same = [each for key, each in known.items() if key.endswith(f".{wanted.rpartition('.')[2]}")]
+    return same or [known[key] for key in get_close_matches(wanted, known, 3)]
 
 
-def source_of(
-    setting: Setting, settings: type[BaseSettings], file: SettingsFile | None, variables: Mapping[str, Any]
-) -> str:
-    """Return the variable or the file that sets a setting, "" if it has its default.
-
-    `variables` is the result of `variables_source` for the class.
-    """
-    inside = setting.place[len(prefix_of(settings)) :]
-    if value_at(variables, inside) is not None:
-        set_ = {name.upper() for name in os.environ}
-        group = variable_at(setting.place[:-1])
-        return setting.variable if setting.variable in set_ or group not in set_ else group
-    if file and value_at(file.values, setting.place) is not None:
-        return str(file.path)
-    return ""
+def sources_of(settings: type[BaseSettings], file: SettingsFile | None) -> dict[Place, str]:
+    """Return the variable or the file that sets each setting of a class, "" for its default."""
+    variables, names = variables_source(settings)(), {name.upper() for name in os.environ}
+    found = {}
+    for place, setting in settings_of(settings).items():
+        group, source = variable_at(place[:-1]), ""
+        if value_at(variables, place[len(prefix_of(settings)) :]) is not None:
+            source = group if group in names and setting.variable not in names else setting.variable
+        elif file and value_at(file.values, place) is not None:
+            source = str(file.path)
+        found[place] = source
+    return found

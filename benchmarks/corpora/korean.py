@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from base.sample import SAMPLE_PAPERS
+from benchmarks.corpora.generated import write_lines
 
 DATA = Path("../shared/data")
 CORPUS = "tydi-goldp/miracl-corpus-v1.0-ko"
@@ -47,11 +48,11 @@ def texts_of(passages: Sequence[Passage]) -> list[str]:
 
 def write_copies(path: Path, passages: Sequence[Passage], copies: int) -> Path:
     """Write several copies of the passages in MIRACL's format, with prefixes in the copies' ids."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8") as file:
-        for copy in range(copies):
-            for passage in passages:
-                identifier = f"{copy}-{passage.docid}" if copy else passage.docid
-                record = passage._replace(docid=identifier)._asdict()
-                file.write(json.dumps(record, ensure_ascii=False) + "\n")
-    return path
+    return write_lines(
+        path,
+        (
+            passage._asdict() | ({"docid": f"{copy}-{passage.docid}"} if copy else {})
+            for copy in range(copies)
+            for passage in passages
+        ),
+    )

@@ -12,6 +12,7 @@ For accuracy the language model compares an answer with reference texts, by the 
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Annotated, Literal, TypeAlias, TypedDict
@@ -21,7 +22,7 @@ from pydantic import BaseModel, StringConstraints
 from eval.statistics import mean_of_known
 from generator.answers.answer import Sentence, cited_passages
 from generator.answers.judging import MOST_CLAIMS, Claim, check_step
-from generator.checking import Check, Hint, check_sentence
+from generator.checking import Check, check_sentence
 from generator.errors import ModelFailed
 from generator.llm import LanguageModel, Reply
 from generator.model_step import ModelStep, constant
@@ -72,22 +73,20 @@ def precise_citations(citations: Citations, verdicts: Mapping[Citations, Verdict
         citations: of the sentence, without repetitions.
         verdicts: on the sentence with all citations and, if that is supported, with each of `parts_of`.
     """
-    whole = _is_supported(verdicts[citations])
+
+    def supported(part: Citations) -> bool | None:
+        return None if verdicts[part] == NOT_JUDGED else verdicts[part] == "supported"
+
+    def relevant(citation: str) -> bool | None:
+        alone, others = supported((citation,)), supported(_without(citations, citation))
+        if alone or others is False:
+            return True
+        return None if None in {alone, others} else False
+
+    whole = supported(citations)
     if not whole or len(citations) == 1:
         return [whole] * len(citations)
-    return [_is_relevant(each, citations, verdicts) for each in citations]
-
-
-def _is_relevant(citation: str, citations: Citations, verdicts: Mapping[Citations, Verdict]) -> bool | None:
-    alone = _is_supported(verdicts[(citation,)])
-    others = _is_supported(verdicts[_without(citations, citation)])
-    if alone or others is False:
-        return True
-    return None if alone is None or others is None else False
-
-
-def _is_supported(verdict: Verdict) -> bool | None:
-    return None if verdict == NOT_JUDGED else verdict == "supported"
+    return [relevant(each) for each in citations]
 
 
 def _without(citations: Citations, citation: str) -> Citations:
@@ -121,50 +120,36 @@ async def judge_sentences(
     model: LanguageModel | None,
 ) -> list[Judged]:
     """Judge each sentence, then the parts of the citations of supported sentences."""
+    hints: dict[Claim, list[str]] = {}
+
+    async def verdicts_on(claims: Sequence[Claim]) -> dict[Claim, Verdict]:
+        """Return the verdict on each claim; a call of the model has at most MOST_CLAIMS."""
+        verdicts = {}
+        for claim in claims:
+            check, of_claim = check_sentence(claim.text, cited_passages(claim.citations, passages))
+            hints[claim] = [hint.code for hint in of_claim]
+            verdicts[claim] = WITHOUT_MODEL.get(check, NOT_JUDGED)
+        asked = [claim for claim, verdict in verdicts.items() if verdict == NOT_JUDGED and model]
+        for first in range(0, len(asked), MOST_CLAIMS):
+            batch = asked[first : first + MOST_CLAIMS]
+            assert model is not None  # noqa: S101 - else nothing is asked
+            with suppress(ModelFailed):
+                found = await check_step(batch, passages, language, model.settings.revision).call(model)
+                assert found.value is not None  # noqa: S101 - only a fallback has no verdicts
+                verdicts |= {claim: verdict for claim, (verdict, _) in found.value.by_claim.items()}
+        return verdicts
+
     claims = [Claim(sentence.text, sentence.citations) for sentence in sentences]
-    checked = {claim: _check(claim, passages) for claim in claims}
-    verdicts = await _verdicts(checked, passages, language, model)
+    verdicts = await verdicts_on(claims)
     supported = [claim for claim in claims if verdicts[claim] == "supported"]
     parts = [Claim(claim.text, part) for claim in supported for part in parts_of(claim.citations)]
-    verdicts |= await _verdicts({part: _check(part, passages) for part in parts}, passages, language, model)
+    verdicts |= await verdicts_on(parts)
     judged = []
     for claim in claims:
         of_citations = {of.citations: verdict for of, verdict in verdicts.items() if of.text == claim.text}
-        _, hints = checked[claim]
-        judged.append(
-            Judged(
-                verdict=verdicts[claim],
-                precise=precise_citations(claim.citations, of_citations),
-                hints=[hint.code for hint in hints],
-            )
-        )
+        precise = precise_citations(claim.citations, of_citations)
+        judged.append(Judged(verdict=verdicts[claim], precise=precise, hints=hints[claim]))
     return judged
-
-
-def _check(claim: Claim, passages: Sequence[StoredPassage]) -> tuple[Check, tuple[Hint, ...]]:
-    return check_sentence(claim.text, cited_passages(claim.citations, passages))
-
-
-async def _verdicts(
-    checked: Mapping[Claim, tuple[Check, tuple[Hint, ...]]],
-    passages: Sequence[StoredPassage],
-    language: Language,
-    model: LanguageModel | None,
-) -> dict[Claim, Verdict]:
-    """Return the verdict on each checked claim; a call of the model has at most MOST_CLAIMS."""
-    verdicts = {claim: WITHOUT_MODEL.get(check, NOT_JUDGED) for claim, (check, _) in checked.items()}
-    if model is None:
-        return verdicts
-    asked = [claim for claim, verdict in verdicts.items() if verdict == NOT_JUDGED]
-    for first in range(0, len(asked), MOST_CLAIMS):
-        batch = asked[first : first + MOST_CLAIMS]
-        try:
-            found = await check_step(batch, passages, language, model.settings.revision).call(model)
-        except ModelFailed:
-            continue
-        assert found.value is not None  # noqa: S101 - only a fallback has no verdicts
-        verdicts |= {claim: verdict for claim, (verdict, _) in found.value.by_claim.items()}
-    return verdicts
 
 
 class GradedAnswer(BaseModel):

@@ -29,16 +29,15 @@ def rouge_l(answer: str, references: Iterable[str], *, stem: bool = False) -> fl
 
     `stem` stems English words of more than three letters, as the option `use_stemmer` of rouge-score.
     """
-    return max((_rouge_l(answer, reference, stem) for reference in references), default=0.0)
-
-
-def _rouge_l(answer: str, reference: str, stem: bool) -> float:
-    korean = "ko" in (language_of(answer), language_of(reference))
-    written, expected = (
-        korean_tokens(text) if korean else english_tokens(text, stem=stem) for text in (answer, reference)
-    )
-    common = LCSseq.similarity(written, expected)
-    return 2 * common / (len(written) + len(expected)) if common else 0.0
+    scores = [0.0]
+    for reference in references:
+        korean = "ko" in (language_of(answer), language_of(reference))
+        written, expected = (
+            korean_tokens(text) if korean else english_tokens(text, stem=stem) for text in (answer, reference)
+        )
+        common = LCSseq.similarity(written, expected)
+        scores.append(2 * common / (len(written) + len(expected)) if common else 0.0)
+    return max(scores)
 
 
 def english_tokens(text: str, *, stem: bool = False) -> list[str]:

@@ -82,11 +82,8 @@ def abstention_tables(decided: Mapping[str, Sequence[Decision]]) -> tuple[Table,
     counts: list[tuple[Cell, ...]] = []
     measures: list[tuple[Cell, ...]] = []
     for name, of in decided.items():
-        row: list[Cell] = [name]
-        for has_relevant in (True, False):
-            group = [each.answered for each in of if each.has_relevant == has_relevant]
-            row += [len(group), sum(group), len(group) - sum(group)]
-        counts.append(tuple(row))
+        groups = ([each.answered for each in of if each.has_relevant == kind] for kind in (True, False))
+        counts.append((name, *(n for group in groups for n in (len(group), sum(group), group.count(False)))))
         wrong, best = [each.error for each in of if each.answered], best_risks([each.error for each in of])
         rates = (len(wrong) / len(of), mean_of_known(wrong))
         measures.append((name, auroc(of), fmean(_risks(of)), fmean(best), *rates))
@@ -108,34 +105,26 @@ def risk_coverage_figure(decided: Mapping[str, Sequence[Decision]]) -> Figure:
     quoted = shown[QUOTED]
     curves = {name: _risks(of) for name, of in shown.items()}
     curves["best possible order"] = best_risks([each.error for each in quoted])
+    by_coverage = [
+        Line(name, tuple(risk_at(place, of) for place in COVERAGES)) for name, of in curves.items()
+    ]
     without = "the same, relevant papers removed" if removed else "topics without relevant papers"
+    groups = {"topics with relevant papers": True, without: False}
+    by_threshold = [
+        Line(label, tuple(fmean(each >= place for each in group) for place in THRESHOLDS))
+        for label, has_relevant in groups.items()
+        if (group := _likelihoods(quoted, has_relevant))
+    ]
     asked = "Topics with relevant papers, searched with and without these. " if removed else ""
+    risk, answered = "risk: share of errors among the answers", "share of topics answered"
+    title = f"Answered topics by threshold (in use: {THRESHOLD})"
     return Figure(
         "risk-coverage",
         f"{asked}Left: errors among the answers, if only the topics of highest likelihood are answered; "
         "lower is better. Right: topics whose likelihood reaches a threshold, for quoted sentences; the "
         "further apart the lines, the better.",
         (
-            Panel(
-                "Risk by coverage",
-                "coverage: share of topics answered",
-                "risk: share of errors among the answers",
-                COVERAGES,
-                tuple(
-                    Line(name, tuple(risk_at(place, of) for place in COVERAGES))
-                    for name, of in curves.items()
-                ),
-            ),
-            Panel(
-                f"Answered topics by threshold (in use: {THRESHOLD})",
-                "threshold of the likelihood",
-                "share of topics answered",
-                THRESHOLDS,
-                tuple(
-                    Line(label, tuple(fmean(each >= place for each in likelihoods) for place in THRESHOLDS))
-                    for label, has_relevant in (("topics with relevant papers", True), (without, False))
-                    if (likelihoods := _likelihoods(quoted, has_relevant))
-                ),
-            ),
+            Panel("Risk by coverage", f"coverage: {answered}", risk, COVERAGES, tuple(by_coverage)),
+            Panel(title, "threshold of the likelihood", answered, THRESHOLDS, tuple(by_threshold)),
         ),
     )

@@ -45,7 +45,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -54,7 +54,7 @@ from base.errors import InvalidCall
 from base.files.durable import cause_of
 from base.files.regular_files import read_regular
 from eval.errors import BadTopics
-from eval.files import Digest
+from eval.files import Input, Source
 from generator.answers.answer import EMPHASIS, SECTIONS, Answer, not_checked_line
 
 LARGEST_MAPPING, LARGEST_TABLE = 1_000_000, 64_000_000  # bytes
@@ -116,8 +116,7 @@ class ChallengeMapping(_Table):
     document: DocumentForm = DocumentForm()
 
 
-@dataclass(frozen=True, slots=True)
-class ChallengeQuestion:
+class ChallengeQuestion(NamedTuple):
     """A question, and the ids or titles of its relevant documents; none if it is not judged."""
 
     query_id: str
@@ -146,8 +145,7 @@ class ChallengeAnswer:
         return cls(answer.title, answer.introduction, answer.body or quoted, answer.conclusion)
 
 
-@dataclass(frozen=True, slots=True)
-class AnsweredQuestion:
+class AnsweredQuestion(NamedTuple):
     """A question with its answer and the documents collected for it, best first."""
 
     question: ChallengeQuestion
@@ -178,15 +176,13 @@ def without_signs(answer: ChallengeAnswer) -> ChallengeAnswer:
 
 def plain(text: str) -> str:
     """Return a text without asterisks, and without hyphens and number signs that are signs of layout."""
-    lines = [_plain_line(line) for line in text.splitlines() if not RULE.fullmatch(line)]
+    lines = []
+    for line in text.splitlines():
+        if not RULE.fullmatch(line):
+            while (without := _one_layer_removed(line)) != line:  # as in `**- item**`
+                line = without  # noqa: PLW2901 - until no sign is left
+            lines.append(line)
     return "\n".join(lines).strip()
-
-
-def _plain_line(line: str) -> str:
-    """Remove the signs of a line; removed ones may reveal others, as in `**- item**`."""
-    while (without := _one_layer_removed(line)) != line:
-        line = without
-    return line
 
 
 def _one_layer_removed(line: str) -> str:
@@ -201,47 +197,45 @@ def _one_layer_removed(line: str) -> str:
     return DASH.sub("–", line)
 
 
-def read_mapping(path: str | Path, digest: Digest | None = None) -> ChallengeMapping:
-    """Read a mapping; `digest` hashes the bytes read.
+def read_mapping(source: Source) -> ChallengeMapping:
+    """Read a mapping.
 
     Raises:
         InvalidCall: with file and field; unreadable, not TOML or JSON, an unknown table, column or value.
     """
-    content = _text_of(path, LARGEST_MAPPING, InvalidCall, digest)
+    content = _text_of(source, LARGEST_MAPPING, InvalidCall)
     try:
-        read = json.loads(content) if Path(path).suffix.lower() == ".json" else tomllib.loads(content)
+        read = (json if str(source).lower().endswith(".json") else tomllib).loads(content)
         return ChallengeMapping.model_validate(read)
     except (ValueError, RecursionError) as error:  # a ValidationError is a ValueError
         why = reason(error) if isinstance(error, ValidationError) else error
-        raise InvalidCall(f"{path} is not a mapping: {why}") from None
+        raise InvalidCall(f"{source} is not a mapping: {why}") from None
 
 
-def _text_of(path: str | Path, most: int, error: Callable[[str], Exception], digest: Digest | None) -> str:
+def _text_of(source: Source, most: int, error: Callable[[str], Exception]) -> str:
     """Return the text of a file of at most `most` bytes; raise `error` if it is unreadable or not UTF-8."""
     try:
-        content = read_regular(Path(path), most)
+        content = read_regular(Path(str(source)), most)
         text = content.decode("utf-8-sig")
     except OSError as refused:
-        raise error(f"{path} cannot be read: {cause_of(refused)}") from None
+        raise error(f"{source} cannot be read: {cause_of(refused)}") from None
     except UnicodeDecodeError:
-        raise error(f"{path}: not UTF-8; save the file as UTF-8") from None
-    if digest:
-        digest.update(content)
+        raise error(f"{source}: not UTF-8; save the file as UTF-8") from None
+    if isinstance(source, Input):
+        source.update(content)
     if "\0" in text:
-        raise error(f"{path}: a NUL byte; save the file as UTF-8")
+        raise error(f"{source}: a NUL byte; save the file as UTF-8")
     return text
 
 
-def read_questions(
-    path: str | Path, columns: QuestionColumns, digest: Digest | None = None
-) -> dict[str, ChallengeQuestion]:
-    """Read the questions by id, in the order of the CSV; `digest` hashes the bytes read.
+def read_questions(path: Source, columns: QuestionColumns) -> dict[str, ChallengeQuestion]:
+    """Read the questions by id, in the order of the CSV.
 
     Raises:
         BadTopics: with file and line; a missing column, a row of another length, an empty or repeated id, an
             empty question, or no question.
     """
-    text = _text_of(path, LARGEST_TABLE, BadTopics, digest)
+    text = _text_of(path, LARGEST_TABLE, BadTopics)
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     questions: dict[str, ChallengeQuestion] = {}
     try:
@@ -291,16 +285,11 @@ def written_table(mapping: ChallengeMapping, answered: Sequence[AnsweredQuestion
     file = io.StringIO(newline="")
     rows = csv.writer(file, lineterminator="\n")
     rows.writerow([name for name, _, _ in columns])
-    for each in answered:
-        documents = [mapping.document.format.format(**document) for document in each.documents]
-        values = {
-            "id": each.question.query_id,
-            "question": each.question.question,
-            "answer": each.text,
-            **asdict(each.answer),
-            "documents": mapping.document.separator.join(documents),
-            "": "",
-        }
+    for question, answer, text, collected_documents in answered:
+        documents = [mapping.document.format.format(**document) for document in collected_documents]
+        joined = mapping.document.separator.join(documents)
+        values = {"id": question.query_id, "question": question.question, "answer": text}
+        values |= {**asdict(answer), "documents": joined, "": ""}
         numbered = dict(enumerate(documents))
         rows.writerow(
             numbered.get(number, "") if value == "document" else values[value] for _, value, number in columns

@@ -94,11 +94,11 @@ def __getattr__(name: str) -> click.Command:
         from eval.experiments.report import table_lines
         from eval.experiments.running import run_experiment
 
-        finished = run_experiment(name, call, out, restart=restart, parallel=parallel)
-        for table in finished.outcome.tables:
+        outcome, files = run_experiment(name, call, out, restart=restart, parallel=parallel)
+        for table in outcome.tables:
             echo_lines(table_lines(table))
-        echo_lines([f"note: {note}" for note in finished.outcome.notes], err=True)
-        echo(f"{out}: {', '.join(finished.files)}", err=True)
+        echo_lines([f"note: {note}" for note in outcome.notes], err=True)
+        echo(f"{out}: {', '.join(files)}", err=True)
 
     requires = f" Requires {experiment.requires}." if experiment.requires else ""
     command.help = f"{title} ({source}).{requires}\n\n{experiment.description}"

@@ -31,7 +31,7 @@ Cell: TypeAlias = str | int | float | None  # formatted by `report.py`; None is 
 Record: TypeAlias = Mapping[str, Any]  # JSON
 Rows: TypeAlias = Mapping[str, Sequence[Record | None]]  # one record for each topic
 Column: TypeAlias = Callable[[Sequence[Record]], Cell]
-Value: TypeAlias = Callable[[Record], float]
+Value: TypeAlias = str | Callable[[Record], Any]  # a part of a record, or a function of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,7 @@ def compared(
     value: Value | None = None,
     difference: str = "difference",
     missing: Cell = NEEDS_MODEL,
+    judge: str = "",
 ) -> Table:
     """Return a table with the columns of each row, and its difference to the first row.
 
@@ -69,18 +70,24 @@ def compared(
         value: the value of a topic whose difference is tested; without it there are no differences.
         difference: heading of the difference.
         missing: first cell of a row without records.
+        judge: of the table.
     """
     cells = []
     for name, records in rows.items():
         row: tuple[Cell, ...] = (missing, *[None] * (len(columns) - 1))
         if values := known(records):
             row = tuple(column(values) for column in columns.values())
-        cells.append((name, *row, *(_difference(rows, name, value) if value else ())))
+        cells.append((name, *row, *(_difference(rows, name, value_of(value)) if value else ())))
     tested = difference_columns(difference) if value else ()
-    return Table(title, (kind, *columns, *tested), tuple(cells))
+    return Table(title, (kind, *columns, *tested), tuple(cells), judge)
 
 
-def _difference(rows: Rows, name: str, value: Value) -> tuple[Cell, ...]:
+def value_of(value: Value) -> Callable[[Record], Any]:
+    """Return the function of a record."""
+    return itemgetter(value) if isinstance(value, str) else value
+
+
+def _difference(rows: Rows, name: str, value: Callable[[Record], float]) -> tuple[Cell, ...]:
     first = next(iter(rows))
     pairs = [(a, b) for a, b in zip(rows[first], rows[name], strict=True) if a is not None and b is not None]
     if name == first or not pairs:
@@ -121,14 +128,14 @@ def mean(part: str) -> Column:
     return lambda records: mean_of_known(record[part] for record in records)
 
 
-def percent(of: Callable[[Record], bool]) -> Column:
+def percent(of: Value) -> Column:
     """Return the column of the percentage of records that satisfy a condition."""
-    return lambda records: 100 * fmean(of(record) for record in records)
+    return lambda records: 100 * fmean(map(value_of(of), records))
 
 
-def number(of: Callable[[Record], object]) -> Column:
+def number(of: Value) -> Column:
     """Return the column of the number of records that satisfy a condition."""
-    return lambda records: sum(bool(of(record)) for record in records)
+    return lambda records: sum(map(bool, map(value_of(of), records)))
 
 
 def total(part: str) -> Column:
@@ -136,24 +143,29 @@ def total(part: str) -> Column:
     return lambda records: sum(record[part] for record in records)
 
 
-def wilson_columns(succeeds: Callable[[Record], bool]) -> dict[str, Column]:
+def wilson_columns(of: Value) -> dict[str, Column]:
     """Return the bounds of the 95 % interval of a percentage."""
 
     def bound(place: int) -> Column:
-        return lambda records: 100 * wilson(sum(map(succeeds, records)), len(records))[place]
+        return lambda records: 100 * wilson(sum(map(value_of(of), records)), len(records))[place]
 
     return {"95 % from": bound(0), "to": bound(1)}
 
 
-def seconds_table(topics: Sequence[Record]) -> Table | None:
-    """Return the seconds of a topic by row; None if no topic has seconds by row."""
+def seconds_table(topics: Sequence[Record]) -> tuple[Table, ...]:
+    """Return a table of the seconds of a topic by row; none if no topic has seconds by row."""
     times: dict[str, list[float]] = {}
     for seconds in (topic.get(SECONDS) for topic in topics):
         for name, value in seconds.items() if isinstance(seconds, Mapping) else ():
             times.setdefault(name, []).append(value)
     rows = tuple((name, fmean(of), median(of), max(of), sum(of)) for name, of in times.items())
     columns = ("", "mean", "median", "longest", "all topics")
-    return Table("Seconds of a topic", columns, rows, timed=True) if rows else None
+    return (Table("Seconds of a topic", columns, rows, timed=True),) if rows else ()
+
+
+def share_of(relevant: frozenset[str], found: Iterable[str]) -> float:
+    """Return the share of the relevant documents that were found."""
+    return len(relevant.intersection(found)) / len(relevant)
 
 
 def set_counts(retrieved: Iterable[str], relevant: Collection[str]) -> dict[str, int]:

@@ -8,18 +8,16 @@ one question and their rankings, `summary` the tables from the records of all qu
 import re
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, TypeAlias
 
-from eval.experiments.comparing import ROWS, Record
+from eval.experiments.comparing import ROWS, Record, share_of
 from eval.experiments.materials import ExperimentCall, Materials, opened_materials
 from eval.experiments.report import Outcome
 from eval.runs import Ranking
 from eval.strategies import strategy_of_topic
 from generator.llm import LanguageModel
-from retriever.queries.boolean import Or, Phrase, Query, Term
 from retriever.queries.keywords import Keyword
 from retriever.query_plan import QueryPlan
 from retriever.request import SearchContext, SearchRequest
@@ -33,9 +31,6 @@ ChangeKeywords: TypeAlias = Callable[[Sequence[Keyword]], Sequence[Keyword]]
 ChangePlan: TypeAlias = Callable[[QueryPlan], QueryPlan]
 
 METHOD = "paper"  # Algorithm 1 of SHRAG
-
-# Questions of the running topic for which statistics replaced the strategy of the model.
-unusable_replies: ContextVar[list[str]] = ContextVar("unusable_replies")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +57,7 @@ class Topic:
     materials: Materials
     query_id: str
     question: str
+    unusable: list[str] = field(default_factory=list)  # replies of the model in place of a strategy
 
     @property
     def settings(self) -> RetrieverSettings:
@@ -74,10 +70,12 @@ class Topic:
         grades = self.materials.qrels[self.query_id]
         return frozenset(judged for judged, grade in grades.items() if grade > 0)
 
+    def share(self, found: Iterable[str]) -> float:
+        """Return the share of the relevant documents that were found."""
+        return share_of(self.relevant, found)
+
     async def strategy(self, model: LanguageModel | None = None) -> Strategy | None:
         """Return the recorded strategy, or that of the language model; None leads to statistics.
-
-        A question with an unusable answer of the model is added to `unusable_replies`.
 
         Raises:
             ModelFailed: the language model failed.
@@ -85,25 +83,27 @@ class Topic:
         model = model or self.materials.model
         if self.query_id in self.materials.strategies or model is None:
             return self.materials.strategies.get(self.query_id)
-        strategy = (await strategy_of_topic(SearchRequest(self.question), model)).strategy
+        strategy, _ = await strategy_of_topic(SearchRequest(self.question), model)
         if strategy is None:
-            unusable_replies.get([]).append(self.question)
+            self.unusable.append(self.question)
         return strategy
 
-    async def ranked(self, settings: RetrieverSettings | None = None, **request: Any) -> Ranking:
-        """Return the first documents of a search, in the unit of the index."""
+    def search(self, settings: RetrieverSettings | None = None, **request: Any) -> SearchContext:
+        """Open a search for documents in the unit of the index."""
         asked = SearchRequest(self.question, collapse=self.materials.collapses, **request)
-        context = open_search(self.materials.index, asked, settings or self.settings)
+        return open_search(self.materials.index, asked, settings or self.settings)
+
+    async def ranked(self, settings: RetrieverSettings | None = None, **request: Any) -> Ranking:
+        """Return the first documents of a search."""
+        context = self.search(settings, **request)
         stages = await self.materials.index.run(lambda _: run_stages(context))
-        return _ranking_of(stages, self.materials, asked.k)
+        return _ranking_of(stages, self.materials, context.shown)
 
     async def opened(
         self, k: int, strategy: Strategy | None, settings: RetrieverSettings | None = None
     ) -> "OpenTopic":
         """Choose the keywords of a search for k documents; without a strategy by statistics."""
-        collapse = self.materials.collapses
-        request = SearchRequest(self.question, method=METHOD, k=k, collapse=collapse, strategy=strategy)
-        context = open_search(self.materials.index, request, settings or self.settings)
+        context = self.search(settings, method=METHOD, k=k, strategy=strategy)
         stages = await self.materials.index.run(lambda _: run_stages(context, upto="terms"))
         return OpenTopic(self.materials, context, stages)
 
@@ -155,11 +155,6 @@ def _ranking_of(stages: Stages, materials: Materials, k: int) -> Ranking:
     return [(materials.id_of(hit), score) for hit, score in hits]
 
 
-def share_of(relevant: frozenset[str], found: Iterable[str]) -> float:
-    """Return the share of the relevant documents that were found."""
-    return len(relevant.intersection(found)) / len(relevant)
-
-
 def ids_of(ranking: Ranking) -> list[str]:
     """Return the ids of a ranking, best first."""
     return [found for found, _ in ranking]
@@ -168,22 +163,6 @@ def ids_of(ranking: Ranking) -> list[str]:
 def run_name(row: str) -> str:
     """Return the name of the run of a table's row, for a file."""
     return re.sub(r"[^\w.]+", "-", row).strip("-")
-
-
-def as_phrases(plan: QueryPlan) -> QueryPlan:
-    """Search for a keyword of several tokens as a phrase, instead of any of its tokens."""
-    return replace(
-        plan,
-        queries=tuple(replace(named, query=_with_phrases(named.query)) for named in plan.queries),
-    )
-
-
-def _with_phrases(query: Query) -> Query:
-    if isinstance(query, Or):
-        return Or(tuple(map(_with_phrases, query.clauses)))
-    if isinstance(query, Term) and len(query.tokens) > 1:
-        return Phrase(query.text, tuple(enumerate(query.tokens)), query.field, query.weight)
-    return query
 
 
 @dataclass(frozen=True, slots=True)

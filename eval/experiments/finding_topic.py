@@ -4,13 +4,12 @@ The experiments on paper finding (SPAR, Shi et al. 2025) search with variants of
 search has the counts of `set_measures.py` for its list, and for all papers that it examined or judged.
 """
 
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from http import HTTPStatus
-from pathlib import Path
-from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 from pydantic import Field
 
@@ -20,7 +19,7 @@ from eval.collection import TopicLine
 from eval.experiments.comparing import Record, set_counts
 from eval.experiments.experiment import Results, Topic, TopicResult, result_of
 from eval.experiments.layouts import Day, rows_of
-from eval.experiments.materials import JudgedCall, Materials, Seed, opened_materials, with_sources
+from eval.experiments.materials import JudgedCall, Materials, Seed, opened_materials
 from eval.experiments.paper_identity import JudgedPapers, is_after
 from eval.files import Input
 from eval.runs import Ranking, as_written
@@ -91,45 +90,25 @@ class DatedTopic(TopicLine):
     date: Day = None
 
 
-class PaperInputs(NamedTuple):
-    """Days of the questions, by query_id, and records of judged papers, by id."""
-
-    days: Mapping[str, date]
-    records: Mapping[str, Paper]
-
-
 @contextmanager
 def opened_finding(call: PapersCall) -> Iterator[Materials]:
-    """Open the inputs of a call; `own` are its `PaperInputs`.
-
-    Raises:
-        BadTopics, BadQrels, BadBenchmark: with file and line.
-        InvalidCall: no topic has a relevant judgement, or the index holds passages.
-        UnknownSource, InvalidSource: as `read_declared`.
-        ResourceError: as `open_index`.
-    """
-    with (
-        opened_materials(call, DatedTopic, by_id=call.papers is None) as usual,
-        with_sources(usual, getattr(call, "sources", ())) as materials,
-    ):
+    """Open the inputs of a call; `own` are the records of judged papers by id."""
+    with opened_materials(call, DatedTopic, by_id=call.papers is None) as materials:
         if not materials.collapses:
             raise InvalidCall(
                 f"the index {materials.index.manifest.name!r} holds passages; papers are found in an index "
                 "of papers",
                 remedy="index the papers.jsonl of `experiment import`",
             )
-        inputs, records = dict(materials.inputs), dict[str, Paper]()
-        if call.papers is not None:
-            inputs["papers"] = Input(call.papers)
-            records = {paper.id: paper for _, paper in rows_of(Path(call.papers), Paper, inputs["papers"])}
-        days = {query_id: topic.date for query_id, topic in materials.lines.items() if topic.date}
-        own = PaperInputs(days, records)
+        file = {"papers": Input(call.papers)} if call.papers is not None else {}
+        records = {paper.id: paper for each in file.values() for _, paper in rows_of(each, Paper)}
         notes = ["Published values are of other papers and questions: compare within a table only."]
         if not materials.settings.generator.llm.configured:
             notes.append("Without a language model (--model), rules judge and no queries are added.")
-        if dated := sum(query_id in own.days for query_id in materials.topics):
+        if dated := sum(topic.date is not None for topic in materials.lines.values()):
             notes.append(f"{dated:,} topics have a day: papers that are newer are left out.")
-        yield replace(materials, inputs=inputs, notes=(*notes, *materials.notes), own=own)
+        inputs, notes = {**materials.inputs, **file}, [*notes, *materials.notes]
+        yield replace(materials, inputs=inputs, notes=tuple(notes), own=records)
 
 
 def failed_notes(of: Results) -> tuple[str, ...]:
@@ -151,13 +130,14 @@ class FindingTopic:
     @classmethod
     async def of(cls, topic: Topic) -> "FindingTopic":
         """Read the records of the judged papers, from the index or the file of papers."""
-        own: PaperInputs = topic.materials.own
-        grades = topic.materials.qrels.get(topic.query_id, {})
-        index = index_as_source(topic.materials.index.manifest.name, topic.materials.index)
+        materials, known = topic.materials, topic.materials.own
+        grades = materials.qrels.get(topic.query_id, {})
+        index = index_as_source(materials.index.manifest.name, materials.index)
         indexed = await index.sources[0].source.papers(list(grades))
-        records = {paper_id: own.records[paper_id] for paper_id in grades if paper_id in own.records}
+        records = {paper_id: known[paper_id] for paper_id in grades if paper_id in known}
         records |= {paper_id: found.paper for paper_id, found in indexed.items()}
-        return cls(topic, own.days.get(topic.query_id), JudgedPapers.of(grades, records, held=indexed), index)
+        day = materials.lines[topic.query_id].date
+        return cls(topic, day, JudgedPapers.of(grades, records, held=indexed), index)
 
     @property
     def filters(self) -> Filters:
@@ -177,7 +157,7 @@ class FindingTopic:
         Newer papers and further records of a paper are left out. `own_id` states that the papers have the ids
         of the index, as they do by default if the call names no sources.
         """
-        own_id = self.topic.materials.sources is None if own_id is None else own_id
+        own_id = not self.topic.materials.declared if own_id is None else own_id
         return self.judged.known_ids((each for each in papers if not is_after(each, self.day)), own_id=own_id)
 
     def counts(self, ids: Iterable[str]) -> dict[str, int]:
@@ -193,40 +173,29 @@ class FindingTopic:
             values["this_year"] = self.day.year
         return FindRequest(self.topic.question, **values, without=without)
 
-    @asynccontextmanager
-    async def searched(self, *, in_index: bool = False) -> AsyncIterator[OpenedSources]:
-        """Open the sources of the call; without any, or if `in_index`, return the index."""
-        declared = self.topic.materials.sources
-        if declared is None or in_index:
-            yield self.index
-            return
-        async with declared.open() as sources:
-            yield OpenedSources(sources, models=declared.models)
+    def searched(self, *, in_index: bool = False) -> OpenedSources:
+        """Return the sources of the call; without any, or if `in_index`, the index."""
+        places = self.topic.materials.places
+        return self.index if in_index or places is None else places.together()
 
     async def find(self, *, in_index: bool = False, **options: Any) -> FoundPapers:
         """Find the papers of the topic from scratch in the sources of the call, or in the index."""
-        materials = self.topic.materials
-        if materials.sources and not in_index:
+        materials, opened = self.topic.materials, self.searched(in_index=in_index)
+        if opened is not self.index:
             options["filters"] = self.filters
-        async with self.searched(in_index=in_index) as opened:
-            request = self.request(**options)
-            return await find_in_sources(opened, request, materials.settings, model=materials.model)
+        request = self.request(**options)
+        return await find_in_sources(opened, request, materials.settings, model=materials.model)
 
-    @asynccontextmanager
-    async def resources(
+    def resources(
         self, request: FindRequest, *, in_index: bool = False
-    ) -> AsyncIterator[FindResources]:
+    ) -> AbstractAsyncContextManager[FindResources]:
         """Open the resources of the agents, to call one of them alone."""
         settings, model = self.topic.materials.settings, self.topic.materials.model
-        async with (
-            self.searched(in_index=in_index) as opened,
-            find_resources(opened, request, settings, model) as resources,
-        ):
-            yield resources
+        return find_resources(self.searched(in_index=in_index), request, settings, model)
 
 
 async def search_rows(
-    topic: FindingTopic, variants: Mapping[str, Options], by_model: Iterable[str], listed: str = "papers"
+    topic: FindingTopic, variants: Mapping[str, Options], by_model: Iterable[str] = (), listed: str = "papers"
 ) -> tuple[TopicResult, dict[str, FindingState]]:
     """Search with each variant; return the result of the topic, and the last state of each search.
 
@@ -251,17 +220,6 @@ async def search_rows(
         rankings[name], states[name] = ranking_of(ids), found.state
         failures += failures_of(found.step)
     return result_of(rows, rankings, failures=failures), states
-
-
-def searches(
-    variants: Mapping[str, Options], by_model: Iterable[str] = (), listed: str = "papers"
-) -> Callable[[Topic], Coroutine[Any, Any, TopicResult]]:
-    """Return the topic function of an experiment that searches with variants, as `search_rows`."""
-
-    async def search_of_topic(topic: Topic) -> TopicResult:
-        return (await search_rows(await FindingTopic.of(topic), variants, by_model, listed))[0]
-
-    return search_of_topic
 
 
 def ranking_of(ids: Sequence[str]) -> Ranking:

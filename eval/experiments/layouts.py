@@ -44,7 +44,6 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import date
 from itertools import zip_longest
 from pathlib import Path
@@ -78,7 +77,7 @@ from eval.errors import BadBenchmark
 from eval.experiments.miracl_files import PASSAGES, corpus_name, find_files
 from eval.experiments.paper_identity import arxiv_id
 from eval.experiments.running import json_lines
-from eval.files import Digest, numbered_lines
+from eval.files import Source, numbered_lines
 from indexer.corpora.normal_forms import DOI, normal_doi, normal_title, whole_doi
 from indexer.corpora.papers import FIRST_YEAR, FORBIDDEN_IN_IDENTIFIERS, LAST_YEAR, Paper
 from indexer.corpora.readers.json_records import DECODER
@@ -102,22 +101,14 @@ METADATA: Mapping[str, TypeAdapter[Any]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class BenchmarkQuestion:
+class BenchmarkQuestion(NamedTuple):
     """A question of a benchmark."""
 
     query_id: str  # unique in the benchmark
     question: str  # as typed
     grades: Mapping[str, int]  # by the id of the paper; 0 is judged not relevant
-    day: date | None = (
-        None  # of the question; newer papers cannot be relevant. None if the benchmark has none
-    )
-    attributes: Mapping[str, str | int] = field(default_factory=dict)  # kept with the topic
-
-    def topic(self) -> dict[str, Any]:
-        """Return the line of topics.jsonl."""
-        day = {"date": self.day.isoformat()} if self.day else {}
-        return {"query_id": self.query_id, "question": self.question, **day, **self.attributes}
+    day: date | None = None  # of the question, if it has one; newer papers cannot be relevant
+    attributes: Mapping[str, str | int] = {}  # kept with the topic
 
 
 class Benchmark(NamedTuple):
@@ -126,8 +117,8 @@ class Benchmark(NamedTuple):
     `has_corpus` states that the papers are the corpus to search; else they are only the relevant papers.
     """
 
-    questions: tuple[BenchmarkQuestion, ...]
-    papers: Callable[[], Iterable[PlacedPaper]]
+    questions: Sequence[BenchmarkQuestion]
+    papers: Iterable[PlacedPaper]
     has_corpus: bool = True
 
 
@@ -165,30 +156,31 @@ def file_in(path: Path, *names: str) -> Path:
     return found or path
 
 
-def rows_of(path: Path, row: type[R], digest: Digest | None = None) -> Iterator[tuple[str, R]]:
+def rows_of(source: Source, row: type[R]) -> Iterator[tuple[str, R]]:
     """Yield (place, row) for each row of a file: JSON lines, optionally gzipped, or Parquet.
 
-    Other columns are ignored. A place is `FILE:LINE`. `digest` hashes the bytes of JSON lines.
+    Other columns are ignored. A place is `FILE:LINE`.
 
     Raises:
         BadBenchmark: with file and line; not JSON, a missing field, or a wrong type.
         LibraryMissing: for Parquet, without pyarrow.
     """
-    given = _parquet_rows(path, row) if path.suffix == ".parquet" else _json_rows(path, digest)
+    path = Path(str(source))
+    given = _parquet_rows(path, row) if path.suffix == ".parquet" else _json_rows(source)
     for number, values in given:
-        where = f"{path}:{number}"
+        where = f"{source}:{number}"
         try:
             yield where, row.model_validate(values)
         except ValidationError as error:
             raise BadBenchmark(f"{where}: {reason(error)}") from None
 
 
-def _json_rows(path: Path, digest: Digest | None) -> Iterator[tuple[int, Any]]:
-    for number, line in numbered_lines(path, BadBenchmark, digest):
+def _json_rows(source: Source) -> Iterator[tuple[int, Any]]:
+    for number, line in numbered_lines(source, BadBenchmark):
         try:
             yield number, DECODER.decode(line)
         except (ValueError, RecursionError) as error:
-            raise BadBenchmark(f"{path}:{number}: not JSON ({error})") from None
+            raise BadBenchmark(f"{source}:{number}: not JSON ({error})") from None
 
 
 def _parquet_rows(path: Path, row: type[BaseModel]) -> Iterator[tuple[int, Any]]:
@@ -226,17 +218,13 @@ class ListedPaper(BaseModel):
         return {k: v for k, v in values.items() if v is not None} if isinstance(values, dict) else values
 
     @property
-    def arxiv_id(self) -> str:
-        """The arXiv id without version, or ""."""
-        return arxiv_id(self.arxiv or self.paper_id)
-
-    @property
     def keys(self) -> list[str]:
-        """The normal forms of id and title, by which records are recognised."""
-        return [key for key in (self.arxiv_id, normal_title(self.title)) if key]
+        """The arXiv id without version and the normal form of the title, by which records are recognised."""
+        return [key for key in (arxiv_id(self.arxiv or self.paper_id), normal_title(self.title)) if key]
 
-    def with_record(self, record: "ListedPaper") -> "ListedPaper":
-        """Return the paper with the values that only a record has."""
+    def completed(self, records: Mapping[str, "ListedPaper"]) -> "ListedPaper":
+        """Return the paper with the values that only its record has."""
+        record = next(filter(None, map(records.get, self.keys)), self)
         own = {name: value for name, value in self.model_dump().items() if value}
         return ListedPaper.model_construct(**record.model_dump() | own)
 
@@ -248,41 +236,23 @@ class ListedPaper(BaseModel):
         Raises:
             BadBenchmark: the paper has none of them.
         """
+        preprint, title = arxiv_id(self.arxiv or self.paper_id), normal_title(self.title)
         in_id = DOI.search(normal_doi(self.paper_id))
-        doi, title = whole_doi(self.doi or (in_id[0] if in_id else "")), normal_title(self.title)
-        if not (self.arxiv_id or doi or title):
+        doi = whole_doi(self.doi or (in_id[0] if in_id else ""))
+        if not (preprint or doi or title):
             raise BadBenchmark(f"{where}: a relevant paper has no title, arXiv id or DOI")
         year, address = YEAR.match(self.year or ""), ADDRESS.fullmatch(self.paper_id)
         known = {
             "title": self.title.strip(),
             "doi": doi,
-            "url": f"https://arxiv.org/abs/{self.arxiv_id}" if self.arxiv_id else address and address[0],
+            "url": f"https://arxiv.org/abs/{preprint}" if preprint else address and address[0],
             "abstract": self.abstract,
             "authors": self.authors if isinstance(self.authors, list) else None,
             "year": int(year[0]) if year and FIRST_YEAR <= int(year[0]) <= LAST_YEAR else None,
         }
         title_id = f"title:{hashlib.sha256(title.encode()).hexdigest()[:HASH_CHARACTERS]}"
-        paper_id = f"arxiv:{self.arxiv_id}" if self.arxiv_id else f"doi:{doi}" if doi else title_id
+        paper_id = f"arxiv:{preprint}" if preprint else f"doi:{doi}" if doi else title_id
         return where, {"id": paper_id, **{name: each for name, each in known.items() if each}}
-
-
-Listed: TypeAlias = tuple[str, str, str, Sequence[ListedPaper], date | None]
-
-
-def _benchmark_of(listed: Iterable[Listed]) -> Benchmark:
-    """Make a benchmark of place, query_id, question, papers and day of each line.
-
-    A paper that several questions list occurs once, as it is listed first.
-    """
-    questions: list[BenchmarkQuestion] = []
-    papers: dict[str, PlacedPaper] = {}
-    for where, query_id, question, answers, day in listed:
-        if not answers:
-            raise BadBenchmark(f"{where}: {query_id} has no relevant paper")
-        read = {paper[1]["id"]: paper for paper in (answer.as_paper(where) for answer in answers)}
-        questions.append(BenchmarkQuestion(query_id, question, dict.fromkeys(read, 1), day))
-        papers = read | papers
-    return Benchmark(tuple(questions), papers.values, has_corpus=False)
 
 
 class OriginOfQuestion(BaseModel):
@@ -309,16 +279,10 @@ class AutoScholarRow(BaseModel):
             )
         return self
 
-
-def read_autoscholar(path: Path, split: str) -> Benchmark:
-    """Read a file, or SPLIT.jsonl or AutoScholarQuery_SPLIT.jsonl of a folder."""
-    names = (f"{split}.jsonl", f"AutoScholarQuery_{split}.jsonl", f"AutoScholarQuery/{split}.jsonl")
-    listed: list[Listed] = []
-    for where, row in rows_of(file_in(path, *names), AutoScholarRow):
-        pairs = zip_longest(row.answer, row.answer_arxiv_id, fillvalue="")
-        papers = [ListedPaper(title=title, arxiv=arxiv) for title, arxiv in pairs]
-        listed.append((where, str(row.qid), row.question, papers, row.source_meta.day))
-    return _benchmark_of(listed)
+    def papers(self) -> list[ListedPaper]:
+        """Return the relevant papers."""
+        pairs = zip_longest(self.answer, self.answer_arxiv_id, fillvalue="")
+        return [ListedPaper(title=title, arxiv=arxiv) for title, arxiv in pairs]
 
 
 class SparRow(BaseModel):
@@ -335,19 +299,33 @@ class SparRow(BaseModel):
         """Return the relevant papers, each with the record that `source_meta` has of it."""
         listed = [ListedPaper(title=each) if isinstance(each, str) else each for each in self.answer]
         records = {key: record for record in self.source_meta.answers for key in record.keys}
-        found = ((each, next(filter(None, map(records.get, each.keys)), None)) for each in listed)
-        joined = [each.with_record(record) if record else each for each, record in found]
-        return joined or self.source_meta.answers
+        return [each.completed(records) for each in listed] or self.source_meta.answers
+
+
+def _listed(path: Path, row: type[AutoScholarRow | SparRow]) -> Benchmark:
+    """Read questions with their papers; a paper of several questions occurs once, as it is listed first."""
+    questions: list[BenchmarkQuestion] = []
+    papers: dict[str, PlacedPaper] = {}
+    for where, line in rows_of(path, row):
+        query_id = f"SPARBench_{where.rpartition(':')[2]}" if line.qid is None else str(line.qid)
+        read = {paper[1]["id"]: paper for paper in (each.as_paper(where) for each in line.papers())}
+        if not read:
+            raise BadBenchmark(f"{where}: {query_id} has no relevant paper")
+        grades = dict.fromkeys(read, 1)
+        questions.append(BenchmarkQuestion(query_id, line.question, grades, line.source_meta.day))
+        papers = read | papers
+    return Benchmark(questions, papers.values(), has_corpus=False)
+
+
+def read_autoscholar(path: Path, split: str) -> Benchmark:
+    """Read a file, or SPLIT.jsonl or AutoScholarQuery_SPLIT.jsonl of a folder."""
+    names = (f"{split}.jsonl", f"AutoScholarQuery_{split}.jsonl", f"AutoScholarQuery/{split}.jsonl")
+    return _listed(file_in(path, *names), AutoScholarRow)
 
 
 def read_sparbench(path: Path, split: str) -> Benchmark:
     """Read a file, or spar_bench.jsonl or SPLIT.jsonl of a folder."""
-    listed: list[Listed] = []
-    names = ("spar_bench.jsonl", "SPARBench.jsonl", f"{split}.jsonl")
-    for where, row in rows_of(file_in(path, *names), SparRow):
-        query_id = f"SPARBench_{where.rpartition(':')[2]}" if row.qid is None else str(row.qid)
-        listed.append((where, query_id, row.question, row.papers(), row.source_meta.day))
-    return _benchmark_of(listed)
+    return _listed(file_in(path, "spar_bench.jsonl", "SPARBench.jsonl", f"{split}.jsonl"), SparRow)
 
 
 class BeirPaper(BaseModel):
@@ -376,11 +354,9 @@ def read_beir(path: Path, split: str) -> Benchmark:
     qrels = read_qrels(qrels_file)
     if missing := [query_id for query_id in qrels if query_id not in topics]:
         raise BadBenchmark(f"{qrels_file}: {missing[0]} is not in queries.jsonl")
-    corpus = file_in(path, "corpus.jsonl", "corpus.jsonl.gz")
-    questions = (BenchmarkQuestion(query_id, topics[query_id], grades) for query_id, grades in qrels.items())
-    return Benchmark(
-        tuple(questions), lambda: ((where, row.record()) for where, row in rows_of(corpus, BeirPaper))
-    )
+    corpus = rows_of(file_in(path, "corpus.jsonl", "corpus.jsonl.gz"), BeirPaper)
+    questions = [BenchmarkQuestion(query_id, topics[query_id], grades) for query_id, grades in qrels.items()]
+    return Benchmark(questions, ((where, row.record()) for where, row in corpus))
 
 
 class LitSearchQuery(BaseModel):
@@ -401,6 +377,11 @@ class LitSearchPaper(BaseModel):
     abstract: str | None = None
     citations: list[int] | None = None
 
+    def record(self) -> dict[str, Any]:
+        """Return the record with the keys of `Paper`."""
+        texts = {"title": self.title or "", "abstract": self.abstract or ""}
+        return {"id": str(self.corpusid), **texts, "references": list(map(str, self.citations or ()))}
+
 
 def read_litsearch(path: Path, split: str) -> Benchmark:
     """Read the folder of the benchmark."""
@@ -411,14 +392,8 @@ def read_litsearch(path: Path, split: str) -> Benchmark:
         given = {name: value for name, value in attributes.items() if value not in (None, "")}
         grades = {str(corpusid): 1 for corpusid in row.corpusids}
         questions.append(BenchmarkQuestion(str(number), row.query, grades, attributes=given))
-
-    def papers() -> Iterator[PlacedPaper]:
-        for where, row in _litsearch_rows(path, "corpus_clean", LitSearchPaper):
-            texts = {"title": row.title or "", "abstract": row.abstract or ""}
-            references = list(map(str, row.citations or ()))
-            yield where, {"id": str(row.corpusid), **texts, "references": references}
-
-    return Benchmark(tuple(questions), papers)
+    papers = _litsearch_rows(path, "corpus_clean", LitSearchPaper)
+    return Benchmark(questions, ((where, paper.record()) for where, paper in papers))
 
 
 def _litsearch_rows(path: Path, name: str, row: type[R]) -> Iterator[tuple[str, R]]:
@@ -452,14 +427,13 @@ def read_miracl(path: Path, split: str) -> Benchmark:
             if query_id in qrels:
                 grades = {prefix + passage: grade for passage, grade in qrels[query_id].items()}
                 questions.append(BenchmarkQuestion(prefix + query_id, question, grades))
-
-    def papers() -> Iterator[PlacedPaper]:
-        for language, files in found.items():
-            for where, row in (each for file in files.corpus for each in rows_of(file, MiraclPassage)):
-                passage_id = prefixes[language] + row.docid
-                yield where, {"id": passage_id, "title": row.title, "abstract": row.text, "lang": language}
-
-    return Benchmark(tuple(questions), papers)
+    papers = (
+        (where, {"id": prefixes[lang] + row.docid, "title": row.title, "abstract": row.text, "lang": lang})
+        for lang, files in found.items()
+        for file in files.corpus
+        for where, row in rows_of(file, MiraclPassage)
+    )
+    return Benchmark(questions, papers)
 
 
 # Readers by layout, of the path of a folder or file and a split. They raise BadBenchmark, BadTopics and
@@ -483,7 +457,7 @@ def write_benchmark(benchmark: Benchmark, path: Path, out: Path) -> tuple[str, l
         InvalidCall, OutputNotWritten: the folder cannot be written, or is inside the benchmark.
     """
     questions, seen = benchmark.questions, set[str]()
-    for query_id in (question.query_id for question in questions):
+    for query_id, *_ in questions:
         if not query_id or FORBIDDEN_IN_IDENTIFIERS.search(query_id):
             raise BadBenchmark(
                 f"{path}: {query_id!r} is not a query id: it is empty, or contains white space or "
@@ -500,26 +474,27 @@ def write_benchmark(benchmark: Benchmark, path: Path, out: Path) -> tuple[str, l
         raise not_written(out, error) from None
     for name in (TOPICS, QRELS, PAPERS):
         check_output(out / name, (path,))
-    papers = _write_papers(out / PAPERS, benchmark.papers())
-    judged = [
-        (question.query_id, normalize("NFC", paper_id), grade)  # the normal form of `Paper`
-        for question in questions
-        for paper_id, grade in question.grades.items()
-    ]
-    write_output(out / TOPICS, json_lines(question.topic() for question in questions))
-    lines = (f"{query_id} 0 {paper_id} {grade}\n" for query_id, paper_id, grade in judged)
-    write_output(out / QRELS, "".join(lines).encode())
+    papers, topics, qrels = _write_papers(out / PAPERS, benchmark.papers), [], []
+    missing = set[str]()
+    for query_id, question, grades, day, attributes in questions:
+        date_of = {"date": day.isoformat()} if day else {}
+        topics.append({"query_id": query_id, "question": question, **date_of, **attributes})
+        judged = {normalize("NFC", paper_id): grade for paper_id, grade in grades.items()}  # as in `Paper`
+        qrels += [f"{query_id} 0 {paper_id} {grade}\n" for paper_id, grade in judged.items()]
+        missing |= judged.keys() - papers
+    write_output(out / TOPICS, json_lines(topics))
+    write_output(out / QRELS, "".join(qrels).encode())
     notes = []
     if not benchmark.has_corpus:
         notes.append(
             f"the benchmark has no corpus: {PAPERS} contains the relevant papers, "
             f"which the experiments identify with --papers {PAPERS}"
         )
-    if missing := {paper_id for _, paper_id, _ in judged} - papers:
+    if missing:
         notes.append(f"{counted(len(missing), 'judged paper')} not in the corpus ({min(missing)}, …)")
     if without := sum(max(question.grades.values(), default=0) <= 0 for question in questions):
         notes.append(f"{counted(without, 'question')} without a relevant paper")
-    numbers = {"question": len(questions), "judgement": len(judged), "paper": len(papers)}
+    numbers = {"question": len(questions), "judgement": len(qrels), "paper": len(papers)}
     return ", ".join(counted(number, name) for name, number in numbers.items()), notes
 
 

@@ -1,12 +1,12 @@
 """Inputs of an experiment: its options, an open index, topics, judgements, settings and models."""
 
-import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeAlias
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias
 
 from pydantic import Field
 
@@ -17,33 +17,36 @@ from eval.collection import Qrels, TopicLine, questions_of, read_qrels, read_top
 from eval.errors import NothingJudged
 from eval.files import Input
 from eval.manifest import index_record, sources_record
+from eval.places import Places
 from eval.strategies import RecordedStrategies
 from eval.units import grades_of_papers
 from generator.llm import LanguageModel
 from generator.pipeline import Settings
 from indexer.options import chosen_index
-from indexer.settings import CheckSettings, IndexerSettings
+from indexer.settings import CheckSettings
 from retriever.calls import IndexName
 from retriever.engines import EngineHit
 from retriever.index import SearchIndex, open_index
 from retriever.queries.boolean import EVERYTHING
 from retriever.queries.filters import Filters
 from retriever.sources.configuration import DeclaredSource, read_declared
-from retriever.sources.gathered import SharedModels, open_declared
-from retriever.sources.merging import LimitedSource
 from retriever.stages.hits import Hit
 from retriever.strategy import Strategy
 
 MOST_LOOKED_UP = 10_000  # judged ids
 BY_PAPER = "The qrels judge passages, and the index has papers: the grade of a paper is its highest."
 
+ARGUMENT, LIMIT, ANSWERING = (
+    Flag(argument=True),
+    Flag(section=Section.LIMITS),
+    Flag(section=Section.ANSWERING),
+)
+FILE = Flag(section=Section.PLACE, metavar="FILE")
 
 Documents: TypeAlias = Annotated[
     int, Flag("-k", section=Section.LIMITS), Field(ge=1, le=100, description="Documents for each topic.")
 ]
-Seed: TypeAlias = Annotated[
-    int, Flag(section=Section.LIMITS), Field(ge=0, lt=2**63, description="Seed of the samples.")
-]
+Seed: TypeAlias = Annotated[int, LIMIT, Field(ge=0, lt=2**63, description="Seed of the samples.")]
 Strategies: TypeAlias = Annotated[
     str | None,
     Flag(section=Section.SEARCHING, metavar="FILE"),
@@ -53,6 +56,11 @@ Strategies: TypeAlias = Annotated[
 ]
 
 
+def drawing(seed: int | str) -> random.Random:
+    """Return the generator of samples with a seed."""
+    return random.Random(seed)  # noqa: S311 - not for secrets
+
+
 class ExperimentCall(Call):
     """The options of every experiment; `files` names the fields that are paths of inputs, or None."""
 
@@ -60,7 +68,7 @@ class ExperimentCall(Call):
 
     model: Annotated[
         bool,
-        Flag(section=Section.ANSWERING),
+        ANSWERING,
         Field(description="Use the configured language model; without it, statistics and rules."),
     ] = False
 
@@ -76,12 +84,8 @@ class JudgedCall(IndexCall):
 
     files: ClassVar[tuple[str, ...]] = ("topics", "qrels")
 
-    topics: Annotated[
-        str,
-        Flag(argument=True),
-        Field(description="File of topics: id, tab, question, or JSON lines."),
-    ]
-    qrels: Annotated[str, Flag(argument=True), Field(description="File of judgements, TREC's or BEIR's.")]
+    topics: Annotated[str, ARGUMENT, Field(description="File of topics: id, tab, question, or JSON lines.")]
+    qrels: Annotated[str, ARGUMENT, Field(description="File of judgements, TREC's or BEIR's.")]
 
 
 class StrategyCall(JudgedCall):
@@ -93,42 +97,19 @@ class StrategyCall(JudgedCall):
 
 
 class Models:
-    """The configured language model with other settings, and others of its endpoint, opened on first use."""
+    """Language models of one endpoint, opened on first use."""
 
-    def __init__(self, settings: Settings, closed_at_end: AsyncExitStack) -> None:
-        """Store the settings; nothing is opened yet."""
-        self._settings = settings
+    def __init__(self, closed_at_end: AsyncExitStack) -> None:
+        """Nothing is opened yet."""
         self._closed_at_end = closed_at_end
         self._open: dict[str, LanguageModel] = {}
 
-    async def changed(self, **changes: Any) -> LanguageModel:
-        """Return the model, with other settings such as another seed."""
-        return await self._opened(self._settings.with_llm(**changes))
-
-    async def named(self, model: str) -> LanguageModel:
-        """Return another model of the same endpoint."""
-        return await self._opened(self._settings.with_model(model))
-
-    async def _opened(self, settings: Settings) -> LanguageModel:
+    async def of(self, settings: Settings) -> LanguageModel:
+        """Return the model of the settings."""
         key = settings.generator.llm.model_dump_json()
         if key not in self._open:
             self._open[key] = await self._closed_at_end.enter_async_context(settings.language_model())
         return self._open[key]
-
-
-@dataclass(frozen=True, slots=True)
-class DeclaredSources:
-    """The sources of a call, opened for each topic, and the models of searches in them."""
-
-    declared: Sequence[DeclaredSource]
-    settings: IndexerSettings
-    models: SharedModels
-
-    @asynccontextmanager
-    async def open(self) -> AsyncIterator[list[LimitedSource]]:
-        """Open the sources; raises as `open_declared`."""
-        async with open_declared(self.declared, self.settings) as sources:
-            yield sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,16 +124,12 @@ class Materials:
     notes: tuple[str, ...] = ()  # about topics and judgements that are left out
     strategies: Mapping[str, Strategy] = field(default_factory=dict)  # recorded ones by query_id
     lines: Mapping[str, Any] = field(default_factory=dict)  # topics with their further keys, by query_id
-    sources: DeclaredSources | None = None  # of a call with further sources
+    declared: Sequence[DeclaredSource] = ()  # of a call with further sources
+    places: Places | None = None  # these sources, opened
     more_record: Mapping[str, Any] = field(default_factory=dict)  # further properties that affect results
     own: Any = None  # further inputs, of a type that the experiment knows
     model: LanguageModel | None = None  # the language model, if the call uses it
     models: Models | None = None  # the same model with other settings
-
-    @property
-    def has_strategies(self) -> bool:
-        """Whether a file or a language model gives the strategies, and not statistics alone."""
-        return bool(self.strategies or self.model)
 
     @property
     def collapses(self) -> bool:
@@ -165,12 +142,11 @@ class Materials:
 
     def index_record(self) -> dict[str, Any]:
         """Return the properties of the index and of sources that affect results."""
-        sources = sources_record(self.sources.declared, [])["sources"] if self.sources else {}
+        sources = sources_record(self.declared, [])["sources"]
         return {**index_record(self.index.manifest), **sources, **self.more_record}
 
 
-@dataclass(frozen=True, slots=True)
-class Collection:
+class Collection(NamedTuple):
     """Topics and qrels of files, notes about those that do not fit, and the files by option."""
 
     topics: Mapping[str, TopicLine]
@@ -179,32 +155,36 @@ class Collection:
     inputs: Mapping[str, Input]
 
 
-def settings_for(call: ExperimentCall) -> Settings:
-    """Read the settings; without a language model unless the call uses it.
+@contextmanager
+def opened_index(
+    call: ExperimentCall,
+    topics: Mapping[str, str],
+    inputs: Mapping[str, Input],
+    name_of: Callable[[Settings], str | None] | None = None,
+) -> Iterator[Materials]:
+    """Read the recorded strategies of a call, and open its index, or that of `name_of`, with a fixed version.
 
-    Answers are not checked: an experiment judges them itself, or does not use the checks.
+    Raises:
+        InvalidCall: as `RecordedStrategies.read`, or recorded strategies and a language model are given.
+        ResourceError: as `open_index`.
     """
+    strategies: Mapping[str, Strategy] = {}
+    if path := getattr(call, "strategies", None):
+        if call.model:
+            raise InvalidCall(
+                "recorded strategies replace a language model", remedy="leave out --model or --strategies"
+            )
+        read = RecordedStrategies.read(Path(path), topics)
+        strategies, inputs = read.strategies, {**inputs, "strategies": read.file}
     settings = Settings.from_environment()
+    # Answers are not checked: an experiment judges them itself, or does not use the checks.
     unchecked = settings.indexer.model_copy(update={"check": CheckSettings(judge="none")})
     settings = replace(settings, indexer=unchecked)
-    return settings if call.model else settings.with_llm(base_url=None)
-
-
-@contextmanager
-def opened_index(name: str | None, settings: Settings) -> Iterator[SearchIndex]:
-    """Open the named index, or the only one, with a fixed version; raises ResourceError as `open_index`."""
-    places = settings.indexer
-    with open_index(places, chosen_index(name, places), settings.retriever.synonyms, follow=False) as index:
-        yield index
-
-
-@contextmanager
-def with_sources(materials: Materials, names: Sequence[str]) -> Iterator[Materials]:
-    """Add declared sources, if any are named; raises as `read_declared`."""
-    settings = materials.settings
-    with closing(SharedModels(settings.indexer, settings.retriever.synonyms)) as models:
-        sources = DeclaredSources(read_declared(names), settings.indexer, models) if names else None
-        yield replace(materials, sources=sources)
+    settings = settings if call.model else settings.with_llm(base_url=None)
+    name = name_of(settings) if name_of else getattr(call, "index", None)
+    places, synonyms = settings.indexer, settings.retriever.synonyms
+    with open_index(places, chosen_index(name, places), synonyms, follow=False) as index:
+        yield Materials(index, topics, settings, inputs=inputs, strategies=strategies)
 
 
 @contextmanager
@@ -217,20 +197,18 @@ def opened_materials(
     `unjudged` includes topics without a relevant judgement.
 
     Raises:
-        BadTopics, BadQrels, InvalidCall: as `read_judged` and `recorded_strategies`.
+        BadTopics, BadQrels, InvalidCall: as `read_judged` and `opened_index`.
         NothingJudged: no relevant id is in the index.
-        ResourceError: as `open_index`.
     """
     read = read_judged(call.topics, call.qrels, kind, unjudged=unjudged)
-    settings, (strategies, file) = settings_for(call), recorded_strategies(call, read.topics)
-    with opened_index(call.index, settings) as index:
+    with opened_index(call, questions_of(read.topics), read.inputs) as materials:
         qrels, notes = read.qrels, read.notes
         if by_id:
-            qrels, more = asyncio.run(in_unit_of(index, qrels, read.topics, call.qrels))
+            qrels, more = in_unit_of(materials.index, qrels, read.topics, call.qrels)
             notes += more
         of_topics = {query_id: qrels.get(query_id, {}) for query_id in read.topics} | qrels
-        inputs, questions = {**read.inputs, **file}, questions_of(read.topics)
-        yield Materials(index, questions, settings, of_topics, inputs, notes, strategies, read.topics)
+        declared = read_declared(getattr(call, "sources", ()))
+        yield replace(materials, qrels=of_topics, notes=notes, lines=read.topics, declared=declared)
 
 
 def read_judged(
@@ -243,8 +221,7 @@ def read_judged(
         InvalidCall: no topic has a relevant judgement.
     """
     inputs = {"topics": Input(topics_path), "qrels": Input(qrels_path)}
-    topics = read_topic_lines(topics_path, kind, inputs["topics"])
-    qrels = read_qrels(qrels_path, inputs["qrels"])
+    topics, qrels = read_topic_lines(inputs["topics"], kind), read_qrels(inputs["qrels"])
     relevant = {query_id for query_id, grades in qrels.items() if max(grades.values()) > 0}
     judged = {query_id: topic for query_id, topic in topics.items() if query_id in relevant}
     if not judged:
@@ -261,26 +238,7 @@ def read_judged(
     return Collection(topics if unjudged else judged, qrels, tuple(notes), inputs)
 
 
-def recorded_strategies(
-    call: ExperimentCall, topics: Iterable[str]
-) -> tuple[Mapping[str, Strategy], dict[str, Input]]:
-    """Read the recorded strategies of a call, by query_id, and their file; none if it names no file.
-
-    Raises:
-        InvalidCall: as `RecordedStrategies.read`, or the call uses a language model too.
-    """
-    path = getattr(call, "strategies", None)
-    if path is None:
-        return {}, {}
-    if call.model:
-        raise InvalidCall(
-            "recorded strategies replace a language model", remedy="leave out --model or --strategies"
-        )
-    read = RecordedStrategies.read(Path(path), topics)
-    return read.strategies, {"strategies": read.file}
-
-
-async def in_unit_of(
+def in_unit_of(
     index: SearchIndex, qrels: Qrels, topics: Iterable[str], where: str
 ) -> tuple[Qrels, tuple[str, ...]]:
     """Return qrels in the unit of the index, and notes about a conversion and about ids that it lacks.

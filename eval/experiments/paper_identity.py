@@ -14,7 +14,6 @@ from indexer.corpora.normal_forms import SHORTEST_TITLE, normal_doi, normal_titl
 from indexer.corpora.papers import Paper
 from retriever.sources.kinds.arxiv import PREPRINT
 
-DOI, ARXIV, TITLE = "doi", "arxiv", "title"
 Identifier: TypeAlias = tuple[str, str]  # its kind, and its normal form
 
 ARXIV_ID = re.compile(
@@ -39,13 +38,10 @@ def arxiv_id_of(paper: Paper) -> str:
 
 def identifiers_of(paper: Paper) -> tuple[Identifier, ...]:
     """Return the identifiers of a record, the most reliable first."""
-    preprint, doi = arxiv_id_of(paper), whole_doi(paper.doi)
     titles = (normal_title(title) for title in (paper.title, paper.title2))
-    return (
-        *([(DOI, doi)] if doi else ()),
-        *([(ARXIV, preprint)] if preprint else ()),
-        *((TITLE, title) for title in titles if len(title) >= SHORTEST_TITLE),
-    )
+    ids = [("doi", whole_doi(paper.doi)), ("arxiv", arxiv_id_of(paper))]
+    ids += [("title", title) for title in titles if len(title) >= SHORTEST_TITLE]
+    return tuple(each for each in ids if each[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,26 +49,19 @@ class JudgedPapers:
     """The judged papers of a question."""
 
     grades: Mapping[str, int]  # by id
-    # By identifier, for papers of other sources than the index.
     ids: Mapping[Identifier, str] = field(default_factory=dict)
-    # The same for judged papers that the index does not hold under their id.
-    absent: Mapping[Identifier, str] = field(default_factory=dict)
+    held: Container[str] = ()  # ids that the index holds
 
     @classmethod
     def of(
         cls, grades: Mapping[str, int], records: Mapping[str, Paper], *, held: Container[str] = ()
     ) -> Self:
-        """Take grades by id, records of these papers as far as they are known, and the ids in the index.
-
-        A paper of the index is judged by its id if the index holds the judged paper, since another record
-        with the same title may be judged otherwise.
-        """
+        """Take grades by id, records of these papers as far as they are known, and the ids in the index."""
         ids: dict[Identifier, str] = {}
         for paper_id in grades:
             for identifier in identifiers_of(records[paper_id]) if paper_id in records else ():
                 ids.setdefault(identifier, paper_id)
-        absent = {identifier: paper_id for identifier, paper_id in ids.items() if paper_id not in held}
-        return cls(grades, ids, absent)
+        return cls(grades, ids, held)
 
     @property
     def relevant(self) -> frozenset[str]:
@@ -82,12 +71,14 @@ class JudgedPapers:
     def judged_id(self, paper: Paper, *, own_id: bool = True) -> str | None:
         """Return the id under which a record was judged; None if it was not.
 
-        `own_id` states that the record has an id of the index, which the judgements use.
+        `own_id` states that the record has an id of the index, which the judgements use. A paper of the index
+        is judged by its id if the index holds the judged paper, since another record with the same title may
+        be judged otherwise.
         """
         if own_id and paper.id in self.grades:
             return paper.id
-        ids = self.absent if own_id else self.ids
-        return next(filter(None, map(ids.get, identifiers_of(paper))), None)
+        judged = filter(None, map(self.ids.get, identifiers_of(paper)))
+        return next((each for each in judged if not (own_id and each in self.held)), None)
 
     def known_ids(self, papers: Iterable[Paper], *, own_id: bool = True) -> list[str]:
         """Return the ids of records in their order: the judged id, else the record's own.

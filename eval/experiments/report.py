@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 from markdown_it import MarkdownIt
 
@@ -36,8 +36,7 @@ figure svg { max-width: 100%; height: auto; background: #fff; }
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line of a panel: a value for each place, and the bounds of its interval if there is one."""
 
     label: str
@@ -46,36 +45,19 @@ class Line:
     high: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """A panel of a figure: at most five lines over the same places (ticks) of the horizontal axis.
+class Panel(NamedTuple):
+    """A panel of a figure: at most five lines over the same places (ticks) of the horizontal axis, or bars.
 
-    `across` and `up` are the labels of the axes.
+    `across` and `up` are the labels of the axes. A bar has a label, a value and a note above it; the scale of
+    bars is logarithmic, and values below 1 have none.
     """
 
     title: str
     across: str
     up: str
-    places: tuple[float, ...]
-    lines: tuple[Line, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A bar of a panel, with its value and a note above it."""
-
-    label: str
-    value: float
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class BarPanel:
-    """A panel of a figure with bars on a logarithmic scale; values below 1 have no bar."""
-
-    title: str
-    up: str
-    bars: tuple[Bar, ...]
+    places: tuple[float, ...] = ()
+    lines: tuple[Line, ...] = ()
+    bars: tuple[tuple[str, float, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +66,7 @@ class Figure:
 
     name: str
     title: str
-    panels: tuple[Panel | BarPanel, ...]
+    panels: tuple[Panel, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +188,7 @@ def drawn(figure: Figure) -> Iterator[tuple[str, bytes]]:
             axes = drawing.add_subplot(1, len(figure.panels), place)
             axes.set_title(panel.title)
             axes.set_ylabel(panel.up)
-            _draw_bars(axes, panel) if isinstance(panel, BarPanel) else _draw_lines(axes, panel)
+            _draw_bars(axes, panel) if panel.bars else _draw_lines(axes, panel)
         for ending in ("svg", "png"):
             file = io.BytesIO()
             drawing.savefig(file, format=ending, dpi=DPI)
@@ -225,12 +207,13 @@ def _draw_lines(axes: Any, panel: Panel) -> None:
     axes.legend()
 
 
-def _draw_bars(axes: Any, panel: BarPanel) -> None:
-    values, places = [bar.value for bar in panel.bars], range(len(panel.bars))
+def _draw_bars(axes: Any, panel: Panel) -> None:
+    labels, values, notes = zip(*panel.bars, strict=True)
+    places = range(len(values))
     bars = axes.bar(places, [max(value, 1) for value in values], color=COLOURS[0], width=0.6)
-    axes.bar_label(bars, [bar.note for bar in panel.bars], padding=2, fontsize="small")
+    axes.bar_label(bars, notes, padding=2, fontsize="small")
     axes.set_yscale("log")
     axes.set_ylim(1, 10 * max(1, *values))
-    axes.set_xticks(places, [bar.label for bar in panel.bars])
+    axes.set_xticks(places, labels)
     axes.grid(visible=True, axis="y", alpha=0.3)
     axes.set_axisbelow(True)

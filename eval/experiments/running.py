@@ -26,7 +26,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -40,15 +40,15 @@ from base.versions import checkout_commit
 from eval.errors import BadTopics
 from eval.experiments import EXPERIMENTS, load_experiment
 from eval.experiments.comparing import SECONDS, seconds_table
-from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, unusable_replies
+from eval.experiments.experiment import Experiment, Results, Topic, TopicResult
 from eval.experiments.materials import ExperimentCall, Materials, Models
 from eval.experiments.report import Outcome, Report, as_markdown, as_page, check_plots, drawn
 from eval.files import Input
 from eval.kept import KeptTopics, as_json, keeping
 from eval.manifest import differences, made_with
-from eval.progress import question_bar
+from eval.places import open_places
+from eval.progress import question_bar, work_through
 from eval.runs import run_lines
-from generator.tracing import all_of
 from retriever.errors import BadExpression, BadQuestion
 
 MANIFEST, METRICS, KEPT = "manifest.json", "metrics.json", "kept.jsonl"
@@ -58,13 +58,6 @@ ENDING = re.compile(r"\.[A-Za-z0-9]{1,6}")  # of a file name
 OTHER_FOLDER = "name an empty or a new folder"
 PATHS = (".path", ".copied_to")  # ends of names that `differing` leaves out
 REPLACED = "unusable_keywords"  # key of a record: replies of the model for which statistics chose keywords
-
-
-class Finished(NamedTuple):
-    """The outcome of an experiment, and the names of the files in its folder."""
-
-    outcome: Outcome
-    files: Sequence[str]
 
 
 class ReadInput(BaseModel):
@@ -89,8 +82,10 @@ class ReadManifest(BaseModel):
 
 def run_experiment(
     name: str, call: ExperimentCall, out: Path, *, restart: bool = False, parallel: int | None = None
-) -> Finished:
+) -> tuple[Outcome, Sequence[str]]:
     """Run an experiment and write its folder; topics that the folder keeps are not repeated.
+
+    Returns the outcome, and the names of the files in the folder.
 
     Args:
         name: of the experiment.
@@ -121,11 +116,10 @@ def run_experiment(
             if count := results.count(lambda topic: REPLACED in topic):
                 reply = f"the reply of the language model was unusable (`{REPLACED}` in topics.jsonl)"
                 notes += (f"{count:,} of {len(topics):,} topics have keywords of statistics: {reply}.",)
-            tables = (*outcome.tables, *([times] if times else ()))
-            outcome = replace(outcome, tables=tables, notes=notes)
-            files = _write_results(out, outcome, topics, materials.inputs, record, started)
+            outcome = replace(outcome, tables=(*outcome.tables, *times), notes=notes)
+            files = _write_results(out, experiment, outcome, topics, materials.inputs, record, started)
             kept.discard()
-    return Finished(outcome, files)
+    return outcome, files
 
 
 def manifest_record(name: str, call: ExperimentCall, materials: Materials) -> dict[str, Any]:
@@ -136,7 +130,6 @@ def manifest_record(name: str, call: ExperimentCall, materials: Materials) -> di
     """
     values = call.model_dump(mode="json", exclude={*call.files})
     llm = materials.settings.generator.llm if call.model else None
-    made = made_with(materials.index_record(), {}, {}, materials.settings, llm)
     if "index" in values:
         values["index"] = materials.index.manifest.name
     inputs = {}
@@ -148,7 +141,7 @@ def manifest_record(name: str, call: ExperimentCall, materials: Materials) -> di
         "experiment": name,
         "call": values,
         "inputs": inputs,
-        **{part: value for part, value in made.items() if part not in {"request", "inputs"}},
+        **made_with(materials.index_record(), materials.settings, llm),
         "commit": checkout_commit(),
     }
 
@@ -164,29 +157,32 @@ async def _all_topics(
     """Compute the topics that are not kept, in any order; return all in the order of the topics."""
     finished = dict(kept.topics)
     async with AsyncExitStack() as closed_at_end:
+        if materials.declared:
+            places = open_places("", getattr(call, "sources", ()), materials.settings)
+            materials = replace(materials, places=await closed_at_end.enter_async_context(places))
         if call.model:
-            models = Models(materials.settings, closed_at_end)
-            materials = replace(materials, model=await models.changed(), models=models)
-        usual = materials.settings.generator.llm.concurrency if call.model else 1
-        slots = asyncio.Semaphore(parallel or usual)
+            models = Models(closed_at_end)
+            materials = replace(materials, model=await models.of(materials.settings), models=models)
 
         async def finish(query_id: str, question: str) -> None:
-            async with slots:
-                progress("topics", len(finished), len(materials.topics))
-                await asyncio.sleep(0)  # lets Ctrl-C end a run
-                unusable: list[str] = []
-                unusable_replies.set(unusable)
-                try:
-                    result = await experiment.topic(Topic(call, materials, query_id, question))
-                except (BadQuestion, BadExpression) as error:
-                    raise BadTopics(f"topic {query_id}: {error}") from None
-                more = {REPLACED: len(unusable)} if unusable else {}
-                result = replace(result, record=as_json({**result.record, **more}))
-                finished[query_id] = result
-                kept.keep(query_id, result)
+            topic = Topic(call, materials, query_id, question)
+            try:
+                result = await experiment.topic(topic)
+            except (BadQuestion, BadExpression) as error:
+                raise BadTopics(f"topic {query_id}: {error}") from None
+            more = {REPLACED: len(topic.unusable)} if topic.unusable else {}
+            finished[query_id] = replace(result, record=as_json({**result.record, **more}))
+            kept.keep(query_id, finished[query_id])
 
-        waiting = ((each, question) for each, question in materials.topics.items() if each not in finished)
-        await all_of([finish(*topic) for topic in waiting])
+        waiting = {each: question for each, question in materials.topics.items() if each not in finished}
+        await work_through(
+            waiting,
+            finish,
+            total=len(materials.topics),
+            at_once=parallel or (materials.settings.generator.llm.concurrency if call.model else 1),
+            tolerant=False,
+            progress=progress,
+        )
     return {query_id: finished[query_id] for query_id in materials.topics}
 
 
@@ -214,27 +210,25 @@ def check_folder(path: Path, name: str, inputs: Iterable[str] = ()) -> None:
 
 def _write_results(
     path: Path,
+    experiment: Experiment,
     outcome: Outcome,
     topics: Mapping[str, TopicResult],
     inputs: Mapping[str, Input],
     record: Mapping[str, Any],
     started: float,
 ) -> list[str]:
-    name, heading = record["experiment"], EXPERIMENTS[record["experiment"]]
+    records, runs = [], dict[str, list[str]]()
+    for query_id, topic in topics.items():
+        values = {part: value for part, value in topic.record.items() if part != SECONDS}
+        records.append({"query_id": query_id, **values})
+        for run, ranking in topic.rankings.items():
+            runs.setdefault(run, []).extend(run_lines(query_id, ranking, run))
     times = {
         "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
         "seconds": round(time.time() - started, 3),
         "tables": [{"title": title, **each} for title, each in _tables(outcome, timed=True).items()],
         "topics": {key: topic.record[SECONDS] for key, topic in topics.items() if SECONDS in topic.record},
     }
-    records = (
-        {"query_id": key, **{part: value for part, value in topic.record.items() if part != SECONDS}}
-        for key, topic in topics.items()
-    )
-    runs: dict[str, list[str]] = {}
-    for query_id, topic in topics.items():
-        for run, ranking in topic.rankings.items():
-            runs.setdefault(run, []).extend(run_lines(query_id, ranking, run))
     copies = {record["inputs"][option]["copied_to"]: given.content for option, given in inputs.items()}
     files = {
         "topics.jsonl": json_lines(records),
@@ -243,10 +237,26 @@ def _write_results(
         **{file: content for file, content in copies.items() if content is not None},
         "times.json": _json(times),
     }
+    index, llm, encoder = (record[part] for part in ("index", "language model", "encoder"))
+    options = {name: value for name, value in record["call"].items() if name != "index" and value}
+    # The inputs by name; paths differ between repetitions and are left out.
+    made_from = {
+        "index": f"{index['name']}, {index['engine']}, {index['papers']:,} papers",
+        **{
+            option: f"{each['copied_to'] or 'not copied'} (SHA-256 {each['sha256'][:12]}…)"
+            for option, each in record["inputs"].items()
+        },
+        "options": ", ".join(name if value is True else f"{name} {value}" for name, value in options.items()),
+        "language model": f"{llm['model']}, revision {llm['revision']}" if llm else "none",
+        "encoder": encoder["model"] or "none",
+        "shrag": record["shrag"],
+        "repeat": "shrag experiment repeat FOLDER",
+    }
+    heading = EXPERIMENTS[record["experiment"]]
+    paragraphs = (f"Source: {heading.source}.", *experiment.description.split("\n\n"))
     judges = {table.title: table.judge for table in outcome.tables if table.judge}
-    paragraphs = (f"Source: {heading.source}.", *load_experiment(name).description.split("\n\n"))
-    report = Report(heading.title, paragraphs, _made_from(record))
-    return write_files(path, {"format": FORMAT, **record, "judges": judges}, outcome, report, files)
+    manifest = {"format": FORMAT, **record, "judges": judges}
+    return write_files(path, manifest, outcome, Report(heading.title, paragraphs, made_from), files)
 
 
 def write_files(
@@ -278,25 +288,6 @@ def write_files(
             raise not_written((path / name).parent, error) from None
         write_output(path / name, content)
     return [*made, MANIFEST]
-
-
-def _made_from(manifest: Mapping[str, Any]) -> dict[str, str]:
-    """Return the inputs of the results by name; paths differ between repetitions and are left out."""
-    index, llm, encoder = (manifest[part] for part in ("index", "language model", "encoder"))
-    options = {name: value for name, value in manifest["call"].items() if name != "index" and value}
-    files = {
-        option: f"{each['copied_to'] or 'not copied'} (SHA-256 {each['sha256'][:12]}…)"
-        for option, each in manifest["inputs"].items()
-    }
-    return {
-        "index": f"{index['name']}, {index['engine']}, {index['papers']:,} papers",
-        **files,
-        "options": ", ".join(name if value is True else f"{name} {value}" for name, value in options.items()),
-        "language model": f"{llm['model']}, revision {llm['revision']}" if llm else "none",
-        "encoder": encoder["model"] or "none",
-        "shrag": manifest["shrag"],
-        "repeat": "shrag experiment repeat FOLDER",
-    }
 
 
 def _tables(outcome: Outcome, *, timed: bool) -> dict[str, Any]:

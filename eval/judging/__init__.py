@@ -7,5 +7,5 @@
     shrag benchmark report folder --out made
 
 The stages follow SPARBench (SPAR, section 4.2 and figure 3). The state is one table of records in a file of
-the folder (`store.py`): each step appends to it, and resumes after its last record.
+the folder (`benchmark.py`): each step appends to it, and resumes after its last record.
 """

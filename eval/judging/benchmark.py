@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from pydantic import ValidationError
 
@@ -21,15 +21,16 @@ from base.files.durable import cause_of
 from base.files.locks import lock_file
 from base.records import adapter
 from eval.errors import BadBenchmark
-from eval.judging.calls import Judge, StageName
 from eval.kept import as_json
 from indexer.corpora.papers import Paper
 from retriever.sources import SourceAnswer, SourcePaper
 from retriever.sources.merging import MergedPaper, merge
 
-T = TypeVar("T")
 Identity: TypeAlias = tuple[str, str]  # the name of the index or source, and the id of a paper in it
 Pair: TypeAlias = tuple[str, Identity]  # query_id and paper
+
+StageName: TypeAlias = Literal["coarse", "fine"]
+JudgeName: TypeAlias = Literal["rules", "brief", "complex"]
 
 HIGHEST_GRADE = 3
 OF_A_SCALE = ("model", "prompts", "encoder", "reranker")  # decide, with stage and judge, what a score means
@@ -109,7 +110,7 @@ class Judged:
     query_id: str
     paper: Identity
     stage: StageName
-    judge: Judge  # the rules, or the prompt of the model
+    judge: JudgeName  # the rules, or the prompt of the model
     by: str  # the name of the model, or of the rule
     score: float
     reason: str
@@ -219,7 +220,7 @@ def create(path: Path, seed: int | None) -> None:
         others = {each.name for each in path.iterdir()} - {FILE, f"{FILE}-journal"}
     except OSError as error:
         raise OutputNotWritten(f"{path} cannot be written: {cause_of(error)}") from None
-    if _exists(path / FILE):
+    if _exists(path):
         known = Benchmark(path).made.seed
         if seed not in {None, known}:
             raise InvalidCall(f"the seed of {path} is {known}, not {seed}", remedy=NEW_FOLDER)
@@ -229,9 +230,17 @@ def create(path: Path, seed: int | None) -> None:
         _append(path, Made(seed or 0, now()), schema=TABLE)
 
 
-def _exists(file: Path) -> bool:
+def _exists(path: Path) -> bool:
     """Check for a file with content; a `create` that failed leaves an empty one."""
-    return file.is_file() and file.stat().st_size > 0
+    return (path / FILE).is_file() and (path / FILE).stat().st_size > 0
+
+
+def _check(path: Path) -> None:
+    if not _exists(path):
+        raise BadBenchmark(
+            f"{path} is not a folder of a benchmark: it contains no {FILE}; "
+            "`shrag benchmark questions` makes one"
+        )
 
 
 def _busy(path: Path) -> FileBusy:
@@ -239,7 +248,7 @@ def _busy(path: Path) -> FileBusy:
 
 
 class Benchmark:
-    """A benchmark in progress, as its file was when it was opened; records are decoded when they are needed.
+    """A benchmark in progress, as its file was when it was opened.
 
     Raises:
         BadBenchmark: the folder is none of a benchmark.
@@ -249,57 +258,22 @@ class Benchmark:
 
     def __init__(self, path: Path) -> None:
         """Read the records of a folder."""
-        self.path, self._records = path, {kind: list[str]() for kind in KINDS.values()}
-        if not _exists(path / FILE):
-            raise BadBenchmark(
-                f"{path} is not a folder of a benchmark: it contains no {FILE}; "
-                "`shrag benchmark questions` makes one"
-            )
-        address = f"{(path / FILE).absolute().as_uri()}?mode=rw"  # undoes the transaction of a killed process
-        try:
-            with closing(sqlite3.connect(address, timeout=WAIT_S, uri=True)) as database:
-                for kind, record in database.execute("SELECT kind, record FROM records ORDER BY number"):
-                    self._records[KINDS[kind]].append(record)
-        except (sqlite3.Error, KeyError) as error:
-            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
-                raise _busy(path) from None
-            raise self._damaged(str(error)) from None
-
-    def _damaged(self, why: str) -> DamagedFile:
-        return DamagedFile(f"{self.path / FILE} is damaged: {why}; restore it from a copy")
-
-    def _all(self, kind: type[T]) -> list[T]:
-        read: Any = adapter(cast("Any", kind))
-        try:
-            return [read.validate_json(record) for record in self._records[kind]]
-        except ValidationError as error:
-            raise self._damaged(reason(error)) from None
+        _check(path)
+        self.path, records = path, _read(path)
+        self.made: Made = records[Made][0]
+        self.calls: list[CallRecord] = records[CallRecord]
+        self.questions: dict[str, Question] = {each.query_id: each for each in records[Question]}
+        # The last decision about each question.
+        self.selections: dict[str, Selection] = {each.query_id: each for each in records[Selection]}
+        self.rankings: dict[str, list[Ranked]] = {}
+        for each in records[Ranked]:
+            self.rankings.setdefault(each.query_id, []).append(each)
+        self.judged: list[Judged] = records[Judged]  # by rules and models
+        self._graded: list[Assessment] = records[Assessment]
 
     def append(self, *records: Any) -> None:
         """Add records to the file; this value keeps its own."""
         _append(self.path, *records)
-
-    @cached_property
-    def made(self) -> Made:
-        """The first record."""
-        if not self._records[Made]:
-            raise self._damaged("it has no first record")
-        return self._all(Made)[0]
-
-    @cached_property
-    def calls(self) -> list[CallRecord]:
-        """The commands that added records."""
-        return self._all(CallRecord)
-
-    @cached_property
-    def questions(self) -> dict[str, Question]:
-        """All questions by query_id."""
-        return {each.query_id: each for each in self._all(Question)}
-
-    @cached_property
-    def selections(self) -> dict[str, Selection]:
-        """The last decision about each question."""
-        return {each.query_id: each for each in self._all(Selection)}
 
     @cached_property
     def selected(self) -> dict[str, str]:
@@ -309,14 +283,6 @@ class Benchmark:
             for query_id, each in self.questions.items()
             if (self.selections[query_id].kept if query_id in self.selections else each.origin == "seed")
         }
-
-    @cached_property
-    def rankings(self) -> dict[str, list[Ranked]]:
-        """The rankings of each question that has any."""
-        found: dict[str, list[Ranked]] = {}
-        for each in self._all(Ranked):
-            found.setdefault(each.query_id, []).append(each)
-        return found
 
     @property
     def pooled_from(self) -> Mapping[str, Any]:
@@ -346,15 +312,10 @@ class Benchmark:
         return tuple((query_id, each.key) for query_id, of in self.candidates.items() for each in of)
 
     @cached_property
-    def judged(self) -> list[Judged]:
-        """All judgements by rules and models."""
-        return self._all(Judged)
-
-    @cached_property
     def assessments(self) -> dict[str, dict[Pair, Assessment]]:
         """The last judgement of each paper by each assessor, in the order of their first judgements."""
         found: dict[str, dict[Pair, Assessment]] = {}
-        for each in self._all(Assessment):
+        for each in self._graded:
             found.setdefault(each.assessor, {})[self.key(each)] = each
         return found
 
@@ -370,6 +331,25 @@ class Benchmark:
     def next_call(self, step: str, options: Mapping[str, Any], made_with: Mapping[str, Any]) -> CallRecord:
         """Return the record of a new call, numbered after the last one."""
         return CallRecord(len(self.calls) + 1, step, now(), as_json(dict(options)), as_json(dict(made_with)))
+
+
+def _read(path: Path) -> dict[type[Any], list[Any]]:
+    """Return the records of a file by kind."""
+    records: dict[type[Any], list[Any]] = {kind: [] for kind in KINDS.values()}
+    address = f"{(path / FILE).absolute().as_uri()}?mode=rw"  # undoes the transaction of a killed process
+    try:
+        with closing(sqlite3.connect(address, timeout=WAIT_S, uri=True)) as database:
+            for name, record in database.execute("SELECT kind, record FROM records ORDER BY number"):
+                read: Any = adapter(cast("Any", KINDS[name]))
+                records[KINDS[name]].append(read.validate_json(record))
+    except (sqlite3.Error, KeyError, ValidationError) as error:
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+            raise _busy(path) from None
+        why = reason(error) if isinstance(error, ValidationError) else error
+        raise DamagedFile(f"{path / FILE} is damaged: {why}; restore it from a copy") from None
+    if not records[Made]:
+        raise DamagedFile(f"{path / FILE} is damaged: it has no first record; restore it from a copy")
+    return records
 
 
 def _append(path: Path, *records: Any, schema: str = "") -> None:
@@ -401,7 +381,7 @@ def adding(path: Path) -> Iterator[Benchmark]:
         BadBenchmark, DamagedFile: as `Benchmark`.
         FileBusy: another process adds to the benchmark.
     """
-    Benchmark(path)  # checks the folder before a file is made in it
+    _check(path)  # before a file is made in it
     with lock_file(path / LOCK, _busy(path)):
         yield Benchmark(path)
 

@@ -8,19 +8,15 @@ its components.
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 from base.errors import InvalidCall
 from base.untrusted import one_line
-from eval.judging.benchmark import Benchmark, CallRecord, Candidate, Judged, adding
-from eval.judging.calls import RULES, THRESHOLDS, Judge, JudgeCall
+from eval.judging.benchmark import Benchmark, CallRecord, Candidate, Judged, JudgeName, StageName, adding
 from eval.judging.stages import JUDGE_STEP, automatic_stages, grades_of, stage_call
 from eval.manifest import model_record, search_record, software
 from eval.places import open_places
-from eval.progress import question_bar
-from eval.ranking import MOST_FAILURES
-from generator.errors import ModelFailed
+from eval.progress import question_bar, work_through
 from generator.finding.agents.judgement import WORDS, judge
 from generator.finding.calls import FindRequest
 from generator.finding.finding import OpenedSources, find_resources
@@ -32,147 +28,107 @@ from generator.tracing import Step, StepEvent
 from retriever.errors import SourceFailed
 
 COSINE = "cosine"  # the measure of an encoder, in `Judgement.by`
+RULES: JudgeName = "rules"
+DEFAULTS: Mapping[StageName, JudgeName] = {"coarse": RULES, "fine": "complex"}
+# Defaults. Rules with a cross-encoder or an encoder use the thresholds of `brief`: both score relevance.
+THRESHOLDS: Mapping[StageName, Mapping[JudgeName, float]] = {
+    "coarse": {"rules": 0.005, "brief": 0.3, "complex": 0.2},
+    "fine": {"rules": 0.02, "brief": 0.5, "complex": 0.4},
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Judging:
-    """A call of a stage; `opened` are the places that rules search, `model` is None for rules."""
-
-    benchmark: Benchmark
-    call: CallRecord
-    opened: OpenedSources
-    settings: Settings
-    model: LanguageModel | None
-
-    def accepts(self, judgement: Judgement) -> bool:
-        """Check whether the judge of the call made a judgement, and not its replacement after a failure."""
-        indexer = self.settings.indexer
-        if self.model:
-            return judgement.by == self.model.settings.model
-        if indexer.reranker.provider != "none":
-            return judgement.by not in {COSINE, WORDS}
-        return judgement.by == (WORDS if indexer.encoder.provider == "none" else COSINE)
-
-    def record(self, query_id: str, candidate: Candidate, made: Judgement, prompt: str) -> Judged:
-        """Return the record of a judgement by a prompt, "" for rules."""
-        stage, judge = self.call.options["stage"], self.call.options["judge"]
-        version = self.call.made_with["prompts"][prompt] if prompt else 0
-        by, score, number = made.by, made.score, self.call.number
-        return Judged(
-            query_id, candidate.key, stage, judge, by, score, made.reason, number, prompt, version, made.parts
-        )
-
-
-def judge_papers(path: Path, call: JudgeCall) -> list[str]:
-    """Judge the papers that a stage has to judge; return the questions with papers that were not judged.
-
-    Raises:
-        BadBenchmark, DamagedFile, FileBusy: the folder.
-        InvalidCall: nothing is pooled, or the coarse stage is missing.
-        ModelNotConfigured: the judge is a model, and none is configured.
-        ModelFailed, SourceFailed: nothing was judged for `MOST_FAILURES` questions in a row, or for all.
-    """
+def judge_papers(path: Path, stage: StageName, by: JudgeName, threshold: float | None) -> list[str]:
+    """Judge the papers that a stage has to judge; return the questions with papers that were not judged."""
     with adding(path) as benchmark:
         if not benchmark.rankings:
             raise InvalidCall(f"{path} has no pool yet", remedy="`shrag benchmark pool` searches for papers")
-        if call.stage == "fine" and stage_call(benchmark, "coarse") is None:
+        if stage == "fine" and stage_call(benchmark, "coarse") is None:
             raise InvalidCall("the coarse stage comes first", remedy="`shrag benchmark judge FOLDER coarse`")
-        return asyncio.run(_judge(benchmark, call, Settings.from_environment()))
+        return asyncio.run(_judge_stage(benchmark, stage, by, threshold, Settings.from_environment()))
 
 
-async def _judge(benchmark: Benchmark, call: JudgeCall, settings: Settings) -> list[str]:
+async def _judge_stage(
+    benchmark: Benchmark, stage: StageName, by: JudgeName, threshold: float | None, settings: Settings
+) -> list[str]:
+    encoder, reranker = settings.indexer.encoder.provider, settings.indexer.reranker.provider
     async with AsyncExitStack() as opened:
-        model = None
-        if call.judge != RULES:
+        model, made_with = None, search_record(settings)
+        if by != RULES:
             model = await opened.enter_async_context(settings.language_model())
-        record = _record(benchmark, call, settings, model)
-        passed = [stage for stage in automatic_stages(benchmark) if stage.name in {"pooled", "coarse"}]
-        before = passed[0] if call.stage == "coarse" else passed[-1]
-        known = grades_of(benchmark, record)
+            prompts = [load_prompt(f"judgement_{by}", language) for language in ("en", "ko")]
+            made_with = model_record(model.settings, prompts)
+        scale: JudgeName = "brief" if by == RULES and {encoder, reranker} != {"none"} else by
+        threshold = THRESHOLDS[stage][scale] if threshold is None else threshold
+        options = {"stage": stage, "judge": by, "threshold": threshold}
+        call = benchmark.next_call(JUDGE_STEP.format(stage), options, {**made_with, **software(models=False)})
+        stages = [each for each in automatic_stages(benchmark) if each.name in {"pooled", "coarse"}]
+        known = grades_of(benchmark, call)
         waiting: dict[str, list[Candidate]] = {}
-        for query_id, key in before.pairs:
+        for query_id, key in stages[0 if stage == "coarse" else -1].pairs:
             if (query_id, key) not in known:
                 waiting.setdefault(query_id, []).append(benchmark.pairs[query_id, key])
-        last = stage_call(benchmark, call.stage)
-        if waiting or last is None or (last.options, last.made_with) != (record.options, record.made_with):
-            benchmark.append(record)
-        sources = OpenedSources([])
+        last = stage_call(benchmark, stage)
+        if waiting or last is None or (last.options, last.made_with) != (call.options, call.made_with):
+            benchmark.append(call)
+        sources, partial = OpenedSources([]), dict[str, str]()
         if waiting and model is None:
             pooled = benchmark.pooled_from
             places = open_places(pooled["index"], pooled["sources"], settings)
             sources = (await opened.enter_async_context(places)).together()
-        return await _judge_all(waiting, Judging(benchmark, record, sources, settings, model))
 
-
-def _record(
-    benchmark: Benchmark, call: JudgeCall, settings: Settings, model: LanguageModel | None
-) -> CallRecord:
-    if model:
-        prompts = [load_prompt(f"judgement_{call.judge}", language) for language in ("en", "ko")]
-        made_with = model_record(model.settings, prompts)
-    else:
-        made_with = search_record(settings)
-    models = {settings.indexer.encoder.provider, settings.indexer.reranker.provider}
-    scale: Judge = "brief" if call.judge == RULES and models != {"none"} else call.judge
-    threshold = THRESHOLDS[call.stage][scale] if call.threshold is None else call.threshold
-    options = {"stage": call.stage, "judge": call.judge, "threshold": threshold}
-    step = JUDGE_STEP.format(call.stage)
-    return benchmark.next_call(step, options, {**made_with, **software(models=False)})
-
-
-async def _judge_all(waiting: Mapping[str, Sequence[Candidate]], by: Judging) -> list[str]:
-    failed: list[str] = []
-    in_a_row = 0
-    with question_bar() as progress:
-        for done, (query_id, candidates) in enumerate(waiting.items()):
-            progress("questions", done, len(waiting))
-            try:
-                left = await _judge_question(query_id, candidates, by)
-                in_a_row = 0
-            except (ModelFailed, SourceFailed) as error:
-                in_a_row += 1
-                if in_a_row in {MOST_FAILURES, len(waiting)}:
-                    raise
-                failed.append(f"{query_id}: {one_line(str(error))}")
-                continue
+        async def judge_question(query_id: str, candidates: Sequence[Candidate]) -> None:
+            left = await _judge_question(
+                benchmark, call, query_id, candidates, sources, settings=settings, model=model
+            )
             if left:
-                failed.append(f"{query_id}: {left:,} of {len(candidates):,} papers")
-    return failed
+                partial[query_id] = f"{left:,} of {len(candidates):,} papers"
+
+        with question_bar() as progress:
+            failed = await work_through(waiting, judge_question, progress=progress)
+    partial |= {query_id: one_line(str(error)) for query_id, error in failed.items()}
+    return [f"{query_id}: {partial[query_id]}" for query_id in waiting if query_id in partial]
 
 
-async def _judge_question(query_id: str, candidates: Sequence[Candidate], by: Judging) -> int:
-    """Judge papers for a question; add judgements as they are made; return the number of unjudged papers.
-
-    Raises:
-        ModelFailed: the model failed for all papers.
-        SourceFailed: no place answers, or a model of the rules failed for all papers.
-    """
-    question, name = by.benchmark.selected[query_id], by.call.options["judge"]
-    without = frozenset({"links"})
-    request = FindRequest(question, judge="complex" if name == "complex" else "brief", without=without)
+async def _judge_question(
+    benchmark: Benchmark,
+    call: CallRecord,
+    query_id: str,
+    candidates: Sequence[Candidate],
+    sources: OpenedSources,
+    *,
+    settings: Settings,
+    model: LanguageModel | None,
+) -> int:
+    """Judge papers for a question; add judgements as they are made; return the number of unjudged papers."""
+    question, stage, by = benchmark.selected[query_id], call.options["stage"], call.options["judge"]
+    request = FindRequest(
+        question, judge="complex" if by == "complex" else "brief", without=frozenset({"links"})
+    )
+    prompt = f"judgement_{by}.{'ko' if request.language == 'ko' else 'en'}" if model else ""
+    version = call.made_with["prompts"][prompt] if prompt else 0
     papers = {
         each.paper.id: KnownPaper(each.merged, (FoundBy("query", question, each.best_rank),))
         for each in candidates
     }
     left = {each.paper.id: each for each in candidates}
-    prompt = f"judgement_{name}.{'ko' if request.language == 'ko' else 'en'}" if by.model else ""
 
     def append_new(state: FindingState) -> None:
-        made = {paper_id: state.papers[paper_id].judgement for paper_id in left}
-        judged = [
-            by.record(query_id, left.pop(paper_id), each, prompt)
-            for paper_id, each in made.items()
-            if each and by.accepts(each)
-        ]
+        judged = []
+        for paper_id in list(left):
+            made = state.papers[paper_id].judgement
+            if made and _is_own(made, model, settings):
+                key, score, why = left.pop(paper_id).key, made.score, made.reason
+                given = (stage, by, made.by, score, why, call.number, prompt, version, made.parts)
+                judged.append(Judged(query_id, key, *given))
         if judged:
-            by.benchmark.append(*judged)
+            benchmark.append(*judged)
 
     def listen(event: StepEvent) -> None:
         if isinstance(event.made, FindingState):
             append_new(event.made)
 
     step = Step("judge", {}, listen)
-    async with find_resources(by.opened, request, by.settings, by.model) as resources:
+    async with find_resources(sources, request, settings, model) as resources:
         state = FindingState(question, subject=resources.conditions.remaining, papers=papers)
         append_new(await judge(state, resources, step))
     if len(left) == len(candidates):
@@ -181,3 +137,12 @@ async def _judge_question(query_id: str, candidates: Sequence[Candidate], by: Ju
                 raise part.failure
         raise SourceFailed("; ".join(dict.fromkeys(step.all_notes())) or "nothing was judged")
     return len(left)
+
+
+def _is_own(made: Judgement, model: LanguageModel | None, settings: Settings) -> bool:
+    """Check whether the judge of a call made a judgement, and not its replacement after a failure."""
+    if model:
+        return made.by == model.settings.model
+    if settings.indexer.reranker.provider != "none":
+        return made.by not in {COSINE, WORDS}
+    return made.by == (WORDS if settings.indexer.encoder.provider == "none" else COSINE)

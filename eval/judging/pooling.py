@@ -4,20 +4,21 @@ The places are an index, sources, or both; each is searched separately.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
+from pydantic import Field
+
+from base.calls import Call, Flag, Section
 from base.errors import InvalidCall
 from base.untrusted import one_line
 from eval.judging.benchmark import Benchmark, Ranked, adding
-from eval.judging.calls import METHODS, NEAREST, PoolCall
 from eval.manifest import index_record, model_record, search_record, software, sources_record
 from eval.places import Places, open_places
-from eval.progress import question_bar
-from eval.ranking import MOST_FAILURES, OF_A_QUESTION
+from eval.progress import question_bar, work_through
 from generator.finding.calls import FindRequest
 from generator.finding.finding import find_in_sources
 from generator.llm import LanguageModel
@@ -25,6 +26,7 @@ from generator.pipeline import Settings
 from generator.tracing import error_text
 from indexer.corpora.papers import Paper
 from indexer.options import chosen_index
+from retriever.calls import IndexName, SourceNames
 from retriever.errors import BadQuestion, SourceFailed
 from retriever.index import OpenIndex, SearchIndex
 from retriever.methods import method_named
@@ -33,6 +35,8 @@ from retriever.sources.configuration import SUFFIX, read_declared
 from retriever.sources.engine import SourcesEngine
 from retriever.sources.kinds.index import IndexSource
 
+METHODS = ("shrag", "or", "paper")  # by default
+NEAREST = "dense"  # a default, too, if the index has vectors
 FIND = "find-papers"
 MOST_FOUND = 500  # papers of find-papers
 LONGEST_TEXT = 20_000  # characters of an abstract, or of the beginning of a text without one
@@ -40,6 +44,38 @@ LONGEST_TEXT = 20_000  # characters of an abstract, or of the beginning of a tex
 FIELDS = ("title", "title2", "abstract", "abstract2", "authors", "year", "journal", "doi", "url", "lang")
 
 Found: TypeAlias = tuple[Sequence[tuple[str, Paper]], tuple[str, ...]]  # (source, record) best first; notes
+
+SEARCHING = Flag(section=Section.SEARCHING)
+
+
+class PoolCall(Call):
+    """Options of `pool`."""
+
+    index: IndexName = None
+    sources: Annotated[
+        SourceNames,
+        Field(description="Sources to search too, each separately; without --name, no index is searched."),
+    ] = ()
+    method: Annotated[
+        tuple[str, ...],
+        Flag(section=Section.SEARCHING, metavar="METHOD", commas=True),
+        Field(
+            description=f"Methods to pool. Default: {', '.join(METHODS)}; {NEAREST} if the index has vectors."
+        ),
+    ] = ()
+    find: Annotated[
+        bool,
+        SEARCHING,
+        Field(description="Pool the papers of find-papers too, in index and sources together."),
+    ] = False
+    model: Annotated[
+        bool, SEARCHING, Field(description="Let find-papers use the configured language model.")
+    ] = False
+    depth: Annotated[
+        int,
+        Flag(section=Section.LIMITS),
+        Field(ge=1, le=1000, description="Pool depth: papers of each method, place and question."),
+    ] = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +89,7 @@ class Ranking:
 
 
 def pool_papers(path: Path, call: PoolCall) -> list[str]:
-    """Pool the papers of all selected questions; return the rankings that failed.
-
-    Raises:
-        BadBenchmark, DamagedFile, FileBusy: the folder.
-        InvalidCall: no question is selected, or the pool has papers of other places: their ids and merges
-            would differ.
-        ResourceError: as `open_places`.
-        BadFilter: no such method.
-    """
+    """Pool the papers of all selected questions; return the rankings that failed."""
     settings = Settings.from_environment()
     with adding(path) as benchmark:
         if not benchmark.selected:
@@ -117,38 +145,32 @@ async def _pool(
 
 
 async def _search_all(benchmark: Benchmark, rankings: Sequence[Ranking], call: int) -> list[str]:
-    """Add the missing rankings of selected questions; return a line for each failed one.
+    """Add the missing rankings of selected questions; return a line for each failed one."""
+    pooled = {query_id: benchmark.rankings.get(query_id, ()) for query_id in benchmark.selected}
+    known = {query_id: {paper for each in of for paper in each.ranked} for query_id, of in pooled.items()}
+    waiting = {
+        (query_id, f"{each.method} in {each.place}"): each
+        for query_id, of in pooled.items()
+        for each in _missing(of, rankings)
+    }
 
-    Raises:
-        Exception: of the last ranking if `MOST_FAILURES` in a row failed, or an error that affects all.
-    """
-    failed: list[str] = []
-    in_a_row = 0
+    async def pool(key: tuple[str, str], ranking: Ranking) -> None:
+        query_id = key[0]
+        try:
+            papers, notes = await ranking.search(benchmark.selected[query_id])
+        except BadQuestion as error:
+            papers, notes = (), (str(error).splitlines()[0],)
+        ids = tuple((source, paper.id) for source, paper in papers)
+        new = tuple(
+            (source, _short(paper)) for source, paper in papers if (source, paper.id) not in known[query_id]
+        )
+        place, method, depth = ranking.place, ranking.method, ranking.depth
+        benchmark.append(Ranked(query_id, place, method, depth, ids, new, call, tuple(notes)))
+        known[query_id].update(ids)
+
     with question_bar() as progress:
-        for done, (query_id, question) in enumerate(benchmark.selected.items()):
-            progress("questions", done, len(benchmark.selected))
-            pooled = benchmark.rankings.get(query_id, ())
-            known = {paper for each in pooled for paper in each.ranked}
-            for ranking in _missing(pooled, rankings):
-                place, method, depth = ranking.place, ranking.method, ranking.depth
-                try:
-                    papers, notes = await ranking.search(question)
-                    in_a_row = 0
-                except BadQuestion as error:
-                    papers, notes = (), (str(error).splitlines()[0],)
-                except OF_A_QUESTION as error:
-                    in_a_row += 1
-                    if in_a_row == MOST_FAILURES:
-                        raise
-                    failed.append(f"{query_id}, {method} in {place}: {one_line(error_text(error))}")
-                    continue
-                ids = tuple((source, paper.id) for source, paper in papers)
-                new = tuple(
-                    (source, _short(paper)) for source, paper in papers if (source, paper.id) not in known
-                )
-                benchmark.append(Ranked(query_id, place, method, depth, ids, new, call, tuple(notes)))
-                known.update(ids)
-    return failed
+        failed = await work_through(waiting, pool, progress=progress)
+    return [f"{', '.join(key)}: {one_line(error_text(error))}" for key, error in failed.items()]
 
 
 def _missing(pooled: Sequence[Ranked], rankings: Sequence[Ranking]) -> list[Ranking]:
@@ -196,12 +218,10 @@ def _found_by_agents(places: Places, depth: int, settings: Settings, model: Lang
             raise failed[0]
         ids = dict.fromkeys(ranked.paper_id for ranked in found.papers)
         ids |= dict.fromkeys(paper_id for paper_id, _ in found.state.relevant(0))
-        return list(first_records(found.state.papers[each].merged for each in ids))[:depth], found.notes
-
-    def first_records(papers: Iterator[Any]) -> Iterator[tuple[str, Paper]]:
-        for each in papers:
-            for source, paper_id in each.ids[:1]:
-                yield source, each.paper.model_copy(update={"id": paper_id})
+        merged = (found.state.papers[each].merged for each in ids)
+        papers = [(each.ids[0], each.paper) for each in merged if each.ids][:depth]
+        records = [(source, paper.model_copy(update={"id": own})) for (source, own), paper in papers]
+        return records, found.notes
 
     return Ranking(",".join(name for name, *_ in places.each()), FIND, depth, search)
 

@@ -12,7 +12,7 @@
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,15 +20,17 @@ from typing import Any
 from base.amounts import counted
 from base.errors import InvalidCall
 from base.versions import checkout_commit
+from eval.experiments.comparing import Record
 from eval.experiments.report import Outcome, Report
 from eval.experiments.running import FORMAT, check_folder, json_lines, write_files
-from eval.judging.benchmark import FILE, Benchmark, Pair
+from eval.judging.benchmark import FILE, Benchmark
 from eval.judging.stages import Results, funnel_figure, missed
 from eval.manifest import file_record, software
 from eval.score_commands import first_ids
 from indexer.corpora.papers import language_of
 
 NAME = "benchmark"  # in the manifest
+DESCRIBED = ("title", "authors", "year", "doi", "url")  # fields of a paper in the provenance
 DESCRIPTION = (
     "Questions were searched for by several methods, and the first papers of each were pooled. Judges and "
     "then persons reduced the pool (SPAR, section 4.2, figures 3 and 5). A paper counts once per question."
@@ -36,12 +38,7 @@ DESCRIPTION = (
 
 
 def write_benchmark(benchmark: Benchmark, out: Path, precedence: Sequence[str]) -> tuple[Outcome, list[str]]:
-    """Write the finished benchmark; return its tables, and the names of the files.
-
-    Raises:
-        InvalidCall: the folder has other files or is inside that of the benchmark; or no paper is graded.
-        OutputNotWritten: the disk is full, or permission is missing.
-    """
+    """Write the finished benchmark; return its tables, and the names of the files."""
     results = Results.of(benchmark, precedence)
     if unknown := [name for name in precedence if name not in benchmark.assessments]:
         raise InvalidCall(f"{benchmark.path} has no assessor {unknown[0]!r}")
@@ -65,12 +62,23 @@ def write_benchmark(benchmark: Benchmark, out: Path, precedence: Sequence[str]) 
         **software(models=False),
         "commit": checkout_commit(),
     }
+    # The inputs, for the page.
+    made: dict[str, str] = {}
+    for call in benchmark.calls:
+        if index := call.made_with.get("index"):
+            made["index"] = f"{index['name']}, version {index['version']}, {index['papers']:,} papers"
+        if "sources" in call.made_with:
+            made["sources"] = ", ".join(call.made_with["sources"])
+        if "model" in call.made_with:
+            made[f"model of {call.step}"] = call.made_with["model"]
+    made |= {"assessors": ", ".join(benchmark.assessments), "seed": str(benchmark.made.seed)}
+    topics, qrels, provenance = _judgements(results)
     files = {
-        "topics.jsonl": json_lines(_topics(results)),
-        "qrels.txt": "".join(_qrels(results)).encode(),
-        "provenance.jsonl": json_lines(_provenance(results)),
+        "topics.jsonl": json_lines(topics),
+        "qrels.txt": "".join(qrels).encode(),
+        "provenance.jsonl": json_lines(provenance),
     }
-    report = Report("Benchmark", [DESCRIPTION], _made_from(record))
+    report = Report("Benchmark", [DESCRIPTION], {**made, "shrag": record["shrag"]})
     return outcome, write_files(out, record, outcome, report, files)
 
 
@@ -102,50 +110,28 @@ def _notes(results: Results) -> Iterator[str]:
         )
 
 
-def _topics(results: Results) -> Iterator[dict[str, Any]]:
-    graded = {query_id for query_id, _ in results.grades}
-    for query_id, question in results.benchmark.selected.items():
-        if query_id in graded:
-            known = results.benchmark.questions[query_id]
-            seed = {"seed": known.seed} if known.seed else {}
-            topic = {"query_id": query_id, "question": question, "language": language_of(question)}
-            yield {**topic, "origin": known.origin, **seed}
+def _judgements(results: Results) -> tuple[list[Record], list[str], list[Record]]:
+    """Return the topics with a grade, the lines of the qrels by question and id, and the provenance.
 
-
-def _judged_papers(results: Results) -> Iterator[tuple[Pair, Any, list[str]]]:
-    """Yield the pair, the candidate and its ids in judgements, of each pooled paper."""
-    pooled = results.benchmark.pooled_from
-    for query_id, candidates in results.benchmark.candidates.items():
-        for candidate in candidates:
-            ids = candidate.judged_ids(pooled["index"], several=len(pooled["places"]) > 1)
-            yield (query_id, candidate.key), candidate, ids
-
-
-def _qrels(results: Results) -> Iterator[str]:
-    """Yield the lines of the qrels, by question and id; each record of a paper in the index has its grade."""
-    grades: dict[str, dict[str, int]] = {query_id: {} for query_id in results.benchmark.candidates}
-    for pair, _, ids in _judged_papers(results):
-        if graded := results.grades.get(pair):
-            grades[pair[0]] |= dict.fromkeys(ids, graded.grade)
-    for query_id, of in grades.items():
-        for judged_id, grade in sorted(of.items()):
-            yield f"{query_id} 0 {judged_id} {grade}\n"
-
-
-def _provenance(results: Results) -> Iterator[dict[str, Any]]:
+    Each record of a paper in the index has its grade.
+    """
+    benchmark, pooled = results.benchmark, results.benchmark.pooled_from
     passed = {stage.name: set(stage.pairs) for stage in results.stages}
-    names = ("title", "authors", "year", "doi", "url")
-    for pair, candidate, ids in _judged_papers(results):
-        graded = results.grades.get(pair)
-        judged = {stage: scores.get(pair) for stage, scores in results.scores.items()}
-        yield {
-            "query_id": pair[0],
-            "ids": ids,
-            **{name: value for name in names if (value := getattr(candidate.paper, name))},
-            "pooled": [asdict(at) for at in candidate.found],
-            **{
-                stage: each
-                and {
+    topics, qrels, provenance = list[Record](), list[str](), list[Record]()
+    for query_id, candidates in benchmark.candidates.items():
+        grades: dict[str, int] = {}
+        for candidate in candidates:
+            pair, paper = (query_id, candidate.key), candidate.paper
+            ids = candidate.judged_ids(pooled["index"], several=len(pooled["places"]) > 1)
+            graded = results.grades.get(pair)
+            if graded:
+                grades |= dict.fromkeys(ids, graded.grade)
+            record: dict[str, Any] = {"query_id": query_id, "ids": ids}
+            record |= {name: value for name in DESCRIBED if (value := getattr(paper, name))}
+            record["pooled"] = [asdict(at) for at in candidate.found]
+            for stage, scores in results.scores.items():
+                each = scores.get(pair)
+                record[stage] = each and {
                     "score": each.score,
                     "passed": pair in passed[stage],
                     "judge": each.judge,
@@ -154,28 +140,16 @@ def _provenance(results: Results) -> Iterator[dict[str, Any]]:
                     "prompt_version": each.version or None,
                     "reason": each.reason,
                 }
-                for stage, each in judged.items()
-            },
-            "assessments": [
+            record["assessments"] = [
                 {"assessor": name, "grade": of[pair].grade, "at": of[pair].at}
-                for name, of in results.benchmark.assessments.items()
+                for name, of in benchmark.assessments.items()
                 if pair in of
-            ],
-            "grade": graded.grade if graded else None,
-        }
-
-
-def _made_from(record: Mapping[str, Any]) -> dict[str, str]:
-    """Return the inputs of the benchmark by name, for the page."""
-    made: dict[str, str] = {}
-    for call in record["calls"]:
-        made_with = call["made_with"]
-        if "index" in made_with:
-            index = made_with["index"]
-            made["index"] = f"{index['name']}, version {index['version']}, {index['papers']:,} papers"
-        if "sources" in made_with:
-            made["sources"] = ", ".join(made_with["sources"])
-        if "model" in made_with:
-            made[f"model of {call['step']}"] = made_with["model"]
-    assessors, seed = ", ".join(record["assessors"]), str(record["seed"])
-    return {**made, "assessors": assessors, "seed": seed, "shrag": record["shrag"]}
+            ]
+            provenance.append({**record, "grade": graded.grade if graded else None})
+        qrels += [f"{query_id} 0 {judged_id} {grade}\n" for judged_id, grade in sorted(grades.items())]
+        if any(graded_id == query_id for graded_id, _ in results.grades):
+            known = benchmark.questions[query_id]
+            topic = {"query_id": query_id, "question": known.question}
+            topic |= {"language": language_of(known.question), "origin": known.origin}
+            topics.append({**topic, "seed": known.seed} if known.seed else topic)
+    return topics, qrels, provenance

@@ -11,12 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from eval.experiments.comparing import Cell, Table
-from eval.experiments.report import Bar, BarPanel, Figure
-from eval.judging.benchmark import HIGHEST_GRADE, Assessment, Benchmark, CallRecord, Judged, Pair
-from eval.judging.calls import StageName
+from eval.experiments.report import Figure, Panel
+from eval.judging.benchmark import HIGHEST_GRADE, Assessment, Benchmark, CallRecord, Judged, Pair, StageName
 from eval.statistics import Agreement, agreement, mean_of_known, wilson
 
 STAGES: tuple[StageName, ...] = get_args(StageName)
@@ -90,12 +89,8 @@ def agreements(
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Missed:
-    """Dropped papers, the graded ones, the relevant ones among these, and the estimate for all dropped.
-
-    `low` and `high` are the bounds of the 95 % interval.
-    """
+class Missed(NamedTuple):
+    """Dropped papers, graded and relevant ones among them, and the estimate with its 95 % interval."""
 
     dropped: int
     graded: int
@@ -263,6 +258,6 @@ def funnel_figure(results: Results) -> Figure:
         count = len(stage.pairs)
         share = f"{count:,}\n{100 * count / pooled:.1f} %" if pooled else f"{count:,}"
         reduced = f"\n−{stage.of - count:,} ({stage.reduction:.1f} %)" if place and stage.of else ""
-        bars.append(Bar(stage.name, count, share + reduced))
-    panel = BarPanel("", "pairs of question and paper", tuple(bars))
+        bars.append((stage.name, count, share + reduced))
+    panel = Panel("", "", "pairs of question and paper", bars=tuple(bars))
     return Figure("funnel", "Papers at each stage", (panel,))

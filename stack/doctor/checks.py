@@ -1,14 +1,11 @@
 """The checks, in the order of the output."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 
-from stack.doctor.engine import REACHABLE, check_engine
 from stack.doctor.findings import Check, Examined, Finding, failed
-from stack.doctor.indexes import BACKUP, check_backup, check_index
-from stack.doctor.language_model import check_language_model
+from stack.doctor.indexes import BACKUP, REACHABLE, check_backup, check_engine, check_index
 from stack.doctor.machine import check_disk, check_libraries, check_settings
-from stack.doctor.models import check_cross_encoders, check_encoder
+from stack.doctor.models import check_cross_encoders, check_encoder, check_language_model
 from stack.doctor.serving import check_serving
 
 CHECKS: dict[str, Check] = {
@@ -31,7 +28,7 @@ def examine(examined: Examined) -> list[Finding]:
     """Run all checks; an exception in one becomes a finding, and the others still run."""
     found: list[Finding] = []
     for name, check in CHECKS.items():
-        if name in NEED_ENGINE and not answers(found):
+        if name in NEED_ENGINE and not engine_answers(found):
             why, remedy = "not checked, as the engine does not answer", "fix the engine first"
             found.append(Finding(NEED_ENGINE[name], "wrong", why, remedy=remedy, check=name))
             continue
@@ -42,7 +39,10 @@ def examine(examined: Examined) -> list[Finding]:
     return found
 
 
-def answers(found: Iterable[Finding]) -> bool:
+def engine_answers(found: list[Finding]) -> bool:
     """Check whether the engine answers, according to the findings so far."""
-    engine = (finding for finding in found if (finding.check, finding.subject) == ("engine", REACHABLE))
-    return all(finding.status != "wrong" for finding in engine)
+    return all(
+        finding.status != "wrong"
+        for finding in found
+        if (finding.check, finding.subject) == ("engine", REACHABLE)
+    )

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from base.errors import RemediableError, ShragError
 from base.net.addresses import hosts_in_the_clear
@@ -12,9 +12,6 @@ from base.remedies import describe_remedies
 from base.terminal.columns import wrapped_table
 from base.terminal.output import echo, echo_lines, styled
 from generator.pipeline import Settings
-
-if TYPE_CHECKING:  # a check without a server does not import it
-    import httpx
 
 Status = Literal["ok", "warning", "wrong", "not configured"]
 STYLES: dict[Status, dict[str, Any]] = {
@@ -39,13 +36,12 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """The subject of the checks: the settings, an index, and a replacement of the network in tests."""
+    """The subject of the checks: the settings and an index."""
 
     settings: Settings
     index: str | None = None
     quick: bool = False  # without reading every file of the indexes
     progress: Progress = no_progress
-    transport: "httpx.AsyncBaseTransport | None" = None
 
 
 Check = Callable[[Examined], Iterator[Finding]]
@@ -71,9 +67,9 @@ def tried(subject: str, call: Callable[[], str | Finding], configured: str = "",
 def check_encryption(addresses: str, *, secret: bool) -> Iterator[Finding]:
     """Warn if a secret is sent over plain http to another machine."""
     if secret and (hosts := hosts_in_the_clear(addresses)):
-        found = f"the key or password is sent unencrypted to {', '.join(hosts)}"
-        remedy = "use https://, so that nobody in between can read it"
-        yield Finding("encryption", "warning", found, "allow_plain_http", remedy)
+        found = f"secrets are sent unencrypted to {', '.join(hosts)}"
+        remedy = "use https, so that nobody in between can read them (docs/how-to/deploying.md)"
+        yield Finding("encryption", "warning", found, addresses, remedy)
 
 
 def all_is_well(findings: Sequence[Finding]) -> bool:

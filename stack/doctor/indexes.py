@@ -1,24 +1,101 @@
-"""The indexes: whether each opens and is undamaged, its vectors, and the age of the last backup."""
+"""The engine, the indexes and their vectors, and the age of the last backup."""
 
+import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
+from importlib.metadata import version
+from typing import Any
 
 from base.amounts import counted
 from base.errors import ResourceError
+from base.extras import extra_remedy
 from indexer.backups import list_backups
-from indexer.settings import EncoderSettings, IndexerSettings
+from indexer.settings import ElasticsearchSettings, EncoderSettings, IndexerSettings
 from indexer.versions.manifest import Manifest
 from indexer.versions.store import LOCAL_ENGINES
 from indexer.versions.store.engines import index_names, open_store
 from retriever.index import open_index
-from stack.doctor.findings import Examined, Finding, failed, tried
+from stack.doctor.findings import Examined, Finding, Status, check_encryption, failed, tried
+from stack.doctor.machine import nearest_folder
 
+REACHABLE, NORI = "reachable", "analysis-nori"
+LOOK_S, MASTER_S = 10, 4  # time limits of a simple answer, and of a cluster's answer about its master
+OLDEST = (9, 2)  # the client supports newer servers, not older ones
+HEALTH: dict[str, tuple[Status, str]] = {
+    "green": ("ok", ""),
+    "yellow": ("warning", "copies of shards have no node: start another, or SHRAG_ELASTICSEARCH__REPLICAS=0"),
+    "red": ("wrong", "shards are missing: see GET _cluster/allocation/explain, or restore a snapshot"),
+}
 SHOWN_DIFFERENCES = 3
 BACKUP = "last backup"
 LATE = timedelta(days=8)  # a weekly backup and a day
 CLOCKS_DIFFER = timedelta(hours=1)  # of this machine and of the disk or cluster that backups are on
+
+
+def check_engine(examined: Examined) -> Iterator[Finding]:
+    """Check whether the configured engine is usable."""
+    settings = examined.settings.indexer
+    if settings.engine == "elasticsearch":
+        yield from _cluster(settings.elasticsearch)
+        return
+    yield Finding("version", "ok", f"tantivy {version('tantivy')}", "tantivy")
+    there, home = nearest_folder(settings.home), settings.home
+
+    def write() -> str:
+        with tempfile.TemporaryFile(prefix=".doctor-", dir=there):
+            return "is writable" if there == home else f"does not exist yet; {there} is writable"
+
+    remedy = "give this user write access to it, or set SHRAG_HOME to another folder"
+    yield tried("home", write, str(home), remedy)
+
+
+def _cluster(own: ElasticsearchSettings) -> Iterator[Finding]:
+    """Query every address for the nodes, and the first one that answers for the state of the cluster."""
+    try:
+        from indexer.versions.cluster.connection import INSTALL_NORI, connect
+    except ModuleNotFoundError as error:
+        yield failed("client", error, "elasticsearch", extra_remedy("elasticsearch"))
+        return
+    yield from check_encryption(own.url, secret=own.sends_secret)
+    nodes: list[dict[str, Any]] = []
+    health: dict[str, Any] = {}
+    refusals = []
+    for url in own.url.split(","):
+        limits = {"url": url.strip(), "timeout_s": min(own.timeout_s, LOOK_S)}
+        with connect(own.model_copy(update=limits)) as patient:
+            client = patient.options(max_retries=0)
+            try:
+                found = client.nodes.info(metric="plugins")
+                if not nodes:
+                    nodes = [*found["nodes"].values()]
+                    health = client.cluster.health(master_timeout=f"{MASTER_S}s").body
+            except ResourceError as error:  # the node is down, or the cluster has no master
+                refusals.append(error)
+                if nodes and not health:
+                    break
+    if not health:
+        yield failed(REACHABLE, refusals[-1], own.url, "start its nodes (docs/how-to/cluster.md)")
+        return
+    answers = f"cluster {health['cluster_name']!r} answers"
+    if refusals:
+        answers += f", but some addresses do not: {'; '.join(error.what for error in refusals)}"
+        remedy = "start these nodes, or remove their addresses from SHRAG_ELASTICSEARCH__URL"
+        yield Finding(REACHABLE, "warning", answers, own.url, remedy)
+    else:
+        yield Finding(REACHABLE, "ok", answers, own.url)
+    versions = sorted({str(node["version"]) for node in nodes})
+    old = any(tuple(map(int, number.split(".")[:2])) < OLDEST for number in versions)
+    needed, remedy = ".".join(map(str, OLDEST)), "upgrade the cluster" if old else ""
+    found_versions = f"Elasticsearch {', '.join(versions)}"
+    yield Finding("version", "wrong" if old else "ok", found_versions, f"{needed} or later", remedy)
+    parts = {node["name"]: (*node.get("plugins", ()), *node.get("modules", ())) for node in nodes}
+    if without := sorted(name for name, of in parts.items() if NORI not in {part["name"] for part in of}):
+        yield Finding("nori", "wrong", f"{NORI} is missing on {', '.join(without)}", "", INSTALL_NORI)
+    else:
+        yield Finding("nori", "ok", f"{NORI} on {len(nodes)} node(s)")
+    status, remedy = HEALTH.get(health["status"], ("warning", "see GET _cluster/health"))
+    yield Finding("health", status, f"{health['status']}, {health['number_of_nodes']} node(s)", remedy=remedy)
 
 
 def check_index(examined: Examined) -> Iterator[Finding]:
@@ -52,11 +129,9 @@ def _files(examined: Examined, name: str) -> str | Finding:
     """Read every file of every version; a rollback may need older versions."""
     with open_store(examined.settings.indexer, name) as store:
         versions, damaged = store.versions(), []
-        for done, version in enumerate(versions):
+        for done, number in enumerate(versions):
             examined.progress(f"reading the files of {name}", done, len(versions))
-            damaged += [f"version {version}: {line}" for line in store.verify_files(version)]
-    if not versions:
-        return Finding(f"{name}, files", "not configured", "there are no versions")
+            damaged += [f"version {number}: {line}" for line in store.verify_files(number)]
     if not damaged:
         return f"{counted(len(versions), 'version')}, as written"
     more = [f"and {len(damaged) - SHOWN_DIFFERENCES} more"] if damaged[SHOWN_DIFFERENCES:] else []
@@ -90,8 +165,19 @@ def check_backup(examined: Examined) -> Iterator[Finding]:
     """Report the time of the last backup, with a warning if it is old or missing."""
     settings = examined.settings.indexer
     if place := settings.backups:
+
+        def newest_entry() -> Finding:
+            entries = [place]
+            if place.is_dir():
+                entries = [each for each in place.iterdir() if each.name[0] != "." and each.exists()]
+            newest = max(entries, key=lambda each: each.stat().st_mtime, default=None)
+            if newest and newest.is_file() and not newest.stat().st_size:
+                found = f"an empty file is not a backup: {newest.name}"
+                return Finding(BACKUP, "warning", found, str(place), "make the backup again")
+            return _aged(datetime.fromtimestamp(newest.stat().st_mtime, UTC) if newest else None, str(place))
+
         remedy = "make a backup there, or set SHRAG_BACKUPS to the folder of the backups"
-        yield tried(BACKUP, lambda: _newest_file(place), str(place), remedy)
+        yield tried(BACKUP, newest_entry, str(place), remedy)
         if (made := list_backups(place)) and made[-1].failed:
             text = f"it is without {', '.join(made[-1].failed)}"
             yield Finding("incomplete backup", "warning", text, str(place), "run shrag indexes backup")
@@ -102,35 +188,23 @@ def check_backup(examined: Examined) -> Iterator[Finding]:
         yield Finding(BACKUP, "not configured", "no location of index backups is set", "", remedy)
 
 
-def _newest_file(place: Path) -> str | Finding:
-    """Check the newest entry of a folder, or one file; hidden entries and dangling links do not count."""
-    entries = [place]
-    if place.is_dir():
-        entries = [each for each in place.iterdir() if each.name[0] != "." and each.exists()]
-    newest = max(((each.stat().st_mtime, each) for each in entries), default=None)
-    if newest is None:
-        return _aged(None, str(place))
-    if newest[1].is_file() and not newest[1].stat().st_size:
-        found = f"an empty file is not a backup: {newest[1].name}"
-        return Finding(BACKUP, "warning", found, str(place), "make the backup again")
-    return _aged(datetime.fromtimestamp(newest[0], UTC), str(place))
-
-
-def _newest_snapshot(settings: IndexerSettings) -> str | Finding:
+def _newest_snapshot(settings: IndexerSettings) -> Finding:
     """Check the newest complete snapshot, of any repository, with an index of the prefix."""
     from indexer.errors import EngineRefused
     from indexer.versions.cluster.connection import connect
 
-    prefix = f"{settings.elasticsearch.prefix}-"
     try:
         with connect(settings.elasticsearch) as client:
             found = client.snapshot.get(repository="_all", snapshot="*").get("snapshots", [])
     except EngineRefused as error:  # the key may not list snapshots
         return Finding(BACKUP, "warning", f"{type(error).__name__}: {error.what}")
-    whole = (each for each in found if each["state"] == "SUCCESS")
-    own = (each for each in whole if any(index.startswith(prefix) for index in each["indices"]))
-    taken = max((datetime.fromisoformat(each["start_time"]) for each in own), default=None)
-    return _aged(taken, "snapshots of the cluster")
+    prefix = f"{settings.elasticsearch.prefix}-"
+    taken = (
+        datetime.fromisoformat(each["start_time"])
+        for each in found
+        if each["state"] == "SUCCESS" and any(index.startswith(prefix) for index in each["indices"])
+    )
+    return _aged(max(taken, default=None), "snapshots of the cluster")
 
 
 def _aged(made: datetime | None, where: str) -> Finding:

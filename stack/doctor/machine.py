@@ -5,26 +5,24 @@ import platform
 import re
 import shutil
 import stat
-import sys
+from collections import defaultdict
 from collections.abc import Iterator
-from difflib import get_close_matches
 from importlib.metadata import requires
 from pathlib import Path
 
 from base.extras import extra_remedy
 from base.settings.fields import PREFIX, variable_at
 from base.settings.file import CONFIG, NAME, distrusted, is_private_group, read_settings_file
-from base.settings.sources import all_settings
+from base.settings.sources import LISTS_ALL, all_settings, similar_settings
 from base.versions import NOT_INSTALLED, installed_version
 from indexer.settings import EncoderSettings
 from stack.doctor.findings import Examined, Finding, Status
 from stack.settings_listing import settings_in_force
 
 LOCKS = Path(__file__).parents[2] / "requirements"
-PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", re.MULTILINE)
+PINNED = re.compile(r"^([a-z0-9-]+)==([^\s;\\]+)", re.MULTILINE)
 REQUIRED = re.compile(r"([A-Za-z0-9._-]+)(?:.*extra\s*==\s*['\"]([^'\"]+)['\"])?")
 SHOWN_EXTRAS = ("elasticsearch", "models")
-OLDEST, NEWEST = (3, 11), (3, 12)
 OF_TESTS = "SHRAG_TEST_"
 # A version of 100,000 passages needs about 200 MB; an update temporarily needs the same again.
 LITTLE, TOO_LITTLE = 5_000_000_000, 500_000_000
@@ -32,32 +30,22 @@ LITTLE, TOO_LITTLE = 5_000_000_000, 500_000_000
 
 def check_libraries(_: Examined) -> Iterator[Finding]:
     """Report the versions; a missing library is wrong, one that differs from the lock file is a warning."""
-    status: Status = "ok" if OLDEST <= sys.version_info[:2] <= NEWEST else "wrong"
-    remedy = "" if status == "ok" else "make install PYTHON=python3.11"
-    yield Finding("Python", status, platform.python_version(), "3.11 or 3.12", remedy)
-    required = [found.groups("") for line in requires("shrag") or () if (found := REQUIRED.match(line))]
+    yield Finding("Python", "ok", platform.python_version(), "3.11 or 3.12")
+    required = [each.groups("") for line in requires("shrag") or () if (each := REQUIRED.match(line))]
     for extra in ("", *SHOWN_EXTRAS):
         versions = {name: installed_version(name) for name, its_extra in required if its_extra == extra}
-        yield _libraries(extra, versions)
-
-
-def _libraries(extra: str, versions: dict[str, str]) -> Finding:
-    subject, remedy = (f"extra {extra}", extra_remedy(extra)) if extra else ("needed", "make install")
-    if missing := [name for name, number in versions.items() if number == NOT_INSTALLED]:
-        status: Status = "not configured" if extra else "wrong"
-        return Finding(subject, status, f"missing: {', '.join(missing)}", remedy=remedy)
-    lock = LOCKS / f"{extra or 'base'}.txt"
-    locked: dict[str, list[str]] = {}  # several versions, if markers choose between them
-    for name, number in PINNED.findall(lock.read_text("utf-8")) if lock.is_file() else ():
-        locked.setdefault(_plain(name), []).append(number)
-    pairs = ((name, number, locked.get(_plain(name), [number])) for name, number in versions.items())
-    if other := [f"{name} {has} (locked: {', '.join(pins)})" for name, has, pins in pairs if has not in pins]:
-        return Finding(subject, "warning", f"not as locked: {'; '.join(other)}", lock.name, remedy)
-    return Finding(subject, "ok", ", ".join(map(" ".join, versions.items())), lock.name if locked else "")
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
+        subject, remedy = (f"extra {extra}", extra_remedy(extra)) if extra else ("needed", "make install")
+        lock, locked = LOCKS / f"{extra or 'base'}.txt", defaultdict[str, list[str]](list)
+        for name, number in PINNED.findall(lock.read_text("utf-8")) if lock.is_file() else ():
+            locked[name].append(number)  # several versions, if markers choose between them
+        status: Status = "ok"
+        found, configured = ", ".join(map(" ".join, versions.items())), lock.name if locked else ""
+        if missing := [name for name, number in versions.items() if number == NOT_INSTALLED]:
+            status, found = "not configured" if extra else "wrong", f"missing: {', '.join(missing)}"
+        elif other := [name for name, number in versions.items() if number not in locked.get(name, [number])]:
+            named = (f"{name} {versions[name]} (locked: {', '.join(locked[name])})" for name in other)
+            status, found = "warning", f"not as locked: {'; '.join(named)}"
+        yield Finding(subject, status, found, configured, "" if status == "ok" else remedy)
 
 
 def check_settings(_: Examined) -> Iterator[Finding]:
@@ -80,21 +68,19 @@ def check_settings(_: Examined) -> Iterator[Finding]:
     for each in found:
         if each.source:
             yield Finding(each.setting.key, "ok", each.text, each.source)
-    yield from _unknown_variables()
-
-
-def _unknown_variables() -> Iterator[Finding]:
     settings = all_settings()
-    tables = [f"{each.variable}__" for each in settings.values() if dict in each.kinds]
+    tables = (f"{each.variable}__" for each in settings.values() if dict in each.kinds)
     groups = (variable_at(place[:length]) for place in settings for length in range(1, len(place) + 1))
-    known = {CONFIG, *groups}
+    known, allowed = {CONFIG, *groups}, (OF_TESTS, *tables)
     for name in sorted(os.environ):
-        upper = name.upper()
-        if not upper.startswith(PREFIX) or upper in known or upper.startswith((OF_TESTS, *tables)):
-            continue
-        near = get_close_matches(upper, sorted(known), 1)
-        remedy = f"did you mean {near[0]}?" if near else "see shrag settings for all settings"
-        yield Finding(name, "warning", "no setting has this name, so it has no effect", remedy=remedy)
+        if (
+            (upper := name.upper()).startswith(PREFIX)
+            and upper not in known
+            and not upper.startswith(allowed)
+        ):
+            near = ", ".join(each.variable for each in similar_settings(name))
+            remedy = f"there is {near}" if near else LISTS_ALL
+            yield Finding(name, "warning", "no setting has this name, so it has no effect", remedy=remedy)
 
 
 def check_disk(examined: Examined) -> Iterator[Finding]:

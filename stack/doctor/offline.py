@@ -19,8 +19,8 @@ from generator.pipeline import Settings, answer_question, run
 from generator.ways import make_request
 from indexer.ingest import IngestRequest, build_index
 from retriever.index import open_index
-from stack.doctor.checks import answers, examine
-from stack.doctor.findings import Examined, Finding, Status, failed
+from stack.doctor.checks import engine_answers, examine
+from stack.doctor.findings import Examined, Finding, failed
 from stack.doctor.serving import server_settings
 
 RECORDS = Path(__file__).with_name("rehearsal.jsonl")
@@ -36,23 +36,16 @@ class AddressRefused(ConnectionRefusedError):
 
 @dataclass(slots=True)
 class Watch:
-    """Allowed addresses (host or number, port), refused ones with their stacks, and the number of others."""
+    """Refused addresses with their stacks, and the number of allowed connections."""
 
-    allowed: frozenset[tuple[str, int]]
     attempts: list[tuple[str, str]] = field(default_factory=list)
     passed: int = 0
 
-    def check(self, host: Any, port: Any, *, connects: bool) -> None:
-        """Check a look-up or a connection; raises AddressRefused."""
-        name = host.decode("ascii", "replace") if isinstance(host, bytes) else str(host or "")
-        allowed = (
-            (name, port) in self.allowed if connects else name in {"", *(each for each, _ in self.allowed)}
-        )
-        if not allowed:
-            target = (f"[{name}]" if ":" in name else name) + (f":{port}" if port else "")
-            self.attempts.append((target, "".join(traceback.format_stack()[-STACK_LINES - 2 : -2])))
-            raise AddressRefused(f"{target} is not in the settings; refused by shrag doctor --offline")
-        self.passed += connects
+    def refuse(self, host: str, port: object) -> None:
+        """Record an attempt, and raise AddressRefused."""
+        target = (f"[{host}]" if ":" in host else host) + (f":{port}" if port else "")
+        self.attempts.append((target, "".join(traceback.format_stack()[-STACK_LINES - 2 : -2])))
+        raise AddressRefused(f"{target} is not in the settings; refused by shrag doctor --offline")
 
 
 @contextmanager
@@ -61,24 +54,27 @@ def only(urls: Iterable[str]) -> Iterator[Watch]:
 
     Names are resolved before, as connections have numeric addresses. Local sockets are allowed.
     """
-    watch = Watch(frozenset(address for url in urls for address in _addresses_of(url)))
-    real_look_up = socket.getaddrinfo
+    allowed = {address for url in urls for address in _addresses_of(url)}
+    watch, look_up, sock = Watch(), socket.getaddrinfo, socket.socket
 
-    def look_up(host: Any, port: Any, *arguments: Any, **options: Any) -> Any:
-        watch.check(host, port, connects=False)
-        return real_look_up(host, port, *arguments, **options)
+    def checked_look_up(host: Any, port: Any, *arguments: Any, **options: Any) -> Any:
+        name = host.decode("ascii", "replace") if isinstance(host, bytes) else str(host or "")
+        if name not in {"", *(each for each, _ in allowed)}:
+            watch.refuse(name, port)
+        return look_up(host, port, *arguments, **options)
 
     def checked(real: Callable[[socket.socket, Any], Any]) -> Callable[[socket.socket, Any], Any]:
-        def connect(sock: socket.socket, address: Any) -> Any:
-            if sock.family in {socket.AF_INET, socket.AF_INET6}:
-                watch.check(*address[:2], connects=True)
-            return real(sock, address)
+        def connect(own: socket.socket, address: Any) -> Any:
+            if own.family in {socket.AF_INET, socket.AF_INET6}:
+                if address[:2] not in allowed:
+                    watch.refuse(*address[:2])
+                watch.passed += 1
+            return real(own, address)
 
         return connect
 
-    sock = socket.socket
     with (
-        patch.object(socket, "getaddrinfo", look_up),
+        patch.object(socket, "getaddrinfo", checked_look_up),
         patch.object(sock, "connect", checked(sock.connect)),
         patch.object(sock, "connect_ex", checked(sock.connect_ex)),
     ):
@@ -112,7 +108,7 @@ def examine_offline(examined: Examined) -> list[Finding]:
     named = addresses(examined.settings)
     with only(named) as watch:
         findings = examine(examined)
-        if not examined.index or answers(findings):
+        if not examined.index or engine_answers(findings):
             findings.append(_rehearse(examined))
     shown = ", ".join(named) or "no address"
     for target, stack in watch.attempts:
@@ -138,10 +134,8 @@ def _rehearse(examined: Examined) -> Finding:
                 answered = run(answer_question(index, make_request(settings, QUESTION), settings))
     except Exception as error:  # noqa: BLE001 - the attempts are shown after any error
         return replace(failed("a question", error, remedy="fix the findings above first"), check="offline")
-    status: Status = "ok"
-    remedy = ""
-    if any(step.get("fallback") for step in answered.trace.steps()):
-        status, remedy = "wrong", "fix the language model first; the note has the reason"
+    has_failed = any(step.get("fallback") for step in answered.trace.steps())
+    remedy = "fix the language model first; the note has the reason" if has_failed else ""
     answer = f"{len(answered.evidence)} passages of evidence, answer {answered.answer.written_by}"
-    found = "; ".join((answer, *answered.result.notes))
-    return Finding("a question", status, found, examined.index or "sample records", remedy, "offline")
+    found, configured = "; ".join((answer, *answered.result.notes)), examined.index or "sample records"
+    return Finding("a question", "wrong" if has_failed else "ok", found, configured, remedy, "offline")

@@ -3,29 +3,27 @@
 import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from ipaddress import ip_network
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from base.files.regular_files import read_secret
-from base.net.addresses import hosts_in_the_clear
+from base.settings.fields import listed
 from base.settings.file import read_settings_file
 from base.untrusted import one_line, read_json
 from generator.pipeline import run
 from indexer.backups import SERVER_STORE, open_server_store
-from stack.doctor.findings import Examined, Finding, Status, failed, tried
+from stack.doctor.findings import Examined, Finding, Status, check_encryption, failed, tried
 from stack.settings_listing import settings_in_force
-
-if TYPE_CHECKING:
-    import httpx
 
 LOOK_S, MOST_BYTES, SHOWN = 10.0, 500_000, 200  # limits of an answer
 OK, REDIRECTS = 200, range(300, 400)
 RESTORE_KEYS = "restore it from a copy, or move it away and create new keys"
 COUNT = "SELECT count(*), total(revoked IS NULL AND (expires IS NULL OR expires > ?)) FROM keys"
+# Findings and remedies by the status of an answer.
 NO_GATEWAY = "the proxy does not reach the server", "start shrag serve"
 FORWARD = "let the proxy forward the name (proxy_set_header Host $host), or correct the address"
-# Findings and remedies by the status of an answer.
 STATUSES = dict.fromkeys(range(502, 505), NO_GATEWAY) | {
     421: ("the server does not answer to this name", FORWARD)
 }
@@ -44,22 +42,17 @@ def server_settings() -> dict[str, Any]:
 def check_serving(examined: Examined) -> Iterator[Finding]:
     """Check the keys, call the server at its public address, and compare that with the proxies."""
     server, store = server_settings(), examined.settings.indexer.home / SERVER_STORE
-    url = server["public_url"]
-    yield tried("keys", lambda: _keys(store), str(store), RESTORE_KEYS)
-    if not url:
+    url, issuer = server["public_url"], server["sign_in.issuer"] or ""
+    yield tried("keys", partial(_keys, store), str(store), RESTORE_KEYS)
+    if url:
+        yield from check_encryption(url, secret=True)
+        remedy = "check that the name resolves here, the proxy runs and its certificate is valid"
+        yield tried("public address", partial(_public_address, url), url, remedy)
+    else:
         remedy = "for readers elsewhere set SHRAG_SERVER__PUBLIC_URL (docs/how-to/deploying.md)"
         yield Finding("public address", "not configured", "none is set", "", remedy)
-    else:
-        if hosts := hosts_in_the_clear(url):
-            found = f"keys and questions are sent unencrypted to {', '.join(hosts)}"
-            yield Finding(
-                "encryption", "warning", found, url, "use https at a proxy (docs/how-to/deploying.md)"
-            )
-        remedy = "check that the name resolves here, the proxy runs and its certificate is valid"
-        yield tried("public address", lambda: _public_address(url, examined), url, remedy)
     yield _proxies(server["proxies"], url)
-    issuer = server["sign_in.issuer"] or ""
-    yield tried("sign-in", lambda: _sign_in(server, examined), issuer, "check that this machine reaches it")
+    yield tried("sign-in", partial(_sign_in, server), issuer, "check that this machine reaches it")
 
 
 def _keys(file: Path) -> str | Finding:
@@ -79,22 +72,20 @@ def _keys(file: Path) -> str | Finding:
     return f"{active:,.0f} active" if made else Finding("keys", "not configured", "there is none", str(file))
 
 
-def _public_address(url: str, examined: Examined) -> str | Finding:
+def _public_address(url: str) -> str | Finding:
     """Request the health of the server at its public address."""
-    answer = run(_get(f"{url.rstrip('/')}/healthz", examined))
-    status, health = answer.status_code, _json_object(answer)
+    status, text, health, location = run(_get(f"{url.rstrip('/')}/healthz"))
     if status in STATUSES:
         found, remedy = STATUSES[status]
     elif status in REDIRECTS:
-        found = f"it redirects to {one_line(answer.headers.get('location', ''))[:SHOWN]}"
-        remedy = "set SHRAG_SERVER__PUBLIC_URL to that address"
+        found, remedy = f"it redirects to {location}", "set SHRAG_SERVER__PUBLIC_URL to that address"
     elif status != OK or health.get("status") != "ok":
-        found = f"the answer is not from SHRAG: {one_line(answer.text)[:SHOWN]}"
+        found = f"the answer is not from SHRAG: {text}"
         remedy = "let the proxy forward all paths to shrag serve"
     elif errors := health.get("errors"):
         found = f"it answers with {one_line(str(errors))[:SHOWN]}"
-        codes = errors if isinstance(errors, list) else [errors]
-        remedy = "; ".join({REMEDIES.get(str(code), "read the log of shrag serve"): 0 for code in codes})
+        codes = map(str, errors if isinstance(errors, list) else [errors])
+        remedy = "; ".join(dict.fromkeys(REMEDIES.get(code, "read the log of shrag serve") for code in codes))
     else:
         return "SHRAG answers"
     return Finding("public address", "wrong", f"{found} ({status})", url, remedy)
@@ -103,22 +94,21 @@ def _public_address(url: str, examined: Examined) -> str | Finding:
 def _proxies(proxies: str, public_url: str) -> Finding:
     """Check which proxies are trusted with X-Forwarded-For."""
     variable = "SHRAG_SERVER__PROXIES"
-    networks = [ip_network(each.strip(), strict=False) for each in proxies.split(",") if each.strip()]
-    status: Status
+    networks = [ip_network(each, strict=False) for each in listed(proxies)]
+    status: Status = "not configured"
+    found, remedy = "no proxy is named", ""
     if any(network.prefixlen == 0 for network in networks):
         status, found = "wrong", "they include every address: callers can forge theirs"
         remedy = f"set {variable} to only the addresses of the proxy"
     elif networks:
-        status, found, remedy = "ok", "X-Forwarded-For of these addresses is trusted", ""
+        status, found = "ok", "X-Forwarded-For of these addresses is trusted"
     elif public_url.startswith("https://"):
         status, remedy = "warning", f"set {variable} to the address of the proxy"
         found = "limits and the audit log count all readers as one, as the https proxy is not named"
-    else:
-        status, found, remedy = "not configured", "no proxy is named", ""
     return Finding("proxy", status, found, proxies, remedy)
 
 
-def _sign_in(server: dict[str, Any], examined: Examined) -> str | Finding:
+def _sign_in(server: dict[str, Any]) -> str | Finding:
     """Check the settings of sign-in, and compare the metadata of the provider with them."""
     subject, table, issuer = "sign-in", "SHRAG_SERVER__SIGN_IN__", server["sign_in.issuer"]
     if not issuer and (header := server["sign_in.user_header"]):
@@ -136,31 +126,29 @@ def _sign_in(server: dict[str, Any], examined: Examined) -> str | Finding:
         if Path(file).stat().st_mode & 0o077:
             found = "other users can read the client's secret"
             return Finding(subject, "warning", found, str(file), f"chmod 600 {file}")
-    answer = run(_get(f"{issuer}/.well-known/openid-configuration", examined))
-    named = _json_object(answer).get("issuer")
-    if answer.status_code == OK and named in {issuer, f"{issuer}/"}:
+    status, _, metadata, _ = run(_get(f"{issuer}/.well-known/openid-configuration"))
+    named = metadata.get("issuer")
+    if status == OK and named in {issuer, f"{issuer}/"}:
         return "the provider answers"
-    found = f"it answers with status {answer.status_code} and the issuer {one_line(str(named))[:SHOWN]}"
+    found = f"it answers with status {status} and the issuer {one_line(str(named))[:SHOWN]}"
     return Finding(subject, "wrong", found, issuer, f"set {table}ISSUER to the issuer in its metadata")
 
 
-async def _get(url: str, examined: Examined) -> "httpx.Response":
-    """Return the response to a GET; OSError if there is none."""
+async def _get(url: str) -> tuple[int, str, dict[str, Any], str]:
+    """Return status, text, JSON object and location of the response to a GET; OSError if there is none."""
     import httpx
 
     from base.net.http_client import exchange, open_client
 
     try:
-        async with open_client(url, None, transport=examined.transport) as client:
-            return await exchange(client, "GET", url, seconds=LOOK_S, most_bytes=MOST_BYTES)
+        async with open_client(url, None) as client:
+            answer = await exchange(client, "GET", url, seconds=LOOK_S, most_bytes=MOST_BYTES)
     except httpx.HTTPError as error:
         raise ConnectionError(f"{type(error).__name__}: {error}") from None
-
-
-def _json_object(answer: "httpx.Response") -> dict[str, Any]:
-    """Return the JSON object of a response, an empty one if it is something else."""
     try:
         found = read_json(answer.content)
     except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
+        found = None
+    location = one_line(answer.headers.get("location", ""))[:SHOWN]
+    health = found if isinstance(found, dict) else {}
+    return answer.status_code, one_line(answer.text)[:SHOWN], health, location

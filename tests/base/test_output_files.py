@@ -107,14 +107,21 @@ def test_a_pipe_is_written_through_and_stays(tmp_path):
     assert is_stream(pipe)
 
 
-def test_a_descriptor_of_this_process_is_added_to_and_not_replaced(tmp_path):
-    (tmp_path / "log").write_bytes(b"before\n")
+@pytest.mark.parametrize(("place", "stream"), [("/dev/stdout", "stdout"), ("/proc/self/fd/2", "stderr")])
+def test_a_standard_stream_is_added_to_and_not_replaced(tmp_path, place, stream):
+    code = (
+        "import pathlib, sys; from base.files.output_files import write_output\n"
+        "write_output(pathlib.Path(sys.argv[1]), b'x')"
+    )
+    (tmp_path / "link").symlink_to(place)
     with (tmp_path / "log").open("ab") as log:
-        (tmp_path / "descriptor").symlink_to(f"/proc/self/fd/{log.fileno()}")  # as /dev/stdout is
-        assert is_stream(tmp_path / "descriptor")
-        write_output(tmp_path / "descriptor", b"run\n")
-
-    assert (tmp_path / "log").read_bytes() == b"before\nrun\n"
+        log.write(b"before ")
+        log.flush()
+        command = [sys.executable, "-c", code, tmp_path / "link"]
+        environment = os.environ | WITHOUT_COMPILING | {"PYTHONPATH": str(ROOT)}
+        subprocess.run(command, env=environment, check=True, **{stream: log})
+    assert (tmp_path / "log").read_bytes() == b"before x"
+    assert (tmp_path / "link").is_symlink()
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,5 @@
+"""The generated corpus: reproducible, drawn by Zipf's law, and measured over HTTP by a client of threads."""
+
 from collections import Counter
 
 import numpy as np
@@ -10,32 +12,37 @@ from benchmarks.corpora.generated import (
     documents,
     draw,
     questions,
+    records,
+    records_of_words,
     word,
 )
+from benchmarks.figures import Figure, measure_in_turn, percentile, ratio
+from benchmarks.served import load
+from tests.http_server import Handler, serving
 
 
 def test_a_word_is_its_rank_in_base_36():
     assert [word(1), word(35), word(36), word(VOCABULARY)] == ["1", "z", "10", "lfls"]
 
 
-def test_the_corpus_is_the_same_every_time():
-    first, again = list(documents(3)), list(documents(3))
-
-    assert first == again
-    assert first[0].words[:5] == ("4", "5n", "ff", "2lzm", "4l4")
-
-
-def test_a_document_has_sixty_words_and_the_first_five_for_a_title():
+def test_a_document_has_sixty_words_of_which_five_are_the_title_and_is_the_same_every_time():
     (document,) = documents(1)
+    assert (len(document.words), document.words[:5]) == (DOCUMENT_TOKENS, ("4", "5n", "ff", "2lzm", "4l4"))
+    assert list(documents(3)) == list(documents(3))
+    [record] = records_of_words(1)
+    assert (record["title"], record["abstract"]) == ("4 5n ff 2lzm 4l4", " ".join(document.words[5:]))
 
-    assert len(document.words) == DOCUMENT_TOKENS == 60
-    assert document.title == document.words[:5]
+
+def test_records_have_sentences_of_the_sample_unless_they_are_a_catalogue():
+    made, catalogue = list(records(200)), list(records(3, abstracts=False))
+    assert 0.5 < sum(record["lang"] == "ko" for record in made) / 200 < 0.7
+    assert all(record["abstract"].endswith(".") for record in made)
+    assert catalogue == [{key: of[key] for key in of if key != "abstract"} for of in made[:3]]
 
 
 def test_a_smaller_corpus_is_the_beginning_of_a_larger_one():
     # Documents are drawn 10,000 at a time: the larger corpus needs a second block.
     smaller, larger = list(documents(3)), list(documents(10_001))
-
     assert larger[:3] == smaller
     assert (len(larger), larger[-1].number) == (10_001, 10_000)
     assert larger[10_000].words != larger[0].words
@@ -69,3 +76,45 @@ def test_questions_are_the_same_every_time_and_drawn_like_the_text():
 
     assert asked == questions(50)
     assert Counter(term for question in asked for term in question).most_common(1)[0][0] == "1"
+
+
+def test_figures_are_percentiles_by_nearest_rank_and_bars_are_met_from_one_side():
+    assert [percentile([3, 1, 2, 4], share) for share in (0.5, 0.95, 0.25)] == [2, 4, 1]
+    rounds = [{"a": [1.0, 9.0], "b": [2.0, 2.0]}, {"a": [3.0], "b": [1.0]}, {"a": [4.0], "b": [2.0]}]
+    assert ratio(rounds, "a", "b") == 2.0
+    met = [
+        Figure("", "", 2.0, bar=bar, higher_is_better=higher).met
+        for bar, higher in ((1, False), (3, False), (1, True), (3, True), (None, True))
+    ]
+    assert met == [False, True, True, False, None]
+
+
+def test_variants_alternate_over_the_inputs():
+    order = []
+    seconds = measure_in_turn(
+        {"a": lambda n: order.append(f"a{n}"), "b": lambda n: order.append(f"b{n}")}, [1, 2]
+    )
+    assert (order, {name: len(each) for name, each in seconds.items()}) == (
+        ["a1", "b1", "b2", "a2"],
+        {"a": 2, "b": 2},
+    )
+
+
+class Counting(Handler):
+    calls = 0
+
+    def post(self):
+        type(self).calls += 1
+        self.asked()
+        self.answer(429 if self.calls % 2 else 200, {})
+
+
+@pytest.mark.parametrize(("rate", "pause"), [(20, 0.0), (0, 0.05)])
+def test_a_client_sends_at_its_rate_or_one_call_after_the_other(rate, pause):
+    with serving(Counting) as url:
+        measured = load(int(url.rpartition(":")[2]), rate, 0.5, 2, pause, "", ['{"question": "x"}'])
+    assert {status for *_, status in measured} == {200, 429}
+    if rate:
+        assert sorted(round(due * rate) for due, *_ in measured) == list(range(10))
+    else:
+        assert 5 < len(measured) <= 44  # a pause after every other one

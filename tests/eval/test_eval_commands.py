@@ -35,14 +35,6 @@ def call(sample_home, monkeypatch):
     return invoke
 
 
-@pytest.fixture
-def sample_run(call, tmp_path):
-    out = tmp_path / "or.trec"
-    result = call("run", SAMPLE / "topics.jsonl", "--name", "sample", "--method", "or", "--out", out)
-    assert result.exit_code == 0, result.output
-    return out
-
-
 def write_lines(path, *lines):
     path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
     return path
@@ -77,63 +69,84 @@ def test_a_run_holds_papers_of_every_question(run, method):
 def test_unit_and_title_weight_can_be_changed(run):
     passages, _, _ = run("q1\tmethane emission of rice", options=("--method", "or", "--unit", "passage"))
     assert any("@" in line[2] for line in passages)
-    runs = []
-    for weight in ("0", "5"):
-        lines, manifest, _ = run("q1\trice and methane", options=("--method", "or", "--title-weight", weight))
-        assert manifest["applied"]["title_weight"] == float(weight)
-        runs.append(lines)
-    assert runs[0] != runs[1]
+    runs = [
+        run("q1\trice and methane", options=("--method", "or", "--title-weight", weight)) for weight in "05"
+    ]
+    assert [manifest["applied"]["title_weight"] for _, manifest, _ in runs] == [0, 5]
+    assert runs[0][0] != runs[1][0]
 
 
-def test_runs_of_the_same_are_byte_equal_and_their_manifests_differ_in_time_only(call, sample_run, tmp_path):
-    again = tmp_path / "again" / "or.trec"
-    again.parent.mkdir()
-    call("run", SAMPLE / "topics.jsonl", "--name", "sample", "--method", "or", "--out", again)
+def made(call, out, *options):
+    """Make a run of the sample; return its bytes, and its manifest without times and paths."""
+    out.parent.mkdir(exist_ok=True)
+    result = call("run", SAMPLE / "topics.jsonl", "--name", "sample", *options, "--out", out)
+    assert result.exit_code == 0, result.output
+    manifest = json.loads(out.with_name(f"{out.name}.manifest.json").read_text(encoding="utf-8"))
+    for differs in ("started", "seconds"):
+        del manifest[differs]
+    del manifest["run"]["path"]
+    return out.read_bytes(), manifest
 
-    assert sample_run.read_bytes() == again.read_bytes()
-    first, second = (
-        json.loads(path.with_name("or.trec.manifest.json").read_text(encoding="utf-8"))
-        for path in (sample_run, again)
+
+def test_equal_runs_have_equal_bytes_and_manifests_and_recorded_strategies_change_both(call, tmp_path):
+    options = ("--method", "or")
+    run, manifest = made(call, tmp_path / "a" / "run", *options)
+    assert made(call, tmp_path / "b" / "run", *options) == (run, manifest)
+    assert manifest["strategist"] == {"source": "statistics"}
+    assert (manifest["index"]["name"], manifest["index"]["fingerprint"]["analyzer"]) == (
+        "sample",
+        "bilingual",
     )
-    for manifest in (first, second):
-        del manifest["started"], manifest["seconds"], manifest["run"]["path"]
-    assert first == second
-    assert first["strategist"] == {"source": "statistics"}
-    assert (first["index"]["name"], first["index"]["fingerprint"]["analyzer"]) == ("sample", "bilingual")
-    assert first["topics"] == {
-        "path": str(SAMPLE / "topics.jsonl"),
-        "sha256": hashlib.sha256((SAMPLE / "topics.jsonl").read_bytes()).hexdigest(),
-        "questions": 40,
+    topics = SAMPLE / "topics.jsonl"
+    digest = hashlib.sha256(topics.read_bytes()).hexdigest()
+    assert manifest["topics"] == {"path": str(topics), "sha256": digest, "questions": 40}
+    assert manifest["run"]["sha256"] == hashlib.sha256(run).hexdigest()
+    scored = call("score", SAMPLE / "qrels.txt", tmp_path / "b" / "run", "--json")
+    assert json.loads(scored.stdout)["Success@5"] > 0.8
+    recorded = SAMPLE / "strategies.jsonl"
+    replayed = made(call, tmp_path / "c" / "run", "--strategies", recorded)
+    assert replayed == made(call, tmp_path / "d" / "run", "--strategies", recorded)
+    assert replayed[0] != made(call, tmp_path / "e" / "run")[0]
+    digest = hashlib.sha256(recorded.read_bytes()).hexdigest()
+    assert replayed[1]["strategist"] == {
+        "source": "recorded",
+        "path": str(recorded),
+        "sha256": digest,
+        "origins": ["recorded"],
     }
-    assert first["run"]["sha256"] == hashlib.sha256(sample_run.read_bytes()).hexdigest()
-    assert json.loads(call("score", SAMPLE / "qrels.txt", again, "--json").stdout)["Success@5"] > 0.8
+    assert replayed[1]["applied"]["strategist"] == "recorded"
 
 
 @pytest.mark.parametrize(
-    ("topic", "options", "error"),
+    ("topic", "options", "error", "part"),
     [
-        ("q1\trice", ("--method", "paper", "--title-weight", "1"), BadFilter),  # no title clause
-        ("q1\trice", ("--strategist", "model"), ModelNotConfigured),
-        ("q1 rice", (), BadTopics),
+        ("q1\trice", ("--method", "paper", "--title-weight", "1"), BadFilter, ""),  # no title clause
+        ("q1\trice", ("--strategist", "model"), ModelNotConfigured, ""),
+        ("q1 rice", (), BadTopics, ""),
+        (
+            "S02\trice\nS03\trice",
+            ("--strategies", "{few}"),
+            InvalidCall,
+            "no strategy for 2 topics; the first is S02",
+        ),
     ],
 )
-def test_a_call_that_cannot_be_made_is_refused_before_anything_is_written(
-    call, tmp_path, topic, options, error
-):
+def test_an_invalid_call_is_refused_before_anything_is_written(call, tmp_path, topic, options, error, part):
     topics = write_lines(tmp_path / "topics.tsv", topic)
-
-    result = call("run", topics, "--name", "sample", *options, "--out", tmp_path / "run")
-
+    few = write_lines(tmp_path / "few.jsonl", '{"query_id": "S01", "en": ["methane"]}')
+    given = [each.format(few=few) for each in options]
+    result = call("run", topics, "--name", "sample", *given, "--out", tmp_path / "run")
     assert isinstance(result.exception, error)
+    assert part in str(result.exception)
     assert not (tmp_path / "run").exists()
 
 
-def test_a_question_without_hits_is_told_and_the_others_go_on(call, run, tmp_path):
+def test_a_question_without_hits_is_reported_and_the_others_are_ranked(call, run, tmp_path):
     lines, _, result = run("q1\tthe of and", "q2\t" + "x" * 20_001, "q3\trice")
     assert {line[0] for line in lines} == {"q3"}
-    told = json.loads(result.stdout)["without_hits"]
-    assert list(told) == ["q1", "q2"]
-    assert "20,001" in told["q2"]
+    reasons = json.loads(result.stdout)["without_hits"]
+    assert list(reasons) == ["q1", "q2"]
+    assert "20,001" in reasons["q2"]
     unread = 'q1\t(rice AND "methane', "q2\trice AND methane"
     _, _, result = run(*unread, options=("--method", "boolean"))
     assert list(json.loads(result.stdout)["without_hits"]) == ["q1"]
@@ -169,37 +182,6 @@ def test_strategies_of_a_model_and_the_files_as_they_were_read_stand_in_the_mani
     asked = b"q1\tHow much methane do paddies emit?\n"
     assert manifest["topics"]["sha256"] == hashlib.sha256(asked).hexdigest()
     assert manifest["applied"]["synonyms"]["sha256"] == rules
-
-
-def test_replayed_strategies_give_byte_equal_runs(call, sample_run, tmp_path):
-    recorded = SAMPLE / "strategies.jsonl"
-    runs = [tmp_path / name for name in ("first", "second", "statistics")]
-    for out in runs:
-        options = () if out.name == "statistics" else ("--strategies", recorded)
-        result = call("run", SAMPLE / "topics.jsonl", "--name", "sample", *options, "--out", out)
-        assert result.exit_code == 0, result.output
-
-    first, second, statistics = (out.read_bytes() for out in runs)
-    assert first == second != statistics
-    manifest = json.loads((tmp_path / "first.manifest.json").read_text(encoding="utf-8"))
-    assert manifest["strategist"] == {
-        "source": "recorded",
-        "path": str(recorded),
-        "sha256": hashlib.sha256(recorded.read_bytes()).hexdigest(),
-        "origins": ["recorded"],
-    }
-    assert manifest["applied"]["strategist"] == "recorded"
-
-
-def test_topics_without_a_strategy_are_counted_and_the_first_is_named(call, tmp_path):
-    few = write_lines(tmp_path / "few.jsonl", '{"query_id": "S01", "en": ["methane"]}')
-    topics = SAMPLE / "topics.jsonl"
-
-    result = call("run", topics, "--name", "sample", "--strategies", few, "--out", tmp_path / "run")
-
-    assert isinstance(result.exception, InvalidCall)
-    assert "no strategy for 39 topics; the first is S02" in str(result.exception)
-    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize(

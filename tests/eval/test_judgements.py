@@ -19,7 +19,8 @@ def test_checks_are_compared_with_decided_verdicts_only():
             *judged("b", "unsupported", "supported"),
             *judged("c", "supported", "supported", "not supported"),  # undecided
             *judged("d", "not checked", "supported"),
+            *judged("e", "unsupported", "supported", "not supported", "not supported"),
         ]
     )
     found = votes.agreement()
-    assert (found.compared, found.share) == (2, 0.5)
+    assert (found.compared, found.share) == (3, 2 / 3)

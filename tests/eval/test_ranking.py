@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from eval.ranking import MOST_FAILURES, RankedTopic, rank_all, rank_topics
+from eval.progress import MOST_FAILURES
+from eval.ranking import RankedTopic, rank_all, rank_topics
 from indexer.errors import EngineUnreachable
 from retriever.errors import BadFilter, BadQuestion, SourceFailed
 from retriever.index import OpenIndex
@@ -31,7 +32,7 @@ def ranked(errors, topics=TOPICS, **given):
 def test_a_question_that_fails_costs_no_other(error):
     found, kept = ranked({"second": error})
 
-    assert kept == ["q1", "q2", "q3"]
+    assert kept == ["q1", "q3"]
     assert [topic.ranking for topic in found.values()] == [
         [("paper of first", 1.0)],
         None,
@@ -40,30 +41,23 @@ def test_a_question_that_fails_costs_no_other(error):
     assert found["q2"].failures == (f"{type(error).__name__}: {error}",)
 
 
-def test_what_holds_for_the_whole_run_ends_it():
-    with pytest.raises(BadFilter):
-        ranked({"first": BadFilter("no such method")})
+NO_ANSWER = SourceFailed("no answer")
+FORTY = {f"q{number}": str(number) for number in range(40)}
 
 
-def test_where_every_question_fails_the_last_error_is_raised():
-    with pytest.raises(SourceFailed, match="three"):
-        ranked(
-            {
-                text: SourceFailed(why)
-                for text, why in zip(TOPICS.values(), "one two three".split(), strict=True)
-            }
-        )
-
-
-def test_a_run_ends_where_many_questions_in_a_row_fail():
-    topics = {f"q{number}": str(number) for number in range(40)}
-    some = {str(number): SourceFailed("no answer") for number in range(1, MOST_FAILURES)}
-    many = {str(number): SourceFailed("no answer") for number in range(1, MOST_FAILURES + 1)}
-
-    found, _ = ranked(some, topics)
-    assert sum(topic.ranking is not None for topic in found.values()) == 40 - len(some)
-    with pytest.raises(SourceFailed):
-        ranked(many, topics)
+@pytest.mark.parametrize(
+    ("errors", "topics"),
+    [
+        ({"first": BadFilter("no such method")}, TOPICS),  # affects all questions
+        (dict.fromkeys(TOPICS.values(), NO_ANSWER), TOPICS),
+        ({str(number): NO_ANSWER for number in range(1, MOST_FAILURES + 1)}, FORTY),
+    ],
+)
+def test_an_error_of_all_or_of_many_questions_in_a_row_ends_a_run(errors, topics):
+    with pytest.raises(type(next(iter(errors.values())))):
+        ranked(errors, topics)
+    found, _ = ranked({str(number): NO_ANSWER for number in range(1, MOST_FAILURES)}, FORTY)
+    assert sum(topic.ranking is None for topic in found.values()) == MOST_FAILURES - 1
 
 
 def test_only_questions_for_which_something_failed_are_ranked_again():
@@ -75,7 +69,7 @@ def test_only_questions_for_which_something_failed_are_ranked_again():
 
     found, kept = ranked({"third": SourceFailed("no answer")}, known=known)
 
-    assert kept == ["q2", "q3"]
+    assert kept == ["q2"]
     assert [topic.ranking[0][0] for topic in found.values()] == [
         "kept",
         "paper of second",

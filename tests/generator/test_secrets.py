@@ -16,7 +16,7 @@ from indexer.encoders.endpoint import EndpointEncoder
 from indexer.errors import EncoderUnusable
 from indexer.settings import ElasticsearchSettings, EncoderSettings, IndexerSettings
 from stack.doctor.findings import Examined
-from stack.doctor.language_model import check_language_model
+from stack.doctor.models import check_language_model
 from tests.generator.language_model import events, streams
 from tests.generator.river import RIVER, ask, call
 from tests.generator.sample_index import KOREAN, NAME, settings_of

@@ -6,20 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.fixture_model import reply_to
 from tests.http_server import Handler, serving
-
-# By the name of the schema that a request holds.
-KEPT: dict[str, dict[str, Any]] = {
-    "probe": {"season": "winter", "waves": "rough", "lines": ["salt", "wind"]},
-    "keywords": {"ko": ["회복탄력성", "이직 의도"], "en": ["resilience", "turnover intention"]},
-    "answer": {
-        "title": "회복탄력성과 이직 의도",
-        "introduction": [],
-        "body": [{"text": "회복탄력성이 높은 간호사는 이직 의도가 18% 낮았다.", "citations": [1]}],
-        "conclusion": [],
-        "answered": True,
-    },
-}
 
 
 @dataclass
@@ -41,20 +29,13 @@ def model_server(
     version: str | None = "0.32.0",
     key: str | None = None,
 ) -> Iterator[ModelServer]:
-    """Run a server on a free port of this machine; with `key` it wants that one.
+    """Run a server on a free port; with `key` it requires that one; a version "refused" is not given.
 
-    A version of "refused" is told to nobody. `message` is its answer to whatever it is asked; without, it
-    keeps to each schema.
+    `message` is its answer to every call; without it, each schema is answered as the fixture model does.
     """
     gets: dict[str, Any] = {"/v1/models": {"data": [{"id": "tiny-writer", "max_model_len": max_model_len}]}}
     if version:
         gets["/version"] = {"version": version}
-
-    def choice(asked: dict[str, Any]) -> dict[str, Any]:
-        kept = KEPT[asked["response_format"]["json_schema"]["name"]]
-        said = message or {"content": json.dumps(kept, ensure_ascii=False)}
-        return {"index": 0, "message": {"role": "assistant"} | said, "finish_reason": finish_reason}
-
     model = ModelServer("")
 
     class Speaks(Handler):
@@ -69,7 +50,9 @@ def model_server(
         def post(self) -> None:
             asked = self.asked()
             model.bodies.append(asked)
-            self.answer(status, {"model": asked["model"], "choices": [choice(asked)]})
+            said = message or {"content": json.dumps(reply_to(asked), ensure_ascii=False)}
+            choice = {"index": 0, "message": {"role": "assistant"} | said, "finish_reason": finish_reason}
+            self.answer(status, {"model": asked["model"], "choices": [choice]})
 
     with serving(Speaks) as url:
         model.base_url = f"{url}/v1"

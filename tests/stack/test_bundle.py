@@ -8,17 +8,14 @@ import sys
 import tomllib
 from functools import partial
 from pathlib import Path
-from typing import get_args
 
-import click
 import pytest
 
+from base.errors import InvalidCall
 from stack.bundle import (
     CHECKOUT,
-    BundleCallError,
     BundleDamaged,
     BundleIncomplete,
-    Extra,
     Image,
     ModelSource,
     images_of,
@@ -26,7 +23,7 @@ from stack.bundle import (
     parse_model,
     verify_bundle,
 )
-from stack.commands import make as make_command
+from stack.commands import EXTRAS
 
 GIT = ("git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main")
 SMALL = {"click", "colorama", "defusedxml"}
@@ -113,7 +110,7 @@ def test_a_bundle_holds_what_was_requested_and_is_verified(whole, checkout):
     assert any("make install PYTHON=" in command for command in verified.commands)
     check = ["sha256sum", "--check", "--quiet", "SHA256SUMS"]
     assert subprocess.run(check, cwd=whole, check=False).returncode == 0
-    with pytest.raises(BundleCallError, match="exists already"):
+    with pytest.raises(InvalidCall, match="exists already"):
         make_bundle(whole, checkout=checkout)
 
 
@@ -191,7 +188,7 @@ def test_an_engine_that_does_not_work_leaves_images_out_and_one_that_fails_ends_
 
 @pytest.mark.parametrize("text", ["o/m", "o/m@", "m@1", "/nowhere=o/m", ".o/m@1"])
 def test_a_model_is_named_with_its_revision_or_folder(tmp_path, text):
-    with pytest.raises(BundleCallError, match="OWNER/NAME@REVISION"):
+    with pytest.raises(InvalidCall, match="OWNER/NAME@REVISION"):
         parse_model(text)
     assert parse_model("o/m@1") == ModelSource("o/m", "1")
     assert parse_model(f"{tmp_path}=o/m") == ModelSource("o/m", folder=tmp_path)
@@ -204,7 +201,7 @@ def test_calls_that_cannot_work_are_refused(checkout, tmp_path):
         partial(make_bundle, tmp_path / "out", checkout=checkout, models=twice),
         partial(make_bundle, tmp_path / "out", checkout=tmp_path),
     ):
-        with pytest.raises(BundleCallError):
+        with pytest.raises(InvalidCall):
             request()
 
 
@@ -218,11 +215,7 @@ def test_the_images_of_the_compose_file_are_known():
 def test_every_extra_has_a_lock_a_target_of_make_and_a_choice_in_the_command():
     project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))["project"]
     makefile = (CHECKOUT / "Makefile").read_text("utf-8")
-    [extras] = [each for each in make_command.params if each.name == "extras"]
-
-    assert isinstance(extras.type, click.Choice)
-    assert set(extras.type.choices) == set(get_args(Extra))
-    assert set(get_args(Extra)) | {"quick"} == {"base", *project["optional-dependencies"]}
+    assert {*EXTRAS, "quick"} == {"base", *project["optional-dependencies"]}
     for extra in project["optional-dependencies"]:
         assert (CHECKOUT / "requirements" / f"{extra}.txt").is_file()
         assert f"\ninstall-{extra}:" in makefile

@@ -8,8 +8,8 @@ import pytest
 
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import EncoderSettings, IndexerSettings
-from stack.doctor.engine import check_engine
 from stack.doctor.findings import Examined
+from stack.doctor.indexes import check_engine
 from stack.doctor.machine import check_libraries, space_status
 from tests.generator.sample_index import settings_of, shrag
 from tests.http_server import Handler, serving
@@ -88,7 +88,7 @@ def test_an_exception_in_a_check_is_a_finding(tmp_path, monkeypatch):
     def fail(_):
         raise ValueError("a fault of ours")
 
-    monkeypatch.setattr("stack.doctor.engine.nearest_folder", fail)
+    monkeypatch.setattr("stack.doctor.indexes.nearest_folder", fail)
     _, found = doctor(tmp_path)
     assert "bug in SHRAG" in found["engine", "the check itself"]["remedy"]
     assert found["index", "list"]["status"] == "not configured"

@@ -1,19 +1,32 @@
-"""Methods and answers score what is recorded in tests/golden/scores.jsonl.
+"""Methods and answers score what is recorded in tests/golden/scores.jsonl, and keywords decide the order.
 
 After a change that is meant to change them: python -m tools.golden --home DIR --renew
 """
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from base.progress import no_progress
+from retriever.strategy import LANGUAGES
 from tests.conftest import SHARED
 from tests.needs import mostly_nightly
-from tools.bench import Bench
-from tools.collections import COLLECTIONS, TRAINING
+from tools import bench as settings
+from tools.bench import TUNED, Bench
+from tools.collections import (
+    COLLECTIONS,
+    CROSSING,
+    HELD_OUT,
+    OF_SAMPLE,
+    TRAINING,
+    questions,
+    read_lines,
+    recorded_strategies,
+    scores_of,
+)
 from tools.golden import (
     EVERY,
     RECORDED,
@@ -22,21 +35,25 @@ from tools.golden import (
     find_drift,
     main,
     ranking_rows,
-    read_rows,
 )
 
-BY_NAME = {collection.name: collection for collection in (*COLLECTIONS, *TRAINING)}
+OWN = {collection.name: collection for collection in (OF_SAMPLE, HELD_OUT)}
+BY_NAME = OWN | {collection.name: collection for collection in (*TRAINING, CROSSING, *COLLECTIONS)}
 SHARED_NAMES = [collection.name for collection in COLLECTIONS]
+WITHOUT_STRATEGIES = {"cranfield", "lisa", "npl", "korquad-500", "musique-100"}
+WITH_STRATEGIES = [name for name in BY_NAME if name not in WITHOUT_STRATEGIES]
+DATA = SHARED / "data"
+MEASURE, LEAST_LOSS, LEAST_CHANGED, FIRST = "nDCG@10", 0.02, 0.8, 10
 
 
 @pytest.fixture(scope="session")
 def bench(tmp_path_factory):
     """Keep the collections' indexes of the session; each is built when it is first opened."""
-    return Bench(tmp_path_factory.mktemp("collections"), SHARED / "data", no_progress)
+    return Bench(tmp_path_factory.mktemp("collections"), DATA, no_progress)
 
 
 def assert_as_recorded(measured):
-    drift = find_drift(read_rows(RECORDED), measured)
+    drift = find_drift(read_lines(RECORDED), measured)
     assert not drift, "\n".join(drift_table(drift))
 
 
@@ -103,4 +120,52 @@ def test_the_sample_and_the_held_out_questions_score_as_recorded_until_a_figure_
     assert ", 1 figures differ" in first.stdout, first.stdout
     assert " 0.1234 " in first.stdout
     assert ": tydi-ko, tydi-en, scifact" in first.stderr
-    assert_as_recorded(read_rows(scores))
+    assert_as_recorded(read_lines(scores))
+
+
+def asked(name):
+    """Return the questions of a collection that have a strategy, their judgements and strategies."""
+    collection = BY_NAME[name]
+    if not (DATA / collection.corpus).exists():
+        pytest.skip(f"shared evaluation data: {DATA / collection.corpus} is not present")
+    strategies = recorded_strategies(DATA, collection)
+    topics, qrels = questions(DATA, collection, "dev")
+    topics = {key: text for key, text in topics.items() if key in strategies and key in qrels}
+    return topics, {key: qrels[key] for key in topics}, strategies
+
+
+def first_of(run):
+    return {key: [found for found, _ in ranking[:FIRST]] for key, ranking in run.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", mostly_nightly(WITH_STRATEGIES, by_day={*OWN, "cacm"}))
+def test_the_keywords_of_another_question_and_a_missing_k1_change_the_order(bench, name):
+    topics, qrels, strategies = asked(name)
+    others = {one: strategies[other] for one, other in pairwise([*topics, next(iter(topics))])}
+    without = {
+        key: strategies[key].changed(**{each: strategies[key].keywords(each)[1:] for each in LANGUAGES})
+        for key in topics
+    }
+    with bench.open(BY_NAME[name]) as index:
+        whole, swapped, shorter = (
+            bench.rank(index, topics, TUNED, strategies=of) for of in (strategies, others, without)
+        )
+    means = [scores_of(qrels, run, [MEASURE])[MEASURE] for run in (whole, swapped)]
+    assert means[0] - means[1] >= LEAST_LOSS
+    before, after = map(first_of, (whole, shorter))
+    assert sum(before[key] != after[key] for key in topics) / len(topics) >= LEAST_CHANGED
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize("recorded", [True, False], ids=["recorded", "statistics"])
+def test_scores_are_the_same_for_ten_hits_and_two_hundred(bench, monkeypatch, name, recorded):
+    topics, _, strategies = asked(name)
+    runs = []
+    with bench.open(BY_NAME[name]) as index:
+        for depth in (10, 200):
+            monkeypatch.setattr(settings, "DEPTH", depth)
+            runs.append(bench.rank(index, topics, TUNED, strategies=strategies if recorded else None))
+    few, many = runs
+    assert few == {key: ranking[:10] for key, ranking in many.items()}

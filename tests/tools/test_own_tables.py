@@ -1,8 +1,9 @@
-"""The project's own tables: collections, plain questions, ways and fits, with figures counted by hand."""
+"""The project's own tables, with figures counted by hand."""
 
 import asyncio
-import gzip
 import json
+from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,42 +12,18 @@ from click.testing import CliRunner
 from base.progress import no_progress
 from base.sample import SAMPLE
 from eval.accepted import read_accepted
+from indexer.settings import IndexerSettings
 from tests.eval.experiments.calling import write_lines
 from tests.generator.sample_index import settings_of
 from tests.generator.test_pipeline import UNUSED
 from tools.answers import PLAIN, Question, finding_row, plain_rows
-from tools.collections import (
-    Collection,
-    prefixed,
-    read_lines,
-    scores_of,
-    supporting,
-    unseen,
-    write_combined,
-)
-from tools.fitting import fit, passage_figures
+from tools.collections import read_lines, scores_of, supporting, unseen
+from tools.components import mean_rows
+from tools.fitting import Example, RankedQuestion, balanced, effects, fit, passage_figures
+from tools.glossary import Mined, counts_of, judged_rows, listed, mined
 from tools.ways import ask_by, row_of
 
 pytest_plugins = ["tests.generator.sample_index"]
-
-
-def test_the_combined_corpus_is_in_miracls_layout_with_prefixed_ids(tmp_path):
-    for name, record in (
-        ("ko/docs-0", {"docid": "1#0", "title": "한니발", "text": "장군이다."}),
-        ("sf", {"id": "4983", "title": "Brain", "abstract": "Matter.", "lang": "en"}),
-    ):
-        path = write_lines(tmp_path / f"{name}.jsonl.gz", record)
-        path.write_bytes(gzip.compress(path.read_bytes()))
-    collections = [
-        Collection("tydi-ko", "ko", {}, prefix="ko"),
-        Collection("scifact", "sf.jsonl.gz", {}, prefix="sf"),
-    ]
-    write_combined(tmp_path / "combined.jsonl", tmp_path, collections)
-    assert read_lines(tmp_path / "combined.jsonl") == [
-        {"docid": "ko1#0", "title": "한니발", "text": "장군이다."},
-        {"docid": "sf4983", "title": "Brain", "text": "Matter."},
-    ]
-    assert prefixed({"q1": {"1#0": 1}, "q2": {"2#0": 0}}, "ko") == {"q1": {"ko1#0": 1}, "q2": {"ko2#0": 0}}
 
 
 def test_training_questions_that_are_in_dev_are_left_out():
@@ -57,9 +34,8 @@ def test_supporting_papers_are_relevant_and_both_must_be_among_the_first_ten(tmp
     lines = ({"query_id": query_id, "question": "?", "supporting": ["5", "9"]} for query_id in ("q1", "q2"))
     qrels = supporting(write_lines(tmp_path / "questions.jsonl", *lines))
     run = {"q1": [("5", 3.0), ("1", 2.0), ("9", 1.0)], "q2": [("9", 1.0), ("2", 0.5)]}
-    scores = scores_of(qrels, run, ("R@10", "both@10"))
-    assert scores.means == {"R@10": 0.75, "both@10": 0.5}
-    assert scores.per_query["both@10"] == {"q1": 1.0, "q2": 0.0}
+    assert scores_of(qrels, run, ("R@10", "both@10")) == {"R@10": 0.75, "both@10": 0.5}
+    assert scores_of(qrels, run, ("both@10",)) == {"both@10": 0.5}
 
 
 def asked(scope, rank=None, likelihood=0.5, *, abstained=False, language="en", cross_lingual=False):
@@ -96,36 +72,91 @@ def test_findings_among_the_quoted_sentences_are_counted():
 
 
 def test_a_way_is_measured_by_its_answers(sample):
-    rows = [
-        row_of(way, asyncio.run(ask_by(way, sample, settings_of(UNUSED), no_progress)))
+    topics = read_lines(SAMPLE / "topics.jsonl")
+    first, third = (
+        row_of(way, topics, asyncio.run(ask_by(way, sample, settings_of(UNUSED), no_progress)))
         for way in ("paper-qa-1", "paper-qa-3")
-    ]
-    assert rows[0]["S@5"] < rows[1]["S@5"]
-    outcomes: list[dict[str, Any]] = [
-        dict(
-            zip(
-                ("answerable", "found", "holds", "abstained", "sentences", "passages", "ms"),
-                each,
-                strict=True,
-            )
-        )
-        for each in (
-            (True, True, True, False, 2, 5, 10.0),
-            (True, False, False, True, 0, 0, 20.0),
-            (False, False, None, True, 0, 0, 30.0),
-        )
-    ]
-    assert list(row_of("x", outcomes).values())[1:] == [0.5, 0.5, 1, 1, 2 / 3, 5 / 3, 20.0]
+    )
+    assert first["S@5"] < third["S@5"]
+
+    def answered(text, *, papers=(), abstained=False, ms=10.0) -> Any:
+        answer = SimpleNamespace(abstained=abstained, sentences=[SimpleNamespace(text=text)] if text else [])
+        hits = [SimpleNamespace(doc_id=paper) for paper in papers]
+        result = SimpleNamespace(milliseconds={"total": ms})
+        return SimpleNamespace(answer=answer, evidence=hits, result=result)
+
+    query_id, strings = next(iter(read_accepted(SAMPLE / "answers.jsonl").items()))
+    paper = next(
+        line.split()[2]
+        for line in (SAMPLE / "qrels.txt").read_text().splitlines()
+        if line.split()[0] == query_id and line.split()[3] == "2"
+    )
+    of_two = [{"query_id": query_id, "kind": "x"}] * 2 + [{"query_id": "none", "kind": "unanswerable"}]
+    results = [answered(strings[0], papers=[paper, "other"]), answered("", abstained=True, ms=20.0)]
+    row = row_of("x", of_two, [*results, answered("", abstained=True, ms=30.0)])
+    assert list(row.values()) == ["x", 0.5, 0.5, 1, 1, 1 / 3, 2 / 3, 20.0]
 
 
 def test_the_fit_separates_relevant_passages_from_others():
     rows = [{"lead": place / 10, "noise": float(place % 2)} for place in range(10)]
-    judged = [[(row, place >= 7) for place, row in enumerate(rows)]] * 3
-    weights = fit(*zip(*(pair for question in judged for pair in question), strict=True), balanced=True)
+    judged = [(row, place >= 7) for place, row in enumerate(rows)]
+    weights = fit(judged * 3, balanced([relevant for _, relevant in judged * 3]))
     assert list(weights) == ["bias", "lead", "noise"]
     assert weights["lead"] > 5 * abs(weights["noise"])
     expected = {"questions": 3, "AUROC": 1.0, "relevant kept": 1.0, "others kept": 0.0}
-    assert passage_figures(judged, weights) == expected
+    assert passage_figures([judged] * 3, weights) == expected
+    assert balanced(["a", "b", "b"]) == [0.5, 0.25, 0.25]
+
+
+def test_the_effects_of_thresholds_are_shares_of_each_set():
+    scores = {"there": (3.0, 1.0), "removed": (2.0, 0.0), "none": (-1.0, 2.0)}
+    examples = [Example("plain", {"x": x}, answer) for answer, of in scores.items() for x in of]
+    [areas], [*_, last] = effects(examples, {"bias": 0.0, "x": 1.0})
+    assert list(areas.values()) == ["plain", 0.75, 0.75]
+    assert (last["plain answered"], last["out of scope declined"]) == (0.5, 0.5)
+
+
+def test_a_list_of_papers_ends_at_its_expected_f():
+    asked_for = RankedQuestion([({"x": 4.0}, True), ({"x": 3.0}, False), ({"x": -9.0}, True)], 2)
+    assert asked_for.length({"bias": 0.0, "x": 1.0}) == 2
+    assert asked_for.f(2) == 2 * 1 / (2 + 2)
+
+
+def test_each_training_collection_counts_once_in_the_mean():
+    def row(name, **figures):
+        return {"collection": name, "strategies": "statistics", "measure": "nDCG@10", **figures}
+
+    rows = [
+        row("cisi", questions=3, shrag=0.5),
+        row("cacm", questions=1, shrag=0.7),
+        row("sample", shrag=1.0),
+    ]
+    [mean] = mean_rows(rows)
+    assert (mean["collection"], mean["questions"], mean["shrag"]) == ("mean of training", 4, 0.6)
+
+
+GRAPH = Mined("sample", "pair", "지식 그래프", "knowledge graph", 3, ("bracket", "title"))
+METHANE = Mined("sample", "pair", "메탄", "methane", 1, ("bracket",))
+SHORT = Mined("sample", "abbreviation", "KD", "knowledge distillation", 2, ("bracket",))
+
+
+def test_mined_pairs_are_counted_by_source_and_judged_by_collection_and_kind():
+    assert list(counts_of("sample", [GRAPH, METHANE, SHORT]).values()) == ["sample", 2, 2, 0, 1, 1]
+    text = "우리는 지식\n그래프(knowledge graph)를 만든다."
+    judged = list(listed([GRAPH, METHANE, SHORT, SHORT], {"sample": [text]}))
+    assert [each["text"] for each in judged] == [text.replace("\n", " "), "", "", ""]
+    for record, right in zip(judged, (True, True, False, None), strict=True):
+        record["right"] = right
+    of_forms, of_pairs = judged_rows(judged, [GRAPH])
+    assert list(of_pairs.values()) == ["sample", "pair", 2, 2, 1.0, 0.5]
+    assert list(of_forms.values()) == ["sample", "abbreviation", 1, 0, 0.0, 0.0]
+
+
+def test_the_sample_has_pairs_and_abbreviations(tmp_path):
+    found, texts = mined("sample", tmp_path, IndexerSettings(home=tmp_path))
+    assert ("꿀벌", "honey bee", ("keywords",)) in {(item.one, item.other, item.sources) for item in found}
+    assert any(item.kind == "abbreviation" for item in found)
+    assert any("honey bee" in text for text in texts)
 
 
 @pytest.mark.parametrize("folder", [SAMPLE, PLAIN])
@@ -134,10 +165,8 @@ def test_every_question_with_known_strings_is_one_of_its_folder(folder):
     assert read_accepted(folder / "answers.jsonl").keys() <= topics
 
 
-@pytest.mark.parametrize("name", ["ranking", "components", "fitting papers", "glossary"])
+@pytest.mark.parametrize("name", ["components", "fitting papers", "glossary"])
 def test_a_missing_data_folder_is_an_error(tmp_path, name):
-    from importlib import import_module
-
     module, *command = name.split()
     given = [*command, "--home", str(tmp_path), "--data", str(tmp_path / "nowhere")]
     result = CliRunner().invoke(import_module(f"tools.{module}").main, given)

@@ -6,19 +6,17 @@ AND binds closer, a OR b OR (c AND d). In the second one the operators apply fro
 (a OR b OR c) AND d.
 """
 
-import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
 
-from base.calls import Flag, Section
-from eval.experiments.comparing import TESTED, Cell, Table
+from eval.experiments.comparing import TESTED, Cell, Record, Table
 from eval.experiments.experiment import Experiment, OpenTopic, Results, Topic, TopicResult
-from eval.experiments.materials import Materials, Seed, StrategyCall, opened_materials
+from eval.experiments.materials import LIMIT, Materials, Seed, StrategyCall, drawing, opened_materials
 from eval.experiments.report import Figure, Line, Outcome, Panel
 from eval.statistics import Floats, compare
 from retriever.queries.boolean import And, Or, Query
@@ -33,12 +31,10 @@ TEMPERATURE = 0.7  # of repetitions with a language model; the paper does not na
 class AndAblation(StrategyCall):
     """The number of topics in a sample, and the number of samples."""
 
-    sample: Annotated[
-        int, Flag(section=Section.LIMITS), Field(ge=1, le=100_000, description="Topics of one repetition.")
-    ] = 50
+    sample: Annotated[int, LIMIT, Field(ge=1, le=100_000, description="Topics of one repetition.")] = 50
     repetitions: Annotated[
         int,
-        Flag(section=Section.LIMITS),
+        LIMIT,
         Field(
             ge=1,
             le=1_000,
@@ -47,10 +43,6 @@ class AndAblation(StrategyCall):
     ] = 10
     seed: Seed = 0
 
-    def draw(self) -> random.Random:
-        """Return the generator of the samples."""
-        return random.Random(self.seed)  # noqa: S311 - not for secrets
-
 
 @contextmanager
 def opened(call: AndAblation) -> Iterator[Materials]:
@@ -58,7 +50,7 @@ def opened(call: AndAblation) -> Iterator[Materials]:
     with opened_materials(call) as materials:
         topics = materials.topics
         if call.model:
-            drawn = call.draw().sample(list(topics), min(call.sample, len(topics)))
+            drawn = drawing(call.seed).sample(list(topics), min(call.sample, len(topics)))
             topics = {query_id: text for query_id, text in topics.items() if query_id in drawn}
         yield replace(materials, topics=topics)
 
@@ -68,19 +60,18 @@ async def repetitions_of_topic(topic: Topic) -> TopicResult:
 
     Without a language model all repetitions have the same keywords, and the record has one of them.
     """
-    models, repeated = topic.materials.models, []
-    for repetition in range(topic.call.repetitions if models else 1):
-        model = await models.changed(seed=repetition, temperature=TEMPERATURE) if models else None
+    models, settings, repeated = topic.materials.models, topic.materials.settings, []
+    for seed in range(topic.call.repetitions if models else 1):
+        model = await models.of(settings.with_llm(seed=seed, temperature=TEMPERATURE)) if models else None
         opened = await topic.opened(1, await topic.strategy(model))
         repeated.append(await _collected(opened, topic.relevant))
     return TopicResult({"relevant": len(topic.relevant), "repetitions": repeated})
 
 
-async def _collected(topic: OpenTopic, relevant: frozenset[str]) -> dict[str, Any]:
+async def _collected(topic: OpenTopic, relevant: frozenset[str]) -> Record:
     """Return the counts of a topic: documents, and relevant ones, by reading and number of operators."""
-    context = topic.context
-    queries = progressive_queries(topic.keywords, hits_per_query=context.settings.hits_per_query)
-    record: dict[str, Any] = {"keywords": len(topic.keywords)}
+    queries = progressive_queries(topic.keywords, hits_per_query=topic.context.settings.hits_per_query)
+    counts = {}
     for reading in READINGS:
         unions = []
         for operators in OPERATORS:
@@ -88,8 +79,8 @@ async def _collected(topic: OpenTopic, relevant: frozenset[str]) -> dict[str, An
             stages = await topic.searched(planned, upto="pool")
             unions.append(topic.union_of(computed(stages.pool)))
         found = [len(ids & relevant) for ids in unions]
-        record[reading] = {"found": found, "collected": list(map(len, unions))}
-    return record
+        counts[reading] = {"found": found, "collected": list(map(len, unions))}
+    return {"keywords": len(topic.keywords), **counts}
 
 
 def joined_queries(queries: Sequence[NamedQuery], operators: int, reading: str) -> tuple[NamedQuery, ...]:
@@ -112,16 +103,16 @@ def _joined(query: Query, operators: int, reading: str) -> Query:
 
 def summary(of: Results) -> Outcome:
     """Compare the numbers of operators, in both readings."""
-    call, topics, draw = of.call, of.topics, of.call.draw()
+    call, topics, draw = of.call, of.topics, drawing(of.call.seed)
     # A sample is a repetition, and places of topics.
     samples: list[tuple[int, Sequence[int]]] = [(n, range(len(topics))) for n in range(call.repetitions)]
     if not call.model:
         size = min(call.sample, len(topics))
         samples = [(0, draw.choices(range(len(topics)), k=size)) for _ in range(call.repetitions)]
-    tables, lines = [], []
+    relevant = np.array([topic["relevant"] for topic in topics])
+    tables, found_lines, size_lines = [], [], []
     main: dict[str, float] = {}
     for reading in READINGS:
-        relevant = np.array([topic["relevant"] for topic in topics])
         found, collected = (
             np.array([[each[reading][part] for each in topic["repetitions"]] for topic in topics])
             for part in ("found", "collected")  # topics × repetitions × operators
@@ -129,21 +120,20 @@ def summary(of: Results) -> Outcome:
         shares = np.array([found[places, n].sum(0) / relevant[places].sum() for n, places in samples])
         sizes = np.array([collected[places, n].sum(0) for n, places in samples])
         tables.append(_table(reading, (shares, found / relevant[:, None, None]), (sizes, collected)))
-        lines.append((_line(reading, shares), _line(reading, sizes)))
+        found_lines.append(_line(reading, shares))
+        size_lines.append(_line(reading, sizes))
         suffix = "" if reading == CLOSER else f", {reading}"
         means = shares.mean(0).tolist()
         main |= {f"share found with {m} AND{suffix}": means[m] for m in OPERATORS}
     panels = (
-        ("Relevant documents found", "share of all relevant documents"),
-        ("Documents collected", "documents, all topics of a repetition"),
+        ("Relevant documents found", "share of all relevant documents", found_lines),
+        ("Documents collected", "documents, all topics of a repetition", size_lines),
     )
+    places = tuple(map(float, OPERATORS))
     figure = Figure(
         "and-ablation",
         "Conjunction in progressive queries (mean and range of the repetitions)",
-        tuple(
-            Panel(title, "AND operators", up, tuple(map(float, OPERATORS)), of_panel)
-            for (title, up), of_panel in zip(panels, zip(*lines, strict=True), strict=True)
-        ),
+        tuple(Panel(title, "AND operators", up, places, tuple(lines)) for title, up, lines in panels),
     )
     return Outcome(tuple(tables), (figure,), tuple(_notes(of)), main)
 

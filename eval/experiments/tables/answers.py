@@ -11,7 +11,7 @@ relevant.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Annotated, Any, Self
@@ -22,24 +22,17 @@ from pydantic_core import PydanticCustomError
 from base.calls import IN_FIELD, Flag, Section
 from eval.accepted import contains_accepted, read_accepted
 from eval.answer_quality.judging import NOT_JUDGED, Judged, citation_scores, judge_name, judge_sentences
-from eval.experiments.abstention import (
-    MEASURES,
-    QUOTED,
-    REMOVED,
-    Decision,
-    abstention_tables,
-    auroc,
-    risk_coverage_figure,
-)
+from eval.experiments import abstention
+from eval.experiments.abstention import QUOTED, REMOVED, Decision
 from eval.experiments.comparing import ROWS, SECONDS, Column, Record, compared, main_numbers, mean, number
 from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult, run_name
-from eval.experiments.materials import JudgedCall, Materials, opened_materials
+from eval.experiments.materials import ANSWERING, JudgedCall, Materials, opened_materials
 from eval.experiments.report import Outcome
 from eval.files import Input
 from eval.runs import as_written
 from eval.statistics import mean_of_known
 from generator.calls import MOST_EVIDENCE
-from generator.pipeline import AskRequest, AskResult, Settings, answer_question
+from generator.pipeline import AskRequest, AskResult, answer_question
 from generator.settings import EVIDENCE
 from generator.tracing import error_text
 from retriever.errors import BadExpression, BadQuestion
@@ -81,12 +74,12 @@ class Answers(JudgedCall):
     ] = ()
     evidence: Annotated[
         int,
-        Flag(section=Section.ANSWERING),
+        ANSWERING,
         Field(ge=1, le=MOST_EVIDENCE, description="Papers used as evidence for an answer."),
     ] = EVIDENCE
     removed: Annotated[
         bool,
-        Flag(section=Section.ANSWERING),
+        ANSWERING,
         Field(description="Ask each topic a second time without its relevant papers, for abstention."),
     ] = False
 
@@ -103,11 +96,10 @@ class Answers(JudgedCall):
 @contextmanager
 def opened(call: Answers) -> Iterator[Materials]:
     """Open the inputs, with topics without a relevant paper; `own` has the accepted strings by query_id."""
-    file = Input(call.answers) if call.answers is not None else None
-    accepted = read_accepted(file.path, file) if file else {}
+    files = {"answers": Input(call.answers)} if call.answers is not None else {}
+    accepted = read_accepted(files["answers"]) if files else {}
     with opened_materials(call, unjudged=True) as usual:
-        more = {"answers": file} if file else {}
-        yield replace(usual, inputs={**usual.inputs, **more}, own=accepted)
+        yield replace(usual, inputs={**usual.inputs, **files}, own=accepted)
 
 
 async def answers_of_topic(topic: Topic) -> TopicResult:
@@ -115,10 +107,13 @@ async def answers_of_topic(topic: Topic) -> TopicResult:
     rows, seconds, rankings = {}, {}, {}
     call, materials, relevant = topic.call, topic.materials, topic.relevant
     request, accepted = AskRequest(topic.question, evidence=call.evidence), materials.own.get(topic.query_id)
+    quoting = materials.settings.with_llm(base_url=None)
     names = (call.models or (materials.settings.generator.llm.model or "",)) if call.model else ()
     for place, system in enumerate((QUOTED, *names)):
-        settings = materials.settings.with_model(system) if place else _quoting(materials)
-        model = await materials.models.named(system) if materials.models and place else None
+        settings, model = quoting, None
+        if materials.models and place:
+            settings = materials.settings.with_model(system)
+            model = await materials.models.of(settings)
         started = time.perf_counter()
         try:
             asked = await answer_question(materials.index, request, settings, model=model)
@@ -134,14 +129,9 @@ async def answers_of_topic(topic: Topic) -> TopicResult:
         # The likelihood of an answer if the relevant papers or passages cannot be found.
         ids = tuple(sorted(relevant))
         filters = Filters(without_papers=ids) if materials.collapses else Filters(without=ids)
-        without = replace(request, filters=filters)
-        asked = await answer_question(materials.index, without, _quoting(materials))
+        asked = await answer_question(materials.index, replace(request, filters=filters), quoting)
         record["removed"] = {"likelihood": likelihood_of(asked), "answered": not asked.answer.abstained}
     return TopicResult(record, rankings)
-
-
-def _quoting(materials: Materials) -> Settings:
-    return materials.settings.with_llm(base_url=None)
 
 
 # The record of an answer. `error` is that of a question that cannot be searched for. `fallbacks` are the
@@ -192,14 +182,14 @@ def likelihood_of(asked: AskResult) -> float | None:
     return None if likelihood is None else round(likelihood, 4)
 
 
-def judgements(answers: Sequence[Record]) -> list[list[Judged]]:
+def _judged(answers: Sequence[Record]) -> list[list[Judged]]:
     """Return the judged sentences of each answer; declined topics are left out."""
     return [[each["judged"] for each in answer["sentences"]] for answer in answers if answer["answered"]]
 
 
 def _sentences(has: Callable[[Judged], object]) -> Column:
     """Return the column of the number of sentences that satisfy a condition."""
-    return lambda answers: sum(bool(has(each)) for answer in judgements(answers) for each in answer)
+    return lambda answers: sum(bool(has(each)) for answer in _judged(answers) for each in answer)
 
 
 def _with_evidence(answers: Sequence[Record]) -> list[Record]:
@@ -217,19 +207,28 @@ def _has(part: str) -> Column:
     return lambda answers: mean_of_known(each[part] > 0 for each in _with_evidence(answers))
 
 
-CITATIONS: Mapping[str, Column] = {
-    "answers": lambda answers: len(judgements(answers)),
+MAIN: dict[str, Column] = {
+    "citation recall": lambda answers: citation_scores(_judged(answers)).recall,
+    "citation precision": lambda answers: citation_scores(_judged(answers)).precision,
+    "right answers": mean("right"),
+}
+CITATIONS: dict[str, Column] = {
+    "answers": lambda answers: len(_judged(answers)),
     "sentences": _sentences(lambda _: True),
-    "citation recall": lambda answers: citation_scores(judgements(answers)).recall,
-    "citation precision": lambda answers: citation_scores(judgements(answers)).precision,
+    "citation recall": MAIN["citation recall"],
+    "citation precision": MAIN["citation precision"],
     "unsupported": _sentences(lambda each: each["verdict"] == "unsupported"),
     "not judged": _sentences(lambda each: each["verdict"] == NOT_JUDGED),
     "without citation": _sentences(lambda each: not each["precise"]),
     "with hints": _sentences(lambda each: each["hints"]),
-    "failed calls": number(lambda answer: answer["fallbacks"]),
-    "right answers": mean("right"),
+    "failed calls": number("fallbacks"),
+    "right answers": MAIN["right answers"],
 }
-EVIDENCE_COLUMNS: Mapping[str, Column] = {
+OF_HINTS: dict[str, Column] = {
+    f"{code}: {meaning}": _sentences(lambda each, code=code: code in each["hints"])  # type: ignore[misc]
+    for code, meaning in HINTS.items()
+}
+EVIDENCE_COLUMNS: dict[str, Column] = {
     "topics": lambda answers: len(_with_evidence(answers)),
     "with a relevant paper in the evidence": _has("relevant_evidence"),
     "with a relevant paper cited": _has("relevant_cited"),
@@ -246,31 +245,28 @@ def summary(of: Results) -> Outcome:
     }
     model = of.materials.settings.generator.llm.model or ""
     judge = judge_name(model, "check") if call.model else ""
-    hints = {
-        f"{code}: {meaning}": _sentences(lambda each, code=code: code in each["hints"])  # type: ignore[misc]
-        for code, meaning in HINTS.items()
-    }
     decided = {name: list(map(_decision, answers)) for name, answers in rows.items()}
-    if asked := [
-        (topic["removed"], answer)
-        for topic, answer in zip(topics, rows[QUOTED], strict=True)
-        if "removed" in topic
-    ]:
-        removed = ({**each, "topic": False, "relevant_evidence": 0} for each, _ in asked)
+    asked = [each for each in zip(topics, rows[QUOTED], strict=True) if "removed" in each[0]]
+    if asked:
+        removed = ({**topic["removed"], "topic": False, "relevant_evidence": 0} for topic, _ in asked)
         decided[REMOVED] = [*(_decision(answer) for _, answer in asked), *map(_decision, removed)]
-    main: dict[str, float | None] = {f"AUROC, {name}": auroc(each) for name, each in decided.items()}
-    columns = {name: CITATIONS[name] for name in ("citation recall", "citation precision", "right answers")}
-    evidence = "Evidence of answered topics that have relevant papers"
+    areas = {
+        f"AUROC, {name}": area
+        for name, of_system in decided.items()
+        if (area := abstention.auroc(of_system)) is not None
+    }
     return Outcome(
         (
-            replace(compared("Citations of the answers", "answers by", rows, CITATIONS), judge=judge),
-            compared("Sentences with each hint", "answers by", rows, hints),
-            *abstention_tables(decided),
-            compared(evidence, "answers by", rows, EVIDENCE_COLUMNS),
+            compared("Citations of the answers", "answers by", rows, CITATIONS, judge=judge),
+            compared("Sentences with each hint", "answers by", rows, OF_HINTS),
+            *abstention.abstention_tables(decided),
+            compared(
+                "Evidence of answered topics that have relevant papers", "answers by", rows, EVIDENCE_COLUMNS
+            ),
         ),
-        (risk_coverage_figure(decided),),
-        (*DEFINITIONS, *MEASURES, *_notes(of, model)),
-        {name: value for name, value in main.items() if value is not None} | main_numbers(rows, columns),
+        (abstention.risk_coverage_figure(decided),),
+        (*DEFINITIONS, *abstention.MEASURES, *_notes(of, model)),
+        areas | main_numbers(rows, MAIN),
     )
 
 

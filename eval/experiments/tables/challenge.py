@@ -18,34 +18,18 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from statistics import fmean
 from typing import Annotated
 
 from pydantic import Field
 
 from base.calls import Flag, Section, described
-from eval.experiments.challenge_files import (
-    AnsweredQuestion,
-    ChallengeAnswer,
-    ChallengeMapping,
-    ChallengeQuestion,
-    laid_out,
-    read_mapping,
-    read_questions,
-    without_signs,
-    written_table,
-)
+from eval.experiments import challenge_files as files
+from eval.experiments.challenge_files import ChallengeAnswer
 from eval.experiments.comparing import SECONDS, Record, Table
 from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult
-from eval.experiments.materials import (
-    IndexCall,
-    Materials,
-    Strategies,
-    opened_index,
-    recorded_strategies,
-    settings_for,
-)
+from eval.experiments.materials import ARGUMENT, FILE, IndexCall, Materials, Strategies, opened_index
 from eval.experiments.report import Outcome
 from eval.files import Input
 from generator.pipeline import AskResult, answer_question
@@ -60,6 +44,7 @@ from retriever.stages.hits import Hit
 
 ANSWERS = "answers.csv"
 COVERAGE, RATIO, RELEVANCE = "evidence coverage", "retrieval ratio", "relevance"
+DEFINITIONS = {COVERAGE: "SHRAG, 5.2", RATIO: "ours", RELEVANCE: "ours"}
 GIB = 2**30
 
 
@@ -69,11 +54,9 @@ class Challenge(IndexCall):
     files = ("questions", "mapping", "strategies")
 
     strategies: Strategies = None
-    questions: Annotated[str, Flag(argument=True), Field(description="CSV of questions.")]
+    questions: Annotated[str, ARGUMENT, Field(description="CSV of questions.")]
     mapping: Annotated[
-        str,
-        Flag(section=Section.PLACE, metavar="FILE"),
-        Field(description="Columns of the questions and of the answers, as TOML or JSON."),
+        str, FILE, Field(description="Columns of the questions and of the answers, as TOML or JSON.")
     ]
     k: Annotated[
         int,
@@ -90,22 +73,14 @@ class Challenge(IndexCall):
 
 @contextmanager
 def opened(call: Challenge) -> Iterator[Materials]:
-    """Read the mapping and the questions, which are `own`, and open the index.
-
-    Raises:
-        InvalidCall, BadTopics: as `read_mapping` and `read_questions`.
-        BadFilter: an unknown method.
-        ResourceError: as `open_index`.
-    """
+    """Read the mapping and the questions, which are `own`, and open the index."""
     method_named(call.method)
     inputs = {"questions": Input(call.questions), "mapping": Input(call.mapping)}
-    mapping = read_mapping(call.mapping, inputs["mapping"])
-    questions = read_questions(call.questions, mapping.questions, inputs["questions"])
-    topics, settings = {each: of.question for each, of in questions.items()}, settings_for(call)
-    strategies, file = recorded_strategies(call, topics)
-    with opened_index(call.index, settings) as index:
-        own = (mapping, questions)
-        yield Materials(index, topics, settings, inputs=inputs | file, strategies=strategies, own=own)
+    mapping = files.read_mapping(inputs["mapping"])
+    questions = files.read_questions(inputs["questions"], mapping.questions)
+    topics = {query_id: each.question for query_id, each in questions.items()}
+    with opened_index(call, topics, inputs) as materials:
+        yield replace(materials, own=(mapping, questions))
 
 
 async def answer_of_topic(topic: Topic) -> TopicResult:
@@ -121,14 +96,14 @@ async def answer_of_topic(topic: Topic) -> TopicResult:
     seconds = time.perf_counter() - started
     relevant, language = materials.own[1][topic.query_id].relevant, language_of(topic.question)
     written = ChallengeAnswer.of(answered.answer, topic.question)
-    answer = without_signs(written)
-    text = laid_out(answer, language)
+    answer = files.without_signs(written)
+    text = files.laid_out(answer, language)
     citing, sentences = citing_sentences(answered, relevant)
     record = {
         "documents": [document_of(hit) for hit in hits],
         "answer": asdict(answer),
         "text": text,
-        "in form": laid_out(written, language) == text,
+        "in form": files.laid_out(written, language) == text,
         "written_by": answered.answer.written_by,
         "abstained": answered.answer.abstained,
         "relevant": len(relevant),
@@ -182,17 +157,11 @@ def peak_gpu_memory() -> int | None:
 
 def summary(of: Results) -> Outcome:
     """Average the measures over the questions with relevant documents, and write the table of answers."""
-    mapping: ChallengeMapping
-    questions: dict[str, ChallengeQuestion]
     mapping, questions = of.materials.own
     topics, judged = of.topics, [topic for topic in of.topics if topic["relevant"]]
     main = measures(judged) if judged else {}
     writers = Counter("declined" if topic["abstained"] else f"by {topic['written_by']}" for topic in topics)
-    counts = (
-        ("in the form as written", of.count(lambda topic: topic["in form"])),
-        *writers.most_common(),
-    )
-    definitions = {COVERAGE: "SHRAG, 5.2", RATIO: "ours", RELEVANCE: "ours"}
+    in_form = of.count(lambda topic: topic["in form"])
     seconds, peak = [topic[SECONDS] for topic in topics], peak_gpu_memory()
     times = (
         ("seconds, sum of all questions", sum(seconds)),
@@ -201,7 +170,8 @@ def summary(of: Results) -> Outcome:
         ("peak GPU memory of this process, GiB", None if peak is None else peak / GIB),
     )
     title = f"Measures, percent of {len(judged):,} questions, {of.call.k} documents each"
-    rows = tuple((name, main.get(name), by) for name, by in definitions.items())
+    rows = tuple((name, main.get(name), by) for name, by in DEFINITIONS.items())
+    counts = (("in the form as written", in_form), *writers.most_common())
     tables = (
         Table(title, ("measure", "value", "definition"), rows),
         Table(f"Answers to {len(topics):,} questions", ("", "number"), counts),
@@ -211,11 +181,13 @@ def summary(of: Results) -> Outcome:
     if left_out := len(topics) - len(judged):
         notes.append(f"{left_out} questions name no relevant document and are not measured.")
     answered = [
-        AnsweredQuestion(question, ChallengeAnswer(**topic["answer"]), topic["text"], topic["documents"])
+        files.AnsweredQuestion(
+            question, ChallengeAnswer(**topic["answer"]), topic["text"], topic["documents"]
+        )
         for question, topic in zip(questions.values(), topics, strict=True)
     ]
-    files = {ANSWERS: written_table(mapping, answered, of.call.k)}
-    return Outcome(tables, notes=tuple(notes), main=main, files=files)
+    written = {ANSWERS: files.written_table(mapping, answered, of.call.k)}
+    return Outcome(tables, notes=tuple(notes), main=main, files=written)
 
 
 def measures(judged: Sequence[Record]) -> dict[str, float]:

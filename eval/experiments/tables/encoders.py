@@ -23,7 +23,7 @@ from pydantic import Field
 from base.calls import Flag, Section
 from base.errors import InvalidCall
 from eval.experiments.comparing import ROWS, Column, compared, main_numbers, mean, percent
-from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, ids_of, result_of, share_of
+from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, ids_of, result_of
 from eval.experiments.materials import Documents, Materials, StrategyCall, opened_materials
 from eval.experiments.report import Outcome
 from eval.runs import Ranking
@@ -51,12 +51,7 @@ class Encoders(StrategyCall):
 
 @contextmanager
 def opened(call: Encoders) -> Iterator[Materials]:
-    """Open the inputs, and as `own` the encoders by the name of the model.
-
-    Raises:
-        InvalidCall: no encoder is named or configured.
-        LibraryMissing, EncoderUnusable: an encoder cannot be loaded.
-    """
+    """Open the inputs, and as `own` the encoders by the name of the model."""
     with opened_materials(call) as materials, ExitStack() as closed_at_end:
         configured = materials.settings.indexer.encoder
         named = [
@@ -92,24 +87,20 @@ async def similarities_of_topic(topic: Topic) -> TopicResult:
         cosines = {name: round(float(each), 6) for name, each in zip(documents, of_texts, strict=True)}
         ordered = sorted(union & cosines.keys(), key=lambda name: (-cosines[name], name))
         rankings[model] = [(name, cosines[name]) for name in ordered[:k]]
-        more[model] = _similarity(cosines, relevant)
+        right, wrong = (
+            [of for name, of in cosines.items() if (name in relevant) == is_right]
+            for is_right in (True, False)
+        )
+        is_first = bool(right) and max(right) > max(wrong, default=-1.0)
+        more[model] = {
+            "relevant": mean_of_known(right),
+            "others": mean_of_known(wrong),
+            "relevant_first": is_first,
+        }
     if index.manifest.vectors and not index.vectors.disabled_reason:
         rankings[NEAREST] = await topic.ranked(method="dense", k=k)
-    rows = {
-        name: {"share": share_of(relevant, ids_of(of)), **more.get(name, {})} for name, of in rankings.items()
-    }
+    rows = {name: {"share": topic.share(ids_of(of)), **more.get(name, {})} for name, of in rankings.items()}
     return result_of(rows, rankings)
-
-
-def _similarity(cosines: Mapping[str, float], relevant: frozenset[str]) -> dict[str, Any]:
-    """Return the mean cosines of relevant documents and of others, and whether a relevant one is first."""
-    right = [cosine for name, cosine in cosines.items() if name in relevant]
-    wrong = [cosine for name, cosine in cosines.items() if name not in relevant]
-    return {
-        "relevant": mean_of_known(right),
-        "others": mean_of_known(wrong),
-        "relevant_first": bool(right) and max(right) > max(wrong, default=-1.0),
-    }
 
 
 def _mean_if_both(part: str) -> Column:
@@ -119,29 +110,22 @@ def _mean_if_both(part: str) -> Column:
     )
 
 
+SIMILARITIES: Mapping[str, Column] = {
+    "cosine, relevant": _mean_if_both("relevant"),
+    "cosine, others": _mean_if_both("others"),
+    "relevant document first, %": percent("relevant_first"),
+}
+
+
 def summary(of: Results) -> Outcome:
     """Compare the encoders."""
     encoders: Mapping[str, Encoder] = of.materials.own
     rows = of.rows([FUSION, *encoders, *([NEAREST] if NEAREST in of.topics[0][ROWS] else [])])
-    similarity = compared(
-        "Similarity of questions and documents",
-        "encoder",
-        of.rows(encoders),
-        {
-            "cosine, relevant": _mean_if_both("relevant"),
-            "cosine, others": _mean_if_both("others"),
-            "relevant document first, %": percent(lambda record: record["relevant_first"]),
-        },
-    )
+    similarity = compared("Similarity of questions and documents", "encoder", of.rows(encoders), SIMILARITIES)
     success = percent(lambda record: record["share"] > 0)
-    order = compared(
-        f"First {of.call.k} documents of the union of progressive queries, by cosine",
-        "order",
-        rows,
-        {"QSR, %": success, "share of relevant documents": mean("share")},
-        lambda record: record["share"],
-        "difference to fusion",
-    )
+    title = f"First {of.call.k} documents of the union of progressive queries, by cosine"
+    columns = {"QSR, %": success, "share of relevant documents": mean("share")}
+    order = compared(title, "order", rows, columns, "share", "difference to fusion")
     limits = {name: encoder.fingerprint.max_tokens for name, encoder in encoders.items()}
     notes = tuple(
         f"{name} reads {limit:,} tokens at once{', fewer than the paper requires' if limit < LONG else ''}."

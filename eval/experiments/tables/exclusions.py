@@ -24,16 +24,7 @@ from base.amounts import counted
 from base.errors import InvalidCall
 from eval.collection import TopicLine
 from eval.experiments.comparing import TESTED, compared, main_numbers, mean
-from eval.experiments.experiment import (
-    Experiment,
-    Results,
-    SampleRun,
-    Topic,
-    TopicResult,
-    ids_of,
-    result_of,
-    share_of,
-)
+from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult, ids_of, result_of
 from eval.experiments.materials import Materials, StrategyCall, opened_materials
 from eval.experiments.report import Outcome
 from eval.runs import Ranking
@@ -60,11 +51,7 @@ class ExcludingTopic(TopicLine):
 
 @contextmanager
 def opened(call: StrategyCall) -> Iterator[Materials]:
-    """Open the inputs, and keep the topics that exclude papers; `own` has these papers by query_id.
-
-    Raises:
-        InvalidCall: no topic excludes a paper; or as `opened_materials`.
-    """
+    """Open the inputs, and keep the topics that exclude papers; `own` has these papers by query_id."""
     with opened_materials(call, ExcludingTopic) as usual:
         excluded = {
             query_id: (topic.excluded or frozenset())
@@ -80,8 +67,7 @@ def opened(call: StrategyCall) -> Iterator[Materials]:
 
 async def rows_of_topic(topic: Topic) -> TopicResult:
     """Retrieve the documents of a topic with and without its exclusions, by each origin of the strategy."""
-    relevant, excluded = topic.relevant, topic.materials.own[topic.query_id]
-    rankings: dict[str, Ranking] = {}
+    excluded, rankings = topic.materials.own[topic.query_id], dict[str, Ranking]()
     exclusions: dict[str, list[str]] = {}
     for origin, strategy in zip(ORIGINS, (None, await topic.strategy()), strict=True):
         if strategy is None and origin != ORIGINS[0]:
@@ -94,7 +80,7 @@ async def rows_of_topic(topic: Topic) -> TopicResult:
     rows = {
         name: {
             "excluded": not excluded.isdisjoint(ids_of(ranking)[:FIRST]),
-            "relevant": share_of(relevant, ids_of(ranking)[:DEPTH]),
+            "relevant": topic.share(ids_of(ranking)[:DEPTH]),
         }
         for name, ranking in rankings.items()
     }
@@ -135,9 +121,7 @@ def summary(of: Results) -> Outcome:
         f"share of relevant papers, first {DEPTH}": mean("relevant"),
     }
     title = f"{len(of.topics)} topics that exclude papers"
-    table = compared(
-        title, "row", rows, columns, lambda record: record["excluded"], "difference of the topics"
-    )
+    table = compared(title, "row", rows, columns, "excluded", "difference of the topics")
     recognised = ((origin, of.count(lambda topic: topic["exclusions"].get(origin))) for origin in ORIGINS)  # noqa: B023
     notes = (f"{origin}: {count} topics with a recognised exclusion." for origin, count in recognised)
     main = {f"excluded@{FIRST}": mean("excluded"), f"relevant@{DEPTH}": mean("relevant")}

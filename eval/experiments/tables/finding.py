@@ -4,39 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
-from eval.experiments.comparing import (
-    COLUMNS,
-    MAIN,
-    MEASURES,
-    NOTES,
-    Column,
-    Record,
-    Table,
-    Value,
-    compared,
-    f1,
-    f1_of,
-    main_numbers,
-    mean,
-    of_benchmarks,
-    precision,
-    recall,
-    total,
-    with_published,
-)
-from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, result_of, share_of
-from eval.experiments.finding_topic import (
-    JUDGED_BY_MODEL,
-    JUDGES,
-    FindingCall,
-    FindingTopic,
-    Options,
-    failed_notes,
-    failures_of,
-    opened_finding,
-    search_rows,
-    searches,
-)
+from eval.experiments import comparing
+from eval.experiments import finding_topic as finding
+from eval.experiments.comparing import Column, Record, Table, compared, main_numbers, mean, total
+from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, result_of
+from eval.experiments.finding_topic import FindingCall, FindingTopic, Options, opened_finding, search_rows
 from eval.experiments.report import Outcome
 from generator.finding.agents.reranking import rerank
 from generator.finding.state import QueryKind
@@ -55,10 +27,10 @@ def comparison(
     kind: str,
     title: str,
     published: Published,
-    columns: Mapping[str, Column] = COLUMNS,
-    published_columns: Sequence[str] = tuple(MEASURES),
-    main: Mapping[str, Column] = MAIN,
-    value: Value | None = f1_of,
+    columns: Mapping[str, Column] = comparing.COLUMNS,
+    published_columns: Sequence[str] = tuple(comparing.MEASURES),
+    main: Mapping[str, Column] = comparing.MAIN,
+    value: comparing.Value | None = comparing.f1_of,
 ) -> Callable[[Results], Outcome]:
     """Return the summary of searches with variants; `{k}` in the title is the number of papers."""
 
@@ -66,8 +38,8 @@ def comparison(
         rows = of.rows(variants)
         table = compared(title.format(k=of.call.k), kind, rows, columns, value, "difference of mean F1")
         return Outcome(
-            (with_published(table, published_columns, published),),
-            notes=(*NOTES, *failed_notes(of)),
+            (comparing.with_published(table, published_columns, published),),
+            notes=(*comparing.NOTES, *finding.failed_notes(of)),
             main=main_numbers(rows, main),
         )
 
@@ -93,11 +65,20 @@ OF_JUDGES = (
     ("Qwen 3 32B, complex", 0.08, 0.29, 0.05, 0.18, 0.30, 0.12),
 )
 
+
+async def judges_of_topic(topic: Topic) -> TopicResult:
+    """Search with each judge."""
+    return (await search_rows(await FindingTopic.of(topic), finding.JUDGES, finding.JUDGED_BY_MODEL))[0]
+
+
 FINDING_JUDGES = Experiment(
     FindingCall,
-    searches(JUDGES, JUDGED_BY_MODEL),
+    judges_of_topic,
     comparison(
-        JUDGES, "judge", "Papers found, at most {k} for each topic, by judge", of_benchmarks(OF_JUDGES)
+        finding.JUDGES,
+        "judge",
+        "Papers found, at most {k} for each topic, by judge",
+        comparing.of_benchmarks(OF_JUDGES),
     ),
     opened_finding,
     published={
@@ -116,16 +97,22 @@ the paper's score in the question's ranking. All other agents are the same in ea
 
 LAYERS = {f"layers {layers}": {"layers": layers} for layers in range(4)}
 OF_LAYERS: Mapping[str, Column] = {
-    "recall": recall,
-    "precision": precision,
+    "recall": comparing.recall,
+    "precision": comparing.precision,
     "raw papers": _examined(mean("retrieved")),
     "valid papers": mean("retrieved"),
-    "raw recall": _examined(recall),
+    "raw recall": _examined(comparing.recall),
 }
+
+
+async def layers_of_topic(topic: Topic) -> TopicResult:
+    """Search with each number of layers."""
+    return (await search_rows(await FindingTopic.of(topic), LAYERS, listed="valid"))[0]
+
 
 FINDING_LAYERS = Experiment(
     FindingCall,
-    searches(LAYERS, listed="valid"),
+    layers_of_topic,
     comparison(
         LAYERS,
         "layers",
@@ -136,9 +123,9 @@ FINDING_LAYERS = Experiment(
             "layers 0, SPARBench": (0.13, 0.22, 367.81, 10.77, 0.26),
             "layers 1, SPARBench": (0.15, 0.16, 504.94, 15.00, 0.31),
         },
-        {**OF_LAYERS, "F1": f1},
+        {**OF_LAYERS, "F1": comparing.f1},
         tuple(OF_LAYERS),
-        {name: MAIN[name] for name in ("Recall", "Precision")},
+        {name: comparing.MAIN[name] for name in ("Recall", "Precision")},
         value=None,
     ),
     opened_finding,
@@ -195,22 +182,22 @@ async def agents_of_topic(topic: Topic) -> TopicResult:
     async with asked.resources(request) as resources:
         ranked = [each.known.paper for each in await rerank(state, resources, step)]
     orders = {
-        name: {RECALL: share_of(asked.judged.relevant, asked.judged.known_ids(papers)[:FIRST])}
+        name: {RECALL: comparing.share_of(asked.judged.relevant, asked.judged.known_ids(papers)[:FIRST])}
         for name, papers in zip(ORDERS, (judged, ranked), strict=True)
     }
-    failures = [*result.record["failures"], *failures_of(step)]
+    failures = [*result.record["failures"], *finding.failures_of(step)]
     return replace(result, record={**result.record, "orders": orders, "failures": failures})
 
 
 def agents_summary(of: Results) -> Outcome:
     """Compare the searches without an agent with the search with all of them, and both orders."""
     title = "Papers found without an agent, at most {k} for each topic"
-    columns = {**COLUMNS, "papers examined": _examined(mean("retrieved"))}
+    columns = {**comparing.COLUMNS, "papers examined": _examined(mean("retrieved"))}
     found = comparison(LEFT_OUT, "agents", title, WITH_AND_WITHOUT, columns)(of)
     orders, recalls = of.rows(ORDERS, "orders"), {RECALL: mean(RECALL)}
     title = f"Recall of the first {FIRST} of the same {RERANKED} papers"
-    ranked = compared(title, "order", orders, recalls, lambda record: record[RECALL])
-    tables = (*found.tables, with_published(ranked, (RECALL,), RERANKING))
+    ranked = compared(title, "order", orders, recalls, RECALL)
+    tables = (*found.tables, comparing.with_published(ranked, (RECALL,), RERANKING))
     return replace(found, tables=tables, main={**found.main, **main_numbers(orders, recalls)})
 
 
@@ -277,7 +264,7 @@ async def queries_of_topic(topic: Topic) -> TopicResult:
         for query, ids in zip(state.queries, by_query, strict=True)
         if query.kind not in NATIVE and (new := [each for each in ids if each in relevant - by_native])
     ]
-    return result_of(rows, {}, examples=examples, failures=failures_of(found.step))
+    return result_of(rows, {}, examples=examples, failures=finding.failures_of(found.step))
 
 
 def _share(records: Sequence[Record]) -> float:
@@ -308,7 +295,10 @@ def queries_summary(of: Results) -> Outcome:
         title = "Evolved queries that found relevant papers which no native query found"
         tables.append(Table(title, ("topic", "query", "kind", "made from", "found"), examples[:SHOWN]))
     groups = {name: rows[name] for name in ("native queries", "evolved queries")}
-    notes = ("A paper that several kinds of query found counts for each of them.", *failed_notes(of))
+    notes = (
+        "A paper that several kinds of query found counts for each of them.",
+        *finding.failed_notes(of),
+    )
     return Outcome(tuple(tables), notes=notes, main=main_numbers(groups, {"Recall": _share}))
 
 

@@ -9,26 +9,10 @@ a DOI, an arXiv id or a title in common.
 
 from collections.abc import Mapping, Sequence
 
-from eval.experiments.comparing import (
-    COLUMNS,
-    MAIN,
-    MEASURES,
-    NEEDS_MODEL,
-    NOTES,
-    compared,
-    main_numbers,
-    of_benchmarks,
-    with_published,
-)
+from eval.experiments import comparing
+from eval.experiments import finding_topic as finding
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, result_of
-from eval.experiments.finding_topic import (
-    FindingCall,
-    FindingTopic,
-    failed_notes,
-    failures_of,
-    opened_finding,
-    ranking_of,
-)
+from eval.experiments.finding_topic import FindingTopic, failures_of
 from eval.experiments.report import Outcome
 from generator.finding.agents.retrieval import write_queries
 from generator.finding.agents.understanding import understand
@@ -68,20 +52,16 @@ PUBLISHED = (
 
 async def lists_of_topic(topic: Topic) -> TopicResult:
     """Make the list of each system for a topic, and count its relevant papers."""
-    asked, materials = await FindingTopic.of(topic), topic.materials
+    asked, declared = await FindingTopic.of(topic), topic.materials.declared
     failures: list[str] = []
-    async with asked.searched() as searched:
-        lists = await _by_queries(asked, searched.sources if materials.sources else (), failures)
+    lists = await _by_queries(asked, asked.searched().sources if declared else (), failures)
     lists[METHOD] = await _by_method(asked)
-    found = await asked.find(in_index=True)
-    lists[FIND] = asked.ids((ranked.known.paper for ranked in found.papers), own_id=True)
-    failures += failures_of(found.step)
-    if materials.sources:
-        elsewhere = await asked.find()
-        lists[FIND_IN_SOURCES] = asked.ids(ranked.known.paper for ranked in elsewhere.papers)
-        failures += failures_of(elsewhere.step)
+    for name, in_index in ((FIND, True), *([(FIND_IN_SOURCES, False)] if declared else [])):
+        found = await asked.find(in_index=in_index)
+        lists[name] = asked.ids((ranked.known.paper for ranked in found.papers), own_id=in_index)
+        failures += failures_of(found.step)
     rows = {name: None if ids is None else asked.counts(ids) for name, ids in lists.items()}
-    rankings = {name: ranking_of(ids) for name, ids in lists.items() if ids is not None}
+    rankings = {name: finding.ranking_of(ids) for name, ids in lists.items() if ids is not None}
     return result_of(rows, rankings, failures=failures)
 
 
@@ -137,11 +117,7 @@ async def query_forms(
 async def query_list(
     source: LimitedSource, queries: Sequence[Query], k: int, filters: Filters
 ) -> list[Paper]:
-    """Return the first k papers of a source; the lists of several queries are fused by reciprocal ranks.
-
-    Raises:
-        SourceFailed: the source does not answer.
-    """
+    """Return the first k papers of a source; the lists of several queries are fused by reciprocal ranks."""
     if not queries:
         return []
     given = await ask_sources(
@@ -175,25 +151,23 @@ def _label(source: str) -> str:
 
 def summary(of: Results) -> Outcome:
     """Average the counts of each system over the topics."""
-    declared = of.materials.sources.declared if of.materials.sources else []
+    declared = of.materials.declared
     places = [INDEX, *(_label(each.name) for each in declared)]
     queries = [f"{place}, {form}" for place in places for form in FORMS]
     rows = of.rows([*queries, METHOD, FIND, *([FIND_IN_SOURCES] if declared else [])])
     title = f"Papers found, at most {of.call.k} for each topic"
-    missing = None if of.call.model else NEEDS_MODEL
-    table = compared(title, "system", rows, COLUMNS, missing=missing)
-    return Outcome(
-        (with_published(table, tuple(MEASURES), of_benchmarks(PUBLISHED)),),
-        notes=(*NOTES, *failed_notes(of)),
-        main=main_numbers({name: rows[name] for name in (FIND, METHOD)}, MAIN),
-    )
+    missing = None if of.call.model else comparing.NEEDS_MODEL
+    table = comparing.compared(title, "system", rows, comparing.COLUMNS, missing=missing)
+    table = comparing.with_published(table, tuple(comparing.MEASURES), comparing.of_benchmarks(PUBLISHED))
+    main = comparing.main_numbers({name: rows[name] for name in (FIND, METHOD)}, comparing.MAIN)
+    return Outcome((table,), notes=(*comparing.NOTES, *finding.failed_notes(of)), main=main)
 
 
 EXPERIMENT = Experiment(
-    FindingCall,
+    finding.FindingCall,
     lists_of_topic,
     summary,
-    opened_finding,
+    finding.opened_finding,
     published={"F1, find-papers, AutoScholarQuery": 0.3843, "F1, find-papers, SPARBench": 0.3015},
     shown=("F1, method shrag", "F1, find-papers"),
 )

@@ -91,8 +91,7 @@ def summary(of: Results) -> Outcome:
     for group, topics in groups.items():
         if topics:
             rows = replace(of, topics=topics).rows(TREATMENTS)
-            difference = "difference of nDCG@10"
-            table = compared(title, "treatment", rows, COLUMNS, lambda record: record["nDCG@10"], difference)
+            table = compared(title, "treatment", rows, COLUMNS, "nDCG@10", "difference of nDCG@10")
             cells += [(group, len(topics), *row) for row in table.rows]
     table = replace(table, columns=("topics", "number", *table.columns), rows=tuple(cells))
     notes = (

@@ -7,37 +7,18 @@ are judged for other questions. A judge finds a pair relevant if its score reach
 every pair relevant: its F1 needs no judge.
 """
 
-import random
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
 
-from base.calls import Flag, Section
-from eval.experiments.comparing import (
-    ROWS,
-    Column,
-    Table,
-    compared,
-    main_numbers,
-    mean_f1,
-    precision,
-    recall,
-    set_counts,
-)
+from eval.experiments import comparing
+from eval.experiments import finding_topic as finding
+from eval.experiments.comparing import ROWS, Column, Table, mean_f1, precision, recall, set_counts
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, result_of
-from eval.experiments.finding_topic import (
-    JUDGED_BY_MODEL,
-    JUDGES,
-    THRESHOLD,
-    FindingTopic,
-    PapersCall,
-    failed_notes,
-    failures_of,
-    opened_finding,
-)
-from eval.experiments.materials import Seed
+from eval.experiments.finding_topic import JUDGED_BY_MODEL, JUDGES, FindingTopic
+from eval.experiments.materials import LIMIT, Seed, drawing
 from eval.experiments.report import Outcome
 from generator.finding.agents import ADDITIONS
 from generator.finding.agents.judgement import judge
@@ -72,22 +53,18 @@ PUBLISHED = (
 )
 
 
-class JudgingPapers(PapersCall):
+class JudgingPapers(finding.PapersCall):
     """The pairs to judge."""
 
-    grade: Annotated[
-        int,
-        Flag(section=Section.LIMITS),
-        Field(ge=1, le=1_000_000, description="Least grade of a relevant pair."),
-    ] = 1
+    grade: Annotated[int, LIMIT, Field(ge=1, le=1_000_000, description="Least grade of a relevant pair.")] = 1
     negatives: Annotated[
         int,
-        Flag(section=Section.LIMITS),
+        LIMIT,
         Field(ge=0, le=1_000, description="Unjudged pairs for each topic, sampled as not relevant."),
     ] = 10
     judged: Annotated[
         int,
-        Flag(section=Section.LIMITS),
+        LIMIT,
         Field(ge=1, le=1_000_000, description="Maximum of judged pairs for each topic, sampled."),
     ] = 1_000
     seed: Seed = 0
@@ -96,8 +73,7 @@ class JudgingPapers(PapersCall):
 async def pairs_of_topic(topic: Topic) -> TopicResult:
     """Judge the pairs of a topic by each judge; the same call has the same pairs in any order of topics."""
     asked, call, qrels = await FindingTopic.of(topic), topic.call, topic.materials.qrels
-    draw = random.Random(f"{call.seed} {topic.query_id}")  # noqa: S311 - not for secrets
-    grades = qrels[topic.query_id]
+    draw, grades = drawing(f"{call.seed} {topic.query_id}"), qrels[topic.query_id]
     judged = sorted(grades)
     if len(judged) > call.judged:
         judged = sorted(draw.sample(judged, call.judged))
@@ -106,28 +82,24 @@ async def pairs_of_topic(topic: Topic) -> TopicResult:
     indexed = await asked.index.sources[0].source.papers([*judged, *sampled])
     papers = {each: indexed[each].paper for each in (*judged, *sampled) if each in indexed}
     relevant = {each for each in judged if grades[each] >= call.grade and each in papers}
-    rows, failures = {EVERY: set_counts(papers, relevant)}, []
-    replaced: dict[str, int] = {}
+    rows, failures, replaced = {EVERY: set_counts(papers, relevant)}, list[str](), dict[str, int]()
     for name in JUDGES if papers else ():
         if name in JUDGED_BY_MODEL and topic.materials.model is None:
             continue
         step = Step("judging", {})
         state = await _judged(asked, papers, name, step)
-        rows[name] = set_counts((paper_id for paper_id, _ in state.relevant(THRESHOLD)), relevant)
+        rows[name] = set_counts((paper_id for paper_id, _ in state.relevant(finding.THRESHOLD)), relevant)
         if name in JUDGED_BY_MODEL:
             # Judgements by rules have themselves as a part.
             made = (known.judgement for known in state.papers.values())
             replaced[name] = sum(each is not None and each.by in each.parts for each in made)
-        failures += failures_of(step)
-    return result_of(
-        rows,
-        {},
-        pairs=len(papers),
-        sampled=sum(each in papers for each in sampled),
-        absent=sum(each not in papers for each in judged),
-        replaced=replaced,
-        failures=failures,
-    )
+        failures += finding.failures_of(step)
+    counts = {
+        "pairs": len(papers),
+        "sampled": sum(each in papers for each in sampled),
+        "absent": sum(each not in papers for each in judged),
+    }
+    return result_of(rows, {}, **counts, replaced=replaced, failures=failures)
 
 
 async def _judged(topic: FindingTopic, papers: Mapping[str, Paper], name: str, step: Step) -> FindingState:
@@ -173,32 +145,31 @@ def summary(of: Results) -> Outcome:
     positive = sum(topic[ROWS][EVERY]["relevant"] for topic in judged)
     rows = replace(of, topics=judged).rows((EVERY, *JUDGES))
     replaced = {name: sum(topic["replaced"].get(name, 0) for topic in judged) for name in JUDGES}
-    return Outcome(
-        (
-            compared("Agreement of judges with the qrels", "judge", rows, COLUMNS),
-            Table("Published: SPAR, table 7, F1", ("judge", "TREC-COVID", "SciDocs", "LitSearch"), PUBLISHED),
+    notes = [
+        f"{pairs:,} pairs of {len(judged):,} topics: {positive:,} relevant, {sampled:,} unjudged.",
+        f"A pair of grade {of.call.grade} or more is relevant.",
+        MACRO,
+        *(
+            f"{name}: rules judged {count:,} pairs, because the reply was unusable."
+            for name, count in replaced.items()
+            if count
         ),
-        notes=(
-            f"{pairs:,} pairs of {len(judged):,} topics: {positive:,} relevant, {sampled:,} unjudged.",
-            f"A pair of grade {of.call.grade} or more is relevant.",
-            MACRO,
-            *(
-                f"{name}: rules judged {count:,} pairs, because the reply was unusable."
-                for name, count in replaced.items()
-                if count
-            ),
-            *([f"{absent:,} judged papers are not in the index, and left out."] if absent else ()),
-            *failed_notes(of),
-        ),
-        main=main_numbers(rows, {name: COLUMNS[name] for name in ("micro F1", "macro F1")}),
+    ]
+    if absent:
+        notes.append(f"{absent:,} judged papers are not in the index, and left out.")
+    tables = (
+        comparing.compared("Agreement of judges with the qrels", "judge", rows, COLUMNS),
+        Table("Published: SPAR, table 7, F1", ("judge", "TREC-COVID", "SciDocs", "LitSearch"), PUBLISHED),
     )
+    main = comparing.main_numbers(rows, {name: COLUMNS[name] for name in ("micro F1", "macro F1")})
+    return Outcome(tables, notes=(*notes, *finding.failed_notes(of)), main=main)
 
 
 EXPERIMENT = Experiment(
     JudgingPapers,
     pairs_of_topic,
     summary,
-    opened_finding,
+    finding.opened_finding,
     published={"F1, model, brief, TREC-COVID": 0.7256, "F1, model, brief, LitSearch": 0.5566},
     shown=tuple(f"micro F1, {name}" for name in (EVERY, *JUDGES)),
 )

@@ -25,16 +25,15 @@ from eval.experiments.experiment import (
     Results,
     Topic,
     TopicResult,
-    as_phrases,
     ids_of,
     result_of,
-    share_of,
 )
 from eval.experiments.materials import Documents, StrategyCall
 from eval.experiments.report import Outcome
 from eval.runs import Ranking
 from indexer.analysis import Analyzer
 from indexer.corpora.papers import Language
+from retriever.queries.boolean import Or, Phrase, Query, Term
 from retriever.queries.keywords import Keyword
 from retriever.query_plan import QueryPlan
 from retriever.strategy import LANGUAGES, Strategy, languages_from
@@ -92,20 +91,19 @@ NAMES = (*VARIANTS, *FEWER, COMPOUNDS, ONE_PROMPT, STATISTICS)
 
 async def variants_of_topic(topic: Topic) -> TopicResult:
     """Retrieve the documents of a topic in each variant."""
-    k, materials, relevant, strategy = topic.call.k, topic.materials, topic.relevant, await topic.strategy()
+    k, materials, strategy = topic.call.k, topic.materials, await topic.strategy()
     rows: dict[str, Any] = {}
     rankings: dict[str, Ranking] = {}
 
     async def add(name: str, opened: OpenTopic, variant: Variant = VARIANTS[USUAL]) -> None:
         rankings[name], union = await opened.retrieve(keywords=variant.keywords, plan=variant.plan)
-        shares = (share_of(relevant, found) for found in (ids_of(rankings[name]), union))
-        rows[name] = {**dict(zip(("share", "share of union"), shares, strict=True)), "union": len(union)}
+        shares = {"share": topic.share(ids_of(rankings[name])), "share of union": topic.share(union)}
+        rows[name] = {**shares, "union": len(union)}
 
     usual = await topic.opened(k, strategy)
     kept = topic.settings.model_copy(update={"drop_incomplete": False})
     for name, variant in VARIANTS.items():
-        opened = await topic.opened(k, strategy, kept) if variant.keeps_incomplete else usual
-        await add(name, opened, variant)
+        await add(name, await topic.opened(k, strategy, kept) if variant.keeps_incomplete else usual, variant)
     if strategy:
         for name, count in FEWER.items():
             few = strategy.changed(**{each: strategy.keywords(each)[:count] for each in LANGUAGES})
@@ -115,8 +113,8 @@ async def variants_of_topic(topic: Topic) -> TopicResult:
         await add(COMPOUNDS, usual, Variant(lambda _: whole, as_phrases))
         await add(STATISTICS, await topic.opened(k, None))
     if materials.models:
-        joint = await topic.strategy(await materials.models.changed(strategy_calls="one"))
-        await add(ONE_PROMPT, await topic.opened(k, joint))
+        model = await materials.models.of(materials.settings.with_llm(strategy_calls="one"))
+        await add(ONE_PROMPT, await topic.opened(k, await topic.strategy(model)))
     seconds: dict[str, float] = {}
     for name in (USUAL, *ONE_QUERY):
         opened = await topic.opened(k, strategy)
@@ -125,6 +123,20 @@ async def variants_of_topic(topic: Topic) -> TopicResult:
         seconds[name] = time.perf_counter() - started
         seconds[f"{name}, processor"] = time.process_time() - processor
     return result_of(rows, rankings, **{SECONDS: seconds})
+
+
+def as_phrases(plan: QueryPlan) -> QueryPlan:
+    """Search for a keyword of several tokens as a phrase, instead of any of its tokens."""
+    queries = (replace(named, query=_with_phrases(named.query)) for named in plan.queries)
+    return replace(plan, queries=tuple(queries))
+
+
+def _with_phrases(query: Query) -> Query:
+    if isinstance(query, Or):
+        return Or(tuple(map(_with_phrases, query.clauses)))
+    if isinstance(query, Term) and len(query.tokens) > 1:
+        return Phrase(query.text, tuple(enumerate(query.tokens)), query.field, query.weight)
+    return query
 
 
 def whole_keywords(strategy: Strategy, first: Language, analyzer: Analyzer) -> list[Keyword]:
@@ -137,19 +149,20 @@ def whole_keywords(strategy: Strategy, first: Language, analyzer: Analyzer) -> l
     return [keyword for keyword in analysed if keyword.tokens]
 
 
+COLUMNS = {
+    "QSR, %": percent(lambda record: record["share"] > 0),
+    "share of relevant documents": mean("share"),
+    "share found by the union": mean("share of union"),
+    "mean union": mean("union"),
+}
+
+
 def summary(of: Results) -> Outcome:
     """Compare the variants with the first one."""
-    rows = of.rows(NAMES if of.materials.has_strategies else NAMES[:-1])
-    columns = {
-        "QSR, %": percent(lambda record: record["share"] > 0),
-        "share of relevant documents": mean("share"),
-        "share found by the union": mean("share of union"),
-        "mean union": mean("union"),
-    }
+    materials = of.materials
+    rows = of.rows(NAMES if materials.strategies or materials.model else NAMES[:-1])
     title = f"Variants of keywords and queries, {of.call.k} documents for each topic"
-    table = compared(
-        title, "variant", rows, columns, lambda record: record["share"], "difference of the share"
-    )
+    table = compared(title, "variant", rows, COLUMNS, "share", "difference of the share")
     notes = (f"Differences are to the first row; {TESTED}",)
     return Outcome((table,), notes=notes, main=main_numbers(rows, {"share": mean("share")}))
 

@@ -14,17 +14,8 @@ way costs there.
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from eval.experiments.comparing import (
-    TESTED,
-    Column,
-    Record,
-    compared,
-    main_numbers,
-    mean,
-    percent,
-    total,
-    wilson_columns,
-)
+from eval.experiments import comparing
+from eval.experiments.comparing import Column, compared, mean, percent, total, wilson_columns
 from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult, ids_of, result_of
 from eval.experiments.materials import Documents, StrategyCall
 from eval.experiments.report import Outcome
@@ -58,14 +49,6 @@ async def documents_with_a_word(topic: Topic, documents: Collection[str]) -> fro
         lambda index: index.engine.search(asked, filters=Filters(), collapse=materials.collapses)
     )
     return frozenset(map(materials.id_of, hits))
-
-
-async def in_own_language(topic: Topic) -> bool:
-    """Check whether a relevant document is in the language of the question."""
-    relevant = topic.relevant
-    passages, papers = await topic.materials.index.run(lambda index: index.engine.records(relevant, relevant))
-    found = papers if topic.materials.collapses else passages
-    return any(passage.lang == language_of(topic.question) for passage in found.values())
 
 
 class Way(NamedTuple):
@@ -109,77 +92,66 @@ async def gap_of_topic(topic: Topic) -> TopicResult:
         if (way.needs_strategy and strategy is None) or (way.needs_vectors and not usable):
             continue
         skip = (NEAREST,) if usable and way.method == "shrag" and not way.needs_vectors else ()
-        given = strategy if way.needs_strategy else None
+        given = {"method": way.method, "strategy": strategy if way.needs_strategy else None, "skip": skip}
         less = settings.model_copy(update={"without": settings.without | way.without})
-        rankings[name] = await topic.ranked(
-            less, method=way.method, k=topic.call.k, strategy=given, skip=skip
-        )
-    rows = {
-        name: {"found": not relevant.isdisjoint(ids_of(of)), "in gap": in_gap}
-        for name, of in rankings.items()
-    }
-    own = await in_own_language(topic)
+        rankings[name] = await topic.ranked(less, k=topic.call.k, **given)
+    found = {name: not relevant.isdisjoint(ids_of(of)) for name, of in rankings.items()}
+    rows = {name: {"found": is_found, "in gap": in_gap} for name, is_found in found.items()}
+    passages, papers = await topic.materials.index.run(lambda index: index.engine.records(relevant, relevant))
+    documents = (papers if topic.materials.collapses else passages).values()
+    own = any(document.lang == language_of(topic.question) for document in documents)
     return result_of(rows, rankings, **{"in gap": in_gap, "own language": own})
 
 
 def _of_gap(column: Column, *, outside: bool = False) -> Column:
     """Return a column over the topics of the gap, or over the others; None without any."""
 
-    def of(records: Sequence[Record]) -> str | int | float | None:
+    def of(records: Sequence[comparing.Record]) -> str | int | float | None:
         chosen = [record for record in records if record["in gap"] != outside]
         return column(chosen) if chosen else None
 
     return of
 
 
+GAP: Mapping[str, Column] = {
+    "number": len,
+    "in the gap": total("in gap"),
+    "%": percent("in gap"),
+    **wilson_columns("in gap"),
+}
+RECOVERED: Mapping[str, Column] = {
+    "recovered": _of_gap(total("found")),
+    "% of the gap": _of_gap(percent("found")),
+    **{name: _of_gap(column) for name, column in wilson_columns("found").items()},
+    "% of the others": _of_gap(percent("found"), outside=True),
+}
+
+
 def summary(of: Results) -> Outcome:
     """Count the topics in the gap, and the topics for which each way finds a relevant document."""
-    own = [topic for topic in of.topics if topic["own language"]]
     groups = {
         "all": of.topics,
-        "documents in the question's language": own,
-        "documents in another language only": [topic for topic in of.topics if not topic["own language"]],
+        "documents in the question's language": [each for each in of.topics if each["own language"]],
+        "documents in another language only": [each for each in of.topics if not each["own language"]],
     }
-    gap_columns: dict[str, Column] = {
-        "number": len,
-        "in the gap": total("in gap"),
-        "%": percent(lambda topic: topic["in gap"]),
-        **wilson_columns(lambda topic: topic["in gap"]),
-    }
-    found = percent(lambda record: record["found"])
-    bounds = wilson_columns(lambda record: record["found"])
-    columns = {
-        "recovered": _of_gap(total("found")),
-        "% of the gap": _of_gap(found),
-        **{name: _of_gap(column) for name, column in bounds.items()},
-        "% of the others": _of_gap(found, outside=True),
-    }
+    known = {name: topics for name, topics in groups.items() if topics}
     usable = of.materials.index.vectors.usable
     rows = of.rows([name for name, way in WAYS.items() if usable or not way.needs_vectors])
+    gap = "Topics without a relevant document that contains a word of the question"
+    ways = f"Topics with a relevant document among the first {of.call.k}"
     tables = (
-        compared(
-            "Topics without a relevant document that contains a word of the question",
-            "topics",
-            {name: topics for name, topics in groups.items() if topics},
-            gap_columns,
-        ),
-        compared(
-            f"Topics with a relevant document among the first {of.call.k}",
-            "way",
-            rows,
-            columns,
-            lambda record: record["found"],
-            "difference, all topics",
-        ),
+        compared(gap, "topics", known, GAP),
+        compared(ways, "way", rows, RECOVERED, "found", "difference, all topics"),
     )
     nearest = "The other rows of the formula are without the nearest passages."
     notes = (
-        f"Differences are to the first row, {WORDS}; {TESTED}",
+        f"Differences are to the first row, {WORDS}; {comparing.TESTED}",
         nearest if usable else "The index has no vectors.",
     )
     in_gap = of.count(lambda topic: topic["in gap"])
     main = {"topics in the gap": float(in_gap), "share in the gap": in_gap / len(of.topics)}
-    return Outcome(tables, notes=notes, main=main | main_numbers(rows, {"recovered": _of_gap(mean("found"))}))
+    main |= comparing.main_numbers(rows, {"recovered": _of_gap(mean("found"))})
+    return Outcome(tables, notes=notes, main=main)
 
 
 EXPERIMENT = Experiment(

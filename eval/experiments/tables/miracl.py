@@ -15,28 +15,19 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from base.calls import Flag, Section
-from base.progress import Progress
 from base.terminal.progress_bar import progress_bar
 from eval.collection import questions_of
 from eval.experiments.comparing import TESTED, compared, main_numbers, mean, with_published
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult
-from eval.experiments.materials import (
-    ExperimentCall,
-    Materials,
-    Strategies,
-    opened_index,
-    read_judged,
-    recorded_strategies,
-    settings_for,
-)
+from eval.experiments.materials import FILE, ExperimentCall, Materials, Strategies, opened_index, read_judged
 from eval.experiments.miracl_files import PASSAGES, MiraclFiles, find_files
 from eval.experiments.report import Outcome
 from eval.measures import score
 from eval.runs import Ranking, as_written
 from eval.units import grades_of_papers
+from generator.pipeline import Settings
 from indexer.ingest import IngestRequest, build_index, encode_passages
 from indexer.options import interruptible
-from indexer.settings import IndexerSettings
 from indexer.versions.store.engines import index_names
 from retriever.index import SearchIndex
 from retriever.methods import method_named, method_names
@@ -85,50 +76,37 @@ class Miracl(ExperimentCall):
         Flag(section=Section.PLACE, metavar="FOLDER"),
         Field(description="Folder of miracl-corpus-v1.0-LANG and miracl-v1.0-LANG. Default: the hub's."),
     ] = None
-    topics: Annotated[
-        str | None,
-        Flag(section=Section.PLACE, metavar="FILE"),
-        Field(description="Topics that replace the data set's."),
-    ] = None
-    qrels: Annotated[
-        str | None,
-        Flag(section=Section.PLACE, metavar="FILE"),
-        Field(description="Judgements that replace the data set's."),
-    ] = None
+    topics: Annotated[str | None, FILE, Field(description="Topics that replace the data set's.")] = None
+    qrels: Annotated[str | None, FILE, Field(description="Judgements that replace the data set's.")] = None
 
 
 @contextmanager
 def opened(call: Miracl) -> Iterator[Materials]:
-    """Find the files, build the index unless there is one, and open it.
-
-    Raises:
-        UnknownPath, UnknownFormat: a file is missing or has another format.
-        BadTopics, BadQrels, InvalidCall: as `read_judged`.
-        ResourceError: as `build_index` and `open_index`.
-    """
+    """Find the files, build the index unless there is one, and open it."""
     files = find_files(call.lang, call.split, folder=call.corpus, topics=call.topics, qrels=call.qrels)
     read = read_judged(str(files.topics), str(files.qrels))
-    settings, (strategies, file) = settings_for(call), recorded_strategies(call, read.topics)
-    with progress_bar() as progress, interruptible():
-        name = made_index(call.lang, files, settings.indexer, progress)
-    with opened_index(name, settings) as index:
-        topics, inputs = questions_of(read.topics), {**read.inputs, **file}
-        notes = (*_notes(call, index), *read.notes)
-        yield Materials(index, topics, settings, read.qrels, inputs, notes, strategies)
+
+    def made(settings: Settings) -> str:
+        return made_index(call.lang, files, settings)
+
+    with opened_index(call, questions_of(read.topics), read.inputs, made) as materials:
+        notes = (*_notes(call, materials.index), *read.notes)
+        yield replace(materials, qrels=read.qrels, notes=notes)
 
 
-def made_index(language: str, files: MiraclFiles, settings: IndexerSettings, progress: Progress) -> str:
+def made_index(language: str, files: MiraclFiles, settings: Settings) -> str:
     """Build the index of the corpus unless there is one, with vectors if an encoder is configured.
 
     Returns its name, such as miracl-ko-7f0c2f1b9a3e. It contains the hash of the corpus, so that an index
     with the name has the same input. The same command resumes an interrupted build. Raises as `build_index`
     and `encode_passages`.
     """
-    name = f"miracl-{language}-{files.digest()[:HASH_CHARACTERS]}"
-    if name not in index_names(settings):
-        build_index(IngestRequest(name, list(map(str, files.corpus)), format="miracl"), settings, progress)
-    elif settings.encoder.provider != "none":
-        encode_passages(name, settings, progress)
+    name, places = f"miracl-{language}-{files.digest()[:HASH_CHARACTERS]}", settings.indexer
+    with progress_bar() as progress, interruptible():
+        if name not in index_names(places):
+            build_index(IngestRequest(name, list(map(str, files.corpus)), format="miracl"), places, progress)
+        elif places.encoder.provider != "none":
+            encode_passages(name, places, progress)
     return name
 
 
@@ -174,15 +152,9 @@ def summary(of: Results) -> Outcome:
     """Average the scores of each method, with the published ones below."""
     call, methods = of.call, methods_of(of.materials.index)
     columns = {measure: mean(measure) for measure in MEASURES}
+    title = f"MIRACL, {call.lang}, {call.split}, by {{}}, {len(of.topics):,} topics"
     tables = [
-        compared(
-            f"MIRACL, {call.lang}, {call.split}, by {unit}, {len(of.topics):,} topics",
-            "method",
-            of.rows(methods, unit),
-            columns,
-            lambda record: record[NDCG],
-            f"difference of {NDCG}",
-        )
+        compared(title.format(unit), "method", of.rows(methods, unit), columns, NDCG, f"difference of {NDCG}")
         for unit in UNITS
     ]
     published = {f"{system} on dev ({source})": values for system, *values, source in PUBLISHED[call.lang]}

@@ -22,20 +22,10 @@ from eval.answer_quality.judging import judge_answer, judge_name
 from eval.answer_quality.rouge import rouge_l
 from eval.collection import PaperQuestion, read_paper_questions
 from eval.errors import BadTopics
-from eval.experiments.comparing import (
-    SECONDS,
-    TESTED,
-    Column,
-    Record,
-    compared,
-    main_numbers,
-    mean,
-    number,
-    total,
-    with_published,
-)
+from eval.experiments import comparing
+from eval.experiments.comparing import SECONDS, TESTED, Column, Record, compared, mean, number, total
 from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult, result_of
-from eval.experiments.materials import IndexCall, Materials, opened_index, settings_for
+from eval.experiments.materials import ANSWERING, ARGUMENT, IndexCall, Materials, opened_index
 from eval.experiments.report import Outcome
 from eval.files import Input
 from eval.runs import as_written
@@ -46,7 +36,6 @@ from generator.llm import LanguageModel
 from generator.pipeline import AskResult, answer_question
 from generator.ways import make_request, takes
 from retriever.errors import BadFilter, BadQuestion, UnknownPaper
-from retriever.index import SearchIndex
 from retriever.papers.page import find_topic
 from retriever.queries.filters import Filters
 from retriever.request import check_question
@@ -73,7 +62,7 @@ class PaperQA(IndexCall):
     files = ("questions",)
 
     questions: Annotated[
-        str, Flag(argument=True), Field(description="File of questions with reference answers, JSON lines.")
+        str, ARGUMENT, Field(description="File of questions with reference answers, JSON lines.")
     ]
     ways: Annotated[
         tuple[str, ...],
@@ -82,7 +71,7 @@ class PaperQA(IndexCall):
     ] = WAYS
     evidence: Annotated[
         int,
-        Flag(section=Section.ANSWERING),
+        ANSWERING,
         Field(ge=1, le=MOST_EVIDENCE, description="Passages from which an answer is written."),
     ] = 5
     stem: Annotated[
@@ -94,29 +83,19 @@ class PaperQA(IndexCall):
 
 @contextmanager
 def opened(call: PaperQA) -> Iterator[Materials]:
-    """Read the questions, which are `own` by query_id, and open the index.
-
-    Raises:
-        BadTopics: as `read_paper_questions`; also a question that cannot be searched for, or a topic that is
-            not a paper of the index.
-        ResourceError: as `open_index`.
-    """
-    read, settings = Input(call.questions), settings_for(call)
-    questions = read_paper_questions(call.questions, read)
-    with opened_index(call.index, settings) as index:
-        asyncio.run(_check(index, questions, call.questions))
-        texts = {query_id: question.question for query_id, question in questions.items()}
-        yield Materials(index, texts, settings, inputs={"questions": read}, own=questions)
-
-
-async def _check(index: SearchIndex, questions: Mapping[str, PaperQuestion], path: str) -> None:
-    for query_id, each in questions.items():
-        try:
-            check_question(each.question)
-            if each.topic is not None:
-                await index.run(find_topic, each.topic, Filters())
-        except (BadQuestion, BadFilter, UnknownPaper) as error:
-            raise BadTopics(f"{path}: {query_id}: {error}") from None
+    """Read the questions, which are `own` by query_id, and open the index."""
+    inputs = {"questions": Input(call.questions)}
+    questions = read_paper_questions(inputs["questions"])
+    texts = {query_id: question.question for query_id, question in questions.items()}
+    with opened_index(call, texts, inputs) as materials:
+        for query_id, each in questions.items():
+            try:
+                check_question(each.question)
+                if each.topic is not None:
+                    asyncio.run(materials.index.run(find_topic, each.topic, Filters()))
+            except (BadQuestion, BadFilter, UnknownPaper) as error:
+                raise BadTopics(f"{call.questions}: {query_id}: {error}") from None
+        yield replace(materials, own=questions)
 
 
 async def answers_of_topic(topic: Topic) -> TopicResult:
@@ -167,10 +146,6 @@ async def answer_record(
     }
 
 
-def _above(bound: float) -> Column:
-    return number(lambda answer: answer["rouge_l"] > bound)
-
-
 def _passages(place: int) -> Column:
     """Return the column K1 (of each query), K2 (after fusion) or K3 (for the answer)."""
 
@@ -181,10 +156,6 @@ def _passages(place: int) -> Column:
     return of
 
 
-def _judged(verdict: str) -> Column:
-    return number(lambda answer: answer["judged"] == verdict)
-
-
 def judged_accuracy(answers: Sequence[Record]) -> float | None:
     """Return the share of correct answers among the judged ones; None if there are none."""
     verdicts = (answer["judged"] for answer in answers)
@@ -192,7 +163,10 @@ def judged_accuracy(answers: Sequence[Record]) -> float | None:
 
 
 SCORES: Mapping[str, Column] = {"accuracy": mean("accepted"), "ROUGE-L": mean("rouge_l")}
-COUNTS: Mapping[str, Column] = {f"> {bound}": _above(bound) for bound in (0.7, 0.5, 0.3)}
+COUNTS: Mapping[str, Column] = {
+    f"> {bound}": number(lambda answer, bound=bound: answer["rouge_l"] > bound)  # type: ignore[misc]
+    for bound in (0.7, 0.5, 0.3)
+}
 COLUMNS: Mapping[str, Column] = {
     **{f"K{place + 1}": _passages(place) for place in range(3)},
     **SCORES,
@@ -200,25 +174,29 @@ COLUMNS: Mapping[str, Column] = {
     "threshold": lambda answers: answers[0]["threshold"],
     **{name: total(name) for name in ("filled in", "without evidence", "declined")},
 }
-JUDGED = {verdict: _judged(verdict) for verdict in ("correct", "incorrect", "not judged")}
+JUDGED: Mapping[str, Column] = {
+    **{
+        verdict: number(lambda answer, verdict=verdict: answer["judged"] == verdict)  # type: ignore[misc]
+        for verdict in ("correct", "incorrect", "not judged")
+    },
+    "accuracy": judged_accuracy,
+}
 
 
 def summary(of: Results) -> Outcome:
     """Compute a row for each way."""
     call, rows = of.call, of.rows(of.call.ways)
     title = f"Ways of paper-QA, accuracy by accepted strings; ROUGE-L compared with {call.ways[0]}"
-    table = compared(title, "way", rows, COLUMNS, lambda answer: answer["rouge_l"], "difference of ROUGE-L")
-    tables = [with_published(table, (*SCORES, *COUNTS), PUBLISHED)]
+    table = compared(title, "way", rows, COLUMNS, "rouge_l", "difference of ROUGE-L")
+    tables = [comparing.with_published(table, (*SCORES, *COUNTS), PUBLISHED)]
     if call.model:
         judge = judge_name(of.materials.settings.generator.llm.model or "", "accuracy")
-        table = compared("Accuracy by a judge", "way", rows, {**JUDGED, "accuracy": judged_accuracy})
-        tables.append(replace(table, judge=judge))
+        tables.append(compared("Accuracy by a judge", "way", rows, JUDGED, judge=judge))
     notes = _notes(list(of.materials.own.values()), [each for answers in rows.values() for each in answers])
+    main = comparing.main_numbers(rows, SCORES)
     # The way comes first: `paper-qa-1, ROUGE-L`.
-    main = {
-        ", ".join(reversed(name.split(", "))): value for name, value in main_numbers(rows, SCORES).items()
-    }
-    return Outcome(tuple(tables), notes=tuple(notes), main=main)
+    by_way = {", ".join(reversed(name.split(", "))): value for name, value in main.items()}
+    return Outcome(tuple(tables), notes=tuple(notes), main=by_way)
 
 
 def _notes(asked: Sequence[PaperQuestion], answers: Sequence[Record]) -> Iterator[str]:

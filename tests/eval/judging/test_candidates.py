@@ -46,12 +46,6 @@ def test_copies_in_the_index_are_one_candidate_with_both_ids():
     assert rice.judged_ids("papers", several=False) == ["P1", "P9"]
 
 
-def test_the_id_of_a_source_has_its_name_if_there_are_several_places():
-    [rice] = candidates_of([ranked("arxiv", "or", SAME)], ["arxiv"])
-    assert rice.judged_ids("", several=False) == ["S7"]
-    assert rice.judged_ids("papers", several=True) == ["arxiv:S7"]
-
-
 def test_papers_of_a_ranking_that_was_repeated_are_kept_with_their_last_rank():
     rankings = [ranked("papers", "or", RICE, depth=1), ranked("papers", "or", OTHER, depth=2)]
     assert {each.key[1]: each.best_rank for each in candidates_of(rankings, ["papers"])} == {"P1": 1, "P2": 1}

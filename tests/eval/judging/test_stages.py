@@ -2,13 +2,10 @@
 
 import sqlite3
 from contextlib import closing
-from shutil import copytree
 
 import pytest
 
-from base.errors import DamagedFile, FileBusy, InvalidCall
-from eval.errors import BadBenchmark
-from eval.judging import benchmark as store
+from base.errors import DamagedFile, InvalidCall
 from eval.judging.benchmark import FILE, Assessment, Benchmark, Question, create
 from eval.judging.sheets import pairs_to_confirm
 from eval.judging.stages import (
@@ -21,7 +18,7 @@ from eval.judging.stages import (
     scores_table,
     stages_table,
 )
-from eval.statistics import cohens_kappa
+from eval.statistics import agreement
 from tests.eval.judging.made_benchmarks import append, decide, grade, judge, pair, pooled_benchmark
 
 
@@ -162,26 +159,6 @@ def test_damage_is_named_by_the_file(folder, change):
         Results.of(Benchmark(folder))
 
 
-def test_a_killed_transaction_is_undone_and_a_locked_file_is_not_damaged(folder, monkeypatch):
-    monkeypatch.setattr(store, "WAIT_S", 0)
-    with closing(sqlite3.connect(folder / FILE, isolation_level=None)) as database:
-        for statement in ("PRAGMA cache_size = 1", "BEGIN EXCLUSIVE", "UPDATE records SET kind = 'x'"):
-            database.execute(statement)
-        database.executemany("INSERT INTO records (kind, record) VALUES ('x', ?)", [["y" * 9_000]] * 50)
-        with pytest.raises(FileBusy):
-            Benchmark(folder)
-        copytree(folder, folder.with_name("killed"))
-    assert stages_of(folder.with_name("killed")) == stages_of(folder) == {"pooled": [1, 2, 3, 4]}
-
-
-def test_a_folder_that_could_not_be_made_is_made_by_the_next_call(tmp_path):
-    (tmp_path / FILE).touch()
-    with pytest.raises(BadBenchmark):
-        Benchmark(tmp_path)
-    create(tmp_path, 7)
-    assert Benchmark(tmp_path).made.seed == 7
-
-
 def test_a_folder_with_other_files_is_refused_and_left_alone(tmp_path):
     (tmp_path / "thesis.txt").write_text("all my work")
     with pytest.raises(InvalidCall, match=r"thesis\.txt"):
@@ -224,7 +201,7 @@ SIX = [(0, 0), (0, 1), (1, 1), (2, 2), (2, 3), (3, 0)]
     ],
 )
 def test_kappa(pairs, kappa):
-    assert cohens_kappa(pairs) == (kappa and pytest.approx(kappa))
+    assert agreement(pairs).kappa == (kappa and pytest.approx(kappa))
 
 
 def test_only_papers_that_both_graded_count():

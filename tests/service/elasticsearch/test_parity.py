@@ -9,13 +9,13 @@ import os
 import pytest
 
 from base.progress import no_progress
+from eval.statistics import mean_overlap, mean_rank_biased_overlap
 from tests.needs import mostly_nightly
 from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
-from tools.bench import benches
-from tools.collections import BOTH, COLLECTIONS, OF_SAMPLE, RECALL
+from tools.bench import METHODS, bench_of
+from tools.collections import COLLECTIONS, OF_SAMPLE, questions, read_lines
 from tools.golden import RECORDED as SCORES
-from tools.golden import drift_table, find_drift, ranking_row, read_rows
-from tools.ranking import MEASURES, rank_by_engines
+from tools.golden import drift_table, find_drift, ranking_rows
 
 BY_NAME = {collection.name: collection for collection in COLLECTIONS}
 STEP = 1 if os.environ.get("SHRAG_TEST_ALL_QUESTIONS") else 12  # read before the user's settings are hidden
@@ -27,38 +27,30 @@ STEP = 1 if os.environ.get("SHRAG_TEST_ALL_QUESTIONS") else 12  # read before th
 def test_a_cluster_ranks_a_shared_collection_as_the_embedded_engine(
     elasticsearch, shared_data, tmp_path, monkeypatch, name
 ):
-    rows = ranked_by_cluster(elasticsearch, shared_data, tmp_path, monkeypatch, BY_NAME[name], STEP)
-    if STEP == 1:
-        assert_scored_as_recorded(rows)
+    assert_ranked_alike(elasticsearch, shared_data, tmp_path, monkeypatch, BY_NAME[name], STEP)
 
 
 def test_a_cluster_ranks_the_sample_as_recorded(elasticsearch, tmp_path, monkeypatch):
-    assert_scored_as_recorded(ranked_by_cluster(elasticsearch, tmp_path, tmp_path, monkeypatch, OF_SAMPLE))
+    assert_ranked_alike(elasticsearch, tmp_path, tmp_path, monkeypatch, OF_SAMPLE, 1)
 
 
-def ranked_by_cluster(elasticsearch, data, tmp_path, monkeypatch, collection, step=1):
-    """Return the cluster's rows, whose rankings begin as those of the embedded engine."""
+def assert_ranked_alike(elasticsearch, data, tmp_path, monkeypatch, collection, step):
+    """Compare the rankings of both engines, and with all questions the cluster's scores with the record."""
+    topics, _ = questions(data, collection, "dev", step)
     with own_prefix(elasticsearch) as settings_for:
         settings = settings_for(tmp_path)
         for variable, value in environment_of(settings).items():
             monkeypatch.setenv(variable, value)
-        engines = benches(tmp_path, data, no_progress, settings.elasticsearch.prefix)
-        ranked = list(rank_by_engines(engines, data, [collection], settings=["alone"], step=step))
-    of_cluster = [row for row in ranked if row["engine"] == "elasticsearch"]
-    assert min(row["overlap@10"] for row in of_cluster) >= 0.98
-    assert min(row["rank_biased_overlap"] for row in of_cluster) >= 0.98
-    return of_cluster
-
-
-def assert_scored_as_recorded(of_cluster):
-    rows = [
-        ranking_row(
-            row["collection"],
-            "elasticsearch",
-            row["method"],
-            {name: value for name, value in row.items() if name in {*MEASURES, RECALL, BOTH}},
+        prefix = settings.elasticsearch.prefix
+        cluster, embedded = (
+            bench_of(engine, tmp_path, data, no_progress, prefix) for engine in ("elasticsearch", "tantivy")
         )
-        for row in of_cluster
-    ]
-    drift = find_drift(read_rows(SCORES), rows)
-    assert not drift, "\n".join(drift_table(drift))
+        with cluster.open(collection) as there, embedded.open(collection) as here:
+            for method in METHODS:
+                runs = embedded.rank(here, topics, method), cluster.rank(there, topics, method)
+                assert mean_overlap(*runs, 10) >= 0.98
+                assert mean_rank_biased_overlap(*runs) >= 0.98
+        if step == 1:
+            rows = ranking_rows(cluster, data, "elasticsearch", collection)
+            drift = find_drift(read_lines(SCORES), [row for row in rows if row["method"] in METHODS])
+            assert not drift, "\n".join(drift_table(drift))
