@@ -8,19 +8,17 @@ from typing import TypedDict
 
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
-from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from base.settings.fields import listed
 from generator.request import Settings
 from server import routes
-from server.access.sign_in.signing_in import RemembersPeer
+from server.access.sign_in.signing_in import Proxies
 from server.api.description import Application, operation_id
 from server.problems import add_handlers
 from server.services import Services, open_services
 from server.settings import ServerSettings, SignInSettings
 from server.stopping import stop_event_on_signal
 from server.transport.entrance import Entrance
-from server.transport.headers import AnswersHead
 
 
 class State(TypedDict):
@@ -53,7 +51,6 @@ def create_app(settings: Settings, server: ServerSettings, sign_in: SignInSettin
         generate_unique_id_function=operation_id,
     )
     add_handlers(app)
-    app.add_middleware(AnswersHead)
     app.add_middleware(Entrance, settings=server)
     if origins := listed(server.origins):
         app.add_middleware(
@@ -64,9 +61,7 @@ def create_app(settings: Settings, server: ServerSettings, sign_in: SignInSettin
             expose_headers=["Retry-After", "RateLimit", "RateLimit-Policy", "X-Request-ID"],
         )
     if proxies := listed(server.proxies):
-        app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=proxies)
-    if sign_in.user_header:
-        app.add_middleware(RemembersPeer)
+        app.add_middleware(Proxies, trusted_hosts=proxies)
     for module in sorted(module.name for module in pkgutil.iter_modules(routes.__path__)):
         app.include_router(import_module(f"{routes.__name__}.{module}").router)
     return app

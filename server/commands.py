@@ -54,7 +54,7 @@ def mcp(name: str | None) -> None:
     import asyncio
 
     with _installed():
-        from server.mcp.transports import serve_standard_io
+        from server.mcp.protocol import serve_standard_io
     from generator.request import Settings
     from server.settings import ServerSettings
 

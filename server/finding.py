@@ -26,7 +26,7 @@ from server.monitoring import metrics
 from server.problems import detail_of
 from server.services import Backends
 from server.targets import CallTarget
-from server.transport.streams import until
+from server.transport.streams import until_stop
 
 T = TypeVar("T")
 
@@ -65,7 +65,7 @@ async def finding_events(
         arriving = stream_finding(opened, request, settings, state=state, model=model, listener=listen)
         done: Mapping[str, Any] = {}
         try:
-            async with aclosing(until(services.stopping, arriving, services.server.ask_s)) as events:
+            async with aclosing(until_stop(services, arriving)) as events:
                 async for event in events:
                     if event.kind == "done":
                         done = event.data

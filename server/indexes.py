@@ -1,9 +1,7 @@
 """The indexes of the server: opened before the first call if possible, closed when deleted or too many."""
 
 import asyncio
-import math
 import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -39,10 +37,10 @@ class _Kept:
     holders: int = 0
 
     @property
-    def open(self) -> FollowingIndex | None:
-        """The index, once it is open."""
-        done = self.opening.done() and not self.opening.cancelled() and self.opening.exception() is None
-        return self.opening.result() if done else None
+    def failed(self) -> bool:
+        """Whether it cannot be opened."""
+        opening = self.opening
+        return opening.done() and (opening.cancelled() or opening.exception() is not None)
 
 
 class KeptIndexes:
@@ -56,80 +54,63 @@ class KeptIndexes:
         """`opened` opens an index, in a thread; nothing is open yet."""
         self._opened = opened
         self._most = most
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()  # least recently used first
+        self._kept: dict[str, _Kept] = {}  # least recently used first
         self._closing: set[asyncio.Task[None]] = set()
 
     async def get(self, name: str) -> FollowingIndex:
-        """Return an open index; concurrent callers share one opening.
+        """Return an open index; concurrent callers share one opening, and a call after a failure retries it.
 
         Raises:
             ResourceError: as `open_index`.
         """
-        return await self.opening(name)
-
-    def opening(self, name: str) -> asyncio.Future[FollowingIndex]:
-        """Hold an index by the current task; return its opening, which may be cancelled. Raises as `get`."""
         name = normalize("NFC", name)
-        kept = self._kept.get(name) or self._begin(name)
-        self._kept.move_to_end(name)
-        self._hold(kept)
-        return asyncio.shield(kept.opening)
+        kept = self._kept.pop(name, None)
+        if kept is None or kept.failed:
+            kept = _Kept(asyncio.create_task(asyncio.to_thread(self._opened, name)))
+        self._kept[name] = kept
+        kept.holders += 1
 
-    def versions(self) -> dict[str, int]:
-        """Return the version of each open index that answered last."""
-        return {name: index.manifest.version for name, kept in self._kept.items() if (index := kept.open)}
-
-    def close_all_but(self, names: Collection[str]) -> None:
-        """Close the other indexes if no task holds them; they were deleted."""
-        for name, kept in list(self._kept.items()):
-            if name not in names and not kept.holders:
-                self._close(name, kept)
-
-    def _begin(self, name: str) -> _Kept:
-        kept = self._kept[name] = _Kept(asyncio.create_task(asyncio.to_thread(self._opened, name)))
-
-        def ended(opening: "asyncio.Task[FollowingIndex]") -> None:
-            if opening.cancelled() or opening.exception() is not None:  # the next call tries again
-                self._forget(name, kept)
-            self._close_surplus()
-
-        kept.opening.add_done_callback(ended)
-        return kept
-
-    def _hold(self, kept: _Kept) -> None:
         def let_go(_: object) -> None:
             kept.holders -= 1
             self._close_surplus()
 
         task = asyncio.current_task()
         assert task is not None  # noqa: S101 - of a coroutine
-        kept.holders += 1
         task.add_done_callback(let_go)
+        return await asyncio.shield(kept.opening)
+
+    def versions(self) -> dict[str, int]:
+        """Return the version of each open index that answered last."""
+        return {name: index.manifest.version for name, index in self._open().items()}
+
+    def close_all_but(self, names: Collection[str]) -> None:
+        """Close the other indexes if no task holds them; they were deleted."""
+        for name, index in self._open().items():
+            if name not in names and not self._kept[name].holders:
+                self._close(name, index)
+
+    def _open(self) -> dict[str, FollowingIndex]:
+        """Return the open indexes, the least recently used first."""
+        opened = {name: kept.opening for name, kept in self._kept.items() if not kept.failed}
+        return {name: opening.result() for name, opening in opened.items() if opening.done()}
 
     def _close_surplus(self) -> None:
-        surplus = len(self._kept) - self._most
-        if surplus > 0:
-            free = [(name, kept) for name, kept in self._kept.items() if not kept.holders]
-            for name, kept in free[:surplus]:
-                self._close(name, kept)
+        free = [(name, index) for name, index in self._open().items() if not self._kept[name].holders]
+        for name, index in free[: max(0, len(self._kept) - self._most)]:
+            self._close(name, index)
 
-    def _forget(self, name: str, kept: _Kept) -> None:
-        if self._kept.get(name) is kept:
-            del self._kept[name]
-
-    def _close(self, name: str, kept: _Kept) -> None:
+    def _close(self, name: str, index: FollowingIndex) -> None:
         """Remove an open index; it is closed in the background, which waits for its threads."""
-        if index := kept.open:
-            self._forget(name, kept)
-            closing = asyncio.create_task(asyncio.to_thread(_close_quietly, index))
-            self._closing.add(closing)
-            closing.add_done_callback(self._closing.discard)
+        del self._kept[name]
+        closing = asyncio.create_task(asyncio.to_thread(_close_quietly, index))
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
 
     async def close(self) -> None:
         """Close all open indexes after their last question."""
         await asyncio.gather(*(kept.opening for kept in self._kept.values()), return_exceptions=True)
-        for name, kept in list(self._kept.items()):
-            self._close(name, kept)
+        for name, index in self._open().items():
+            self._close(name, index)
         await asyncio.gather(*self._closing)
 
 
@@ -155,8 +136,8 @@ class OpenIndexes:
         self._most = most
         self._kept = KeptIndexes(self._open, most)
         self._names: list[str] = []  # of the last listing
-        self._listed_at = self._failed_at = -math.inf
-        self._listing = asyncio.Lock()
+        self._listing: asyncio.Task[list[str]] | None = None
+        self._listed_at = 0.0
         self.trouble: Exception | None = None  # the error of the last listing
         self.opens_none = False  # there are indexes, but none of the expected ones opens
         self.started = False  # each expected index is open, or failed to open
@@ -179,10 +160,8 @@ class OpenIndexes:
                 names = await self._listed(anew=True)
                 await self._open_expected(names)
                 self._kept.close_all_but(names)
-            except (ResourceError, OSError) as error:  # calls will report it
-                log.warning("indexes not listed", reason=describe_error(error))
-            except Exception as error:
-                log.exception("indexes not looked at", reason=repr(error))
+            except Exception as error:  # noqa: BLE001 - calls will report it
+                log.warning("indexes not looked at", reason=describe_error(error))
             await asyncio.sleep(LOOKED_EVERY_S if self.started else TRIED_EVERY_S)
 
     async def _open_expected(self, names: list[str]) -> None:
@@ -192,13 +171,12 @@ class OpenIndexes:
         wanted = [name for name in expected if not self.started or name in self.failures]
         opening = (asyncio.create_task(self._kept.get(name)) for name in wanted)
         found = await asyncio.gather(*opening, return_exceptions=True)
-        known, self.failures = (
-            self.failures,
-            {name: error for name, error in zip(wanted, found, strict=True) if isinstance(error, Exception)},
-        )
-        for name, error in self.failures.items():
-            if name not in known:
-                log.warning("index not opened", index=name, reason=describe_error(error))
+        failures = {
+            name: error for name, error in zip(wanted, found, strict=True) if isinstance(error, Exception)
+        }
+        for name in failures.keys() - self.failures.keys():
+            log.warning("index not opened", index=name, reason=describe_error(failures[name]))
+        self.failures = failures
         self.opens_none = bool(names) and all(name in self.failures for name in expected)
         self.started = True
 
@@ -220,20 +198,18 @@ class OpenIndexes:
 
     async def _listed(self, *, anew: bool = False) -> list[str]:
         """List the indexes; concurrent callers share one listing, or its failure."""
-        came_at = time.monotonic()
-        wanted_at = came_at - (0 if anew else LISTED_FOR_S)
-        async with self._listing:
-            if self._listed_at < wanted_at:
-                if self.trouble and came_at <= self._failed_at:
-                    raise self.trouble
-                began = time.monotonic()
-                try:
-                    self._names = await asyncio.to_thread(index_names, self._settings)
-                except Exception as error:
-                    self.trouble, self._failed_at = error, time.monotonic()
-                    raise
-                self.trouble, self._listed_at = None, began
-            return self._names
+        now, listing = time.monotonic(), self._listing
+        is_old = anew or self.trouble is not None or now > self._listed_at + LISTED_FOR_S
+        if listing is None or (is_old and listing.done()):
+            listing = asyncio.create_task(asyncio.to_thread(index_names, self._settings))
+            self._listing, self._listed_at = listing, now
+        try:
+            self._names = await asyncio.shield(listing)
+        except Exception as error:
+            self.trouble = error
+            raise
+        self.trouble = None
+        return self._names
 
     async def chosen(self, name: str | None) -> str:
         """Return the name of the chosen index: without a name, the only one.
@@ -257,12 +233,8 @@ class OpenIndexes:
         Raises:
             ResourceError: as `open_index`.
         """
-        return await self.opening(name)
-
-    def opening(self, name: str) -> asyncio.Future[FollowingIndex]:
-        """Hold an index by the current task; return its opening, which may be cancelled. Raises as `get`."""
         self._require(name)
-        return self._kept.opening(name)
+        return await self._kept.get(name)
 
     def _open(self, name: str) -> FollowingIndex:
         index = open_index(self._settings, name, self._synonyms, follow=True)

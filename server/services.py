@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated
 
 from fastapi import Depends
@@ -25,6 +25,8 @@ from server.monitoring.search_statistics import SearchStatistics
 from server.settings import ServerSettings, SignInSettings
 from server.sources import OfferedSources
 from server.store import Store
+
+WRITTEN_EVERY_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,22 +102,38 @@ async def open_services(
         audit.count_lost = AUDIT_LOST.inc
         store = Store(settings.indexer.home)
         opened.callback(store.close)
+        calls, statistics = CallLog(audit), SearchStatistics(store, server)
+        await opened.enter_async_context(_written_each_minute(calls, statistics))
         yield Services(
-            settings,
-            server,
-            backends.indexes,
-            backends.sources,
-            backends.models,
-            backends.stopping,
-            Gate(server, has_model=bool(backends.models), has_cluster=has_cluster),
-            store,
-            Keys(store),
-            await opened.enter_async_context(CallLog(audit).keeping()),
-            KeptSearches(store, server),
-            Feeds(store, server),
-            SignIn(sign_in, server, store) if sign_in.is_used else None,
-            await opened.enter_async_context(SearchStatistics(store, server).keeping()),
+            **{field.name: getattr(backends, field.name) for field in fields(Backends)},
+            gate=Gate(server, backends.stopping, has_model=bool(backends.models), has_cluster=has_cluster),
+            store=store,
+            keys=Keys(store),
+            calls=calls,
+            searches=KeptSearches(store, server),
+            feeds=Feeds(store, server),
+            sign_in=SignIn(sign_in, server, store) if sign_in.is_used else None,
+            statistics=statistics,
         )
+
+
+@asynccontextmanager
+async def _written_each_minute(calls: CallLog, statistics: SearchStatistics) -> AsyncIterator[None]:
+    """Write counted refusals and searches each minute, and at the end of the block."""
+
+    async def write_on() -> None:
+        while True:
+            await asyncio.sleep(WRITTEN_EVERY_S)
+            calls.write_counted()
+            await asyncio.to_thread(statistics.write)
+
+    writing = asyncio.create_task(write_on())
+    try:
+        yield
+    finally:
+        writing.cancel()
+        calls.write_counted()
+        statistics.write()
 
 
 def _services_of(connection: HTTPConnection) -> Services:

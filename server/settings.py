@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from ipaddress import ip_network
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self, TypeAlias, get_args
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -13,8 +13,12 @@ from base.net.addresses import is_loopback
 from base.settings.fields import CommaList, listed
 from base.settings.sources import NAMED_FILE_ONLY, LayeredSettings
 from indexer.settings import OptionalPath, plain_address
-from server.roles import Role
 
+# A reader searches, asks, finds papers and exports, on the allowed indexes and sources. A librarian also
+# exports without a rate limit, and sees statistics and, with all indexes, judgements. An operator may do
+# everything.
+Role: TypeAlias = Literal["reader", "librarian", "operator"]
+ROLES: tuple[Role, ...] = get_args(Role)  # each role includes the rights of the earlier ones
 PerMinute = Annotated[float, Field(ge=0, le=1_000_000)]
 Burst = Annotated[int, Field(ge=1, le=100_000)]
 HEADER_NAME = re.compile(r"[A-Za-z0-9-]{1,100}")

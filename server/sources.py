@@ -31,10 +31,26 @@ T = TypeVar("T")
 
 
 def _passing(method: str) -> Any:
-    """Return a method that passes a question on to the source."""
+    """Return a method that passes a question on to the source.
+
+    If the source is private, its notes lose their details and its errors their messages, which are logged.
+    """
 
     async def ask(self: "KeptSource", *values: Any, **named: Any) -> Any:
-        return await self.asked(method, *values, **named)
+        source = await self.opened()
+        is_private = source.features.private
+        try:
+            answer = await getattr(source, method)(*values, **named)
+        except RemediableError as error:
+            if not is_private:
+                raise
+            log.warning("source failed", source=self.name, reason=describe_error(error))
+            raise SourceFailed(Note("source_failed_logged", source=self.name)) from None
+        if not is_private or not isinstance(answer, SourceAnswer | LinkedPapers):
+            return answer
+        for note in answer.notes:
+            log.info("note of a source", source=self.name, note=note)
+        return replace(answer, notes=tuple(dict.fromkeys(note.partition(": ")[0] for note in answer.notes)))
 
     return ask
 
@@ -93,23 +109,6 @@ class KeptSource(Source):
         """Close the source if it is open."""
         if self._source:
             await self._source.close()
-
-    async def asked(self, method: str, *values: Any, **named: Any) -> Any:
-        """Call a method of the source; its notes lose their details, which are logged, if it is private."""
-        source = await self.opened()
-        is_private = source.features.private
-        try:
-            answer = await getattr(source, method)(*values, **named)
-        except RemediableError as error:
-            if not is_private:
-                raise
-            log.warning("source failed", source=self.name, reason=describe_error(error))
-            raise SourceFailed(Note("source_failed_logged", source=self.name)) from None
-        if not is_private or not isinstance(answer, SourceAnswer | LinkedPapers):
-            return answer
-        for note in answer.notes:
-            log.info("note of a source", source=self.name, note=note)
-        return replace(answer, notes=tuple(dict.fromkeys(note.partition(": ")[0] for note in answer.notes)))
 
 
 class OfferedSources:

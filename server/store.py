@@ -41,10 +41,6 @@ TABLES = """
         groups TEXT NOT NULL, seen REAL NOT NULL, expires REAL NOT NULL
     ) STRICT;
     CREATE INDEX sessions_of ON sessions (key_id, person);
-    CREATE TABLE sign_ins (
-        state BLOB PRIMARY KEY, browser BLOB NOT NULL, nonce TEXT NOT NULL, verifier TEXT NOT NULL,
-        returns_to TEXT NOT NULL, expires REAL NOT NULL
-    ) STRICT;
     CREATE TABLE searches (
         id TEXT PRIMARY KEY, owner TEXT NOT NULL, updated TEXT NOT NULL, running_until REAL NOT NULL,
         head BLOB NOT NULL, state BLOB NOT NULL, result BLOB NOT NULL

@@ -9,15 +9,15 @@ import click
 
 from base.amounts import counted
 from base.errors import InvalidCall
+from base.terminal.call_options import call_options
 from base.terminal.columns import table
 from base.terminal.output import echo, echo_json, echo_lines
 from indexer.options import json_option
 from indexer.settings import IndexerSettings
-from server.access.keys import Key, KeyLimits, Keys, end_of, make_key
+from server.access.keys import Key, KeyCall, Keys
 from server.access.sessions import Session, end_sessions_of, persons_sessions
 from server.monitoring.audit import note_change
 from server.monitoring.search_statistics import read_statistics
-from server.roles import ROLES, Role
 from server.settings import ServerSettings
 from server.store import Store
 
@@ -34,59 +34,12 @@ def keys() -> None:
 
 
 @keys.command()
-@click.option("--label", default="", help="The owner, as shown in lists and the audit log.")
-@click.option(
-    "--role",
-    type=click.Choice(ROLES),
-    default="reader",
-    show_default=True,
-    help="A librarian also exports without a rate limit and sees statistics; an operator may do everything.",
-)
-@click.option("--index", "indexes", multiple=True, metavar="NAME", help="Allow this index only; repeatable.")
-@click.option(
-    "--source",
-    "sources",
-    multiple=True,
-    metavar="NAME",
-    help="Allow this source; --index or --source excludes all other indexes and sources; repeatable.",
-)
-@click.option(
-    "--rate",
-    type=click.IntRange(0, 1_000_000),
-    metavar="N",
-    help="Searches and questions a minute; 0 = no limit. Default: the server's settings.",
-)
-@click.option(
-    "--per-day",
-    type=click.IntRange(1, 1_000_000_000),
-    metavar="N",
-    help="Searches and questions a day (UTC).",
-)
-@click.option(
-    "--connections",
-    type=click.IntRange(0, 1_000),
-    metavar="N",
-    help="Open calls; 0 = no limit. Default: the server's setting.",
-)
-@click.option("--expires", metavar="90d|DATE", help="After a number of days, or at the end of a day (UTC).")
+@call_options(KeyCall)
 @json_option
-def create(  # noqa: PLR0913 - one for each option
-    *,
-    label: str,
-    role: Role,
-    indexes: tuple[str, ...],
-    sources: tuple[str, ...],
-    rate: int | None,
-    per_day: int | None,
-    connections: int | None,
-    expires: str | None,
-    as_json: bool,
-) -> None:
+def create(call: KeyCall, as_json: bool) -> None:
     """Create a key and print it on standard output. It is shown only once."""
     now = datetime.now(UTC)
-    limits = KeyLimits(rate, per_day, connections)
-    ends = end_of(expires, now) if expires else None
-    text, key = make_key(label, role, indexes, ends, sources=sources, limits=limits)
+    text, key = call.key(now)
     stored = Keys(_store())
     stored.add(key)
     try:

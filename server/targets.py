@@ -1,8 +1,8 @@
-"""The target of a call, an index or sources, and a search of it."""
+"""The target of a call, an index or sources, and a search of it or an answer from it."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from fastapi import Request
@@ -11,8 +11,11 @@ from typing_extensions import TypedDict
 
 from base.errors import InvalidCall
 from base.records import IF_ANY, Recordable
+from generator.answer_events import AnswerEvent, stream_answer
+from generator.calls import AskCall
+from generator.request import Turn
 from generator.strategist import with_strategy
-from generator.tracing import Step
+from generator.tracing import Listener, Step
 from indexer.versions.manifest import Manifest
 from retriever.calls import IndexSearch
 from retriever.index import OpenIndex, SearchIndex
@@ -21,7 +24,7 @@ from retriever.search import search
 from retriever.stages.hits import SearchResult
 from server.addresses import without_address
 from server.services import Backends, Services
-from server.transport.streams import unless_stopping, while_connected
+from server.transport.streams import until_stop
 
 
 class Target(TypedDict):
@@ -51,7 +54,6 @@ async def open_target(services: Backends, index: str | None, sources: Sequence[s
         InvalidCall: the call names both, or neither although there are several indexes.
         UnknownSource: a source is not offered to the caller.
         ResourceError: as opening an index.
-        Stopping: the server stops before the index is open.
     """
     if sources and index:
         raise InvalidCall("a call takes an index or sources, not both; leave out one of them")
@@ -59,17 +61,30 @@ async def open_target(services: Backends, index: str | None, sources: Sequence[s
         opened = services.sources.index(sources)
         return CallTarget(opened, None, opened.names)
     name = await services.indexes.chosen(index)
-    # The opening, not `get`, which would hold the index by the task of `unless_stopping`.
-    return CallTarget(await unless_stopping(services, services.indexes.opening(name)), name)
+    return CallTarget(await services.indexes.get(name), name)
 
 
 @dataclass(frozen=True, slots=True)
 class AskedSearch:
     """A search of an index or of sources, and the notes of its strategist."""
 
+    services: Services
     of: CallTarget
     request: SearchRequest
     notes: tuple[str, ...] = ()
+
+    async def search(self) -> tuple[SearchResult, Manifest]:
+        """Search, and return the result with the manifest of the version.
+
+        Raises:
+            RetrieverError: the request is invalid, or none of the sources answers.
+        """
+
+        async def of_version(version: SearchIndex) -> tuple[SearchResult, Manifest]:
+            result = await search(version, self.request, self.services.settings.retriever)
+            return result.with_notes(self.notes), version.manifest
+
+        return await self.of.opened.ask(of_version)
 
 
 @asynccontextmanager
@@ -87,20 +102,34 @@ async def admitted_search(
     async with services.gate.admit(request, "ask" if strategist == "model" else "search"):
         of = await open_target(services, call.index, getattr(call, "sources", ()))
         step = Step("search")
-        writing = with_strategy(step, call.request(), strategist, services.settings, services.model)
-        asked = await while_connected(request, services, writing)
-        yield AskedSearch(of, asked, tuple(without_address(step.all_notes(), services.settings)))
+        asked = await with_strategy(step, call.request(), strategist, services.settings, services.model)
+        notes = tuple(without_address(step.all_notes(), services.settings))
+        yield AskedSearch(services, of, asked, notes)
 
 
-async def searched(request: Request, services: Services, asked: AskedSearch) -> tuple[SearchResult, Manifest]:
-    """Search, and return the result with the manifest of the version; end the search when the reader leaves.
+async def answer_events(
+    request: Request,
+    services: Services,
+    call: AskCall,
+    turns: tuple[Turn, ...] = (),
+    listener: Listener | None = None,
+) -> AsyncGenerator[AnswerEvent | None, None]:
+    """Yield None when a question is admitted, then the events of its answer; `done` names the target.
+
+    `turns` are the earlier ones of a conversation. Closing the generator ends the work.
 
     Raises:
-        RetrieverError: the request is invalid, or none of the sources answers.
+        ServerError: the call is not admitted, or the server stops.
+        RetrieverError, ResourceError: the question is invalid, or the index cannot be opened.
     """
-
-    async def of_version(version: SearchIndex) -> tuple[SearchResult, Manifest]:
-        result = await search(version, asked.request, services.settings.retriever)
-        return result.with_notes(asked.notes), version.manifest
-
-    return await while_connected(request, services, asked.of.opened.ask(of_version))
+    settings = services.settings
+    asked = replace(call.request(settings), turns=turns)
+    async with services.gate.admit(request, "ask", is_stream=True):
+        of = await open_target(services, call.index, call.sources)
+        yield None
+        model = services.model_of(asked)
+        arriving = stream_answer(of.opened, asked, settings, model=model, listener=listener)
+        async with aclosing(until_stop(services, arriving)) as events:
+            async for event in events:
+                named = of.as_record() if event.kind == "done" else {}
+                yield replace(event, data=without_address({**named, **event.data}, settings))

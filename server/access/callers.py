@@ -14,7 +14,7 @@ from base.calls import Call, observer
 from base.net.addresses import network_of
 from server.access.keys import NO_OWN_LIMITS, Key, KeyLimits
 from server.errors import Forbidden, Unauthorized
-from server.roles import Role, includes
+from server.settings import ROLES, Role
 
 KEY_NEEDED = "a key is needed, as 'Authorization: Bearer KEY' or in the field of the page"
 
@@ -79,9 +79,13 @@ class Caller:
         """Whether the caller is restricted to the named indexes and sources."""
         return bool(self.indexes or self.sources)
 
+    def has(self, role: Role) -> bool:
+        """Check whether the caller has the rights of a role; without a role it has none."""
+        return self.role is not None and ROLES.index(self.role) >= ROLES.index(role)
+
     def require(self, role: Role) -> None:
         """Raise Unauthorized if a key or a person is needed, Forbidden if its role is too low."""
-        if includes(self.role, role):
+        if self.has(role):
             return
         if not self.is_known:
             raise Unauthorized(KEY_NEEDED if role == "reader" else f"this needs the role {role}")

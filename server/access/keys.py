@@ -13,14 +13,17 @@ from dataclasses import asdict, astuple, dataclass, fields
 from datetime import UTC, date, datetime, time, timedelta
 from hashlib import sha256
 from hmac import compare_digest
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field
+
+from base.calls import Call, Flag
 from base.errors import InvalidCall
 from indexer.versions.store.build_folder import NAME as INDEX_NAME
 from retriever.sources.configuration import NAME as SOURCE_NAME
 from server.access.sessions import Session, add_session, find_session
 from server.errors import StoreUnusable, UnknownKey
-from server.roles import ROLES, Role
+from server.settings import ROLES, Role
 from server.store import Store
 
 PREFIX = "shrag_"
@@ -110,7 +113,7 @@ def make_key(
     """Create a key; return its text, which cannot be recovered later, and its record.
 
     Raises:
-        InvalidCall: a name or the label is invalid, the expiry is past, or an operator's key is limited.
+        InvalidCall: a name is invalid, the expiry is past, or an operator's key is limited.
     """
     now = now or datetime.now(UTC)
     for names, form, kind in ((indexes, INDEX_NAME, "an index"), (sources, SOURCE_NAME, "a source")):
@@ -120,8 +123,6 @@ def make_key(
         raise InvalidCall(
             "a key of the role operator allows every index and source", remedy="omit the indexes and sources"
         )
-    if len(label) > LONGEST_LABEL:
-        raise InvalidCall(f"a label has at most {LONGEST_LABEL} characters")
     if expires and expires <= now:
         raise InvalidCall(f"the expiry {expires.isoformat()} is in the past")
     key_id = "".join(secrets.choice(ID_LETTERS) for _ in range(ID_LENGTH))
@@ -146,6 +147,65 @@ def end_of(given: str, now: datetime) -> datetime:
         raise InvalidCall(
             f"{given!r} is neither a number of days, like 90d, nor a date, like 2027-12-31"
         ) from None
+
+
+class KeyCall(Call):
+    """A key to create."""
+
+    label: Annotated[
+        str | None, Field(max_length=LONGEST_LABEL, description="The owner, as in lists and the audit log.")
+    ] = None
+    role: Annotated[
+        Role,
+        Field(
+            description="A librarian also exports without a rate limit and sees statistics; an operator may "
+            "do everything."
+        ),
+    ] = "reader"
+    indexes: Annotated[
+        tuple[str, ...],
+        Flag("--index", metavar="NAME"),
+        Field(max_length=100, description="Allow this index only."),
+    ] = ()
+    sources: Annotated[
+        tuple[str, ...],
+        Flag("--source", metavar="NAME"),
+        Field(
+            max_length=100,
+            description="Allow this source; an index or a source excludes all other indexes and sources.",
+        ),
+    ] = ()
+    per_minute: Annotated[
+        int | None,
+        Flag("--rate", metavar="N"),
+        Field(
+            ge=0,
+            le=1_000_000,
+            description="Searches and questions a minute; 0 = no limit. Default: the server's settings.",
+        ),
+    ] = None
+    per_day: Annotated[
+        int | None,
+        Flag(metavar="N"),
+        Field(ge=1, le=1_000_000_000, description="Searches and questions a day (UTC)."),
+    ] = None
+    connections: Annotated[
+        int | None,
+        Flag(metavar="N"),
+        Field(ge=0, le=1_000, description="Open calls; 0 = no limit. Default: the server's setting."),
+    ] = None
+    expires: Annotated[
+        str | None,
+        Flag(metavar="90d|DATE"),
+        Field(max_length=20, description="After a number of days, or at the end of a day (UTC)."),
+    ] = None
+
+    def key(self, now: datetime) -> tuple[str, Key]:
+        """Create the key; returns and raises as `make_key` and `end_of`."""
+        expires = end_of(self.expires, now) if self.expires else None
+        limits = KeyLimits(self.per_minute, self.per_day, self.connections)
+        names = (self.label or "", self.role, self.indexes, expires)
+        return make_key(*names, sources=self.sources, limits=limits, now=now)
 
 
 COLUMNS = (

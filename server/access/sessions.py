@@ -1,4 +1,4 @@
-"""Sessions of the page, started with a key or by a person who signed in, and started sign-ins.
+"""Sessions of the page, started with a key or by a person who signed in.
 
 The store contains hashes of the cookies, pseudonyms, names to display and groups. Times are in seconds since
 1970.
@@ -10,8 +10,6 @@ from dataclasses import astuple, dataclass
 from server.store import Store
 
 MOST_SESSIONS = 20  # of a key or a person
-MOST_SIGN_INS = 10_000  # begun, of everybody
-SIGN_IN_S = 600.0  # time for entering a password at the provider
 SEEN_EVERY_S = 60.0  # interval in which the last call of a session is noted
 OWNED = "key_id = ? AND person = ?"
 
@@ -77,34 +75,3 @@ def end_sessions_of(store: Store, person: str) -> int:
     with store.changing() as database:
         ended = database.execute("DELETE FROM sessions WHERE person = ? RETURNING expires", (person,))
         return sum(expires > time.time() for (expires,) in ended)
-
-
-@dataclass(frozen=True, slots=True)
-class SignInBegun:
-    """A started sign-in at a provider: hashes of the state and of the browser's cookie."""
-
-    state: bytes
-    browser: bytes
-    nonce: str
-    verifier: str
-    returns_to: str
-    expires: float
-
-
-def begin_sign_in(store: Store, begun: SignInBegun) -> None:
-    """Add a started sign-in; remove expired ones and the oldest above the limit."""
-    with store.changing() as database:
-        database.execute("DELETE FROM sign_ins WHERE expires <= ?", (time.time(),))
-        database.execute("INSERT INTO sign_ins VALUES (?, ?, ?, ?, ?, ?)", astuple(begun))
-        database.execute(
-            "DELETE FROM sign_ins WHERE rowid NOT IN "
-            "(SELECT rowid FROM sign_ins ORDER BY rowid DESC LIMIT ?)",
-            (MOST_SIGN_INS,),
-        )
-
-
-def take_sign_in(store: Store, state: bytes) -> SignInBegun | None:
-    """Return a started sign-in and remove it: None if it is unknown or expired."""
-    with store.changing() as database:
-        row = database.execute("DELETE FROM sign_ins WHERE state = ? RETURNING *", (state,)).fetchone()
-    return SignInBegun(*row) if row and row[-1] > time.time() else None

@@ -120,8 +120,6 @@ def shape_schemas() -> dict[str, Schema]:
     while waiting:
         for reference in _references(waiting.pop()):
             name = reference.removesuffix(SUFFIX)
-            if name in SHAPES and len(SHAPES[name].parts) > 1:
-                raise ValueError(f"{name} is the name of a shape and of a type within another one")
             if name not in schemas:
                 waiting.append(within[reference])
                 schemas[name] = within[reference]

@@ -139,9 +139,10 @@ class RunningSearch:
     that is not possible; the search continues.
     """
 
-    def __init__(self, store: Store, owner: str, head: SearchHead, state: FindingState | None = None) -> None:
+    def __init__(self, store: Store, owner: str, head: SearchHead) -> None:
         """Take a search; a new one has no row until it is saved first."""
-        self.id, self.head, self.state, self.failure = head.id, head, state, ""
+        self.id, self.head, self.failure = head.id, head, ""
+        self.state: FindingState | None = None
         self.result = b""  # JSON, of a search that has ended
         self.lease = 0.0  # its end; 0 of a new search
         self._store, self._owner = store, owner
@@ -226,16 +227,8 @@ class RunningSearch:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")  # orders two searches within a second
         head = replace(self.head, updated=now, known=len(found.papers), relevant=relevant, spent=found.spent)
         lease = time.time() + LEASE_S
-        row = {
-            "id": self.id,
-            "owner": self._owner,
-            "updated": now,
-            "until": lease,
-            "head": adapter(SearchHead).dump_json(head),
-            "state": state,
-            "result": result,
-            "lease": self.lease,
-        }
+        row = {"id": self.id, "owner": self._owner, "updated": now, "until": lease, "lease": self.lease}
+        row |= {"head": adapter(SearchHead).dump_json(head), "state": state, "result": result}
         with self._store.changing() as database:
             if not database.execute(SAVE if self.lease else SAVE_FIRST, row).rowcount:
                 raise ValueError("another call has continued or deleted it")
@@ -290,21 +283,18 @@ class KeptSearches:
         return search
 
     def resume(self, caller: Caller, search_id: str) -> RunningSearch:
-        """Take the lease of a search, and read it; without a writable store it is not saved further.
+        """Take the lease of a search, and read it.
 
         Raises:
             UnknownSearch: the caller has no search with that id.
             SearchRunning: it is running.
             SearchUnusable: the row cannot be read.
         """
-        lease, failure = time.time() + LEASE_S, ""
+        lease = time.time() + LEASE_S
         take = "UPDATE searches SET running_until = ? WHERE id = ? AND owner = ? AND running_until <= ?"
-        try:
-            self._when_ended(take, caller, search_id, lease)
-        except StoreUnusable:
-            lease, failure = 0.0, NOT_WRITABLE
+        self._when_ended(take, caller, search_id, lease)
         search = RunningSearch(self._store, owner_of(caller), SearchHead(search_id, {}, ""))
-        search.lease, search.failure = lease, failure
+        search.lease = lease
         try:
             search.head, search.state, result, _ = self._read(caller, search_id)
             search.result = json.dumps(result).encode() if result else b""

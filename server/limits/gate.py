@@ -5,25 +5,25 @@ All counts are of one process: with N workers a caller has up to N times the lim
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from math import ceil
 from typing import Annotated, Literal, TypeAlias
 
 from fastapi import Depends
-from starlette.requests import HTTPConnection
+from starlette.requests import Request
 
 from base.amounts import counted
 from base.cores import usable_cores
 from base.logs import get_logger
 from server.access.callers import Visit, visit_of
-from server.errors import QuotaUsed, TooManyOpen, TooOften, TooSlow
+from server.errors import QuotaUsed, Stopping, TooManyOpen, TooOften, TooSlow
 from server.limits.rates import DAY_S, Buckets, DailyUse, Rate
 from server.limits.work_queue import WorkQueue
 from server.monitoring import metrics
-from server.roles import Role
-from server.settings import ServerSettings
+from server.settings import Role, ServerSettings
+from server.stopping import STOPPING
 
 Work: TypeAlias = Literal["read", "search", "ask", "curate", "admin"]
 ROLE_FOR: dict[Work, Role] = {"curate": "librarian", "admin": "operator"}  # other work: reader
@@ -48,7 +48,9 @@ log = get_logger("server")
 class Gate:
     """Admit work up to the capacity of the process and the limits of each caller."""
 
-    def __init__(self, settings: ServerSettings, *, has_model: bool, has_cluster: bool) -> None:
+    def __init__(
+        self, settings: ServerSettings, stopping: asyncio.Event, *, has_model: bool, has_cluster: bool
+    ) -> None:
         """Read the limits of the settings. Work that waits for a model or a cluster leaves the cores free."""
         of_cluster = _cores(settings) * SEARCHES_OF_A_CLUSTER
         searches = settings.searches_at_once or (of_cluster if has_cluster else SEARCHES_OF_A_PROCESS)
@@ -61,7 +63,7 @@ class Gate:
         self.queues = {work: WorkQueue(work, most, most * settings.waiting) for work, most in slots.items()}
         self.buckets = Buckets()
         self.days = DailyUse()
-        self._settings = settings
+        self._settings, self._stopping = settings, stopping
         self._open: Counter[str] = Counter()  # calls by caller
         self._rates = {
             "search": Rate(settings.searches_per_minute, settings.search_burst),
@@ -106,20 +108,20 @@ class Gate:
             self._check_day(visit, work)
 
     @asynccontextmanager
-    async def admit(
-        self, connection: HTTPConnection, work: Work, *, is_stream: bool = False
-    ) -> AsyncIterator[None]:
-        """Wait for a slot, and hold it during the work.
+    async def admit(self, request: Request, work: Work, *, is_stream: bool = False) -> AsyncIterator[None]:
+        """Wait for a slot, and hold it during the work, which is cancelled when the reader leaves.
 
-        A stream ends by itself at its time limit; this method ends it if the reader does not take the end.
+        A stream ends by itself at its time limit and when the server stops; this method ends it if the reader
+        does not take the end.
 
         Raises:
             Unauthorized, Forbidden: the caller lacks the role.
             TooOften, QuotaUsed: the caller's bucket is empty, or the key's day is used up.
             TooBusy: too many calls are waiting.
             TooSlow: the work exceeded its time limit.
+            Stopping: the server is being stopped.
         """
-        visit = visit_of(connection)
+        visit = visit_of(request)
         visit.caller.require(ROLE_FOR.get(work, "reader"))
         if work in ROLE_FOR:
             visit.is_privileged = True
@@ -128,19 +130,47 @@ class Gate:
         if visit.charged != work:
             self._charge_rate(visit, work)
         visit.charged = ""  # a second piece of work is counted separately
-        queue, caller = self.queues[work], visit.caller.counted_as
+        queue, caller, loop = self.queues[work], visit.caller.counted_as, asyncio.get_running_loop()
         seconds = self._settings.ask_s if work == "ask" else self._settings.search_s
-        async with queue.slot(caller):
+        grace_s = TAKEN_WITHIN_S * is_stream
+        async with self._ending_early(request, TooSlow(seconds), grace_s) as limit, queue.slot(caller):
             self._count_day(visit, work)
             visit.waiting_elsewhere = partial(queue.lent, caller)
-            try:
-                async with asyncio.timeout(seconds + TAKEN_WITHIN_S * is_stream) as limit:
-                    visit.ends_at = asyncio.get_running_loop().time() + seconds
-                    yield
-            except TimeoutError:
-                if not limit.expired():  # raised by the work itself
-                    raise
-                raise TooSlow(seconds) from None
+            visit.ends_at = loop.time() + seconds
+            if limit.when() is None:  # not yet ending early
+                limit.reschedule(visit.ends_at + grace_s)
+            yield
+
+    @asynccontextmanager
+    async def _ending_early(
+        self, request: Request, too_slow: Exception, grace_s: float
+    ) -> AsyncIterator[asyncio.Timeout]:
+        """Cancel the block at its time limit, when the reader leaves, or when the server stops."""
+        reason: BaseException = too_slow
+        limit = asyncio.timeout(None)
+
+        async def end(event: Callable[[], Awaitable[object]], after_s: float, why: BaseException) -> None:
+            nonlocal reason
+            await event()
+            if not limit.expired():
+                reason = why
+                limit.reschedule(asyncio.get_running_loop().time() + after_s)
+
+        leaving = end(partial(_left, request), 0, asyncio.CancelledError("the reader has left"))
+        tasks = [
+            asyncio.create_task(each)
+            for each in (leaving, end(self._stopping.wait, grace_s, Stopping(STOPPING)))
+        ]
+        try:
+            async with limit:
+                yield limit
+        except TimeoutError:
+            if not limit.expired():  # raised by the work itself
+                raise
+            raise reason from None
+        finally:
+            for task in tasks:
+                task.cancel()
 
     def _charge_rate(self, visit: Visit, work: Work) -> None:
         """Count a call against the caller's rate; a key's own rate covers searches and questions together."""
@@ -197,6 +227,12 @@ class Gate:
         return False
 
 
+async def _left(request: Request) -> None:
+    """Wait until the reader leaves; the body was read before."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
 def _cores(settings: ServerSettings) -> int:
     return max(1, usable_cores() // settings.processes)
 
@@ -209,12 +245,12 @@ def sources_at_once(settings: ServerSettings) -> int:
     return (settings.sources_at_once or _cores(settings) * QUESTIONS_TO_SOURCES) if settings.sources else 0
 
 
-def _admitted(work: Work) -> Callable[[HTTPConnection], AsyncIterator[None]]:
+def _admitted(work: Work) -> Callable[[Request], AsyncIterator[None]]:
     """Return the dependency of a route whose work passes the gate."""
 
-    async def admit(connection: HTTPConnection) -> AsyncIterator[None]:
-        gate: Gate = connection.state.services.gate
-        async with gate.admit(connection, work):
+    async def admit(request: Request) -> AsyncIterator[None]:
+        gate: Gate = request.state.services.gate
+        async with gate.admit(request, work):
             yield
 
     return admit

@@ -1,24 +1,18 @@
 """The audit log: who signed in, called or changed what, and when; JSON lines in a separate file.
 
 A full file, and the file of a previous day (UTC), is renamed to NAME.TIME-PROCESS. Renamed files are deleted
-after the days of the settings. Several processes write to one file: each line is one write at its end, and a
-lock admits one process to renaming. `logging.handlers` and the packages that extend it rename without such a
-lock, or lock each line.
+after the days of the settings. Several processes write to one file: each line is one write at its end.
 
 Refusals are aggregated: thousands of one caller must not fill the disk. The first refusal of a caller, route
-and status is written immediately. Further ones are counted, and written as one line per interval with their
+and status is written immediately. Further ones are counted, and written as one line per minute with their
 number and the time of the first. A caller is the subject of limits: a key, an address, an IPv6 network.
 """
 
-import asyncio
-import errno
-import fcntl
 import os
 import re
-import stat
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self, TypeAlias
@@ -30,10 +24,9 @@ from server.settings import ServerSettings
 
 DAY_S = 86_400
 RENAMED = r"\.[0-9]{8}T[0-9]{12}-[0-9]+"
-FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
 
 log = get_logger("server")
-INTERVAL_S = 60.0
 MOST_COUNTED = 10_000  # kinds of refusals; beyond, their lines are written early
 NOT_LET_IN = frozenset({401, 403, 421, 429})
 LOGGED = ("method", "route", "status", "milliseconds", "refused")
@@ -61,7 +54,7 @@ class AuditLog:
         self._path, self._most_bytes, self._days = path, most_bytes, days
         self._failing = False
         if path is not None:
-            os.close(_opened(path))
+            os.close(os.open(path, FLAGS, 0o600))
             self.delete_old()
 
     @classmethod
@@ -77,7 +70,7 @@ class AuditLog:
         line = f"{json_text(record, default=str)}\n".encode("utf-8", "backslashreplace")
         try:
             self._rename_if_due(self._path)
-            file = _opened(self._path)
+            file = os.open(self._path, FLAGS, 0o600)
             try:
                 if os.write(file, line) < len(line):
                     raise OSError(0, "the line was cut off")
@@ -92,24 +85,18 @@ class AuditLog:
             self._failing = False
 
     def _rename_if_due(self, path: Path) -> None:
-        """Rename a full file, or that of a previous day."""
-        file = _opened(path)
+        """Rename a full file, or that of a previous day; two processes at once make one more file."""
         try:
-            about = os.fstat(file)
+            about = path.lstat()
             is_old = about.st_mtime // DAY_S < time.time() // DAY_S
             is_full = self._most_bytes and about.st_size >= self._most_bytes
-            if not about.st_size or not (is_old or is_full):
-                return
-            fcntl.flock(file, fcntl.LOCK_EX)
-            if path.stat().st_ino == about.st_ino:  # no other process was faster
+            if about.st_size and (is_old or is_full):
                 path.rename(f"{path}.{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{os.getpid()}")
+                self.delete_old()
         except FileNotFoundError:  # it has just been renamed
             pass
         except OSError as error:  # the line is still written
             log.warning("audit log not renamed", error=cause_of(error))
-        finally:
-            os.close(file)
-        self.delete_old()
 
     def delete_old(self) -> None:
         """Delete renamed files that are older than the days of the settings."""
@@ -122,40 +109,14 @@ class AuditLog:
                     file.unlink(missing_ok=True)
 
 
-def _opened(path: Path) -> int:
-    file = os.open(path, FLAGS, 0o600)
-    if not stat.S_ISREG(os.fstat(file).st_mode):
-        os.close(file)
-        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
-    return file
-
-
 class CallLog:
     """The log lines of calls, for one event loop."""
 
-    def __init__(self, audit: AuditLog, *, interval_s: float = INTERVAL_S) -> None:
-        """`interval_s`: seconds between two lines of one kind of refusal."""
+    def __init__(self, audit: AuditLog) -> None:
+        """Start without refusals."""
         self._audit = audit
-        self._interval_s = interval_s
         self._refused: dict[Kind, list[Record]] = {}  # since the last line: the first and the last one
         self._numbers: dict[Kind, int] = {}
-
-    @asynccontextmanager
-    async def keeping(self) -> AsyncIterator[Self]:
-        """Write counted refusals after each interval, and at the end of the block."""
-
-        async def write_on() -> None:
-            while True:
-                await asyncio.sleep(self._interval_s)
-                self._write_counted()
-                self._audit.delete_old()
-
-        writing = asyncio.create_task(write_on())
-        try:
-            yield self
-        finally:
-            writing.cancel()
-            self._write_counted()
 
     def note(self, record: Record, *, caller: str, is_audited: bool) -> None:
         """Write a call, or count it with the refusals of its kind; `caller` is as `Caller.counted_as`."""
@@ -166,12 +127,12 @@ class CallLog:
             return
         if record["status"] in NOT_LET_IN:
             if len(self._refused) >= MOST_COUNTED:
-                self._write_counted()
+                self.write_counted()
             self._refused[kind], self._numbers[kind] = [], 0
         self._write(record, is_audited=is_audited)
 
-    def _write_counted(self) -> None:
-        """Write the counts. A kind with refusals in this interval is counted in the next one too."""
+    def write_counted(self) -> None:
+        """Write the counts, each minute. A kind with refusals is counted in the next minute too."""
         for kind, records in list(self._refused.items()):
             if not records:
                 del self._refused[kind], self._numbers[kind]
@@ -179,6 +140,7 @@ class CallLog:
             counted = {"refused": self._numbers[kind], "since": records[0]["time"]}
             self._write({**records[-1], **counted}, is_audited=kind[-1])
             self._refused[kind], self._numbers[kind] = [], 0
+        self._audit.delete_old()
 
     def _write(self, record: Record, *, is_audited: bool) -> None:
         log.info("call", **{name: record[name] for name in LOGGED if name in record})

@@ -5,11 +5,10 @@ set before this module is imported.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any
 
 from prometheus_client import (
     REGISTRY,
@@ -21,13 +20,11 @@ from prometheus_client import (
     multiprocess,
 )
 
-from base.logs import get_logger
 from generator.pipeline import AskResult
 from generator.tracing import Step
 from retriever.stages.hits import SearchResult
 from server.access.callers import current_visit
 
-P = ParamSpec("P")
 SHORT = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -52,23 +49,6 @@ VERSION = Gauge("shrag_index_version", "Version that answers", ["index"], multip
 AUDIT_LOST = Counter("shrag_audit_lines_lost", "Lines that could not be written to the audit log")
 
 
-log = get_logger("server")
-
-
-def _without_errors(count: Callable[P, None]) -> Callable[P, None]:
-    """Log the errors of a function that counts: an answer does not fail because of them."""
-
-    @wraps(count)
-    def counted(*args: P.args, **kwargs: P.kwargs) -> None:
-        try:
-            count(*args, **kwargs)
-        except Exception as error:  # noqa: BLE001 - logged without its text, which may contain a question
-            log.warning("answer not counted", reason=type(error).__name__)
-
-    return counted
-
-
-@_without_errors
 def observe(found: object) -> None:
     """Record a question to an open index and its result: a search, an answer, or several values."""
     visit = current_visit()
@@ -95,7 +75,6 @@ def observe(found: object) -> None:
                 observe(each)
 
 
-@_without_errors
 def observe_finding(record: Mapping[str, Any], step: Step | None) -> None:
     """Record the result and the steps of a search for papers."""
     judged = {paper["judged_by"].partition(" ")[0] for paper in record["papers"]}
@@ -127,27 +106,27 @@ def exposition() -> bytes:
 
 def stage_times() -> dict[str, dict[str, float]]:
     """Return the number of searches in each stage, and their mean milliseconds."""
-    sums: dict[str, dict[str, float]] = {}
-    for metric in _of_all_processes().collect():
-        if metric.name == "shrag_search_stage_seconds":
-            for sample in metric.samples:
-                kind = sample.name.rpartition("_")[2]
-                sums.setdefault(sample.labels["stage"], {})[kind] = sample.value
+    found = _values("stage", {f"shrag_search_stage_seconds_{kind}": kind for kind in ("count", "sum")})
     return {
-        stage: {"searches": found["count"], "mean_ms": round(1000 * found["sum"] / found["count"], 2)}
-        for stage, found in sums.items()
-        if found.get("count")
+        stage: {"searches": of["count"], "mean_ms": round(1000 * of["sum"] / of["count"], 2)}
+        for stage, of in found.items()
+        if of.get("count")
     }
 
 
 def running_and_waiting() -> dict[str, dict[str, int]]:
     """Return the numbers of running and waiting calls of all processes, by kind of work."""
-    found: dict[str, dict[str, int]] = {}
+    found = _values("work", {f"shrag_{state}": state for state in ("running", "waiting")})
+    return {work: {state: int(number) for state, number in of.items()} for work, of in found.items()}
+
+
+def _values(label: str, samples: Mapping[str, str]) -> dict[str, dict[str, float]]:
+    """Return the values of samples by the value of a label, and by the short names of the samples."""
+    found: dict[str, dict[str, float]] = {}
     for metric in _of_all_processes().collect():
-        if metric.name in {"shrag_running", "shrag_waiting"}:
-            for sample in metric.samples:
-                state = metric.name.removeprefix("shrag_")
-                found.setdefault(sample.labels["work"], {})[state] = int(sample.value)
+        for sample in metric.samples:
+            if short := samples.get(sample.name):
+                found.setdefault(sample.labels[label], {})[short] = sample.value
     return found
 
 

@@ -10,22 +10,19 @@ stored with its day alone, and only if
   guesses.
 """
 
-import asyncio
 import hmac
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any, Self
+from typing import Any
 from unicodedata import normalize
 
 from base.logs import get_logger
 from server.settings import ServerSettings
 from server.store import Store
 
-INTERVAL_S = 60.0  # between two writes
 MOST_COUNTED_WORDS = 20
 MOST_WORDS = 12  # of a stored question: a longer one may tell a story
 WAITS_DAYS = 30
@@ -55,25 +52,6 @@ class SearchStatistics:
         self._searches: Counter[tuple[str, str, int]] = Counter()  # since the last write
         self._without_results: list[tuple[str, str, str, str]] = []  # day, index, question, caller
 
-    @asynccontextmanager
-    async def keeping(self) -> AsyncIterator[Self]:
-        """Write after each interval, and at the end of the block."""
-
-        async def write_on() -> None:
-            while True:
-                await asyncio.sleep(INTERVAL_S)
-                await asyncio.to_thread(self._write, *self._taken())
-
-        if not self._settings.statistics:
-            yield self
-            return
-        writing = asyncio.create_task(write_on())
-        try:
-            yield self
-        finally:
-            writing.cancel()
-            self.write()
-
     def note(self, index: str, question: str, hits: int, caller: str) -> None:
         """Count a search; `caller` is as `Caller.counted_as`."""
         if not self._settings.statistics or not question.strip():
@@ -87,17 +65,8 @@ class SearchStatistics:
 
     def write(self) -> None:
         """Add the counts to the store, and remove old ones; a failure is logged, and the counts are lost."""
-        self._write(*self._taken())
-
-    def _taken(self) -> tuple[Counter[tuple[str, str, int]], list[tuple[str, str, str, str]]]:
-        """Return the counts since the last call. For the event loop, which also notes them."""
-        taken = self._searches, self._without_results
-        self._searches, self._without_results = Counter(), []
-        return taken
-
-    def _write(
-        self, searches: Counter[tuple[str, str, int]], questions: list[tuple[str, str, str, str]]
-    ) -> None:
+        searches, self._searches = self._searches, Counter()
+        questions, self._without_results = self._without_results, []
         if not searches:
             return
         today, days = datetime.now(UTC).date(), self._settings.statistics_days

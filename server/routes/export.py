@@ -31,13 +31,6 @@ from server.api.description import MOST_CITED
 from server.services import Services, Shared
 from server.targets import admitted_search
 from server.transport.headers import saved_as
-from server.transport.streams import while_connected
-
-MOST_SENTENCES = 500
-MOST_CITATIONS = 100
-LONGEST_SENTENCE = 20_000
-LONGEST_TITLE = 2_000
-LONGEST_NAME = 300
 
 PassageId = Annotated[str, Field(max_length=LONGEST_PASSAGE_ID)]
 router = APIRouter(prefix="/api/v1", tags=["papers"])
@@ -82,11 +75,10 @@ class _Sent(BaseModel):
 class SentenceToCite(_Sent):
     """A sentence of the answer."""
 
-    text: Annotated[str, Field(max_length=LONGEST_SENTENCE, examples=["Methane fell by 37%."])]
+    text: Annotated[str, Field(examples=["Methane fell by 37%."])]
     section: Annotated[Section, Field(examples=["body"])]
     citations: Annotated[
-        tuple[PassageId, ...],
-        Field(max_length=MOST_CITATIONS, description="passage_ids", examples=[["SAMPLE-BAT-011"]]),
+        tuple[PassageId, ...], Field(description="passage_ids", examples=[["SAMPLE-BAT-011"]])
     ] = ()
     check: Annotated[Check, Field(examples=["supported"])]
 
@@ -96,13 +88,11 @@ class AnswerToCite(_Sent):
 
     question: Annotated[str, Field(max_length=MAX_CHARACTERS)] = ""
 
-    title: Annotated[str, Field(max_length=LONGEST_TITLE)] = ""
-    introduction: Annotated[
-        str, Field(max_length=LONGEST_SENTENCE, description="the statement of an abstention")
-    ] = ""
-    sentences: Annotated[tuple[SentenceToCite, ...], Field(max_length=MOST_SENTENCES)]
+    title: str = ""
+    introduction: Annotated[str, Field(description="the statement of an abstention")] = ""
+    sentences: tuple[SentenceToCite, ...]
     language: Language = "en"
-    written_by: Annotated[str, Field(max_length=LONGEST_NAME)] = "extractive"
+    written_by: str = "extractive"
     abstained: bool = False
 
 
@@ -111,12 +101,6 @@ class EvidenceToCite(_Sent):
 
     passage_id: Annotated[PassageId, Field(examples=["SAMPLE-BAT-011"])]
     doc_id: Annotated[PassageId, Field(examples=["SAMPLE-BAT-011"])]
-
-
-Evidence = Annotated[
-    tuple[EvidenceToCite, ...],
-    Field(max_length=MOST_EVIDENCE, description="of `answer`: the evidence of `ask`"),
-]
 
 
 def answer_to_cite(answer: AnswerToCite, evidence: tuple[EvidenceToCite, ...]) -> CitedAnswer:
@@ -186,7 +170,10 @@ class ExportBody(ExportCall):
     answer: Annotated[AnswerToCite | None, Field(description="as `ask` returned it, with its `evidence`")] = (
         None
     )
-    evidence: Evidence = ()
+    evidence: Annotated[
+        tuple[EvidenceToCite, ...],
+        Field(max_length=MOST_EVIDENCE, description="of `answer`: the evidence of `ask`"),
+    ] = ()
 
 
 @router.get("/export", response_class=Response, responses=FILES)
@@ -194,31 +181,28 @@ async def export_by_address(
     request: Request, call: Annotated[ExportCall, Query()], services: Shared
 ) -> Response:
     """Return references as a file of the chosen format."""
-    if bool(call.ids) == bool(call.question.strip()):
-        raise InvalidCall(Note("ids_or_question"))
-    return await _export(request, call, services, call.ids)
+    return await _export(request, call, services)
 
 
 @router.post("/export", response_class=Response, responses=FILES)
 async def export_by_body(request: Request, call: ExportBody, services: Shared) -> Response:
     """Return references, or an answer with references, as a file of the chosen format."""
-    if sum((bool(call.ids), bool(call.question.strip()), call.answer is not None)) != 1:
-        raise InvalidCall(Note("ids_question_or_answer"))
-    if call.answer is None:
-        return await _export(request, call, services, call.ids)
-    if call.format not in DOCUMENT_FORMATS or not call.evidence:
-        raise InvalidCall(f"an answer needs its evidence, and a format of {', '.join(DOCUMENT_FORMATS)}")
-    answer = answer_to_cite(call.answer, call.evidence)
-    return await _export(request, call, services, [each.doc_id for each in call.evidence], answer)
+    return await _export(request, call, services)
 
 
 def _check(call: ExportCall) -> None:
-    """Check the format and the style of a call.
+    """Check the combination of fields, the format and the style of a call.
 
     Raises:
         BadFilter: an unknown format or style.
-        InvalidCall: a style of a format without styles, or too many papers.
+        InvalidCall: fields that exclude each other, a style of a format without styles, or too many papers.
     """
+    body = call if isinstance(call, ExportBody) else None
+    answer = body and body.answer
+    if sum((bool(call.ids), bool(call.question.strip()), answer is not None)) != 1:
+        raise InvalidCall(Note("ids_question_or_answer" if body else "ids_or_question"))
+    if body and answer and (call.format not in DOCUMENT_FORMATS or not body.evidence):
+        raise InvalidCall(f"an answer needs its evidence, and a format of {', '.join(DOCUMENT_FORMATS)}")
     if call.format in DOCUMENT_FORMATS:
         style_named(call.cite or STYLE)
         if (count := len(call.ids) or call.k) > MOST_CITED:
@@ -239,15 +223,12 @@ def _written(call: ExportCall, records: Sequence[Record], answer: CitedAnswer | 
     return b"".join(export_named(call.format).encoded(records))
 
 
-async def _export(
-    request: Request,
-    call: ExportCall,
-    services: Services,
-    ids: Sequence[str],
-    answer: CitedAnswer | None = None,
-) -> Response:
+async def _export(request: Request, call: ExportCall, services: Services) -> Response:
     """Read the records of papers by ids, or of the hits of the call's question, and make the file."""
     _check(call)
+    ids, answer = call.ids, None
+    if isinstance(call, ExportBody) and call.answer:
+        ids, answer = tuple(each.doc_id for each in call.evidence), answer_to_cite(call.answer, call.evidence)
     async with admitted_search(request, services, call) as asked:
         of = asked.of
 
@@ -257,9 +238,10 @@ async def _export(
             result = await search(version, asked.request, services.settings.retriever)
             return await version.run(records_of_hits, result.listed)
 
-        of_source = ids and of.sources
-        reading = services.sources.records(of.sources, ids) if of_source else of.opened.ask(of_version)
-        records = await while_connected(request, services, reading)
+        if ids and of.sources:
+            records = await services.sources.records(of.sources, ids)
+        else:
+            records = await of.opened.ask(of_version)
         missing = len(set(ids)) - len(records) if ids else 0
         if ids and not records:
             where = f"the index {of.index} has" if of.index else "the sources have"

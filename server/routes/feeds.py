@@ -19,7 +19,6 @@ from retriever.calls import IndexSearch
 from retriever.index import SearchIndex
 from retriever.papers.records import records_of_papers
 from retriever.reference import csl_item, web_address, year_of
-from retriever.search import search
 from server.access.callers import Caller, visit_of
 from server.addresses import paper_address, public_address
 from server.api.schemas import Shaped
@@ -28,9 +27,8 @@ from server.html import CHECKED, rendered
 from server.kept_searches.feeds import UNKNOWN, Feed
 from server.limits.gate import Read
 from server.services import Services, Shared
-from server.targets import admitted_search
+from server.targets import AskedSearch, admitted_search, open_target
 from server.transport.entrance import count_wrong_key
-from server.transport.streams import while_connected
 
 router = APIRouter(tags=["search"])
 
@@ -68,9 +66,8 @@ async def create_feed(
     async with admitted_search(request, services, call) as asked:
         if call.strategist == "model":  # once: later searches use the same strategy
             call = call.changed(strategy=asked.request.strategy, strategist=None)
-        index = asked.of.index or ""
-        found = await while_connected(request, services, _searched(services, call, index))
-        key, feed = await asyncio.to_thread(services.feeds.add, caller, call, index, *found)
+        found = await _found(asked)
+        key, feed = await asyncio.to_thread(services.feeds.add, caller, call, asked.of.index or "", *found)
     address = f"{public_address(services.server, request)}/feeds/{key}.atom"
     return {**_state(feed), "address": address}
 
@@ -107,7 +104,8 @@ async def feed_by_key(request: Request, key: str, services: Shared) -> Response:
     version, records = await _records(request, services, feed)
     if version != feed.version:
         async with services.gate.admit(request, "search"):
-            again = await while_connected(request, services, _searched(services, feed.search, feed.index))
+            target = await open_target(services, feed.index)
+            again = await _found(AskedSearch(services, target, feed.search.request()))
         feed = await asyncio.to_thread(services.feeds.found_again, feed.id, *again)
         _, records = await _records(request, services, feed)
     call = feed.search
@@ -152,8 +150,7 @@ async def _records(
         return _version_of(version.manifest), [(record, times[record["doc_id"]]) for record in records]
 
     async with services.gate.admit(request, "read"):
-        index = await services.indexes.get(feed.index)
-        return await while_connected(request, services, index.ask(of_version))
+        return await (await services.indexes.get(feed.index)).ask(of_version)
 
 
 def _checked(request: Request, content: bytes) -> Response:
@@ -195,16 +192,10 @@ def _owner(services: Services, feed: Feed, address: str) -> Caller | None:
     return None if services.access_is_limited() else Caller(address, "reader")
 
 
-async def _searched(services: Services, call: IndexSearch, index: str) -> tuple[str, list[str]]:
+async def _found(asked: AskedSearch) -> tuple[str, list[str]]:
     """Search the published version; return it and the papers found."""
-    settings, asked = services.settings.retriever, call.request()
-
-    async def of_version(version: SearchIndex) -> tuple[str, list[str]]:
-        result = await search(version, asked, settings)
-        return _version_of(version.manifest), [hit.doc_id for hit in result.listed]
-
-    opened = await services.indexes.get(index)
-    return await opened.ask(of_version)
+    result, manifest = await asked.search()
+    return _version_of(manifest), [hit.doc_id for hit in result.listed]
 
 
 def _version_of(manifest: Manifest) -> str:
@@ -212,14 +203,8 @@ def _version_of(manifest: Manifest) -> str:
 
 
 def _state(feed: Feed) -> dict[str, Any]:
-    return {
-        "id": feed.id,
-        "question": feed.search.question,
-        "index": feed.index,
-        "created": feed.created,
-        "updated": feed.updated,
-        "papers": feed.papers,
-    }
+    shown = ("id", "index", "created", "updated", "papers")
+    return {"question": feed.search.question} | {name: getattr(feed, name) for name in shown}
 
 
 def _page(call: IndexSearch, index: str) -> str:

@@ -13,8 +13,7 @@ from generator.finding.calls import FindCall
 from generator.finding.result import FoundPapers, WithTree
 from server.access.callers import visit_of
 from server.addresses import without_address
-from server.api.description import by_address_and_body
-from server.api.events import FINDING_EVENTS, FOUND_PAPERS, stream_responses
+from server.api.description import FINDING_EVENTS, FOUND_PAPERS, by_address_and_body, stream_responses
 from server.api.schemas import Shaped
 from server.finding import FoundEvent, finding_events
 from server.kept_searches.searches import SearchHead, resuming_call
@@ -44,7 +43,7 @@ SearchId = Annotated[str, Path(description="of a kept search", examples=["0f" * 
 )
 async def find(request: Request, call: FindCall, services: Shared) -> Any:
     """Find papers."""
-    return await streamed_or_whole(request, services, _events(request, call, services))
+    return await streamed_or_whole(request, _events(request, call, services))
 
 
 async def _events(

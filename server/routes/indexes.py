@@ -3,7 +3,7 @@
 import asyncio
 from typing import Annotated, Any, Literal, NotRequired
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Path, Query
 from pydantic import Field
 from typing_extensions import TypedDict
 
@@ -16,7 +16,6 @@ from server.api.schemas import Shaped
 from server.limits.gate import Read
 from server.problems import problem
 from server.services import Services, Shared
-from server.transport.streams import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["indexes"])
 
@@ -102,7 +101,6 @@ class Examples(TypedDict):
 
 @router.get("/examples")
 async def examples(
-    request: Request,
     services: Shared,
     _: Read,
     index: Annotated[IndexName, Query()] = None,
@@ -110,8 +108,8 @@ async def examples(
 ) -> Annotated[Examples, Shaped(Examples)]:
     """Return three questions, always the same ones for a version of the index."""
     name = await services.indexes.chosen(index)
-    finding = (await services.indexes.get(name)).run(example_questions, lang)
-    return {"index": name, "questions": list(await while_connected(request, services, finding))}
+    opened = await services.indexes.get(name)
+    return {"index": name, "questions": list(await opened.run(example_questions, lang))}
 
 
 class Source(TypedDict):

@@ -18,7 +18,7 @@ class McpEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if self._answer is None:
-            self._answer = (await asyncio.to_thread(import_module, "server.mcp.transports")).answer
+            self._answer = (await asyncio.to_thread(import_module, "server.mcp.protocol")).answer
         await self._answer(scope, receive, send)
 
 

@@ -2,7 +2,8 @@
 
 import asyncio
 from datetime import datetime
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any
 from unicodedata import normalize
 
 from fastapi import APIRouter, Request
@@ -11,11 +12,10 @@ from base.errors import ResourceError
 from indexer.errors import UnknownIndex
 from server.addresses import as_index, sources_named
 from server.limits.gate import Read
-from server.openai.calls import ChatCall, asked_by
-from server.openai.completions import Completion, pieces_of
+from server.openai import ChatCall, Completion, Piece, Target, asked_by, pieces_of
 from server.problems import ErrorBody
 from server.services import Services, Shared
-from server.transport.streams import EVENT_STREAM, EventStream, while_connected
+from server.transport.streams import EVENT_STREAM, EventStream
 
 router = APIRouter(
     prefix="/v1",
@@ -24,8 +24,6 @@ router = APIRouter(
 )
 STREAM: dict[int | str, dict[str, Any]] = {200: {"content": {EVENT_STREAM: {"schema": {"type": "string"}}}}}
 SHOWN_NAMES = 10
-
-Target: TypeAlias = tuple[str | None, tuple[str, ...]]  # an index, or sources instead of one
 
 
 @router.get("/models")
@@ -49,7 +47,7 @@ async def show_model(name: str, services: Shared, _: Read) -> dict[str, Any]:
 @router.post("/chat/completions", response_model=None, responses=STREAM)
 async def chat_completions(
     request: Request, call: ChatCall, services: Shared
-) -> EventStream | dict[str, Any]:
+) -> EventStream[Piece] | dict[str, Any]:
     """Answer the last question of a conversation from an index or a source, whole or streamed.
 
     Every sentence has citations `[1]`, the references follow at the end, and each mark is an annotation
@@ -60,8 +58,8 @@ async def chat_completions(
     completion = Completion(normalize("NFC", call.model))
     pieces = pieces_of(request, services, target, asked, streams=bool(call.stream))
     if call.stream:
-        return EventStream(completion.streamed(pieces, with_usage=call.with_usage))
-    return await while_connected(request, services, completion.whole(pieces))
+        return EventStream(pieces, partial(completion.written, with_usage=call.with_usage))
+    return await completion.whole(pieces)
 
 
 async def _target_of(services: Services, name: str) -> Target:

@@ -1,13 +1,15 @@
-"""Calls of operators and librarians: the status of the server, statistics of searches, keys."""
+"""Liveness, readiness, metrics, and calls of operators and librarians: status, statistics, keys."""
 
 import asyncio
 import os
 from datetime import UTC, datetime
 from pathlib import Path as File
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, NotRequired
 
 from fastapi import APIRouter, Path, Query, Request
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi.responses import Response
+from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from base.errors import ResourceError
@@ -19,19 +21,77 @@ from indexer.settings import IndexerSettings
 from indexer.versions.store.build_folder import COMMITTED, PLAN, TANTIVY_META, unfinished_builds
 from indexer.versions.store.engines import index_names, open_store
 from server.access.callers import visit_of
-from server.access.keys import end_of, make_key
+from server.access.keys import KeyCall
 from server.addresses import sources_named
 from server.api.schemas import Shaped
+from server.errors import NothingOpens, Starting, Stopping
 from server.limits.gate import Admin, Curate
+from server.monitoring import metrics
 from server.monitoring.audit import note_change
 from server.monitoring.metrics import running_and_waiting, stage_times
 from server.monitoring.search_statistics import read_statistics
-from server.roles import Role
+from server.problems import code_of
 from server.services import Services, Shared
+from server.stopping import STOPPING
 
-router = APIRouter(prefix="/api/v1", tags=["operation"])
-
+router = APIRouter(tags=["operation"])
 STARTED = datetime.now(UTC)
+
+
+class Alive(TypedDict):
+    """The process is alive."""
+
+    status: Literal["ok"]
+    errors: NotRequired[
+        Annotated[list[str], Field(description="codes of errors that prevent checks of keys")]
+    ]
+
+
+class Ready(TypedDict):
+    """Questions can be answered."""
+
+    status: Literal["ok"]
+    indexes: Annotated[int, Field(description="number of indexes")]
+    errors: NotRequired[Annotated[list[str], Field(description="codes of the indexes that cannot be opened")]]
+
+
+@router.get("/healthz")
+async def healthz(services: Shared) -> Annotated[Alive, Shaped(Alive)]:
+    """Report that the process is alive, and the code of an error that prevents checks of keys."""
+    trouble = services.keys.trouble()
+    return {"status": "ok", "errors": [code_of(trouble)]} if trouble else {"status": "ok"}
+
+
+@router.get("/readyz")
+async def readyz(services: Shared) -> Annotated[Ready, Shaped(Ready)]:
+    """Report that questions can be answered, and the errors of indexes that cannot be opened; runs no query.
+
+    Names and messages need a key: `/api/v1/indexes`.
+    """
+    if services.stopping.is_set():
+        raise Stopping(STOPPING)
+    if not services.server.open and (trouble := services.keys.trouble()):
+        raise trouble
+    indexes = services.indexes
+    if not indexes.started:
+        raise indexes.trouble or Starting("the index is being opened; try again in a moment")
+    errors = [code_of(error) for error in indexes.failures.values()]
+    if indexes.opens_none:
+        raise NothingOpens(f"no index can be opened: {', '.join(sorted(set(errors)))}")
+    ready: Ready = {"status": "ok", "indexes": indexes.count}
+    return {**ready, "errors": errors} if errors else ready
+
+
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+async def read_metrics(services: Shared, _: Admin) -> Response:
+    """Return the metrics of all processes; needs the role operator."""
+    for index, version in services.indexes.versions().items():
+        metrics.VERSION.labels(index).set(version)
+    return Response(await asyncio.to_thread(metrics.exposition), media_type=CONTENT_TYPE_LATEST)
 
 
 class Status(TypedDict):
@@ -52,7 +112,7 @@ class Status(TypedDict):
     ]
 
 
-@router.get("/status")
+@router.get("/api/v1/status")
 async def status(services: Shared, _: Admin) -> Annotated[Status, Shaped(Status)]:
     """Return the status of the server for the operator."""
     indexes, keys, times, work = await asyncio.gather(
@@ -155,7 +215,7 @@ class Statistics(TypedDict):
     ]
 
 
-@router.get("/statistics")
+@router.get("/api/v1/statistics")
 async def statistics(
     request: Request,
     services: Shared,
@@ -173,21 +233,6 @@ async def statistics(
     return {"counted": services.server.statistics, **found}
 
 
-class KeyCall(BaseModel):
-    """A key to create."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    label: Annotated[str, Field(max_length=100, description="the owner, as shown in lists")] = ""
-    role: Annotated[Role, Field(description="as of `shrag keys create`")] = "reader"
-    indexes: Annotated[
-        tuple[str, ...], Field(max_length=100, description="the key opens these alone; none: all")
-    ] = ()
-    expires: Annotated[
-        str, Field(max_length=20, description="a number of days, like 90d, or a date; empty: never")
-    ] = ""
-
-
 class CreatedKey(TypedDict):
     """A new key; its text is shown only once."""
 
@@ -198,20 +243,19 @@ class CreatedKey(TypedDict):
 KeyId = Annotated[str, Path(max_length=40, description="of the list of keys", examples=["x6xhzmkqmj"])]
 
 
-@router.post("/keys", status_code=201)
+@router.post("/api/v1/keys", status_code=201)
 async def create_key(
     call: KeyCall, request: Request, services: Shared, _: Admin
 ) -> Annotated[CreatedKey, Shaped(CreatedKey)]:
     """Create a key; the answer contains its text, which is not stored."""
     now = datetime.now(UTC)
-    expires = end_of(call.expires, now) if call.expires else None
-    text, key = make_key(call.label, call.role, call.indexes, expires, now=now)
+    text, key = call.key(now)
     await asyncio.to_thread(services.keys.add, key)
     await _note(request, "key created", key=key.id, role=key.role, indexes=key.indexes)
     return {"key": text, "record": key.as_record(now)}
 
 
-@router.delete("/keys/{key_id}")
+@router.delete("/api/v1/keys/{key_id}")
 async def revoke_key(key_id: KeyId, request: Request, services: Shared, _: Admin) -> dict[str, Any]:
     """Revoke a key, in all processes of the server."""
     now = datetime.now(UTC)

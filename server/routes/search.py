@@ -1,6 +1,7 @@
-"""A search without waiting for a model: results, counts, the plan, the explanation of a rank, the record."""
+"""Searches and answers: results, counts, the plan, the explanation of a rank, the record, the answer."""
 
 import asyncio
+from enum import Enum
 from typing import Annotated, Any, Literal, NotRequired
 
 from fastapi import APIRouter, Body, Query, Request
@@ -11,6 +12,7 @@ from typing_extensions import TypedDict
 from base.documents.word import MEDIA_TYPE as WORD
 from base.logs import get_logger
 from base.notes import Note, note_codes
+from generator.calls import AskCall
 from indexer.versions.manifest import Manifest
 from retriever.calls import MOST_HITS, QUESTION, CountedSearch, ExplainedSearch, IndexSearch, SearchCall
 from retriever.errors import BadFilter
@@ -25,19 +27,19 @@ from retriever.views.facets import Facets, facets
 from retriever.views.nothing_found import NothingFound, nothing_found
 from retriever.views.planning import ChosenKeywords, PlannedSearch, plan_search
 from server.access.callers import visit_of
-from server.api.description import by_address_and_body
+from server.api.description import ANSWER_RESULT, EVENTS, by_address_and_body, stream_responses
 from server.api.schemas import OfIndex, Shaped
-from server.errors import Stopping
 from server.limits.gate import Search
 from server.services import Services, Shared
-from server.targets import AskedSearch, CallTarget, admitted_search, open_target, searched
+from server.targets import AskedSearch, CallTarget, admitted_search, answer_events, open_target
 from server.transport.headers import saved_as
-from server.transport.streams import while_connected
+from server.transport.streams import streamed_or_whole
 
 COUNTED_IN = 0.9  # of the remaining time: the rest is for sending the hits
 
 log = get_logger("server")
-router = APIRouter(prefix="/api/v1", tags=["search"])
+router = APIRouter(prefix="/api/v1")
+SEARCH: list[str | Enum] = ["search"]  # the tag of searches
 
 
 class ListedHit(HitRecord):
@@ -68,72 +70,62 @@ EXPLAINED = Annotated[dict[str, Any], Shaped(OfIndex, Account, WithLines, name="
 COUNTED = Annotated[dict[str, Any], Shaped(OfIndex, Facets, name="FacetsOfIndex")]
 
 
-@by_address_and_body(router, "/search")
+@by_address_and_body(router, "/search", tags=SEARCH)
 async def search(request: Request, call: SearchCall, services: Shared) -> SEARCH_RESULT:
     """Find the papers that answer a question."""
     async with admitted_search(request, services, call) as asked:
-        result, manifest = await searched(request, services, asked)
-        record = await found(request, services, asked, result, manifest)
-        if call.facets and not asked.of.sources and (counts := await _counts(request, services, asked)):
+        record = await found(asked, *await asked.search())
+        if call.facets and not asked.of.sources and (counts := await _counts(request, asked)):
             record["facets"] = counts
         return record
 
 
-async def _counts(request: Request, services: Services, asked: AskedSearch) -> dict[str, Any] | None:
+async def _counts(request: Request, asked: AskedSearch) -> dict[str, Any] | None:
     """Count the papers of a finished search; return None if that fails or takes too long."""
     left_s = visit_of(request).ends_at - asyncio.get_running_loop().time()
     try:
         async with asyncio.timeout(left_s * COUNTED_IN):
-            return await counted(request, services, asked, asked.request)
-    except Stopping:
-        raise
+            return await counted(asked, asked.request)
     except Exception as error:  # noqa: BLE001 - the hits are sent after any error
         log.warning("papers of a search not counted", error=type(error).__name__)
         return None
 
 
-async def counted(
-    request: Request, services: Services, asked: AskedSearch, matching: SearchRequest | None
-) -> dict[str, Any]:
+async def counted(asked: AskedSearch, matching: SearchRequest | None) -> dict[str, Any]:
     """Count the papers of an index that match a search, or all of its papers."""
-    counting = asked.of.opened.run(facets, matching, services.settings.retriever)
-    return (await while_connected(request, services, counting)).as_record()
+    return (await asked.of.opened.run(facets, matching, asked.services.settings.retriever)).as_record()
 
 
-async def found(
-    request: Request, services: Services, asked: AskedSearch, result: SearchResult, manifest: Manifest
-) -> dict[str, Any]:
+async def found(asked: AskedSearch, result: SearchResult, manifest: Manifest) -> dict[str, Any]:
     """Return the response to a search; an index without hits adds the reason."""
     of = asked.of
     record = of.as_record() | {"fingerprint": manifest.fingerprint} | result.as_record()
     if result.listed or of.sources:
         hits = zip(record["hits"], result.listed, strict=True)
         return record | {"hits": [shown | {"coins": coins({**hit.paper, **shown})} for shown, hit in hits]}
-    finding = of.opened.run(nothing_found, asked.request, services.settings.retriever)
-    why = await while_connected(request, services, finding)
+    why = await of.opened.run(nothing_found, asked.request, asked.services.settings.retriever)
     return record | {"nothing_found": why.as_record()}
 
 
-@by_address_and_body(router, "/facets")
+@by_address_and_body(router, "/facets", tags=SEARCH)
 async def count(request: Request, call: CountedSearch, services: Shared) -> COUNTED:
     """Count the papers that match a search; the counts of a field ignore its own filter."""
     async with admitted_search(request, services, call) as asked:
         matching = asked.request if call.question.strip() else None
-        return {"index": asked.of.index, **await counted(request, services, asked, matching)}
+        return {"index": asked.of.index, **await counted(asked, matching)}
 
 
-@by_address_and_body(router, "/explain")
+@by_address_and_body(router, "/explain", tags=SEARCH)
 async def explain_rank(request: Request, call: ExplainedSearch, services: Shared) -> EXPLAINED:
     """Explain a passage's score, part by part and term by term."""
     async with admitted_search(request, services, call) as asked:
         settings = services.settings.retriever
-        explaining = asked.of.opened.run(explain, asked.request, call.passage_id, settings)
-        account = await while_connected(request, services, explaining)
+        account = await asked.of.opened.run(explain, asked.request, call.passage_id, settings)
     lines = list(explanation_lines(account, call.words))
     return {"index": asked.of.index, **account.as_record(), "lines": lines}
 
 
-@router.post("/keywords")
+@router.post("/keywords", tags=SEARCH)
 async def keywords(
     request: Request, call: SearchCall, services: Shared
 ) -> Annotated[dict[str, Any], Shaped(CallTarget, ChosenKeywords)]:
@@ -141,7 +133,7 @@ async def keywords(
     return await _planned(request, call, services, "terms")
 
 
-@router.post("/queries")
+@router.post("/queries", tags=SEARCH)
 async def queries(
     request: Request, call: SearchCall, services: Shared
 ) -> Annotated[dict[str, Any], Shaped(CallTarget, PlannedSearch)]:
@@ -151,8 +143,9 @@ async def queries(
 
 async def _planned(request: Request, call: SearchCall, services: Services, upto: Stage) -> dict[str, Any]:
     async with admitted_search(request, services, call) as asked:
-        planning = asked.of.opened.run(plan_search, asked.request, services.settings.retriever, upto=upto)
-        planned = (await while_connected(request, services, planning)).as_record()
+        settings = services.settings.retriever
+        planning = asked.of.opened.run(plan_search, asked.request, settings, upto=upto)
+        planned = (await planning).as_record()
         planned["notes"][:0] = asked.notes
         planned["note_codes"][:0] = note_codes(asked.notes)
         return asked.of.as_record() | planned
@@ -184,7 +177,7 @@ FORMS = {
 }
 
 
-@router.post("/record", response_class=Response, responses={200: {"content": CONTENT}})
+@router.post("/record", response_class=Response, responses={200: {"content": CONTENT}}, tags=SEARCH)
 async def record(
     request: Request,
     call: IndexSearch,
@@ -194,7 +187,7 @@ async def record(
     """Search, and return the record of the search: JSON, which can be rerun, Markdown or Word."""
     media_type, extension = FORMS[form]
     async with admitted_search(request, services, call) as asked:
-        result, manifest = await searched(request, services, asked)
+        result, manifest = await asked.search()
         content = await asyncio.to_thread(written, search_record(manifest, asked.request, result), form)
     named = saved_as(f"search-record.{extension}")
     charset = "" if media_type == WORD else "; charset=utf-8"
@@ -209,16 +202,36 @@ class Rerun(TypedDict):
     result: SEARCH_RESULT
 
 
-@router.post("/rerun")
+@router.post("/rerun", tags=SEARCH)
 async def rerun(
-    request: Request, saved: Annotated[dict[str, Any], Body(examples=[EXAMPLE])], services: Shared, _: Search
+    saved: Annotated[dict[str, Any], Body(examples=[EXAMPLE])], services: Shared, _: Search
 ) -> Annotated[dict[str, Any], Shaped(Rerun)]:
     """Run the search of a record again, with today's settings, and report the differences."""
     then = await asyncio.to_thread(SearchRecord.checked, saved, "the call")
     if then.request.k > MOST_HITS:  # more than other calls may request
         raise BadFilter(Note("hits_out_of_range", k=then.request.k, most=MOST_HITS))
-    asked = AskedSearch(await open_target(services, then.record["index"]["name"]), then.request)
-    result, manifest = await searched(request, services, asked)
-    now = search_record(manifest, asked.request, result)
-    result_now = await found(request, services, asked, result, manifest)
+    target = await open_target(services, then.record["index"]["name"])
+    asked = AskedSearch(services, target, then.request)
+    result, manifest = await asked.search()
+    now, result_now = search_record(manifest, asked.request, result), await found(asked, result, manifest)
     return {"comparison": compare(then, now).as_record(), "record": now.record, "result": result_now}
+
+
+DESCRIPTION = """Answer a question from the best papers found; every sentence is cited and checked.
+
+With `Accept: text/event-stream` the answer is streamed as numbered events `step`, `keywords`, `queries`,
+`evidence`, `sentence`, `check`, `restart` (the sentences so far are withdrawn), and as the last one `done`,
+with the content of the plain answer, or `error`, with problem details."""
+ANSWER = Annotated[dict[str, Any], ANSWER_RESULT]
+
+
+@by_address_and_body(
+    *(router, "/ask"),
+    response_model=ANSWER,
+    responses=stream_responses(EVENTS),
+    description=DESCRIPTION,
+    tags=["answer"],
+)
+async def ask(request: Request, call: AskCall, services: Shared) -> Any:
+    """Answer a question."""
+    return await streamed_or_whole(request, answer_events(request, services, call))

@@ -1,11 +1,13 @@
-"""The page's session: a reader enters the key once, and the browser keeps a cookie hidden from scripts."""
+"""Sessions of the page, hidden from scripts: by a key that a reader enters, or by sign-in at the provider."""
 
 import asyncio
 from datetime import UTC, datetime
 from typing import Annotated
+from urllib.parse import parse_qs
 
-from fastapi import APIRouter, Request, Response
-from fastapi.responses import JSONResponse
+import httpx
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import JSONResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 from typing_extensions import TypedDict
 
@@ -20,16 +22,23 @@ from server.access.authentication import (
 from server.access.callers import Caller, visit_of
 from server.access.keys import digest_of
 from server.access.sessions import end_session
+from server.access.sign_in.signing_in import BACK_CHANNEL, CALLBACK, SIGN_IN_S
+from server.access.sign_in.signing_in import SignIn as PersonsSignIn
 from server.api.schemas import Shaped
-from server.errors import Unauthorized
+from server.errors import ServerError, SignInFailed, Unauthorized
 from server.limits.rates import Rate
 from server.services import Services, Shared
+from server.transport.entrance import SESSION as PATH
 from server.transport.entrance import count_wrong_key
 
-router = APIRouter(prefix="/api/v1", tags=["session"])
+router = APIRouter()
 
 
-BEGUN = Rate(per_minute=30, burst=30)  # sessions per key
+SESSIONS_BEGUN = Rate(per_minute=30, burst=30)  # per key
+SIGN_INS_BEGUN = Rate(per_minute=60, burst=30)  # per caller
+STARTED = "-sign-in"  # suffix of the cookie that binds a sign-in to the browser that started it
+SEE_OTHER = 303
+NOT_STORED = {"Cache-Control": "no-store"}
 
 
 class SignIn(BaseModel):
@@ -64,13 +73,13 @@ class SignedOut(TypedDict):
 SESSION = Annotated[Session, Shaped(Session)]
 
 
-@router.get("/session")
+@router.get(PATH, tags=["session"])
 async def session(request: Request, services: Shared) -> SESSION:
     """Describe the caller, and whether a key is needed."""
     return _described(services, visit_of(request).caller)
 
 
-@router.post("/session")
+@router.post(PATH, tags=["session"])
 async def sign_in(call: SignIn, request: Request, response: Response, services: Shared) -> SESSION:
     """Start a session with a key."""
     visit = visit_of(request)
@@ -79,7 +88,7 @@ async def sign_in(call: SignIn, request: Request, response: Response, services: 
         count_wrong_key(services, visit.caller)
         raise Unauthorized(WRONG_KEY)
     too_often = "too many sessions were started with this key"
-    services.gate.buckets.require(f"session {key.id}", BEGUN, too_often)
+    services.gate.buckets.require(f"session {key.id}", SESSIONS_BEGUN, too_often)
     token, ends = await asyncio.to_thread(services.keys.begin_session, key)
     seconds = int((ends - datetime.now(UTC)).total_seconds())
     set_cookie(response, cookie_name(request.scope, services.server), token, seconds)
@@ -87,7 +96,7 @@ async def sign_in(call: SignIn, request: Request, response: Response, services: 
     return _described(services, visit.caller)
 
 
-@router.delete("/session", status_code=204, responses={200: {"model": SignedOut}})
+@router.delete(PATH, status_code=204, responses={200: {"model": SignedOut}}, tags=["session"])
 async def sign_out(request: Request, services: Shared) -> Response:
     """End the session; 200 if the provider or proxy has a session of its own."""
     visit = visit_of(request)
@@ -117,3 +126,81 @@ def _described(services: Services, caller: Caller) -> Session:
         "sources": list(caller.sources) if caller.is_limited else None,
         "expires": caller.expires.isoformat(timespec="seconds") if caller.expires else None,
     }
+
+
+@router.get("/sign-in", include_in_schema=False)
+async def begin(
+    request: Request, services: Shared, next_: Annotated[str, Query(alias="next", max_length=20_000)] = "/"
+) -> Response:
+    """Send the reader to the provider; `next` is the address of this server to return to."""
+    sign_in = _sign_in(services)
+    _count(request, services)
+    address, started = await sign_in.begin(next_)
+    response = RedirectResponse(address, SEE_OTHER)
+    set_cookie(response, cookie_name(request.scope, services.server), started, int(SIGN_IN_S), STARTED)
+    return response
+
+
+@router.get(CALLBACK, include_in_schema=False)
+async def finish(request: Request, services: Shared) -> Response:
+    """Take the provider's response, begin a session, and send the reader to the page it came from."""
+    visit = visit_of(request)
+    visit.event, visit.caller = "sign-in", Caller(visit.caller.address)
+    name, given = cookie_name(request.scope, services.server), request.query_params
+    try:
+        sign_in = _sign_in(services)
+        _count(request, services)
+        if any(len(given.getlist(part)) > 1 for part in ("state", "code", "iss", "error")):
+            raise SignInFailed("the response of the provider repeats a parameter", reason="repeated")
+        token, visit.caller, path = await sign_in.finish(
+            given,
+            cookie_in(request.scope, name + STARTED),
+            address=visit.caller.address,
+            replaced=cookie_in(request.scope, name),
+        )
+    except ServerError as error:
+        visit.reason = getattr(error, "reason", "") or type(error).__name__
+        raise
+    response = RedirectResponse(sign_in.address_of(path), SEE_OTHER)
+    seconds = int(((visit.caller.expires or datetime.now(UTC)) - datetime.now(UTC)).total_seconds())
+    set_cookie(response, name, token, seconds)
+    set_cookie(response, name, suffix=STARTED)
+    return response
+
+
+@router.post(BACK_CHANNEL, include_in_schema=False)
+async def log_out(request: Request, services: Shared) -> Response:
+    """End the sessions of a person who has signed out at the provider (Back-Channel Logout 1.0)."""
+    visit = visit_of(request)
+    visit.event = "back-channel sign-out"
+    try:
+        token = _logout_token_in(await request.body())
+        person, visit.counts["sessions"] = await _sign_in(services).end_sessions_at(token)
+    except (SignInFailed, ValueError) as error:
+        visit.reason = getattr(error, "reason", "body")
+        _count(request, services, "refused logout")  # valid tokens are not limited
+        found = {"error": "invalid_request", "error_description": str(error)}
+        return JSONResponse(found, httpx.codes.BAD_REQUEST, NOT_STORED)
+    except ServerError as error:
+        visit.reason = type(error).__name__
+        raise
+    visit.caller = Caller(visit.caller.address, person=person)
+    return Response(headers=NOT_STORED)
+
+
+def _logout_token_in(body: bytes) -> str:
+    tokens = parse_qs(body.decode("ascii", "replace"), max_num_fields=10).get("logout_token", [])
+    if len(tokens) != 1:
+        raise SignInFailed("the body needs one logout_token", reason="body")
+    return tokens[0]
+
+
+def _sign_in(services: Services) -> PersonsSignIn:
+    if services.sign_in is None or not services.sign_in.has_provider:
+        raise SignInFailed("this server has no sign-in; use a key", reason="provider")
+    return services.sign_in
+
+
+def _count(request: Request, services: Services, what: str = "sign-in") -> None:
+    name = f"{what} {visit_of(request).caller.counted_as}"
+    services.gate.buckets.require(name, SIGN_INS_BEGUN, "too many calls from this address")

@@ -32,10 +32,8 @@ from server.limits.rates import Rate
 from server.monitoring import metrics
 from server.monitoring.audit import NOT_LET_IN
 from server.problems import error_response
-from server.roles import includes
 from server.services import Services
 from server.settings import ServerSettings
-from server.transport.bodies import is_cheap_to_skip, read_body, replayed
 from server.transport.headers import default_headers, with_defaults
 
 # Paths that need no key: the page's files, the API's description, and liveness.
@@ -66,7 +64,7 @@ WORK_OF: dict[str, Work] = {
     "/mcp/": "read",
 }
 EXPORT = "/api/v1/export"
-UNREAD = (BodyTooLarge, BodyTooSlow)
+OF_A_BODY = frozenset({b"content-length", b"transfer-encoding"})
 SANE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 WRONG_KEYS = Rate(per_minute=60, burst=20)  # per address
 MOST_OF_ANYBODY = 4_096  # bytes of a call without a key: it may contain a key for signing in
@@ -101,7 +99,7 @@ class Entrance:
             return
         except ServerError as error:
             # The rest of the body is not awaited.
-            answer.closes = isinstance(error, UNREAD) or not is_cheap_to_skip(scope)
+            answer.closes = any(name in OF_A_BODY and value != b"0" for name, value in scope["headers"])
             await error_response(error, scope)(scope, receive, answer.send)
         else:
             await self._pass_on(scope, receive, answer)
@@ -139,15 +137,16 @@ class Entrance:
             services.gate.count_open(visit)
         # Exports of a librarian have no rate, unless the key has limits of its own.
         own_limits = visit.caller.limits != NO_OWN_LIMITS
-        visit.is_unmetered = path == EXPORT and includes(visit.caller.role, "librarian") and not own_limits
+        visit.is_unmetered = path == EXPORT and visit.caller.has("librarian") and not own_limits
         if (work := WORK_OF.get(path)) and scope["method"] != "OPTIONS":
             services.gate.check(visit, work)
         settings = self._settings
         most = min(MOST_OF_ANYBODY, settings.body_bytes) if is_open else settings.body_bytes
-        body = await read_body(scope, receive, most=most, seconds=settings.body_s)
-        return replayed(body, receive) if body else receive
+        return replayed(await _read_body(receive, most, settings.body_s), receive)
 
     async def _pass_on(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
+        if scope["method"] == "HEAD":  # handled as GET; the HTTP server omits the body
+            scope = {**scope, "method": "GET"}
         try:
             await self._app(scope, receive, answer.send)
         except asyncio.CancelledError:
@@ -197,6 +196,43 @@ class Entrance:
         is_open = _is_open(path) and not path.startswith(FEEDS)
         is_audited = (path in AUDITED or not is_open) and (not is_private or visit.is_privileged)
         services.calls.note(record, caller=caller.counted_as, is_audited=is_audited)
+
+
+async def _read_body(receive: Receive, most: int, seconds: float) -> bytes:
+    """Read a body to its end.
+
+    Raises:
+        BodyTooLarge: the rest is not read.
+        BodyTooSlow: the body is late.
+        CallerGone: the caller left in the meantime.
+    """
+    body, more = b"", True
+    try:
+        async with asyncio.timeout(seconds):
+            while more:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise CallerGone("the caller has left")
+                body += message.get("body", b"")
+                more = message.get("more_body", False)
+                if len(body) > most:
+                    raise BodyTooLarge(f"a call may have at most {most:,} bytes")
+    except TimeoutError:
+        raise BodyTooSlow(f"the call did not arrive within {seconds:g} seconds") from None
+    return body
+
+
+def replayed(body: bytes, receive: Receive) -> Receive:
+    """Return a `receive` that yields a body that was already read, then the messages of the connection."""
+    pending = [True]
+
+    async def replay() -> Message:
+        if pending:
+            pending.clear()
+            return {"type": "http.request", "body": body, "more_body": False}
+        return await receive()
+
+    return replay
 
 
 def _is_open(path: str) -> bool:

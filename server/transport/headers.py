@@ -1,9 +1,7 @@
-"""Headers: restrictions for browsers and caching, names of files, HEAD requests."""
+"""Headers: restrictions for browsers and caching, and names of files."""
 
 from collections.abc import Iterable
 from urllib.parse import quote
-
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from server.settings import ServerSettings
 
@@ -13,19 +11,6 @@ def saved_as(name: str) -> dict[str, str]:
     if name.isascii():
         return {"Content-Disposition": f'attachment; filename="{name}"'}
     return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
-
-
-class AnswersHead:
-    """Handle HEAD as GET; the HTTP server omits the body."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        """Wrap an application."""
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a call on."""
-        is_head = scope["type"] == "http" and scope["method"] == "HEAD"
-        await self._app({**scope, "method": "GET"} if is_head else scope, receive, send)
 
 
 # Only content of this server is run, shown or requested; no inline script and no inline style.

@@ -1,16 +1,16 @@
-"""Answers while they are made: cancelled when the reader leaves or the server stops, or sent as events.
+"""Answers while they are made, sent as events.
 
-Events are numbered and always ended by `done` or `error`. The generator of a stream yields None when the call
-is admitted. An error before that has a status of its own; a later one is the last event.
+A stream always ends by an event for the end or an error. Its generator yields None when the call is admitted.
+An error before that has a status of its own; a later one is the last event.
 """
 
 import asyncio
 import json
-import math
 import time
-from collections.abc import AsyncGenerator, Awaitable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from typing import Any, NoReturn, Protocol, TypeVar
+from itertools import count
+from typing import Any, Generic, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -28,159 +28,99 @@ COMMENT = b": one moment\n\n"
 KEPT_ALIVE_EVERY_S = 15.0
 
 
-async def while_connected(
-    request: Request, services: Backends, work: Coroutine[Any, Any, T], *, handles_stop: bool = False
-) -> T:
-    """Await some work; cancel it when the reader leaves or the server stops.
-
-    Work that handles the stop itself is not cancelled by it. The request's body has already been read.
-
-    Raises:
-        Stopping: the server is being stopped.
-    """
-    return await _unless(work, _left(request), *(() if handles_stop else (_stopping(services),)))
-
-
-async def unless_stopping(services: Backends, work: Awaitable[T]) -> T:
-    """Await some work; cancel it when the server stops.
-
-    Raises:
-        Stopping: the server is being stopped.
-    """
-    return await _unless(work, _stopping(services))
-
-
-async def _unless(work: Awaitable[T], *ends: Coroutine[Any, Any, NoReturn]) -> T:
-    """Await some work; cancel it when one of `ends` completes first, and raise its error."""
-    task, others = asyncio.ensure_future(work), list(map(asyncio.ensure_future, ends))
-    try:
-        done, _ = await asyncio.wait((task, *others), return_when=asyncio.FIRST_COMPLETED)
-        return task.result() if task in done else done.pop().result()
-    finally:
-        for each in (task, *others):
-            each.cancel()
-        # A cancellation of this wait is not passed on: it would interrupt the cleanup of the work.
-        await ended(asyncio.gather(task, *others, return_exceptions=True))
-
-
-async def _left(request: Request) -> NoReturn:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-    raise asyncio.CancelledError("the reader has left")
-
-
-async def _stopping(services: Backends) -> NoReturn:
-    await services.stopping.wait()
-    raise Stopping(STOPPING)
-
-
-class Event(Protocol):
-    """An event; `data` is JSON."""
-
-    @property
-    def kind(self) -> str:
-        """The name of the event."""
-
-    @property
-    def data(self) -> Mapping[str, Any]:
-        """The content of the event."""
-
-
-class EventStream(Response):
-    """A stream of events; the work ends when the reader leaves."""
+class EventStream(Response, Generic[T]):
+    """A stream of events, with comments in between: a proxy would close it while a model thinks."""
 
     media_type = EVENT_STREAM
 
-    def __init__(self, arriving: AsyncGenerator[bytes | None, None]) -> None:
-        """`arriving`: a generator that has not started yet; it yields None when the call is admitted."""
+    def __init__(
+        self, arriving: AsyncGenerator[T | None, None], written: Callable[[T | Exception | None], bytes]
+    ) -> None:
+        """`written` formats the events of a generator that has not started yet, and its error."""
         super().__init__(headers={"X-Accel-Buffering": "no"})
         del self.headers["Content-Length"]
-        self._arriving, self._began = arriving, False
+        self._arriving, self._written = arriving, written
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the events until the last one, or until the reader leaves."""
-        await _unless(self._send(scope, receive, send), _left(Request(scope, receive)), self._comment(send))
+        """Send the events until the last one."""
 
-    async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_body(body: bytes, *, more: bool = True) -> None:
+            await send({"type": "http.response.body", "body": body, "more_body": more})
+
+        async def comment() -> None:
+            while True:
+                await asyncio.sleep(KEPT_ALIVE_EVERY_S)
+                await send_body(COMMENT)
+
         async with aclosing(self._arriving) as arriving:
             try:
-                await anext(arriving)
+                admitted = await anext(arriving)
             except Exception as error:  # noqa: BLE001 - reported to the reader
                 await error_response(error, scope)(scope, receive, send)
                 return
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            self._began = True
-            async for event in arriving:
-                await send({"type": "http.response.body", "body": event, "more_body": True})
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    async def _comment(self, send: Send) -> NoReturn:
-        """Send a comment regularly, so that proxies do not close the stream while a model thinks."""
-        while True:
-            await asyncio.sleep(KEPT_ALIVE_EVERY_S)
-            if self._began:
-                await send({"type": "http.response.body", "body": COMMENT, "more_body": True})
+            commenting = asyncio.create_task(comment())
+            try:
+                await send_body(self._written(admitted))
+                async for event in arriving:
+                    await send_body(self._written(event))
+            except Exception as error:  # noqa: BLE001 - reported to the reader
+                await send_body(self._written(error))
+            finally:
+                commenting.cancel()
+            await send_body(b"", more=False)
 
 
 async def streamed_or_whole(
-    request: Request, services: Backends, arriving: AsyncGenerator[Event | None, None]
+    request: Request, arriving: AsyncGenerator[Any, None]
 ) -> Response | dict[str, Any]:
-    """Return the events as a stream if the caller accepts one, else the content of the last event."""
+    """Return numbered events as a stream if the caller accepts one, else the content of the last event.
+
+    An event has its name as `kind`, and its content as `data`.
+    """
     if EVENT_STREAM in ",".join(request.headers.getlist("accept")).lower():
-        return EventStream(_numbered(arriving))
-
-    async def last() -> dict[str, Any]:
-        data: Mapping[str, Any] = {}
-        async with aclosing(arriving):
-            async for event in arriving:
-                data = event.data if event else data
-        return dict(data)
-
-    return await while_connected(request, services, last(), handles_stop=True)
-
-
-async def _numbered(arriving: AsyncGenerator[Event | None, None]) -> AsyncGenerator[bytes | None, None]:
-    """Format events with numbers from 1; an exception after the admission becomes a last event `error`."""
-    number = 1
+        return EventStream(arriving, _numbered())
+    data: Mapping[str, Any] = {}
     async with aclosing(arriving):
-        await anext(arriving)
-        yield None
-        try:
-            async for event in arriving:
-                if event:
-                    yield _formatted(number, event.kind, event.data)
-                    number += 1
-        except Exception as error:  # noqa: BLE001 - reported to the reader
-            yield _formatted(number, "error", problem(error))
+        async for event in arriving:
+            data = event.data if event else data
+    return dict(data)
 
 
-def _formatted(number: int, kind: str, data: Mapping[str, Any]) -> bytes:
-    return f"event: {kind}\ndata: {json.dumps(data, ensure_ascii=False)}\nid: {number}\n\n".encode()
+def _numbered() -> Callable[[Any], bytes]:
+    """Return a function that formats events with numbers from 1, and an exception as the event `error`."""
+    numbers = count(1)
+
+    def written(event: Any) -> bytes:
+        if event is None:
+            return b""
+        kind, data = ("error", problem(event)) if isinstance(event, Exception) else (event.kind, event.data)
+        content = json.dumps(data, ensure_ascii=False)
+        return f"event: {kind}\ndata: {content}\nid: {next(numbers)}\n\n".encode()
+
+    return written
 
 
-async def until(
-    stopping: asyncio.Event, arriving: AsyncGenerator[T, None], within_s: float = math.inf
-) -> AsyncGenerator[T, None]:
-    """Yield the items of `arriving`; cancel it when the server stops or the time is over.
+async def until_stop(services: Backends, arriving: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
+    """Yield the items of `arriving`; cancel it when the server stops or the time for an answer is over.
 
     Raises:
         Stopping: the server is being stopped.
         TooSlow: the time is over.
     """
+    within_s = services.server.ask_s
     ends = time.monotonic() + within_s
-    stops = asyncio.ensure_future(stopping.wait())
+    stops = asyncio.ensure_future(services.stopping.wait())
+    following: asyncio.Future[T | None] | None = None
     async with aclosing(arriving):
-        following: asyncio.Future[T] | None = None
         try:
             while True:
-                following = asyncio.ensure_future(anext(arriving))
-                left_s = None if within_s == math.inf else max(0.0, ends - time.monotonic())
+                following = asyncio.ensure_future(anext(arriving, None))
+                left_s = max(0.0, ends - time.monotonic())
                 await asyncio.wait((following, stops), timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
                 if not following.done():
                     raise Stopping(STOPPING) if stops.done() else TooSlow(within_s)
-                try:
-                    arrived = following.result()
-                except StopAsyncIteration:
+                if (arrived := following.result()) is None:
                     return
                 yield arrived
         finally:

@@ -21,6 +21,15 @@ def served(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 @pytest.fixture
+def home(sample_home: Path, tmp_path: Path) -> Path:
+    """Return a home of the test's own that holds the sample."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / NAME).symlink_to(sample_home / NAME)
+    return home
+
+
+@pytest.fixture
 def client(sample_home: Path) -> Iterator[TestClient]:
     """Run the application on the sample in this process; it is called without a network."""
     with application(sample_home) as client:

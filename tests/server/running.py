@@ -16,8 +16,10 @@ from typing import Any, TypeVar
 import httpx
 from starlette.testclient import TestClient
 
+from server.access.keys import Keys, make_key
 from server.app import create_app
 from server.settings import ServerSettings, SignInSettings
+from server.store import Store
 from tests.generator.language_model import Behaviour
 from tests.generator.language_model import Served as Model
 from tests.generator.language_model import served as model_served
@@ -106,6 +108,13 @@ def serving_with_model(
         llm["llm__strategy_calls"] = "one"
         with serving(home, tmp_path / "log", **llm, llm__retries=0, **environment) as server:
             yield server, model
+
+
+def add_key(home: Path, **options: Any) -> str:
+    """Add a key to the store of a home; return its text."""
+    text, record = make_key(**options)
+    Keys(Store(home)).add(record)
+    return text
 
 
 def probe(client: TestClient) -> Any:

@@ -34,11 +34,10 @@ def metrics_of(server, headers=None):
     return found
 
 
-def test_the_audit_log_says_who_asked_what_where_and_when(sample_home, tmp_path):
-    (tmp_path / NAME).symlink_to(sample_home / NAME)
-    key = shrag("keys", "create", "--label", 'room\n{"key": "forged"}', home=tmp_path).stdout.strip()
+def test_the_audit_log_says_who_asked_what_where_and_when(home, tmp_path):
+    key = shrag("keys", "create", "--label", 'room\n{"key": "forged"}', home=home).stdout.strip()
     audit = tmp_path / "audit.jsonl"
-    with serving(tmp_path, tmp_path / "log", server__audit_file=audit) as server:
+    with serving(home, tmp_path / "log", server__audit_file=audit) as server:
         headers = {"X-API-Key": key, "X-Request-ID": "r-1"}
         call = {"question": SECRET, "index": NAME, "k": 3}
         server.post("/api/v1/search", json=call, headers=headers)
@@ -86,7 +85,7 @@ def test_lines_that_cannot_be_written_are_counted(tmp_path, monkeypatch):
     assert lost == [1]
 
 
-@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo, lambda path: path.symlink_to("/etc/hostname")])
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
 def test_an_audit_log_that_cannot_be_written_is_told_at_the_start(tmp_path, make):
     make(tmp_path / "audit")
     done = shrag("serve", "--port", "0", home=tmp_path, server__audit_file=tmp_path / "audit")

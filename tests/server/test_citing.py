@@ -3,9 +3,8 @@
 import io
 
 import docx
-import pytest
 
-from tests.generator.sample_index import ENGLISH, KOREAN
+from tests.generator.sample_index import KOREAN
 
 IDS = ["SAMPLE-AGR-002", "SAMPLE-AGR-001"]
 APA = (
@@ -14,8 +13,8 @@ APA = (
     "강가은. (2020). 논물 관리 방법이 벼 재배지의 메탄 배출과 수량에 미치는 영향. 작물환경과 식품. "
     "https://doi.org/10.5555/sample.agr.001\n"
 )
-SENTENCE = {"text": "It fell.", "section": "body", "citations": [], "check": "supported"}
-EVIDENCE = [{"passage_id": "SAMPLE-AGR-002", "doc_id": "SAMPLE-AGR-002"}]
+
+
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 
@@ -41,23 +40,3 @@ def test_an_answer_is_returned_as_a_document_with_its_references(api):
     assert (title, question) == ("도움이 될 만한 구절", KOREAN)
     assert first.startswith(f"“{asked['answer']['sentences'][0]['text']}” (")
     assert "참고 문헌" in texts
-
-
-@pytest.mark.parametrize(
-    ("call", "named"),
-    [
-        ({"format": "text", "cite": "harvard", "ids": IDS}, "vancouver"),
-        ({"format": "pdf", "ids": IDS}, "docx"),
-        ({"format": "ris", "cite": "apa", "ids": IDS}, "cite"),
-        ({"format": "text", "ids": [str(number) for number in range(201)]}, "200"),
-        ({"format": "text", "question": ENGLISH, "k": 201}, "200"),
-        ({"format": "ris", "answer": {"sentences": [SENTENCE]}, "evidence": EVIDENCE}, "docx"),
-        ({"format": "text", "answer": {"sentences": [SENTENCE]}}, "evidence"),
-        ({"format": "text", "answer": {"sentences": [SENTENCE]}, "evidence": EVIDENCE, "ids": IDS}, "answer"),
-    ],
-)
-def test_a_document_that_cannot_be_made_is_refused(api, call, named):
-    response = api.post("/api/v1/export", json=call)
-
-    assert response.status_code == 422
-    assert named in response.json()["detail"]

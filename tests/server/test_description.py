@@ -7,7 +7,7 @@ import shutil
 import pytest
 from jsonschema import Draft202012Validator
 
-from server.api.events import EVENTS, FINDING_EVENTS
+from server.api.description import EVENTS, FINDING_EVENTS
 from server.problems import error_classes
 from tests.generator.sample_index import ENGLISH, shrag
 from tests.indexer.made_corpora import ROOT

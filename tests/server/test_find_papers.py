@@ -57,15 +57,6 @@ def untimed(record):
     return {**record, "milliseconds": 0, "spent": spent, "search": ""}
 
 
-@pytest.fixture
-def home(sample_home, tmp_path):
-    """Return a home of its own that holds the sample."""
-    home = tmp_path / "home"
-    home.mkdir()
-    (home / NAME).symlink_to(sample_home / NAME)
-    return home
-
-
 @pytest.mark.parametrize("call", [{"question": KOREAN}, REVIEW, {"question": "🙂"}])
 def test_a_stream_is_numbered_ended_once_and_says_what_the_plain_answer_says(unlimited, call):
     events = streamed(unlimited.url, **call)
@@ -86,28 +77,6 @@ def test_a_stream_is_numbered_ended_once_and_says_what_the_plain_answer_says(unl
 
 def options_of(call):
     return [part for name in ("rounds", "layers") if name in call for part in (f"--{name}", str(call[name]))]
-
-
-@pytest.mark.parametrize(
-    ("call", "status", "code"),
-    [
-        ({}, 422, "bad-question"),
-        ({"question": " "}, 422, "bad-question"),
-        ({"question": "x", "index": "nope"}, 404, "unknown-index"),
-        ({"question": "x", "without": ["wizard"]}, 422, "bad-request"),
-        ({"question": "x", "papers": 501}, 422, "bad-request"),
-        ({"question": "x", "max_seconds": 0}, 422, "bad-request"),
-        ({"question": "x", "year": "soon"}, 422, "bad-filter"),
-        ({"question": "x" * 20_001}, 422, "bad-question"),
-        ({"resume": "0f" * 16}, 404, "unknown-search"),
-        ({"resume": "../../sample"}, 404, "unknown-search"),
-    ],
-)
-def test_what_cannot_be_answered_is_refused_before_a_stream_begins(unlimited, call, status, code):
-    for headers in ({}, STREAM):
-        refused = find(unlimited.url, headers, **call)
-        assert (refused.status_code, refused.json()["code"]) == (status, code)
-        assert refused.headers["content-type"] == "application/problem+json"
 
 
 def test_a_search_is_gone_on_with_as_it_was_asked_within_a_larger_budget(unlimited):

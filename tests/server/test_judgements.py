@@ -21,12 +21,6 @@ SENTENCE = {
 
 
 @pytest.fixture
-def home(sample_home, tmp_path):
-    (tmp_path / NAME).symlink_to(sample_home / NAME)
-    return tmp_path
-
-
-@pytest.fixture
 def enabled(home):
     with application(home, judgements=True) as client:
         yield client

@@ -2,11 +2,10 @@
 
 import json
 import re
-from typing import Any
 
 import pytest
 
-from base.notes import Note, with_codes
+from base.notes import with_codes
 from server.html import FOLDER, LANGUAGES, accepted_language, page_files
 from server.problems import error_classes
 
@@ -64,53 +63,6 @@ def test_every_problem_that_a_reader_meets_has_words_in_both_languages():
     codes = {"unexpected", *(kind.code for kind in error_classes())}
     for language in LANGUAGES:
         assert {f"problem_{code}" for code in codes} <= words_of(language).keys()
-
-
-def note_of(problem: dict[str, Any]) -> Note:
-    """Return the note of a problem, as the page shows it."""
-    return Note(problem["note"]["code"], **problem["note"]["values"])
-
-
-@pytest.mark.parametrize(
-    ("path", "body", "code", "held"),
-    [
-        ("search", {"question": ""}, "question_empty", ""),
-        ("search", {"question": "x" * 20_001}, "question_too_long", "20,001"),
-        ("search", {"question": "rice", "year": "soon"}, "no_such_years", "soon"),
-        ("search", {"question": "rice", "year": "2024..2019"}, "years_backwards", "2019..2024"),
-        ("search", {"question": "rice", "year": "12"}, "no_such_years", "12"),
-        ("search", {"question": "rice", "lang": "fr"}, "no_such_language", "fr"),
-        ("search", {"question": "rice", "k": 0}, "field_at_least", "1"),
-        ("search", {"question": "rice", "k": "many"}, "field_not_whole", ""),
-        ("search", {"question": 7}, "field_not_text", ""),
-        ("search", {}, "field_missing", ""),
-        ("search", {"question": "rice", "method": "guess"}, "no_such_method", "guess"),
-        ("search", {"question": "rice", "method": "dense"}, "dense_without_vectors", ""),
-        ("search", {"question": "rice", "keywords": [""]}, "strategy_invalid", ""),
-        ("search", {"question": "rice", "skip": ["SQ99"]}, "no_such_query", "SQ99"),
-        ("search", {"question": "rice", "index": "nowhere"}, "no_such_index", "nowhere"),
-        ("search", {"question": "rice NOT (", "method": "boolean"}, "bracket_not_closed", ""),
-        ("export", {"format": "docx", "question": "rice", "k": 300}, "style_too_many", "200"),
-        ("ask", {"question": "rice", "model": "other"}, "no_such_model", "other"),
-        ("ask", {"question": "rice", "way": "stroll"}, "no_such_way", "stroll"),
-        (
-            "ask",
-            {"question": "rice", "way": "paper-qa-1", "method": "or"},
-            "way_takes_no_method",
-            "paper-qa-1",
-        ),
-        ("ask", {"question": "rice", "way": "paper-qa-1", "keywords": ["of"]}, "way_takes_no_keywords", ""),
-        ("ask", {"question": "rice", "way": "paper-qa-1", "skip": ["SQ1"]}, "way_takes_no_skip", ""),
-        ("ask", {"question": "rice", "way": "shrag", "topic": "X1"}, "way_takes_no_topic", "shrag"),
-        ("ask", {"question": "rice", "way": "paper-qa-1", "topic": "X1"}, "no_such_title", "X1"),
-    ],
-)
-def test_a_wrong_call_has_a_note_with_its_values(api, path, body, code, held):
-    problem = api.post(f"/api/v1/{path}", json=body).json()
-    note = note_of(problem)
-    assert note.code == code
-    assert note in problem["detail"]
-    assert held in note.in_language("ko")
 
 
 @pytest.mark.parametrize(

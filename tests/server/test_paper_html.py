@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.html import Reader, page_in
-from server.routes.paper_page import paper_values
+from server.routes.papers import paper_values
 
 HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(1)>' {{base}} &lt;"
 

@@ -37,20 +37,3 @@ def test_without_scripts_an_address_lists_what_it_does_with_them(api, asked, cal
         for hit in found["hits"]
     ]
     assert listed(api, **asked) == expected
-
-
-@pytest.mark.parametrize(
-    ("path", "status"),
-    [
-        ("/plain?q=a&k=none", 422),
-        ("/plain?q=a&year=never", 422),
-        ("/plain?q=a&index=nowhere", 404),
-        (f"/plain?q={'a' * 16_000}", 414),
-        (f"/?q={'a' * 16_000}", 414),
-    ],
-)
-def test_what_cannot_be_answered_without_scripts_is_said_on_a_page(api, path, status):
-    page = api.get(path, headers={"Accept": "text/html,*/*", "Accept-Language": "ko"})
-    assert page.status_code == status
-    assert page.headers["content-type"].startswith("text/html")
-    assert re.search("<h1>[^<]*[가-힣]", page.text)

@@ -186,10 +186,7 @@ def test_a_source_that_hangs_leaves_slots_for_others(sample_home, monkeypatch):
     assert codes == ["source-failed", "source-failed", "too-busy"]
 
 
-def test_a_key_that_is_limited_opens_the_sources_that_it_names(sample_home, theirs, monkeypatch, tmp_path):
-    home = tmp_path / "home"
-    home.mkdir()
-    (home / NAME).symlink_to(sample_home / NAME)
+def test_a_key_that_is_limited_opens_the_sources_that_it_names(home, theirs, monkeypatch):
     declare(monkeypatch, "ours", kind="index", index=NAME)
     declare_theirs(monkeypatch, "theirs", theirs)
     made = {

@@ -67,22 +67,20 @@ def test_a_question_with_signs_of_a_person_is_not_stored(question, stored):
     assert may_be_stored(question) is stored
 
 
-def test_nothing_is_counted_unless_it_is_switched_on(sample_home, tmp_path):
-    (tmp_path / NAME).symlink_to(sample_home / NAME)
+def test_nothing_is_counted_unless_it_is_switched_on(home):
     for switched_on, number in ((False, 0), (True, 1)):
-        with application(tmp_path, statistics=switched_on) as client:
+        with application(home, statistics=switched_on) as client:
             assert client.post("/api/v1/search", json={"question": ENGLISH}).status_code == 200
-        assert sum(each["searches"] for each in read_statistics(Store(tmp_path), 1)["days"]) == number
-    shown = json.loads(shrag("statistics", "--json", home=tmp_path).stdout)
+        assert sum(each["searches"] for each in read_statistics(Store(home), 1)["days"]) == number
+    shown = json.loads(shrag("statistics", "--json", home=home).stdout)
     assert shown["indexes"] == [{"index": NAME, "searches": 1}]
 
 
-def test_a_librarian_of_one_index_sees_no_questions_of_another(sample_home, tmp_path):
-    (tmp_path / NAME).symlink_to(sample_home / NAME)
-    made = shrag("keys", "create", "--role", "librarian", "--index", NAME, home=tmp_path)
-    counted(tmp_path, (NAME, "two words", 1, "x"), ("b", RARE, 0, "x"), statistics_callers=1)
+def test_a_librarian_of_one_index_sees_no_questions_of_another(home):
+    made = shrag("keys", "create", "--role", "librarian", "--index", NAME, home=home)
+    counted(home, (NAME, "two words", 1, "x"), ("b", RARE, 0, "x"), statistics_callers=1)
 
-    with application(tmp_path) as client:
+    with application(home) as client:
         seen = client.get("/api/v1/statistics", headers={"X-API-Key": made.stdout.strip()}).json()
 
     assert (seen["indexes"], seen["without_results"]) == ([{"index": NAME, "searches": 1}], [])

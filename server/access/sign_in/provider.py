@@ -17,7 +17,6 @@ from base.files.regular_files import read_secret
 from base.logs import get_logger
 from base.net.addresses import is_loopback
 from base.untrusted import one_line
-from server.access.sessions import SignInBegun
 from server.access.sign_in.signing_in import claim_of
 from server.errors import ProviderFailed, SignInFailed
 from server.settings import SignInSettings
@@ -75,7 +74,7 @@ class Provider:
         begun: dict[str, Any] = await self._client.create_authorization_url(self._redirect_uri)
         return begun
 
-    async def claims(self, code: str, started: SignInBegun, issuer: str | None) -> dict[str, Any]:
+    async def claims(self, code: str, verifier: str, nonce: str, issuer: str | None) -> dict[str, Any]:
         """Exchange a code for the claims of a person.
 
         `issuer` is the parameter `iss` of the provider's response (RFC 9207).
@@ -91,13 +90,13 @@ class Provider:
             raise SignInFailed("the response has no valid code", reason="code")
         async with self._answering():
             tokens = await self._client.fetch_access_token(
-                code=code, redirect_uri=self._redirect_uri, code_verifier=started.verifier
+                code=code, redirect_uri=self._redirect_uri, code_verifier=verifier
             )
             if not isinstance(tokens.get("id_token"), str):
                 raise self._failed("it returned no ID token")
             claims = await self._client.parse_id_token(
                 tokens,
-                started.nonce,
+                nonce,
                 claims_options={
                     "iss": {"essential": True, "value": metadata["issuer"]},
                     "aud": {"essential": True, "value": self._settings.client_id},

@@ -10,7 +10,7 @@ import json
 import re
 import secrets
 import time
-from base64 import b32encode
+from base64 import b32encode, urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -21,24 +21,17 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Scope
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from base.logs import get_logger
 from base.settings.fields import listed
+from base.untrusted import one_line
 from server.access.callers import Caller
 from server.access.keys import digest_of
-from server.access.sessions import (
-    SIGN_IN_S,
-    Session,
-    SignInBegun,
-    add_session,
-    begin_sign_in,
-    end_sessions_of,
-    find_session,
-    take_sign_in,
-)
+from server.access.sessions import Session, add_session, end_sessions_of, find_session
 from server.errors import BadRequest, Forbidden, ProviderFailed, SignInFailed
-from server.roles import ROLES
-from server.settings import GroupRights, ServerSettings, SignInSettings
+from server.settings import ROLES, GroupRights, ServerSettings, SignInSettings
 from server.store import Store
 
 if TYPE_CHECKING:
@@ -52,10 +45,13 @@ PSEUDONYM_BYTES = 10
 EVERYBODY = "*"  # the group of everybody who signs in
 MOST_GROUPS = 1_000  # of a person
 LONGEST_NAME = 100
-LONGEST_PATH = 2_000
+LONGEST_PATH = 2_000  # bytes; a browser keeps cookies of at most 4,096
+SIGN_IN_S = 600.0  # time for entering a password at the provider
 RESERVED = "/?#[]@!$&'()*+,;=:%-._~"  # not escaped in a path
 PEER = "peer"  # of the scope's state: the address of the connection, before X-Forwarded-For
 SEPARATORS = re.compile(r"[,;]")
+
+log = get_logger("server")
 
 
 class SignIn:
@@ -71,7 +67,11 @@ class SignIn:
         self._settings, self._store = settings, store
         self._secret = store.secret(PSEUDONYMS)
         self._public_url = server.public_url
-        self._provider = _open_provider(settings, server) if settings.issuer else None
+        self._provider: Provider | None = None
+        if settings.issuer:
+            from server.access.sign_in import provider
+
+            self._provider = provider.Provider(settings, server.public_url + CALLBACK)
 
     @property
     def has_provider(self) -> bool:
@@ -86,77 +86,55 @@ class SignIn:
         return self._provider
 
     async def begin(self, returns_to: str) -> tuple[str, str]:
-        """Start a sign-in; return the address at the provider, and the secret of the browser's cookie.
+        """Start a sign-in; return the address at the provider, and the cookie that binds it to the browser.
 
         `returns_to` is an address within this server, others become the first page.
 
         Raises:
             ProviderFailed: the provider is not available.
-            StoreUnusable: the store cannot be written.
         """
-        begun, browser = await self.provider.begin(), secrets.token_urlsafe(32)
-        started = SignInBegun(
-            digest_of(begun["state"]),
-            digest_of(browser),
-            begun["nonce"],
-            begun["code_verifier"],
-            local_path(returns_to),
-            time.time() + SIGN_IN_S,
-        )
-        await asyncio.to_thread(begin_sign_in, self._store, started)
-        return begun["url"], browser
-
-    async def started(self, state: str, browser: str | None) -> SignInBegun:
-        """Return the sign-in that a response of the provider belongs to; it can be used once.
-
-        Raises:
-            SignInFailed: it is unknown, finished or expired, or another browser started it.
-        """
-        found = await asyncio.to_thread(take_sign_in, self._store, digest_of(state))
-        if found is None:
-            raise SignInFailed("this sign-in is finished or has expired; sign in again", reason="state")
-        if not compare_digest(digest_of(browser or ""), found.browser):
-            raise SignInFailed("another browser started this sign-in; sign in again", reason="browser")
-        return found
+        begun = await self.provider.begin()
+        started = [begun["state"], begun["nonce"], begun["code_verifier"], local_path(returns_to)]
+        return begun["url"], urlsafe_b64encode(
+            json.dumps([time.time() + SIGN_IN_S, *started]).encode()
+        ).decode()
 
     async def finish(
-        self, started: SignInBegun, code: str, issuer: str | None, *, address: str, replaced: str | None
-    ) -> tuple[str, Caller]:
-        """Exchange the code and begin a session; return its token, which is always new, and the caller.
+        self, given: Mapping[str, str], cookie: str | None, *, address: str, replaced: str | None
+    ) -> tuple[str, Caller, str]:
+        """Take the provider's response to a sign-in that this browser started, and begin a session.
 
-        `replaced` is the token of the browser's previous session, which ends.
+        Returns its token, which is always new, the caller, and the path to return to. `replaced` is the token
+        of the browser's previous session, which ends.
 
         Raises:
-            SignInFailed: the code or the ID token is invalid, or no group of the person has rights.
-            ProviderFailed, StoreUnusable: as `begin`.
+            SignInFailed: the response or its ID token is invalid, or no group of the person has rights.
+            ProviderFailed: the provider is not available.
+            StoreUnusable: the store cannot be written.
         """
-        settings = self._settings
-        claims = await self.provider.claims(code, started, issuer)
+        settings, now = self._settings, time.time()
+        state, nonce, verifier, returns_to = _started(cookie, now)
+        if not compare_digest(state.encode(), given.get("state", "").encode()):
+            raise SignInFailed("another browser started this sign-in; sign in again", reason="state")
+        if "error" in given:
+            log.warning("sign-in refused by the provider", error=one_line(given["error"])[:100])
+            raise SignInFailed("the provider did not sign you in", reason="provider")
+        claims = await self.provider.claims(given.get("code", ""), verifier, nonce, given.get("iss"))
         groups = _known_groups(claim_of(claims, settings.groups_claim), settings.groups)
         name = claim_of(claims, settings.name_claim)
-        now = time.time()
-        caller = Caller(
-            address,
-            label=name[:LONGEST_NAME] if isinstance(name, str) and name.isprintable() else "",
-            expires=_moment(now + settings.hours * 3_600),
-            by_cookie=True,
-            person=self._pseudonym(settings.issuer, claims["sub"]),
-        )
-        caller = _with_rights(caller, groups, settings.groups)
-        if caller.role is None:
-            raise SignInFailed("no group of this account has rights here; ask the operator", reason="rights")
-        token = SESSION_MARK + secrets.token_urlsafe(32)
         session = Session(
-            digest_of(token),
+            digest_of(token := SESSION_MARK + secrets.token_urlsafe(32)),
             now + settings.hours * 3_600,
             now,
-            person=caller.person,
-            name=caller.label,
+            person=self._pseudonym(settings.issuer, claims["sub"]),
+            name=name[:LONGEST_NAME] if isinstance(name, str) and name.isprintable() else "",
             groups=json.dumps(groups),
         )
+        if (caller := self._caller(session, address)) is None:
+            raise SignInFailed("no group of this account has rights here; ask the operator", reason="rights")
         before = digest_of(replaced) if replaced else None
         await asyncio.to_thread(add_session, self._store, session, replaced=before)
-        return token, caller
+        return token, caller, returns_to
 
     def find_session(self, token: str, address: str) -> Caller | None:
         """Return the person of a session, with the rights of the current settings; None if it has ended.
@@ -164,16 +142,17 @@ class SignIn:
         Raises:
             StoreUnusable: the store cannot be read.
         """
-        settings = self._settings
         if self._provider is None:
             return None
-        found = find_session(self._store, digest_of(token), idle_s=settings.idle_minutes * 60)
-        if found is None:
-            return None
-        caller = Caller(
-            address, label=found.name, expires=_moment(found.expires), by_cookie=True, person=found.person
-        )
-        caller = _with_rights(caller, json.loads(found.groups), settings.groups)
+        idle_s = self._settings.idle_minutes * 60
+        found = find_session(self._store, digest_of(token), idle_s=idle_s)
+        return self._caller(found, address) if found else None
+
+    def _caller(self, session: Session, address: str) -> Caller | None:
+        """Return the person of a session as a caller; None without rights."""
+        ends = datetime.fromtimestamp(int(session.expires), UTC)
+        caller = Caller(address, label=session.name, expires=ends, by_cookie=True, person=session.person)
+        caller = _with_rights(caller, json.loads(session.groups), self._settings.groups)
         return caller if caller.role else None
 
     def find_in_headers(self, scope: Scope, address: str) -> Caller | None:
@@ -190,7 +169,7 @@ class SignIn:
         groups = _value(scope, settings.groups_header) if settings.groups_header else None
         if user is None and groups is None:
             return None
-        if not _is_trusted(scope["state"].get(PEER, ""), settings.header_from):
+        if not _is_trusted(scope["state"].get(PEER, address), settings.header_from):
             raise Forbidden(f"the header {settings.user_header} is accepted only from the sign-in proxy")
         if not user:
             return None
@@ -204,7 +183,7 @@ class SignIn:
 
         Raises:
             SignInFailed: the token is invalid.
-            ProviderFailed, StoreUnusable: as `begin`.
+            ProviderFailed, StoreUnusable: as `finish`.
         """
         subject = await self.provider.logged_out_subject(logout_token)
         person = self._pseudonym(self._settings.issuer, subject)
@@ -229,10 +208,15 @@ class SignIn:
         return b32encode(digest[:PSEUDONYM_BYTES]).decode().lower()
 
 
-def _open_provider(settings: SignInSettings, server: ServerSettings) -> "Provider":
-    from server.access.sign_in.provider import Provider
-
-    return Provider(settings, server.public_url + CALLBACK)
+def _started(cookie: str | None, now: float) -> tuple[str, str, str, str]:
+    """Return state, nonce, verifier and path of a started sign-in; raise SignInFailed if it has expired."""
+    try:
+        ends, state, nonce, verifier, returns_to = json.loads(urlsafe_b64decode(cookie or ""))
+        if now < ends:
+            return str(state), str(nonce), str(verifier), local_path(str(returns_to))
+    except (ValueError, TypeError):
+        pass
+    raise SignInFailed("this sign-in is finished or has expired; sign in again", reason="browser")
 
 
 def _known_groups(value: Any, table: Mapping[str, GroupRights]) -> tuple[str, ...]:
@@ -270,18 +254,14 @@ def claim_of(claims: Mapping[str, Any], name: str) -> Any:
     return value
 
 
-class RemembersPeer:
-    """Record the address of the connection, which the header X-Forwarded-For of a proxy replaces later."""
+class Proxies(ProxyHeadersMiddleware):
+    """Trusted proxies; the address of the connection, which X-Forwarded-For replaces, is recorded before."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        """Wrap an application."""
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Pass a call on."""
         if scope["type"] == "http":
             scope.setdefault("state", {})[PEER] = (scope.get("client") or ("", 0))[0]
-        await self._app(scope, receive, send)
+        await super().__call__(scope, receive, send)
 
 
 def _value(scope: Scope, header: str) -> str | None:
@@ -309,7 +289,7 @@ def local_path(given: str) -> str:
 
     Browsers read `//host`, `/\host` and such addresses with white space in them as another host.
     """
-    if not given.startswith("/") or len(given) > LONGEST_PATH or "\\" in given or not given.isprintable():
+    if not given.startswith("/") or "\\" in given or not given.isprintable():
         return "/"
     try:
         parts = urlsplit(given)
@@ -317,8 +297,5 @@ def local_path(given: str) -> str:
         return "/"
     if given.startswith("//") or parts.scheme or parts.netloc or any(each.isspace() for each in parts.path):
         return "/"
-    return quote(given, safe=RESERVED)
-
-
-def _moment(seconds: float) -> datetime:
-    return datetime.fromtimestamp(int(seconds), UTC)
+    path = quote(given, safe=RESERVED)
+    return path if len(path) <= LONGEST_PATH else "/"

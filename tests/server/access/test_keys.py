@@ -13,7 +13,7 @@ from server.access.keys import Keys, make_key
 from server.store import FILE, Store
 from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.indexer.made_corpora import ROOT, build, environment_of
-from tests.server.running import application, probe
+from tests.server.running import add_key, application, probe
 
 KEY = re.compile(r"shrag_([a-z2-7]{10})_[A-Za-z0-9_-]{43}")
 
@@ -37,13 +37,6 @@ def make(home, *options):
     return done.stdout.strip()
 
 
-def add(home, **options):
-    """Add a key to the store."""
-    text, record = make_key(**options)
-    Keys(Store(home)).add(record)
-    return text
-
-
 def keys_of(home):
     return Keys(Store(home)).all()
 
@@ -54,7 +47,7 @@ def keyed(sample_home, tmp_path_factory):
     home = tmp_path_factory.mktemp("keyed")
     (home / NAME).symlink_to(sample_home / NAME)
     build(home, ROOT / "sample" / "held-out" / "papers.jsonl", name="other")
-    add(home)
+    add_key(home)
     with application(home, address="127.0.0.1") as client:
         yield client, home
 
@@ -104,6 +97,10 @@ def test_without_the_libraries_of_the_server_a_key_is_shown_and_audited(tmp_path
         ("create", "--role", "root"),
         ("create", "--role", "operator", "--index", "a"),
         ("create", "--label", "x" * 101),
+        ("create", "--rate", "-1"),
+        ("create", "--rate", "x"),
+        ("create", "--per-day", "0"),
+        ("create", "--connections", "1001"),
         ("revoke", "unknown"),
     ],
 )
@@ -112,6 +109,7 @@ def test_a_wrong_call_is_told_in_a_line(tmp_path, arguments):
 
     assert (done.returncode, done.stdout) == (2, "")
     assert "Traceback" not in done.stderr
+    assert not (tmp_path / FILE).exists()
 
 
 def test_a_key_opens_until_it_expires(tmp_path):
@@ -141,7 +139,7 @@ def test_without_a_key_nothing_is_answered_but_whether_the_server_lives(keyed):
 
 def test_a_key_opens_by_either_header_and_others_open_nothing(keyed):
     client, home = keyed
-    key, other = add(home), add(home)
+    key, other = add_key(home), add_key(home)
 
     for headers in ({"authorization": f"bearer {key}"}, {"X-API-Key": key}):
         assert search(client, headers | bearer(key)).status_code == 200
@@ -171,7 +169,7 @@ def test_a_key_that_another_process_revokes_is_refused_at_once_with_its_sessions
 
 def test_a_key_opens_its_indexes_and_the_rights_of_its_role(keyed):
     client, home = keyed
-    key, operator = add(home, indexes=("other",)), add(home, role="operator")
+    key, operator = add_key(home, indexes=("other",)), add_key(home, role="operator")
 
     foreign, missing = search(client, bearer(key)), search(client, bearer(key), index="missing")
     listed = client.get("/api/v1/indexes", headers=bearer(key)).json()["indexes"]
@@ -191,7 +189,7 @@ def test_a_key_opens_its_indexes_and_the_rights_of_its_role(keyed):
 
 def test_the_page_keeps_a_session_that_no_script_reads(keyed):
     client, home = keyed
-    key = add(home, label="reading room")
+    key = add_key(home, label="reading room")
     begun = client.post("/api/v1/session", json={"key": key})
     cookie = begun.headers["set-cookie"].lower()
 
@@ -217,38 +215,36 @@ def test_the_page_keeps_a_session_that_no_script_reads(keyed):
     assert (refused.status_code, "set-cookie" in refused.headers) == (401, False)
 
 
-def test_without_keys_this_machine_reads_and_the_first_key_closes_it(sample_home, tmp_path):
-    (tmp_path / NAME).symlink_to(sample_home / NAME)
-    with application(tmp_path, local_operator=False) as client:
+def test_without_keys_this_machine_reads_and_the_first_key_closes_it(home):
+    with application(home, local_operator=False) as client:
         assert search(client).status_code == 200
         assert client.get("/metrics").status_code == 401
         assert search(client, bearer("a placeholder")).status_code == 200
 
-        key = add(tmp_path)
+        key = add_key(home)
 
         assert search(client).status_code == 401
         assert search(client, bearer(key)).status_code == 200
 
 
 @pytest.mark.parametrize("content", [b"", b"x" * 9_999])
-def test_a_server_whose_store_breaks_admits_nobody_until_it_is_whole(sample_home, tmp_path, content):
+def test_a_server_whose_store_breaks_admits_nobody_until_it_is_whole(home, content):
     code = "keys-unreadable"
-    (tmp_path / NAME).symlink_to(sample_home / NAME)
-    add(tmp_path)
-    with application(tmp_path, address="127.0.0.1") as client:
+    add_key(home)
+    with application(home, address="127.0.0.1") as client:
         assert search(client).status_code == 401
-        whole = (tmp_path / FILE).read_bytes()
-        (tmp_path / FILE).write_bytes(content)
+        whole = (home / FILE).read_bytes()
+        (home / FILE).write_bytes(content)
         for answer in (search(client), client.get("/readyz")):
             assert (answer.status_code, answer.json()["code"]) == (503, code)
-            assert str(tmp_path) not in answer.text
+            assert str(home) not in answer.text
         assert client.get("/healthz").json() == {"status": "ok", "errors": [code]}
-        (tmp_path / FILE).unlink()
+        (home / FILE).unlink()
         assert search(client).json()["code"] == "keys-unreadable"
-        (tmp_path / FILE).write_bytes(whole)
+        (home / FILE).write_bytes(whole)
         assert search(client).status_code == 401
-        assert search(client, bearer(add(tmp_path))).status_code == 200
-    (tmp_path / FILE).write_bytes(b"")
-    with application(tmp_path, open=True) as client:
+        assert search(client, bearer(add_key(home))).status_code == 200
+    (home / FILE).write_bytes(b"")
+    with application(home, open=True) as client:
         assert client.get("/healthz").json() == {"status": "ok", "errors": ["keys-unreadable"]}
         assert probe(client).status_code == 200

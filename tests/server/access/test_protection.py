@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from tests.generator.sample_index import ENGLISH, NAME, shrag
+from tests.generator.sample_index import ENGLISH, shrag
 from tests.server.running import application, serving
 
 
@@ -28,16 +28,15 @@ def test_reached_from_elsewhere_it_starts_with_keys_or_when_told_so(tmp_path, ar
 
 
 @pytest.mark.slow
-def test_with_a_key_or_open_it_starts_there(sample_home, tmp_path):
-    (tmp_path / NAME).symlink_to(sample_home / NAME)
-    with serving(tmp_path, tmp_path / "log", "--host", "0.0.0.0", "--open") as server:
+def test_with_a_key_or_open_it_starts_there(home):
+    with serving(home, home / "log", "--host", "0.0.0.0", "--open") as server:
         assert server.get("/api/v1/indexes").status_code == 200
         assert server.get("/metrics").status_code == 401
         for name, status in (("evil.example", 421), ("192.0.2.7", 200), (socket.gethostname(), 200)):
             assert server.get("/api/v1/indexes", headers={"Host": name}).status_code == status
         assert server.post("/mcp", headers={"Host": "evil.example"}).status_code == 421
-    shrag("keys", "create", home=tmp_path)
-    with serving(tmp_path, tmp_path / "log", "--host", "0.0.0.0") as server:
+    shrag("keys", "create", home=home)
+    with serving(home, home / "log", "--host", "0.0.0.0") as server:
         assert server.get("/api/v1/indexes").status_code == 401
 
 
@@ -71,10 +70,9 @@ def test_pages_of_named_origins_may_ask(sample_home):
             assert "access-control-allow-credentials" not in asked.headers
 
 
-def test_behind_https_the_cookie_is_the_hosts_own_and_browsers_stay_there(sample_home, tmp_path):
-    (tmp_path / NAME).symlink_to(sample_home / NAME)
-    key = shrag("keys", "create", home=tmp_path).stdout.strip()
-    with application(tmp_path, public_url="https://search.example.org") as server:
+def test_behind_https_the_cookie_is_the_hosts_own_and_browsers_stay_there(home):
+    key = shrag("keys", "create", home=home).stdout.strip()
+    with application(home, public_url="https://search.example.org") as server:
         own = {"Host": "search.example.org", "Origin": "https://search.example.org"}
         begun = server.post("/api/v1/session", json={"key": key}, headers=own)
         cookie = begun.headers["set-cookie"]

@@ -2,13 +2,14 @@
 
 import asyncio
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
-from starlette.requests import HTTPConnection
+from starlette.requests import Request
 
 from server.access.callers import Caller, Visit
 from server.access.keys import KeyLimits
-from server.errors import QuotaUsed, TooManyOpen
+from server.errors import QuotaUsed, Stopping, TooManyOpen, TooSlow
 from server.limits.gate import Gate
 from server.settings import ServerSettings
 from tests.virtual_clock import run
@@ -17,7 +18,7 @@ REPORTED = (b"x-ratelimit-report-only", b"exceeded")
 
 
 def gate_of(*, has_model=False, **settings):
-    return Gate(ServerSettings(**settings), has_model=has_model, has_cluster=False)
+    return Gate(ServerSettings(**settings), asyncio.Event(), has_model=has_model, has_cluster=False)
 
 
 def visit_by(**limits):
@@ -25,10 +26,20 @@ def visit_by(**limits):
     return Visit("r", Caller("192.0.2.1", "reader", "k", limits=KeyLimits(**limits)))
 
 
-async def admit(gate, visit, seconds=0.0):
+async def nobody_leaves() -> Any:
+    await asyncio.Event().wait()
+
+
+async def leaves_soon() -> Any:
+    await asyncio.sleep(1)
+    return {"type": "http.disconnect"}
+
+
+async def admit(gate, visit, seconds=0.0, receive=nobody_leaves):
     """Check and admit a search that takes some time."""
     gate.check(visit, "search")
-    async with gate.admit(HTTPConnection({"type": "http", "state": {"visit": visit}}), "search"):
+    request = Request({"type": "http", "state": {"visit": visit}}, receive)
+    async with gate.admit(request, "search"):
         await asyncio.sleep(seconds)
 
 
@@ -61,3 +72,34 @@ def test_a_caller_has_so_many_open_calls():
         with pytest.raises(TooManyOpen, match="2 calls are open already"):
             gate.count_open(visit_by(connections=2))
     gate.count_open(visit_by(connections=2))
+
+
+@pytest.mark.parametrize(
+    ("receive", "stops", "error", "ended_s"),
+    [
+        (nobody_leaves, False, TooSlow, 9),
+        (leaves_soon, False, asyncio.CancelledError, 1),
+        (nobody_leaves, True, Stopping, 2),
+    ],
+)
+def test_work_and_what_waits_for_it_end_when_the_reader_leaves_or_the_server_stops(
+    receive, stops, error, ended_s
+):
+    stopping = asyncio.Event()
+    settings = ServerSettings(searches_at_once=1, search_s=9)
+    gate = Gate(settings, stopping, has_model=False, has_cluster=False)
+
+    async def main():
+        calls = [asyncio.create_task(admit(gate, visit_by(), 99, each)) for each in (receive, receive)]
+        await asyncio.sleep(2)
+        if stops:
+            stopping.set()
+        await asyncio.wait(calls[:1])
+        ended = asyncio.get_running_loop().time(), gate.queues["search"].running
+        return await asyncio.gather(*calls, return_exceptions=True), ended
+
+    found, (time, running) = run(main())
+    assert [type(each) for each in found] == [error] * 2
+    assert time == max(2, ended_s)
+    assert running == (error is TooSlow)
+    assert gate.queues["search"].running == gate.queues["search"].waiting == 0

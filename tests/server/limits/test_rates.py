@@ -40,16 +40,6 @@ def test_a_bucket_holds_a_burst_and_fills_by_the_minute(buckets, clock):
     assert buckets.take("a", rate).left == 2
 
 
-def test_the_headers_are_those_of_the_draft(buckets):
-    rate = Rate(per_minute=30, burst=2)
-    first = dict(buckets.take("a", rate).headers("search", rate))
-    buckets.take("a", rate)
-    refused = dict(buckets.take("a", rate).headers("search", rate))
-
-    assert first == {b"ratelimit-policy": b'"search";q=2;w=4', b"ratelimit": b'"search";r=1;t=0'}
-    assert refused[b"ratelimit"] == b'"search";r=0;t=2'
-
-
 def test_many_callers_do_not_make_an_empty_bucket_full(buckets, clock):
     rate = Rate(per_minute=60, burst=10)
     for _ in range(10):
