@@ -12,7 +12,7 @@ from indexer.options import chosen_index, json_option, name_option
 from indexer.settings import IndexerSettings
 from retriever.errors import UnknownPaper
 from retriever.index import SearchIndex, open_index
-from retriever.papers.linked import NamedPaper, PaperLinks, linked_papers, named_paper
+from retriever.papers.linked import ListedPaper, PaperLinks, linked_papers, listed_paper
 from retriever.papers.page import may_be_id
 
 MOST_ASKED = 1_000  # papers of one call
@@ -56,13 +56,13 @@ def citations(ids: tuple[str, ...], name: str | None, most: int, as_json: bool) 
 
 def _linked(
     index: SearchIndex, doc_ids: Sequence[str], most: int
-) -> dict[str, tuple[NamedPaper, PaperLinks]]:
+) -> dict[str, tuple[ListedPaper, PaperLinks]]:
     firsts = index.engine.papers(filter(may_be_id, doc_ids))
     there = [firsts[doc_id] for doc_id in doc_ids if doc_id in firsts]
-    return {first.doc_id: (named_paper(first), linked_papers(index, first, most)) for first in there}
+    return {first.doc_id: (listed_paper(first), linked_papers(index, first, most)) for first in there}
 
 
-def _show(paper: NamedPaper, linked: PaperLinks) -> None:
+def _show(paper: ListedPaper, linked: PaperLinks) -> None:
     echo(styled(_line(paper), bold=True))
     echo(f"  {counted(linked.reference_count, 'reference')}, {linked.cites_count:,} to papers of the index")
     for cited in linked.cites:
@@ -74,6 +74,6 @@ def _show(paper: NamedPaper, linked: PaperLinks) -> None:
         echo(f"    {_line(citing)}")
 
 
-def _line(paper: NamedPaper) -> str:
+def _line(paper: ListedPaper) -> str:
     year = f" ({paper.year})" if paper.year else ""
     return visible(f"{paper.doc_id}  {shortened(paper.title)}{year}")

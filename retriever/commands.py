@@ -51,7 +51,7 @@ def explain(
         call = call.changed(strategy=read_strategy(strategy_file))
     request, synonyms = call.request(), synonyms or settings.synonyms
     with open_index(places, chosen_index(call.index, places), synonyms, follow=True) as index:
-        account = asyncio.run(run(index, request, call.passage_id, settings))
+        account = asyncio.run(index.run(run, request, call.passage_id, settings))
     if as_json:
         echo_json(account.as_record())
         return

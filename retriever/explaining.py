@@ -16,7 +16,7 @@ from retriever.calls import ExplanationLanguage
 from retriever.engines import NumberedRows, TermScore
 from retriever.engines.explaining import in_order
 from retriever.formula import TokenPlaces, bm25
-from retriever.index import OpenIndex, SearchIndex
+from retriever.index import SearchIndex
 from retriever.papers.page import stored_passage
 from retriever.ranking import COSINE_WEIGHT
 from retriever.search import SearchRequest, open_search, present, run_stages
@@ -84,8 +84,8 @@ class Account(Recordable):
     ] = ()
 
 
-async def explain(
-    index: OpenIndex, request: SearchRequest, passage_id: str, settings: RetrieverSettings
+def explain(
+    index: SearchIndex, request: SearchRequest, passage_id: str, settings: RetrieverSettings
 ) -> Account:
     """Explain the rank of one passage's paper among the first hundred, and its score, as `search` gives them.
 
@@ -93,12 +93,6 @@ async def explain(
         UnknownPassage: no passage of that id in the index.
     """
     passage_id = normalize("NFC", passage_id)  # as ids are
-    return await index.run(_explain, request, passage_id, settings)
-
-
-def _explain(
-    index: SearchIndex, request: SearchRequest, passage_id: str, settings: RetrieverSettings
-) -> Account:
     stored = stored_passage(index, passage_id)
     context = open_search(index, replace(request, k=DEPTH), settings)
     stages = run_stages(context)

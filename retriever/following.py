@@ -37,7 +37,6 @@ class _Opened:
     index: "SearchIndex"
     questions: int = 0
     superseded: bool = False
-    gone: bool = False  # a question failed because the version was deleted
 
 
 class FollowingIndex:
@@ -75,17 +74,15 @@ class FollowingIndex:
         gone: set[Pointer] = set()
         while True:
             async with self._asked() as opened:
-                if not opened.gone:
-                    try:
-                        answer = await question(opened.index)
-                    except VersionGone:
-                        if opened.index.pointer in gone:
-                            raise
-                        opened.gone = True
-                    else:
-                        self.on_answer(answer)
-                        return answer
-                gone.add(opened.index.pointer)
+                try:
+                    answer = await question(opened.index)
+                except VersionGone:
+                    if opened.index.pointer in gone:
+                        raise
+                    gone.add(opened.index.pointer)
+                else:
+                    self.on_answer(answer)
+                    return answer
             await self._threads.run(self._leave, opened)
 
     async def run(
@@ -184,15 +181,15 @@ class FollowingIndex:
     def _leave(self, gone: _Opened) -> None:
         """Replace a deleted version, unless another thread has done so; retry with pauses."""
         with self._moving:
-            for pause in PAUSES_S:
+            for pause in (*PAUSES_S, None):
                 if self._current is not gone:
                     return
                 try:
                     self._go_on()
                 except (EngineUnreachable, EngineRefused):  # a node may be down for a moment
+                    if pause is None:
+                        raise
                     time.sleep(pause)
-            if self._current is gone:
-                self._go_on()
 
     def _go_on(self) -> None:
         opened = _Opened(self._open())

@@ -10,7 +10,6 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from base.letters import HANGUL
 from base.terminal.output import STEERING
 from indexer.corpora.names import split_name
 from indexer.corpora.normal_forms import DOI, DOI_PREFIX
@@ -84,11 +83,6 @@ def last_name(name: Name) -> str:
 def sorted_name(name: Name) -> str:
     """Return a name as "van der Berg, Ludwig, Jr."."""
     return ", ".join(filter(None, (last_name(name), name.get("given"), name.get("suffix"))))
-
-
-def is_hangul(name: Name) -> bool:
-    """Check whether a name is in Hangul, with the family name first and no space between."""
-    return HANGUL.match(last_name(name)) is not None
 
 
 def year_of(item: Item) -> str:

@@ -1,21 +1,32 @@
-"""The command `rerun`: a recorded search again, its differences or its new papers."""
+"""The command `rerun`: a recorded search again, its differences or its new papers.
+
+An index does not store when a paper was added. A paper is new for a search if the search finds it now, and
+neither its record nor an earlier repetition has it. The times are saved after each repetition, in a file
+beside the record (`FILE.found`). Their report is a text in Korean or English, for example for a mail of cron.
+"""
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, dataclass
+from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
+from pydantic import ValidationError
 
 from base.amounts import counted
 from base.errors import InvalidCall, ResourceError
+from base.files.output_files import check_output, write_output
+from base.files.regular_files import read_regular
+from base.records import adapter
 from base.remedies import describe_error
 from base.terminal.output import echo, echo_json, echo_lines, json_text, shortened
 from base.terminal.parameters import PathParameter
+from indexer.corpora.papers import language_of
 from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from retriever.errors import RetrieverError
@@ -23,19 +34,26 @@ from retriever.following import FollowingIndex
 from retriever.index import SearchIndex, open_index
 from retriever.options import synonyms_option
 from retriever.papers.records import records_of_hits
+from retriever.reference import one_line, reference_line, web_address
 from retriever.search import search
-from retriever.search_records.first_found import (
-    LAST,
-    FirstFound,
-    NewPapers,
-    file_beside,
-    new_papers_lines,
-    since_of,
-)
 from retriever.search_records.record import Comparison, SearchRecord, compare, now, search_record
 
 Opener = Callable[[str, Path | None], FollowingIndex]
 SHOWN_CHARACTERS = 80  # of a value that changed
+MOST_BYTES = 16_000_000  # of a file of times: about 300,000 papers
+LAST, RECORD = "last", "record"
+WORDS = {
+    "ko": (
+        "새 논문 {count}편",
+        "색인 {name}, 버전 {version}, 기준: {since}",
+        "요청한 최대 결과 수({most}편)를 모두 찾았습니다. 순위가 더 낮은 새 논문은 목록에 없습니다.",
+    ),
+    "en": (
+        "New papers: {count}",
+        "Index {name}, version {version}, since {since}",
+        "The search found as many papers as requested ({most}); new papers of a lower rank are not listed.",
+    ),
+}
 
 
 @click.command()
@@ -71,7 +89,7 @@ def rerun(
             return opened.enter_context(opening)
 
         if since is not None:
-            _report_new(files, name, since_of(since), open_once, as_json=as_json)
+            _report_new(files, name, _since_of(since), open_once, as_json=as_json)
             return
         then = SearchRecord.load(files[0])
         found = compare(then, _repeated(then, name, open_once)[0])
@@ -98,24 +116,71 @@ def _comparison_lines(found: Comparison) -> Iterator[str]:
 
 
 def _repeated(
-    then: SearchRecord,
-    name: str | None,
-    open_once: Opener,
-    known: FirstFound | None = None,
-    since: str = "",
+    then: SearchRecord, name: str | None, open_once: Opener, is_new: Callable[[str], bool] = lambda _: False
 ) -> tuple[SearchRecord, list[dict[str, Any]]]:
-    """Search again; return the new record, and the records of papers that are new since `since`."""
+    """Search again; return the new record, and the records of the papers that are new."""
     request, settings = then.request, then.settings()
 
     async def of_version(version: SearchIndex) -> tuple[SearchRecord, list[dict[str, Any]]]:
         result = await search(version, request, settings)
-        new = set(known.new_papers((hit.doc_id for hit in result.listed), since)) if known else set()
-        listed = [hit for hit in result.listed if hit.doc_id in new]
-        papers = await version.run(records_of_hits, listed) if listed else []
+        new = [hit for hit in result.listed if is_new(hit.doc_id)]
+        papers = await version.run(records_of_hits, new) if new else []
         return search_record(version.manifest, request, result), papers
 
-    name = name or str(then.record["index"]["name"])
-    return asyncio.run(open_once(name, settings.synonyms).ask(of_version))
+    return asyncio.run(open_once(name or then.index, settings.synonyms).ask(of_version))
+
+
+def _since_of(given: str) -> str:
+    """Check a value of `--since`; raise InvalidCall if it is neither a date, `last` nor `record`."""
+    try:
+        return given if given in {LAST, RECORD} else date.fromisoformat(given).isoformat()
+    except ValueError:
+        raise InvalidCall(
+            f"{given[:100]!r} is neither a date, like 2026-11-30, nor {LAST} or {RECORD}"
+        ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class FirstFound:
+    """When a search first found each paper; times are ISO 8601, in UTC."""
+
+    searched: str  # date of the record
+    index: str
+    reported: str  # time of the last report
+    papers: Mapping[str, str]  # time by doc_id
+    found_papers: Literal[1] = 1  # version of the format
+
+    @classmethod
+    def load(cls, path: Path, record: SearchRecord, index: str) -> "FirstFound":
+        """Read the times of a search; its record's date without a file, or if that is of another record.
+
+        Raises:
+            InvalidCall: the file cannot be read, or contains no times.
+        """
+        searched = record.record["date"]
+        begun = cls(searched, index, searched, dict.fromkeys(record.titles, searched))
+        try:
+            saved: FirstFound = adapter(FirstFound).validate_json(read_regular(path, MOST_BYTES), strict=True)
+        except FileNotFoundError:
+            return begun
+        except OSError as error:
+            raise InvalidCall(f"{path} cannot be read: {error.strerror}") from None
+        except ValidationError:
+            raise InvalidCall(
+                f"{path} does not contain the papers of a saved search", remedy="delete it to start again"
+            ) from None
+        return saved if (saved.searched, saved.index) == (searched, index) else begun
+
+    def is_new(self, doc_id: str, since: str) -> bool:
+        """Check whether a paper that is found now is new.
+
+        Args:
+            doc_id: of the paper.
+            since: `last` for papers found after the last report, `record` for papers found after the record,
+                or a date, which is included.
+        """
+        found, after = self.papers.get(doc_id), {LAST: self.reported, RECORD: self.searched}.get(since)
+        return found is None or (found >= since if after is None else found > after)
 
 
 def _report_new(
@@ -135,27 +200,47 @@ def _report_new(
 
 
 def _report_new_of(file: Path, name: str | None, since: str, open_once: Opener, *, as_json: bool) -> None:
-    then, beside = SearchRecord.load(file), file_beside(file)
-    index = name or str(then.record["index"]["name"])
+    then, beside = SearchRecord.load(file), file.with_name(f"{file.name}.found")
+    check_output(beside, (file,))
+    index = name or then.index
     known, searched = FirstFound.load(beside, then, index), now()
-    found, papers = _repeated(then, index, open_once, known, since)
-    news = NewPapers(
-        file=str(file),
-        question=then.request.question,
-        name=index,
-        version=found.record["index"]["version"],
-        since={LAST: known.reported}.get(since, since),
-        found=len(found.titles),
-        most=then.request.k,
-        new=papers,
-    )
+    found, papers = _repeated(then, index, open_once, lambda doc_id: known.is_new(doc_id, since))
+    news = {
+        "file": str(file),
+        "question": then.request.question,
+        "name": index,
+        "version": found.record["index"]["version"],
+        "since": {LAST: known.reported}.get(since, since),
+        "found": len(found.titles),
+        "new": papers,
+        "is_full": len(found.titles) >= then.request.k,  # as many papers as requested
+    }
     if as_json:
-        echo_json(news.as_record())
+        echo_json(news)
     else:
-        echo_lines(new_papers_lines(news))
+        echo_lines(_new_papers_lines(news, then.request.k))
     sys.stdout.flush()  # a report that cannot be written is repeated by the next call
-    again = known.found_again(found.titles, searched)
-    (replace(again, reported=searched) if since == LAST else again).save(beside)
+    papers_found = {**dict.fromkeys(found.titles, searched), **known.papers}  # known papers keep their times
+    reported = searched if since == LAST else known.reported
+    again = FirstFound(known.searched, index, reported, papers_found)
+    write_output(beside, (json_text(asdict(again)) + "\n").encode())
+
+
+def _new_papers_lines(news: Mapping[str, Any], most: int) -> Iterator[str]:
+    """Yield a heading, and a numbered list with reference, address and id; nothing if no paper is new."""
+    if not news["new"]:
+        return
+    heading, place, full = WORDS["ko" if language_of(news["question"]) == "ko" else "en"]
+    yield f"{heading.format(count=len(news['new']))} – {one_line(news['question'])}"
+    yield place.format(**news)
+    yield ""
+    for number, record in enumerate(news["new"], 1):
+        doc_id = record["doc_id"]
+        yield f"{number:>3}. {one_line(reference_line(record)) or doc_id}"
+        yield from (f"     {text}" for text in (web_address(record), doc_id) if text)
+    if news["is_full"]:
+        yield from ("", full.format(most=most))
+    yield ""
 
 
 def _records(files: Iterable[Path]) -> Iterator[Path]:

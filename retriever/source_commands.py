@@ -3,7 +3,8 @@
 import asyncio
 import os
 import time
-from dataclasses import asdict, dataclass, fields
+from dataclasses import fields
+from typing import Any
 
 import click
 
@@ -24,30 +25,6 @@ WORDS = Or((Term("research", ("research",)), Term("연구", ("연구",))))  # th
 NONE = "no source is configured; docs/how-to/sources.md describes how to add one"
 
 
-@dataclass(frozen=True, slots=True)
-class ListedSource:
-    """A configured source; `problem` is the reason if it cannot be used."""
-
-    name: str
-    kind: str
-    private: bool | None = None
-    features: tuple[str, ...] = ()
-    problem: str | None = None
-    description: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedSource:
-    """The answer of a source to one small query."""
-
-    name: str
-    found: int = 0
-    title: str = ""  # of the first paper
-    notes: tuple[str, ...] = ()
-    milliseconds: float = 0.0
-    problem: str | None = None
-
-
 @click.group()
 def sources() -> None:
     """List the sources of papers that are configured, and check whether they answer."""
@@ -59,15 +36,15 @@ def list_sources(as_json: bool) -> None:
     """List the configured sources, whether questions stay within the institution, and their features."""
     listed = [asyncio.run(_described(table)) for table in read_tables().values()]
     if as_json:
-        echo_json({"sources": [asdict(each) for each in listed]})
+        echo_json({"sources": listed})
     elif not listed:
         echo(NONE, err=True)
     else:
         questions = {True: "stay inside", False: "leave", None: ""}
         rows = [("source", "kind", "questions", "can, beside searching", "holds")]
         for each in listed:
-            can = each.problem or ", ".join(each.features)
-            rows.append((each.name, each.kind, questions[each.private], can, each.description))
+            can = each["problem"] or ", ".join(each["features"])
+            rows.append((each["name"], each["kind"], questions[each["private"]], can, each["description"]))
         echo_lines(table(rows))
 
 
@@ -83,35 +60,46 @@ def check(name: str | None, as_json: bool) -> None:
     if name and name not in tables:
         find_source(name, tables, os.environ)  # raises if it is unknown
 
-    async def check_all() -> list[CheckedSource]:
+    async def check_all() -> list[dict[str, Any]]:
         return await asyncio.gather(*(_checked(each, tables) for each in ([name] if name else tables)))
 
     checked = asyncio.run(check_all())
     if as_json:
-        echo_json({"sources": [asdict(each) for each in checked]})
+        echo_json({"sources": checked})
     elif not checked:
         echo(NONE, err=True)
     for each in () if as_json else checked:
-        said = each.problem or f"{counted(each.found, 'paper')} in {each.milliseconds:,.0f} ms"
-        echo(f"{each.name}: {said}" + (f", the first {shortened(each.title)!r}" if each.title else ""))
-        echo_lines(f"  note: {note}" for note in each.notes)
-    if any(each.problem for each in checked):
+        said = each["problem"] or f"{counted(each['found'], 'paper')} in {each['milliseconds']:,.0f} ms"
+        title = f", the first {shortened(each['title'])!r}" if each["title"] else ""
+        echo(f"{each['name']}: {said}{title}")
+        echo_lines(f"  note: {note}" for note in each["notes"])
+    if any(each["problem"] for each in checked):
         raise SystemExit(1)
 
 
-async def _described(table: SourceTable) -> ListedSource:
+async def _described(table: SourceTable) -> dict[str, Any]:
+    """Return a configured source; `problem` is the reason if it cannot be used."""
+    listed: dict[str, Any] = {
+        "name": table.name,
+        "kind": table.kind,
+        "private": None,
+        "features": [],
+        "problem": None,
+    }
     try:
         async with open_declared([declared(table)], IndexerSettings()) as [opened]:
             able = opened.source.features
     except RemediableError as error:
-        return ListedSource(table.name, table.kind, problem=str(error))
+        return listed | {"problem": str(error), "description": ""}
     names = [each.name for each in fields(SourceFeatures) if each.name != "private"]
-    can = tuple(name for name in names if getattr(able, name))
-    return ListedSource(table.name, table.kind, able.private, can, description=opened.description)
+    can = [name for name in names if getattr(able, name)]
+    return listed | {"private": able.private, "features": can, "description": opened.description}
 
 
-async def _checked(name: str, tables: dict[str, SourceTable]) -> CheckedSource:
+async def _checked(name: str, tables: dict[str, SourceTable]) -> dict[str, Any]:
+    """Return the answer of a source to one small query."""
     begun = time.monotonic()
+    checked = {"name": name, "found": 0, "title": "", "notes": [], "milliseconds": 0.0, "problem": None}
 
     async def ask(source: Source) -> tuple[SourceAnswer, tuple[str, ...]]:
         return await source.search([(WORDS, 3)], filters=Filters()), await source.wrongly_described()
@@ -120,8 +108,11 @@ async def _checked(name: str, tables: dict[str, SourceTable]) -> CheckedSource:
         async with open_declared([find_source(name, tables, os.environ)], IndexerSettings()) as opened:
             [(answer, wrong)] = (await ask_sources(opened, ask)).answers.values()
     except RemediableError as error:
-        return CheckedSource(name, problem=str(error))
+        return checked | {"problem": str(error)}
     papers = answer.found[0] if answer.found else ()
-    title = papers[0].paper.title if papers else ""
-    spent = round(1000 * (time.monotonic() - begun), 2)
-    return CheckedSource(name, len(papers), title, (*answer.notes, *wrong), spent)
+    return checked | {
+        "found": len(papers),
+        "title": papers[0].paper.title if papers else "",  # of the first paper
+        "notes": [*answer.notes, *wrong],
+        "milliseconds": round(1000 * (time.monotonic() - begun), 2),
+    }

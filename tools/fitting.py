@@ -48,9 +48,8 @@ from indexer.options import json_option
 from retriever.answerability import EVIDENCE, answerability_features
 from retriever.index import SearchIndex
 from retriever.queries.filters import Filters
-from retriever.relevance.cascade import PASSAGES
 from retriever.relevance.paper_ranking import WEIGHTS, highest_expected_f, rank_papers
-from retriever.relevance.passages import WORD_WEIGHTS, cosine_leads, word_features
+from retriever.relevance.passages import PASSAGES, WORD_WEIGHTS, cosine_leads, word_features
 from retriever.request import SearchRequest
 from retriever.search import open_ranking, run_stages
 from retriever.settings import RetrieverSettings

@@ -15,7 +15,7 @@ from base.errors import LibraryMissing
 from base.extras import extra_remedy
 from base.letters import HANGUL
 from retriever.citing.styles import CitationStyle, headline_parts, style_named
-from retriever.reference import Item, Name, Record, csl_item, is_hangul
+from retriever.reference import Item, Name, Record, csl_item, last_name
 
 # Marks around italic type while the processor joins texts; no text contains them.
 BEGIN, END = "\ue000", "\ue001"
@@ -136,7 +136,7 @@ def reference_list(style: str, items: Iterable[Item], groups: Iterable[Sequence[
     """
     chosen = style_named(style)
     papers = {item["id"]: _prepared(item, chosen) for item in items}
-    if not chosen.is_numbered:
+    if chosen.ambiguous:  # not numbered
         papers = _sorted(papers, chosen)
     prepared = list(papers.values())
     processor = Processor(chosen.csl(), prepared)
@@ -182,7 +182,7 @@ def _prepared(item: Item, style: CitationStyle) -> Item:
 
 def _cited_name(name: Name) -> Name:
     """Return a name in Hangul as a whole; separate initials, of which the processor takes EM for one name."""
-    if is_hangul(name):
+    if HANGUL.match(last_name(name)):
         return {"literal": name.get("literal") or f"{name['family']}{name.get('given', '')}"}
     given = name.get("given", "")
     return {**name, "given": ". ".join([*given, ""]).strip()} if INITIALS.fullmatch(given) else name

@@ -75,11 +75,6 @@ class CitationStyle:
     quotes_titles: bool  # quotation marks within a title become single ones
     headlines: bool = False  # English titles are in headline style
 
-    @property
-    def is_numbered(self) -> bool:
-        """Whether citations are numbers, and the list is in the order of the citations."""
-        return self.ambiguous is None
-
     def csl(self) -> bytes:
         """Return the style in CSL."""
         return (files(__package__) / "csl" / f"{self.name}.csl").read_bytes()

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field
-from typing_extensions import TypedDict
 
 from base.records import IF_KNOWN, Recordable
 from indexer.citation_graph.gathering import labels
@@ -21,7 +20,8 @@ from retriever.stages.hits import listed_authors
 MOST_CITING = 1_000  # default limit of citing papers for each paper
 
 
-class ListedPaper(TypedDict):
+@dataclass(frozen=True, slots=True)
+class ListedPaper(Recordable):
     """A paper in a list; `score` if the list is ordered by one."""
 
     doc_id: str
@@ -35,39 +35,6 @@ class ListedPaper(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class NamedPaper(Recordable):
-    """A paper in a list: its record, and its score if the list is ordered by score."""
-
-    doc_id: str
-    record: dict[str, Any]
-    score: float | None = None
-
-    @property
-    def title(self) -> str:
-        """The title, or ""."""
-        return str(self.record.get("title", ""))
-
-    @property
-    def year(self) -> int | None:
-        """The year of publication."""
-        return self.record.get("year")
-
-    def record_fields(self) -> ListedPaper:
-        """Return the fields of the JSON."""
-        authors = listed_authors(self.record)
-        return {
-            "doc_id": self.doc_id,
-            "title": self.title,
-            "year": self.year,
-            "lang": self.record.get("lang"),
-            "journal": self.record.get("journal"),
-            "authors": authors["authors"],
-            "author_count": authors.get("author_count"),
-            "score": self.score,
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class PaperLinks(Recordable):
     """The papers of an index that a paper cites or that cite it.
 
@@ -75,13 +42,13 @@ class PaperLinks(Recordable):
     `cited_by` in order of id.
     """
 
-    cites: tuple[NamedPaper, ...]
+    cites: tuple[ListedPaper, ...]
     cites_count: int
     unknown: Annotated[
         tuple[str, ...], Field(description="references that are not in the index: ids, or titles")
     ]
     reference_count: Annotated[int, Field(description="all references of the record")]
-    cited_by: tuple[NamedPaper, ...]
+    cited_by: tuple[ListedPaper, ...]
     citing_count: int
 
 
@@ -91,7 +58,7 @@ def linked_papers(index: SearchIndex, first: StoredPassage, most: int) -> PaperL
     named, counts = named_references(index, first), citation_counts(index, [doc_id])
     citing = cited_by(index, [doc_id], most)
     cited = [cited_id for _, cited_id in named if cited_id][:most]
-    found = {paper.doc_id: paper for paper in named_papers(index, [*cited, *citing[doc_id]])}
+    found = {paper.doc_id: paper for paper in listed_papers(index, [*cited, *citing[doc_id]])}
     of_paper = counts[doc_id]
     return PaperLinks(
         cites=tuple(found[name] for name in cited if name in found),
@@ -103,18 +70,26 @@ def linked_papers(index: SearchIndex, first: StoredPassage, most: int) -> PaperL
     )
 
 
-def named_paper(first: StoredPassage, score: float | None = None) -> NamedPaper:
+def record_of(first: StoredPassage) -> dict[str, Any]:
+    """Return the record of a paper with its title, from its first passage."""
+    return {"title": first.title, **(first.paper or {})}
+
+
+def listed_paper(first: StoredPassage, score: float | None = None) -> ListedPaper:
     """Return a paper for lists, from its first passage."""
-    return NamedPaper(first.doc_id, {"title": first.title, **(first.paper or {})}, score)
+    record = record_of(first)
+    few = {"author_count": None, **listed_authors(record)}
+    named = {key: record.get(key) for key in ("year", "lang", "journal")}
+    return ListedPaper(first.doc_id, str(record.get("title", "")), **named, **few, score=score)
 
 
-def named_papers(
+def listed_papers(
     index: SearchIndex, doc_ids: Iterable[str], scores: dict[str, float] | None = None
-) -> list[NamedPaper]:
+) -> list[ListedPaper]:
     """Return papers in the order of the given ids; unknown ids are left out."""
     wanted, scores = list(dict.fromkeys(doc_ids)), scores or {}
     found = index.engine.papers(wanted)
-    return [named_paper(found[doc_id], scores.get(doc_id)) for doc_id in wanted if doc_id in found]
+    return [listed_paper(found[doc_id], scores.get(doc_id)) for doc_id in wanted if doc_id in found]
 
 
 def references(index: SearchIndex, doc_ids: Iterable[str], limit: int = ALL) -> dict[str, list[str]]:

@@ -8,11 +8,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from math import log
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from unicodedata import normalize
 
-from pydantic import Field, PlainSerializer
-from typing_extensions import TypedDict
+from pydantic import Field
 
 from base.notes import Note
 from base.records import Recordable
@@ -24,8 +23,8 @@ from retriever.engines import EngineHit
 from retriever.engines.ordering import BY_PAPER, first_of_each_paper
 from retriever.engines.term_statistics import term_statistics
 from retriever.errors import BadFilter, UnknownPaper, UnknownPassage
-from retriever.index import OpenIndex, SearchIndex
-from retriever.papers.linked import NamedPaper, PaperLinks, linked_papers, named_paper, named_papers
+from retriever.index import SearchIndex
+from retriever.papers.linked import ListedPaper, PaperLinks, linked_papers, listed_papers, record_of
 from retriever.queries.boolean import And, Exact, Term, or_query
 from retriever.queries.filters import Filters
 
@@ -43,7 +42,8 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 SimilarBy = Literal["vectors", "terms"]
 
 
-class PassageRecord(TypedDict):
+@dataclass(frozen=True, slots=True)
+class PassageRecord(Recordable):
     """An indexed passage."""
 
     passage_id: str
@@ -52,25 +52,18 @@ class PassageRecord(TypedDict):
     title: str
     text: str
 
+    @classmethod
+    def of(cls, passage: StoredPassage, **more: Any) -> Self:
+        """Return a stored passage with the values of further fields."""
+        return cls(**{each.name: getattr(passage, each.name) for each in fields(PassageRecord)}, **more)
 
-class PassageOfPaper(PassageRecord):
+
+@dataclass(frozen=True, slots=True)
+class PaperPassage(PassageRecord):
     """A passage with its paper's record."""
 
     doc_id: str
     record: dict[str, Any]
-
-
-def _passage_record(passage: StoredPassage) -> PassageRecord:
-    return {
-        "passage_id": passage.passage_id,
-        "part": passage.part,
-        "lang": passage.lang,
-        "title": passage.title,
-        "text": passage.text,
-    }
-
-
-ShownPassage = Annotated[StoredPassage, PlainSerializer(_passage_record)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,28 +75,15 @@ class PaperPage(PaperLinks):
 
     doc_id: str
     record: Annotated[dict[str, Any], Field(description="as indexed, including unknown keys")]
-    passages: tuple[ShownPassage, ...]
+    passages: tuple[PassageRecord, ...]
     passage_count: int
-    similar: tuple[NamedPaper, ...]
+    similar: tuple[ListedPaper, ...]
     similar_by: SimilarBy
     version: int
 
 
-@dataclass(frozen=True, slots=True)
-class PaperPassage(Recordable):
-    """One passage and its paper's record."""
-
-    passage: StoredPassage
-    paper: NamedPaper
-
-    def record_fields(self) -> PassageOfPaper:
-        """Return the fields of the JSON."""
-        paper = self.paper
-        return {**_passage_record(self.passage), "doc_id": paper.doc_id, "record": paper.record}
-
-
-async def paper_page(
-    index: OpenIndex,
+def paper_page(
+    index: SearchIndex,
     doc_id: str,
     *,
     passages: int = PASSAGES,
@@ -120,42 +100,36 @@ async def paper_page(
     """
     doc_id = normalize("NFC", doc_id)  # as ids are
 
-    def of_version(version: SearchIndex) -> PaperPage:
-        first = version.engine.papers([doc_id]).get(doc_id) if may_be_id(doc_id) else None
-        if first is None:
-            raise UnknownPaper(Note("no_such_paper", index=version.manifest.name, paper=one_line(doc_id)))
-        ids, links = _passage_ids(version, doc_id), linked_papers(version, first, related)
-        [passage_count] = version.engine.counts([(Exact("doc_id", (doc_id,)), Filters())])
-        by, alike = _similar(version, first, similar)
-        shown = ids[:passages]
-        stored = version.engine.passages(shown)
-        return PaperPage(
-            **{field.name: getattr(links, field.name) for field in fields(links)},
-            doc_id=doc_id,
-            record=named_paper(first).record,
-            passages=tuple(stored[passage_id] for passage_id in shown),
-            passage_count=passage_count,
-            similar=alike,
-            similar_by=by,
-            version=version.manifest.version,
-        )
-
-    return await index.run(of_version)
+    first = index.engine.papers([doc_id]).get(doc_id) if may_be_id(doc_id) else None
+    if first is None:
+        raise UnknownPaper(Note("no_such_paper", index=index.manifest.name, paper=one_line(doc_id)))
+    ids, links = _passage_ids(index, doc_id), linked_papers(index, first, related)
+    [passage_count] = index.engine.counts([(Exact("doc_id", (doc_id,)), Filters())])
+    by, alike = _similar(index, first, similar)
+    shown = ids[:passages]
+    stored = index.engine.passages(shown)
+    return PaperPage(
+        **{field.name: getattr(links, field.name) for field in fields(links)},
+        doc_id=doc_id,
+        record=record_of(first),
+        passages=tuple(PassageRecord.of(stored[passage_id]) for passage_id in shown),
+        passage_count=passage_count,
+        similar=alike,
+        similar_by=by,
+        version=index.manifest.version,
+    )
 
 
-async def passage(index: OpenIndex, passage_id: str) -> PaperPassage:
+def passage(index: SearchIndex, passage_id: str) -> PaperPassage:
     """Return one passage with its paper.
 
     Raises:
         UnknownPassage: no passage of that id in the index.
     """
-
-    def of_version(version: SearchIndex) -> PaperPassage:
-        stored = stored_passage(version, normalize("NFC", passage_id))
-        papers = version.engine.papers([stored.doc_id])
-        return PaperPassage(stored, named_paper(papers.get(stored.doc_id, stored)))
-
-    return await index.run(of_version)
+    stored = stored_passage(index, normalize("NFC", passage_id))
+    papers = index.engine.papers([stored.doc_id])
+    record = record_of(papers.get(stored.doc_id, stored))
+    return PaperPassage.of(stored, doc_id=stored.doc_id, record=record)
 
 
 def stored_passage(index: SearchIndex, passage_id: str) -> StoredPassage:
@@ -187,7 +161,7 @@ def _place(suffix: str) -> tuple[int, str]:
     return (int(number), "") if number.isdecimal() else (-1, suffix)
 
 
-def _similar(index: SearchIndex, first: StoredPassage, k: int) -> tuple[SimilarBy, tuple[NamedPaper, ...]]:
+def _similar(index: SearchIndex, first: StoredPassage, k: int) -> tuple[SimilarBy, tuple[ListedPaper, ...]]:
     """Return at most k other papers, best first."""
     vector = index.engine.vectors([first.passage_id]).get(first.passage_id)
     by: SimilarBy
@@ -196,7 +170,7 @@ def _similar(index: SearchIndex, first: StoredPassage, k: int) -> tuple[SimilarB
     else:
         by, scores = "vectors", _by_paper(index.engine.nearest_papers(vector, k + 1, filters=Filters()))
     others = [doc_id for doc_id in scores if doc_id != first.doc_id][:k]
-    return by, tuple(named_papers(index, others, scores))
+    return by, tuple(listed_papers(index, others, scores))
 
 
 def _by_paper(hits: Sequence[EngineHit]) -> dict[str, float]:

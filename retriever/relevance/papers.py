@@ -13,24 +13,21 @@ from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
 
-import numpy as np
-
 from base.errors import ResourceError
 from indexer.analysis import Analyzer, make_analyzer
 from indexer.analysis.word_roles import SUBJECT_ROLES, roles_of
 from indexer.corpora.papers import Paper
-from indexer.encoders import Stored
 from indexer.files.schema import StoredPassage
 from indexer.glossary.storage import Glossary
 from indexer.settings import IndexerSettings
-from indexer.vectors.spool import text_to_encode, vector_key
 from retriever.exclusions import Excluded, analyse_exclusions, loss_of_text
 from retriever.opening.worker_threads import WorkerThreads
 from retriever.queries.boolean import Or, Term
 from retriever.queries.keywords import Keyword, Translation, translations, words_of
-from retriever.relevance.cascade import PAPERS, Relevance, leads_of, relevance_by_models
+from retriever.relevance.passages import PAPERS, Relevance, leads_of, relevance_by_models
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.gathered import SharedModels, general_glossary
+from retriever.sources.pool import Pool
 from retriever.strategy import Strategy
 
 MAX_WORDS = 20
@@ -186,22 +183,21 @@ class PaperRelevance:
 
     def _leads(self, question: str, papers: Sequence[Paper]) -> list[float | None] | None:
         """Return the lead of each paper's cosine over unrelated texts; None without an encoder."""
-        encoder, why = self.models.passages()
-        if why:
-            raise ResourceError(why)
-        asked = encoder.questions.encode(question) if encoder else None
-        if encoder is None or asked is None:
+        fingerprint = self.models.fingerprint()
+        asked = self.models.vectors(fingerprint).encode(question)
+        if fingerprint is None or asked is None:
             return None
         texts = [texts_of(paper) for paper in papers] + [("", text) for text in UNRELATED]
         passages = [
             StoredPassage(str(number), str(number), title=title, text=text, lang="other", part="abstract")
             for number, (title, text) in enumerate(texts)
         ]
-        vectors, failure = encoder.of(passages)
+        vectors, failure = self.models.encoded(passages, fingerprint)
         if failure:
             raise ResourceError(failure)
-        found = [vectors.get(vector_key(text_to_encode(passage))) for passage in passages]
-        cosines = [None if vector is None else _cosine(asked, vector) for vector in found]
+        ids = [passage.passage_id for passage in passages]
+        found = Pool(vectors=vectors).similarities(asked, ids)
+        cosines = [found.get(passage_id) for passage_id in ids]
         return leads_of(cosines[: len(papers)], fmean(cosine or 0.0 for cosine in cosines[len(papers) :]))
 
 
@@ -212,9 +208,3 @@ def _held(word: AskedWord, tokens: frozenset[str]) -> str:
         if keyword.tokens and tokens.issuperset(keyword.tokens):
             return own.text if keyword is own else f"{own.text} ({keyword.text})"
     return ""
-
-
-def _cosine(first: Stored, second: Stored) -> float:
-    one, other = np.asarray(first, np.float64).ravel(), np.asarray(second, np.float64).ravel()
-    length = float(np.linalg.norm(one) * np.linalg.norm(other))
-    return round(float(one @ other) / length, 6) if length else 0.0

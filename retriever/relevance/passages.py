@@ -1,33 +1,87 @@
-"""The relevance of passages to a question, 0 to 1, for ranking and for thresholds.
+"""Relevance of texts to a question, 0 to 1: by the cross-encoder, else by the cosine, else by words.
 
-The words that question and passage share are the last measure: a logistic regression fitted on training
+The words that question and passage share are measured by a logistic regression fitted on training
 questions (`python -m tools.fitting passages --home DIR --fit --step 8`), the likelihood that a candidate
 is relevant if half of the candidates are.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean
 
-from base.logistic import likelihood
+from base.errors import ResourceError
+from base.logistic import likelihood, sigmoid
+from base.untrusted import one_line
 from indexer.vectors.spool import text_to_encode
 from retriever.answerability import LEAST_SHARE, best_window, coverage
 from retriever.engines import NumberedRows
 from retriever.formula import TokenPlaces
 from retriever.index import SearchIndex
+from retriever.opening.models import CrossEncoder
 from retriever.queries.filters import Filters
-from retriever.relevance.cascade import PASSAGES, Relevance, leads_of, relevance_by_models
 from retriever.search import SearchRequest, terms_of
 from retriever.settings import RetrieverSettings
 from retriever.stages.hits import Hit
 from retriever.terms import SearchTerms
 
+# Logistic regressions on the lead of a cosine. That of passages was fitted on training questions
+# (`python -m tools.fitting passages`), on English with a small encoder; that of papers was set by hand.
+PASSAGES: Mapping[str, float] = {"bias": -4.267, "lead": 10.825}
+PAPERS: Mapping[str, float] = {"bias": -4.0, "lead": 12.0}
 # Passages whose cosines are the baseline, since encoders differ in the range of their cosines.
 TAIL_FROM, TAIL_TO = 100, 200  # ranks among the nearest
 WORD_WEIGHTS: Mapping[str, float] = {"bias": 1.39, "share": 4.373, "coverage": 1.299, "window": 0.757}
 NOTHING = {"share": math.log(LEAST_SHARE), "coverage": 0.0, "window": 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """The relevance of texts in the order given, its measure, and failures of models.
+
+    Args:
+        scores: 0 to 1, one per text; empty if there was no measure.
+        by: the measure: the cross-encoder's name, "cosine" or "words"; "" if there was none.
+        failures: messages of the models that failed before.
+    """
+
+    scores: tuple[float, ...] = ()
+    by: str = ""
+    failures: tuple[str, ...] = ()
+
+
+def relevance_by_models(
+    cross_encoder: CrossEncoder,
+    question: str,
+    texts: Sequence[str],
+    leads: Callable[[], list[float | None] | None],
+    weights: Mapping[str, float],
+) -> Relevance:
+    """Measure relevance by the cross-encoder, else by `leads` of cosines (None without vectors).
+
+    If a model fails, the next one is used.
+    """
+    failures: list[str] = []
+    try:
+        if texts and cross_encoder.configured and (scored := cross_encoder.scores(question, texts)):
+            by, scores = scored
+            return Relevance(tuple(map(sigmoid, scores) if cross_encoder.gives_raw_scores else scores), by)
+    except ResourceError as error:
+        failures.append(one_line(str(error)))
+    try:
+        if texts and (found := leads()) is not None:
+            by_lead = (0.0 if lead is None else likelihood(weights, {"lead": lead}) for lead in found)
+            return Relevance(tuple(by_lead), "cosine", tuple(failures))
+    except ResourceError as error:
+        failures.append(one_line(str(error)))
+    return Relevance(failures=tuple(failures))
+
+
+def leads_of(cosines: Iterable[float | None], baseline: float) -> list[float | None]:
+    """Return the lead of each cosine over a baseline: (cosine - baseline) / (1 - baseline)."""
+    above = max(1 - baseline, 1e-6)
+    return [None if cosine is None else (cosine - baseline) / above for cosine in cosines]
 
 
 def relevance(

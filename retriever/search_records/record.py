@@ -88,6 +88,11 @@ class SearchRecord:
         return request if weight is None else replace(request, title_weight=float(weight))
 
     @property
+    def index(self) -> str:
+        """The name of the index."""
+        return str(self.record["index"]["name"])
+
+    @property
     def titles(self) -> dict[str, str]:
         """The titles of the papers found, by doc_id, in the order of the hits."""
         return {hit["doc_id"]: hit.get("title", "") for hit in self.record["hits"]}

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from base.documents.blocks import Block, Document, Heading, Table, plain, table
+from base.documents.blocks import Block, Heading, Table, plain, table
 from base.documents.formats import DOCUMENT_FORMATS
 from base.errors import InvalidCall
 from indexer.corpora.papers import language_of
@@ -75,7 +75,11 @@ FORMS = {".json": "json", ".md": "markdown", ".docx": "docx"}
 
 def written(search: SearchRecord, form: str) -> bytes:
     """Return a record as JSON, or as a document, markdown or docx, in the language of the question."""
-    return search.as_json() if form == "json" else DOCUMENT_FORMATS[form].encoded(report_of(search))
+    if form == "json":
+        return search.as_json()
+    korean = language_of(search.record["request"]["question"]) == "ko"
+    words = {key: texts[0 if korean else 1] for key, texts in WORDS.items()}
+    return DOCUMENT_FORMATS[form].encoded(tuple(_blocks(search.record, words)))
 
 
 def form_of(path: Path) -> str:
@@ -83,13 +87,6 @@ def form_of(path: Path) -> str:
     if form := FORMS.get(path.suffix.lower()):
         return form
     raise InvalidCall(f"a record of a search is a file {', '.join(FORMS)}, not {path.name!r}")
-
-
-def report_of(search: SearchRecord) -> Document:
-    """Return a record as a document, in the language of its question."""
-    korean = language_of(search.record["request"]["question"]) == "ko"
-    words = {key: texts[0 if korean else 1] for key, texts in WORDS.items()}
-    return tuple(_blocks(search.record, words))
 
 
 def _blocks(record: dict[str, Any], words: Words) -> Iterator[Block]:

@@ -5,18 +5,17 @@ is analysed here.
 """
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from base.notes import Note
 from indexer.analysis import Analyzer
 from indexer.encoders import Stored
 from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import LexiconBuilder
-from indexer.vectors.spool import text_to_encode, vector_key
 from retriever.engines import Engine, EngineHit, NumberedRows
 from retriever.engines.term_statistics import TermStatistics
 from retriever.errors import SourceFailed
@@ -34,10 +33,8 @@ from retriever.sources.merging import (
 )
 from retriever.sources.pool import Found, Pool
 
-if TYPE_CHECKING:
-    from retriever.sources.gathered import PassageVectors
-
 T = TypeVar("T")
+Encode = Callable[[Sequence[StoredPassage]], tuple[Mapping[str, Stored], str]]
 ASSUMED_TOTAL = 1_000_000  # papers if no source reports its number
 ASSUMED_SHARE = 0.001  # of these that contain a word that no source counts
 MAX_COUNTED = 64  # words of a call whose frequencies are requested from sources
@@ -55,7 +52,7 @@ class SourcesEngine(Engine):
         loop: asyncio.AbstractEventLoop,
         total: int,
         analyzer: Analyzer,
-        vectors: "PassageVectors | None",
+        encode: Encode | None,
     ) -> None:
         """Take open sources, which the caller closes, in order of preference of their records.
 
@@ -63,18 +60,16 @@ class SourcesEngine(Engine):
             loop: the running event loop of the sources.
             total: papers of the sources that count them, 0 if no source does.
             analyzer: for the pool's passages.
-            vectors: the encoder of passages, None for no vectors.
+            encode: gives vectors of passages by id, and the reason if some are missing; None for no vectors.
         """
         self._sources = sources
         self._counts, self._total = total > 0, total or ASSUMED_TOTAL
-        self._analyzer, self._vectors = analyzer, vectors
+        self._analyzer, self._encode = analyzer, encode
         self._pool, self._lexicon = Pool(), LexiconBuilder()
         self._counted: dict[str, int] = {}
         self._written: dict[str, str] = {}  # the first written form of each token
-        self._absent: set[str] = set()  # ids that no source knows
         self._gathering, self._loop = RLock(), loop
         self._notes: dict[str, None] = {}
-        self._failure: SourceFailed | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -101,27 +96,18 @@ class SourcesEngine(Engine):
         """
         del read, collapse  # each paper comes once anyway
         sent = Filters(filters.years or filters.years_if_known, lang=filters.lang, journal=filters.journal)
-        wanted: dict[Query, int] = {}
-        for query, k in queries:
-            wanted[query] = max(k, wanted.get(query, 0))
         with self._gathering:
-            if self._failure:  # concurrent queries would fail in the same way
-                raise self._failure
-            known = {query: self._pool.found.get((query, sent)) for query in wanted}
-            new = [
-                (query, k)
-                for query, k in wanted.items()
-                if looks_for_words(query) and not ((found := known[query]) and found.serves(k))
-            ]
+            new: dict[Query, int] = {}
+            for query, k in queries:
+                found = self._pool.found.get((query, sent))
+                if looks_for_words(query) and not (found and found.serves(k)):
+                    new[query] = max(k, new.get(query, 0))
             if new:
-                self._gather(new, sent)
+                self._gather(list(new.items()), sent)
             pool = self._pool
         asked = [(query, k, pool.found.get((query, sent))) for query, k in queries]
-        statistics = TermStatistics(
-            self._total,
-            self._frequencies([token for query in wanted for token in searched_tokens(query)]),
-            self.average_length,
-        )
+        tokens = [token for query, _ in queries for token in searched_tokens(query)]
+        statistics = TermStatistics(self._total, self._frequencies(tokens), self.average_length)
         return pool.search(asked, filters, statistics)
 
     def _gather(self, queries: Sequence[tuple[Query, int]], filters: Filters) -> None:
@@ -132,11 +118,7 @@ class SourcesEngine(Engine):
             return replace(word, text=self._written.get(word.text, word.text)) if is_token else word
 
         asked = [(with_words(query, as_written), k) for query, k in queries]
-        try:
-            merged, notes = self._wait(search_sources(self._sources, asked, filters, self._pool.papers))
-        except SourceFailed as error:
-            self._failure = error
-            raise
+        merged, notes = self._wait(search_sources(self._sources, asked, filters, self._pool.papers))
         self._notes |= dict.fromkeys(notes)
         lists = zip(queries, merged.found, strict=True)
         found = {(query, filters): Found(ranked, k) for (query, k), ranked in lists}
@@ -151,13 +133,10 @@ class SourcesEngine(Engine):
         new = [merged.record() for paper_id, merged in papers.items() if paper_id not in before.firsts]
         if new:
             pool = pool.with_passages(new, self._analyzer, self._lexicon)
-            if self._vectors:
-                passages = pool.passages[len(before.passages) :]
-                encoded, failure = self._vectors.of(passages)
+            if self._encode:
+                encoded, failure = self._encode(pool.passages[len(before.passages) :])
                 self._notes |= dict.fromkeys([failure] if failure else [])
-                keys = {passage.passage_id: vector_key(text_to_encode(passage)) for passage in passages}
-                vectors = {name: encoded[key] for name, key in keys.items() if key in encoded}
-                pool = replace(pool, vectors={**pool.vectors, **vectors})
+                pool = replace(pool, vectors={**pool.vectors, **encoded})
         self._pool = pool
 
     def document_frequencies(self, tokens: Iterable[str], texts: Iterable[str] = ()) -> dict[str, int]:
@@ -201,7 +180,7 @@ class SourcesEngine(Engine):
         """
         wanted = dict.fromkeys(doc_ids)
         with self._gathering:
-            if unknown := wanted.keys() - self._pool.papers.keys() - self._absent:
+            if unknown := wanted.keys() - self._pool.papers.keys():
                 self._fetch(sorted(unknown))
         pool = self._pool
         passages = {name: pool.passages[pool.by_id[name]] for name in passage_ids if name in pool.by_id}
@@ -220,7 +199,6 @@ class SourcesEngine(Engine):
         self._notes |= dict.fromkeys(given.failures)
         merged = merge(given.answers, self._pool.papers, several=several)
         self._grow(merged.papers)
-        self._absent |= {doc_id for doc_id in doc_ids if doc_id not in merged.papers}
 
     def add(self, papers: Mapping[str, MergedPaper]) -> None:
         """Add papers with known records to the pool; papers already there are unchanged."""

@@ -5,9 +5,10 @@ Passages are encoded for a question (SHRAG, eq. 4), and the vectors of the last 
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing, suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,7 +18,7 @@ from base.untrusted import one_line
 from indexer.analysis import make_analyzer
 from indexer.encoders import Encoder, Stored, VectorFingerprint
 from indexer.encoders.rounding import to_storage
-from indexer.errors import IndexNotWritten
+from indexer.errors import EncoderUnusable, IndexNotWritten
 from indexer.files.schema import StoredPassage
 from indexer.files.sums import sum_of
 from indexer.glossary.given import GENERAL, GivenPairs
@@ -29,7 +30,7 @@ from indexer.versions.manifest import Manifest, lexical_fingerprint
 from indexer.versions.store import Pointer
 from retriever.errors import SourceFailed
 from retriever.index import SearchIndex
-from retriever.opening.models import Models, QuestionVectors, TextEncoder
+from retriever.opening.models import Models
 from retriever.opening.synonyms import read_synonyms
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.configuration import DeclaredSource, read_declared
@@ -58,61 +59,48 @@ def general_glossary(otherwise: Path) -> Path:
     return otherwise / name
 
 
-class PassageVectors:
-    """Vectors of the passages of sources, comparable with question vectors."""
+class SharedModels(Models):
+    """Resources shared by indexes over sources: models of the settings, vectors of passages, synonyms."""
 
-    def __init__(
-        self, fingerprint: VectorFingerprint, encoder: TextEncoder, questions: QuestionVectors
-    ) -> None:
-        """Take the encoder, which the caller closes, its fingerprint, and the vectors of questions."""
-        self.fingerprint, self.questions = fingerprint, questions
-        self._encoder = encoder
-        self._known: dict[bytes, Stored] = {}  # by the hash of the text
+    def __init__(self, settings: IndexerSettings, synonyms: Path | None = None) -> None:
+        super().__init__(settings)
+        self.synonyms = synonyms
+        self._known: dict[bytes, Stored] = {}  # vectors by the hash of the text
 
-    def of(self, passages: Sequence[StoredPassage]) -> tuple[Mapping[bytes, Stored], str]:
-        """Return vectors by the hash of the passage's text, and the reason if some are missing, else ""."""
-        texts = {vector_key(text): text for passage in passages if (text := text_to_encode(passage))}
-        known = {name: self._known[name] for name in texts if name in self._known}
-        missing = {name: text for name, text in texts.items() if name not in known}
-        if not missing:
-            return known, ""
+    def fingerprint(self) -> VectorFingerprint | None:
+        """Return the fingerprint of the encoder, None without one; ResourceError if it cannot be used."""
+        if not self.encoder.configured:
+            return None
+        try:
+            return self.encoder.run(lambda encoder: encoder.fingerprint)
+        except ResourceError as error:
+            raise EncoderUnusable(f"passages get no vectors: {one_line(str(error))}") from None
+
+    def encoded(
+        self, passages: Sequence[StoredPassage], fingerprint: VectorFingerprint
+    ) -> tuple[dict[str, Stored], str]:
+        """Return vectors of passages by id, and the reason if some are missing, else ""."""
+        texts = {passage.passage_id: text_to_encode(passage) for passage in passages}
+        keys = {passage_id: vector_key(text) for passage_id, text in texts.items() if text}
+        missing = {key: texts[name] for name, key in keys.items() if key not in self._known}
+        known, failure = self._known, ""
 
         def encode(encoder: Encoder) -> dict[bytes, Stored] | ResourceError:
             try:
                 encoded = encoder.encode_passages(list(missing.values()))
             except ResourceError as error:  # questions can still be encoded
                 return error
-            return dict(zip(missing, to_storage(encoded, self.fingerprint.storage), strict=True))
+            return dict(zip(missing, to_storage(encoded, fingerprint.storage), strict=True))
 
         try:
-            new = self._encoder.run(encode) or {}
+            new = (self.encoder.run(encode) or {}) if missing else {}
         except ResourceError as error:
             new = error
         if isinstance(new, ResourceError):
-            return known, f"passages were not encoded: {one_line(str(new))}"
-        kept = {} if len(self._known) + len(new) > MOST_VECTORS else self._known
-        self._known = {**kept, **new}
-        return known | new, ""
-
-
-class SharedModels(Models):
-    """Resources shared by indexes over sources: the models of the settings, and synonyms."""
-
-    def __init__(self, settings: IndexerSettings, synonyms: Path | None = None) -> None:
-        super().__init__(settings)
-        self.synonyms = synonyms
-        self._passages: PassageVectors | None = None
-
-    def passages(self) -> tuple[PassageVectors | None, str]:
-        """Return the vectors of passages, and the reason if a configured encoder cannot be used."""
-        if self._passages is None and self.encoder.configured:
-            try:
-                fingerprint = self.encoder.run(lambda encoder: encoder.fingerprint)
-            except ResourceError as error:
-                return None, f"passages get no vectors: {one_line(str(error))}"
-            if fingerprint:
-                self._passages = PassageVectors(fingerprint, self.encoder, self.vectors(fingerprint))
-        return self._passages, ""
+            new, failure = {}, f"passages were not encoded: {one_line(str(new))}"
+        self._known = {**({} if len(known) + len(new) > MOST_VECTORS else known), **new}
+        known = known | new
+        return {name: known[key] for name, key in keys.items() if key in known}, failure
 
 
 @asynccontextmanager
@@ -161,7 +149,11 @@ async def index_of_sources(
         analyzer = make_analyzer(ANALYZER, DECOMPOUND)
         glossary_path = await asyncio.to_thread(general_glossary, folder)
         alike = await asyncio.to_thread(read_synonyms, models.synonyms, analyzer) if models.synonyms else None
-        vectors, failure = await asyncio.to_thread(models.passages)
+        fingerprint, failure = None, ""
+        try:
+            fingerprint = await asyncio.to_thread(models.fingerprint)
+        except ResourceError as error:
+            failure = str(error)
         total = 0
         with suppress(SourceFailed):  # the search reports it
             _, total = await summed_frequencies(sources, ())
@@ -170,12 +162,12 @@ async def index_of_sources(
             loop=asyncio.get_running_loop(),
             total=total,
             analyzer=analyzer,
-            vectors=vectors,
+            encode=partial(models.encoded, fingerprint=fingerprint) if fingerprint else None,
         )
         glossary = opened.enter_context(Glossary.open(glossary_path))
         index = SearchIndex(
             Pointer(0, "sources"),
-            _manifest(sources, vectors.fingerprint if vectors else None),
+            _manifest(sources, fingerprint),
             engine,
             analyzer,
             glossary,

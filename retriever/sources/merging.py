@@ -24,18 +24,7 @@ from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
 from retriever.sources import LinkedPapers, Source, SourceAnswer
 
-FILLED = (
-    "abstract",
-    "title2",
-    "abstract2",
-    "authors",
-    "year",
-    "journal",
-    "publisher",
-    "keywords",
-    "doi",
-    "url",
-)
+FILLED = "abstract title2 abstract2 authors year journal publisher keywords doi url".split()
 FOUND_IN = "found_in"  # key of a merged record: its sources, and its id in each
 
 SILENT_SHARE = 0.3  # of the time limit: a source that fails after longer is not asked again

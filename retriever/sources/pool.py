@@ -50,22 +50,20 @@ class Pool:
     papers: Mapping[str, MergedPaper] = field(default_factory=dict)
     found: Mapping[Sent, Found] = field(default_factory=dict)
     passages: tuple[StoredPassage, ...] = ()
-    rows: tuple[bytes, ...] = ()
     read: NumberedRows = field(default_factory=no_rows)
     vectors: Mapping[str, Stored] = field(default_factory=dict)  # by passage_id
 
     def with_passages(self, papers: Iterable[Paper], analyzer: Analyzer, lexicon: LexiconBuilder) -> "Pool":
         """Return the pool with the passages of more papers, whose terms are numbered in the lexicon."""
-        passages, rows, counts = [*self.passages], [*self.rows], TokenCounts()
+        passages, counts = [*self.passages], TokenCounts()
         for passage in (passage for paper in papers for passage in stored_passages(paper, "paper")):
             analysed = AnalysedPassage.of(passage.title, passage.text, passage.title2, analyzer)
-            passages.append(replace(passage, tokens=analysed.tokens))
-            rows.append(packed_row(passage, analysed, lexicon))
-        for row in rows:
-            counts.add(row)
+            row = packed_row(passage, analysed, lexicon)
+            passages.append(replace(passage, tokens=analysed.tokens, row=row))
+        for passage in passages:
+            counts.add(passage.row)
         known = Lexicon(lexicon_bytes(lexicon.terms, counts))
-        read = numbered_rows(tuple(passage.passage_id for passage in passages), PassageRows.of(rows), known)
-        return replace(self, passages=tuple(passages), rows=tuple(rows), read=read)
+        return replace(self, passages=tuple(passages), read=_rows(passages, known))
 
     @cached_property
     def by_id(self) -> Mapping[str, int]:
@@ -79,9 +77,8 @@ class Pool:
 
     def rows_of(self, passage_ids: Sequence[str]) -> NumberedRows:
         """Return the rows of passages; unknown ids are left out."""
-        ids = tuple(passage_id for passage_id in passage_ids if passage_id in self.by_id)
-        rows = PassageRows.of([self.rows[self.by_id[passage_id]] for passage_id in ids])
-        return numbered_rows(ids, rows, self.read.lexicon)
+        known = [self.passages[self.by_id[name]] for name in passage_ids if name in self.by_id]
+        return _rows(known, self.read.lexicon)
 
     def search(
         self, queries: Sequence[tuple[Query, int, Found | None]], filters: Filters, statistics: TermStatistics
@@ -188,6 +185,11 @@ class Matching:
         for others in unwanted:
             matched = matched & others
         return matched, sum((scores for _, scores in wanted), np.zeros(len(self._passages))) * matched
+
+
+def _rows(passages: Sequence[StoredPassage], lexicon: Lexicon) -> NumberedRows:
+    ids, rows = [passage.passage_id for passage in passages], [passage.row for passage in passages]
+    return numbered_rows(tuple(ids), PassageRows.of(rows), lexicon)
 
 
 def _tokens(word: Term | Phrase) -> Sequence[str]:

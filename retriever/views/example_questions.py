@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from indexer.corpora.papers import language_of
 from indexer.files.schema import StoredPassage
-from retriever.index import OpenIndex, SearchIndex
+from retriever.index import SearchIndex
 from retriever.queries.boolean import EVERYTHING, Exact, Query, Range
 from retriever.queries.filters import Filters
 
@@ -40,24 +40,20 @@ SUBTITLE = re.compile(r" ?[:：—–] .*| - .*| ?[(\[（].*")
 _OF_INDEX: WeakKeyDictionary[SearchIndex, dict[InterfaceLanguage, tuple[str, ...]]] = WeakKeyDictionary()
 
 
-async def example_questions(index: OpenIndex, language: InterfaceLanguage) -> tuple[str, ...]:
+def example_questions(index: SearchIndex, language: InterfaceLanguage) -> tuple[str, ...]:
     """Return at most three questions for the index, always the same for one version.
 
     They are made from titles without subtitles, questions first, in the interface's language if the index
     contains any.
     """
-
-    def of_version(version: SearchIndex) -> tuple[str, ...]:
-        known = _OF_INDEX.setdefault(version, {})
-        if language not in known:
-            # The title of an article may be one word.
-            short = SHORT_TITLE if version.manifest.unit == "paper" else 0
-            topics = [_topic_of(paper.title) for paper in _sample(version, language)]
-            topics.sort(key=lambda topic: (len(topic.split()) <= short, not topic.endswith("?")))
-            known[language] = tuple(map(_example, _distinct(topics), range(QUESTIONS)))
-        return known[language]
-
-    return await index.run(of_version)
+    known = _OF_INDEX.setdefault(index, {})
+    if language not in known:
+        # The title of an article may be one word.
+        short = SHORT_TITLE if index.manifest.unit == "paper" else 0
+        topics = [_topic_of(paper.title) for paper in _sample(index, language)]
+        topics.sort(key=lambda topic: (len(topic.split()) <= short, not topic.endswith("?")))
+        known[language] = tuple(map(_example, _distinct(topics), range(QUESTIONS)))
+    return known[language]
 
 
 def _example(topic: str, place: int) -> str:

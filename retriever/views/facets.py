@@ -11,14 +11,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, get_args
 from weakref import WeakKeyDictionary
 
 from pydantic import Field, PlainSerializer
 from typing_extensions import TypedDict
 
 from base.records import Recordable
-from retriever.index import OpenIndex, SearchIndex
+from retriever.index import SearchIndex
 from retriever.queries.boolean import EVERYTHING, Query
 from retriever.queries.filters import Filters
 from retriever.request import SearchRequest
@@ -28,6 +28,7 @@ from retriever.stages.paper_sets import query_for_papers
 
 FacetField = Literal["year", "lang", "journal", "authors", "type"]
 Value = str | int
+Counts = dict[FacetField, Mapping[Value | None, int]]  # None counts papers without a value
 FIELDS: tuple[FacetField, ...] = get_args(FacetField)
 
 # The value of papers without one.
@@ -74,21 +75,10 @@ class Facets(Recordable):
     version: int
 
 
-class FacetCounts(NamedTuple):
-    """The number of papers, and the numbers by value of a field; the value None counts papers without any.
-
-    `exact` is false if the counts are estimates, or if a field has more values than are counted.
-    """
-
-    papers: int
-    values: Mapping[FacetField, Mapping[Value | None, int]]
-    exact: bool
-
-
 _OF_INDEX: WeakKeyDictionary[SearchIndex, Facets] = WeakKeyDictionary()
 
 
-async def facets(index: OpenIndex, request: SearchRequest | None, settings: RetrieverSettings) -> Facets:
+def facets(index: SearchIndex, request: SearchRequest | None, settings: RetrieverSettings) -> Facets:
     """Count the papers of a search, or all papers of the index, by their fields.
 
     The whole index is counted once per version. At most 20 values of a field are returned, but all years.
@@ -98,18 +88,10 @@ async def facets(index: OpenIndex, request: SearchRequest | None, settings: Retr
     Raises:
         RetrieverError: a question, expression, method or filter that cannot be used.
     """
-
-    def of_version(version: SearchIndex) -> Facets:
-        if request is not None:
-            return _of_search(version, request, settings)
-        if version not in _OF_INDEX:
-            _OF_INDEX[version] = _facets(version, EVERYTHING, Filters())
-        return _OF_INDEX[version]
-
-    return await index.run(of_version)
-
-
-def _of_search(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> Facets:
+    if request is None:
+        if index not in _OF_INDEX:
+            _OF_INDEX[index] = _facets(index, EVERYTHING, Filters())
+        return _OF_INDEX[index]
     context = open_search(index, request, settings)
     stages = run_stages(context, upto="plan")
     query = stages.main_query(title_weight=settings.title_weight)
@@ -126,11 +108,11 @@ def _facets(index: SearchIndex, query: Query, filters: Filters) -> Facets:
         others = filters.without_filter("author" if field == "authors" else field)
         by_filters.setdefault(others, []).append(field)
     counts = [_count(index, query, others, of) for others, of in by_filters.items()]
-    found = {field: _facet(field, values) for count in counts for field, values in count.values.items()}
+    found = {field: _facet(field, of) for _, values, _ in counts for field, of in values.items()}
     return Facets(
-        counts[0].papers,
+        counts[0][0],
         {field: found[field] for field in FIELDS},
-        exact=all(count.exact for count in counts),
+        exact=all(exact for _, _, exact in counts),
         version=index.manifest.version,
     )
 
@@ -147,8 +129,10 @@ def _facet(field: FacetField, counts: Mapping[Value | None, int]) -> Facet:
     return Facet((*shown, *without), len(having) - len(shown))
 
 
-def _count(index: SearchIndex, query: Query, filters: Filters, fields: Sequence[FacetField]) -> FacetCounts:
-    """Count the papers of the passages that a query matches.
+def _count(
+    index: SearchIndex, query: Query, filters: Filters, fields: Sequence[FacetField]
+) -> tuple[int, Counts, bool]:
+    """Count the papers of the passages that a query matches; False if the counts are estimates.
 
     If each paper has one passage, passages are counted. Otherwise the papers of up to 2,000 passages are
     counted exactly, and more are estimated (HyperLogLog++; most counts within 3 %).
@@ -158,11 +142,11 @@ def _count(index: SearchIndex, query: Query, filters: Filters, fields: Sequence[
     if index.manifest.papers == index.manifest.passages:
         answer = aggregate(_by_value(fields, {}, MOST_COUNTED))
         whole = not any(answer[field]["sum_other_doc_count"] for field in fields)
-        return FacetCounts(passages, _values(answer, fields), whole)
+        return passages, _values(answer, fields), whole
     estimates = {"papers": {"cardinality": {"field": "doc_id"}}}
     if passages > EXACT_UP_TO:
         answer = aggregate(estimates | _by_value(fields, estimates, MOST_ESTIMATED))
-        return FacetCounts(round(answer["papers"]["value"]), _values(answer, fields), exact=False)
+        return round(answer["papers"]["value"]), _values(answer, fields), False
     several = [field for field in fields if field in SEVERAL_VALUES]
     single = [field for field in fields if field not in SEVERAL_VALUES]
     sources = [{name: {"terms": {"field": name, "missing_bucket": True}}} for name in ("doc_id", *single)]
@@ -172,7 +156,7 @@ def _count(index: SearchIndex, query: Query, filters: Filters, fields: Sequence[
     values = _values(answer, several)
     for field in single:
         values[field] = Counter(value for _, value in {(key["doc_id"], key[field]) for key in keys})
-    return FacetCounts(len({key["doc_id"] for key in keys}), values, exact=True)
+    return len({key["doc_id"] for key in keys}), values, True
 
 
 def _by_value(fields: Iterable[FacetField], papers: Mapping[str, Any], size: int) -> dict[str, Any]:
@@ -186,9 +170,7 @@ def _by_value(fields: Iterable[FacetField], papers: Mapping[str, Any], size: int
     }
 
 
-def _values(
-    answer: Mapping[str, Any], fields: Iterable[FacetField]
-) -> dict[FacetField, Mapping[Value | None, int]]:
+def _values(answer: Mapping[str, Any], fields: Iterable[FacetField]) -> Counts:
     """Return the number of papers of each value: the estimate of its bucket, or the number of passages."""
 
     def papers(bucket: Mapping[str, Any]) -> int:

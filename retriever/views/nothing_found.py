@@ -6,7 +6,7 @@ from typing import Literal
 
 from base.records import Recordable
 from retriever.engines.term_statistics import term_statistics
-from retriever.index import OpenIndex, SearchIndex
+from retriever.index import SearchIndex
 from retriever.queries.boolean import And, Or, Phrase, Query, Term, or_query
 from retriever.queries.filters import FIELDS_OF_FILTER, FilterName, Filters
 from retriever.queries.keywords import translations, words_of
@@ -62,44 +62,36 @@ class NothingFound(Recordable):
     version: int
 
 
-async def nothing_found(
-    index: OpenIndex, request: SearchRequest, settings: RetrieverSettings
-) -> NothingFound:
+def nothing_found(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> NothingFound:
     """Explain why a search finds nothing: unknown words, filters that exclude everything, possible words.
 
     Raises:
         RetrieverError: a question, expression, method or filter that cannot be used.
     """
-
-    def of_version(version: SearchIndex) -> NothingFound:
-        context = open_search(version, request, settings)
-        stages = run_stages(context, upto="plan")
-        question = stages.question or Question(request.question)
-        query = stages.main_query(title_weight=settings.title_weight)
-        if query is None:
-            return NothingFound("nothing to search for", (), (), 0, (), version.manifest.version)
-        unknown = _unknown(version, question, query)
-        filters = in_years(context, stages).request.filters
-        less = {name: filters.without_filter(name) for name in FIELDS_OF_FILTER}
-        less = {name: fewer for name, fewer in less.items() if fewer != filters}
-        sent = query_for_papers(version, query)
-        whole, narrowed, *without = version.engine.counts(
-            [(sent, each) for each in (Filters(), filters, *less.values())]
-        )
-        effects = tuple(
-            WithoutFilter(name, count) for name, count in zip(less, without, strict=True) if count
-        )
-        planned = stages.plan and stages.plan.names
-        reasons: dict[Reason, bool] = {
-            "all queries left out": not planned,
-            "filters": whole > 0 and not narrowed,
-            "unknown words": bool(unknown),
-        }
-        reason: Reason = next((name for name, applies in reasons.items() if applies), "no match")
-        others = _other_words(version, question, replace(filters, lang=None))
-        return NothingFound(reason, unknown, effects, whole, others, version.manifest.version)
-
-    return await index.run(of_version)
+    context = open_search(index, request, settings)
+    stages = run_stages(context, upto="plan")
+    question = stages.question or Question(request.question)
+    query = stages.main_query(title_weight=settings.title_weight)
+    if query is None:
+        return NothingFound("nothing to search for", (), (), 0, (), index.manifest.version)
+    unknown = _unknown(index, question, query)
+    filters = in_years(context, stages).request.filters
+    less = {name: filters.without_filter(name) for name in FIELDS_OF_FILTER}
+    less = {name: fewer for name, fewer in less.items() if fewer != filters}
+    sent = query_for_papers(index, query)
+    whole, narrowed, *without = index.engine.counts(
+        [(sent, each) for each in (Filters(), filters, *less.values())]
+    )
+    effects = tuple(WithoutFilter(name, count) for name, count in zip(less, without, strict=True) if count)
+    planned = stages.plan and stages.plan.names
+    reasons: dict[Reason, bool] = {
+        "all queries left out": not planned,
+        "filters": whole > 0 and not narrowed,
+        "unknown words": bool(unknown),
+    }
+    reason: Reason = next((name for name, applies in reasons.items() if applies), "no match")
+    others = _other_words(index, question, replace(filters, lang=None))
+    return NothingFound(reason, unknown, effects, whole, others, index.manifest.version)
 
 
 def _words_of_clauses(query: Query) -> Iterator[tuple[str, tuple[str, ...]]]:

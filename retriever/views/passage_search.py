@@ -54,7 +54,9 @@ def search_passages(
     if missing > 0:
         more = _search(index, replace(request, k=request.k + len(found.hits)), settings)
         others = [hit for hit in more.hits if hit.doc_id != topic.doc_id][:missing]
-        found = with_hits(found, _behind(found.hits, others))
+        above = others[0].score - found.hits[-1].score if found.hits and others else 0.0
+        lower = [replace(hit, score=round(hit.score - max(0.0, above), 6)) for hit in others]
+        found = with_hits(found, [*found.hits, *lower])
     return _under(name, request.question, found)
 
 
@@ -102,12 +104,6 @@ def _ranked_passages(context: SearchContext, stages: Stages) -> SearchResult:
     if terms and terms.exclusions and hits:
         ranking = apply_exclusions(context, terms, ranking)
     return present(context, replace(stages, ranking=ranking))
-
-
-def _behind(first: Sequence[Hit], others: Sequence[Hit]) -> list[Hit]:
-    """Append hits to others, and lower their scores accordingly."""
-    above = max(0.0, others[0].score - first[-1].score) if first and others else 0.0
-    return [*first, *(replace(hit, score=round(hit.score - above, 6)) for hit in others)]
 
 
 def _under(name: str, text: str, result: SearchResult) -> SearchResult:

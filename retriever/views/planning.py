@@ -7,11 +7,11 @@ from pydantic import Field, computed_field
 
 from base.notes import NoteCodes, note_codes
 from base.records import Recordable
-from retriever.index import OpenIndex, SearchIndex
+from retriever.index import SearchIndex
 from retriever.queries.boolean import describe
 from retriever.queries.keywords import ShownKeyword
 from retriever.request import SearchRequest
-from retriever.search import Stages, open_search, run_stages
+from retriever.search import open_search, run_stages
 from retriever.settings import RetrieverSettings
 from retriever.stages.hits import PlannedQuery
 from retriever.stages.stages import Stage
@@ -41,26 +41,20 @@ class PlannedSearch(ChosenKeywords):
     queries: tuple[PlannedQuery, ...]
 
 
-async def plan_search(
-    index: OpenIndex, request: SearchRequest, settings: RetrieverSettings, *, upto: Stage = "plan"
+def plan_search(
+    index: SearchIndex, request: SearchRequest, settings: RetrieverSettings, *, upto: Stage = "plan"
 ) -> ChosenKeywords:
     """Run the stages of a search before the engine is called; up to "plan" a PlannedSearch.
 
     Raises:
         RetrieverError: a question, expression, method or filter that cannot be used.
     """
-
-    def of_version(version: SearchIndex) -> ChosenKeywords:
-        context = open_search(version, request, settings)
-        stages = run_stages(context, Stages(), upto=upto)
-        terms, notes = stages.terms, tuple(context.recorder.notes)
-        strategy, keywords = (terms.strategy, terms.keywords) if terms else (None, ())
-        chosen = request.question, strategy, keywords, notes
-        if upto == "terms":
-            return ChosenKeywords(*chosen)
-        named = stages.plan.queries if stages.plan else ()
-        return PlannedSearch(
-            *chosen, tuple(PlannedQuery(query.name, describe(query.query)) for query in named)
-        )
-
-    return await index.run(of_version)
+    context = open_search(index, request, settings)
+    stages = run_stages(context, upto=upto)
+    terms, notes = stages.terms, tuple(context.recorder.notes)
+    strategy, keywords = (terms.strategy, terms.keywords) if terms else (None, ())
+    if upto == "terms":
+        return ChosenKeywords(request.question, strategy, keywords, notes)
+    named = stages.plan.queries if stages.plan else ()
+    queries = tuple(PlannedQuery(query.name, describe(query.query)) for query in named)
+    return PlannedSearch(request.question, strategy, keywords, notes, queries)

@@ -241,15 +241,15 @@ async def search(context: ToolContext, given: SearchArguments) -> tuple[SearchRe
 async def _page(index: OpenIndex, given: str) -> PaperPage:
     """Read a paper by its id, or by the id of one of its passages."""
     try:
-        return await paper_page(index, given, passages=MOST_PASSAGES, related=1, similar=1)
+        return await index.run(paper_page, given, passages=MOST_PASSAGES, related=1, similar=1)
     except UnknownPaper:
         try:
-            found = await passage(index, given)
+            found = await index.run(passage, given)
         except UnknownPassage:
             found = None
-        if found is None or found.paper.doc_id == given:
+        if found is None or found.doc_id == given:
             raise
-    return await paper_page(index, found.paper.doc_id, passages=MOST_PASSAGES, related=1, similar=1)
+    return await index.run(paper_page, found.doc_id, passages=MOST_PASSAGES, related=1, similar=1)
 
 
 async def _paper_of_source(given: str, name: str, own: str, context: ToolContext) -> FetchedPaper:

@@ -108,7 +108,8 @@ async def examples(
 ) -> Annotated[Examples, Shaped(Examples)]:
     """Return three questions, always the same ones for a version of the index."""
     name = await services.indexes.chosen(index)
-    return {"index": name, "questions": list(await example_questions(await services.indexes.get(name), lang))}
+    opened = await services.indexes.get(name)
+    return {"index": name, "questions": list(await opened.run(example_questions, lang))}
 
 
 class Source(TypedDict):

@@ -55,7 +55,8 @@ async def paper(
 ) -> Annotated[dict[str, Any], Shaped(OfIndex, PaperPage, name="Paper")]:
     """Return a paper's record and passages, what it cites, what cites it, and similar papers."""
     name = await services.indexes.chosen(index)
-    return {"index": name, **(await paper_page(await services.indexes.get(name), doc_id)).as_record()}
+    page = await (await services.indexes.get(name)).run(paper_page, doc_id)
+    return {"index": name, **page.as_record()}
 
 
 @router.get("/api/v1/passages/{passage_id:path}", tags=["papers"])
@@ -67,7 +68,7 @@ async def passage(
 ) -> Annotated[dict[str, Any], Shaped(OfIndex, PaperPassage, name="PassageOfPaper")]:
     """Return a passage with its paper's record."""
     name = await services.indexes.chosen(index)
-    found = await passage_with_paper(await services.indexes.get(name), passage_id)
+    found = await (await services.indexes.get(name)).run(passage_with_paper, passage_id)
     return {"index": name, **found.as_record()}
 
 
@@ -83,7 +84,7 @@ async def page_of_paper(
         name = await services.indexes.chosen(index)
         opened = await services.indexes.get(name)
         try:
-            page = (await paper_page(opened, doc_id)).as_record()
+            page = (await opened.run(paper_page, doc_id)).as_record()
         except UnknownPaper:
             if address := await _address_of_doi(services, doc_id, [name]):
                 return RedirectResponse(address, 302)

@@ -93,7 +93,7 @@ async def _counts(request: Request, asked: AskedSearch) -> dict[str, Any] | None
 
 async def counted(asked: AskedSearch, matching: SearchRequest | None) -> dict[str, Any]:
     """Count the papers of an index that match a search, or all of its papers."""
-    return (await facets(asked.of.opened, matching, asked.services.settings.retriever)).as_record()
+    return (await asked.of.opened.run(facets, matching, asked.services.settings.retriever)).as_record()
 
 
 async def found(asked: AskedSearch, result: SearchResult, manifest: Manifest) -> dict[str, Any]:
@@ -103,7 +103,7 @@ async def found(asked: AskedSearch, result: SearchResult, manifest: Manifest) ->
     if result.listed or of.sources:
         hits = zip(record["hits"], result.listed, strict=True)
         return record | {"hits": [shown | {"coins": coins({**hit.paper, **shown})} for shown, hit in hits]}
-    why = await nothing_found(of.opened, asked.request, asked.services.settings.retriever)
+    why = await of.opened.run(nothing_found, asked.request, asked.services.settings.retriever)
     return record | {"nothing_found": why.as_record()}
 
 
@@ -120,7 +120,7 @@ async def explain_rank(request: Request, call: ExplainedSearch, services: Shared
     """Explain a passage's score, part by part and term by term."""
     async with admitted_search(request, services, call) as asked:
         settings = services.settings.retriever
-        account = await explain(asked.of.opened, asked.request, call.passage_id, settings)
+        account = await asked.of.opened.run(explain, asked.request, call.passage_id, settings)
     lines = list(explanation_lines(account, call.words))
     return {"index": asked.of.index, **account.as_record(), "lines": lines}
 
@@ -144,7 +144,8 @@ async def queries(
 async def _planned(request: Request, call: SearchCall, services: Services, upto: Stage) -> dict[str, Any]:
     async with admitted_search(request, services, call) as asked:
         settings = services.settings.retriever
-        planned = (await plan_search(asked.of.opened, asked.request, settings, upto=upto)).as_record()
+        planning = asked.of.opened.run(plan_search, asked.request, settings, upto=upto)
+        planned = (await planning).as_record()
         planned["notes"][:0] = asked.notes
         planned["note_codes"][:0] = note_codes(asked.notes)
         return asked.of.as_record() | planned

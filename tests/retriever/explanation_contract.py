@@ -45,10 +45,6 @@ def engine(tmp_path_factory, settings_for):
         yield index.engine
 
 
-def explain(engine, query, passage_id):
-    return engine.explain(query, passage_id)
-
-
 def search_score(engine, query, passage_id):
     [hits] = engine.search([(query, 10)], filters=Filters(), collapse=False)
     return {hit.passage_id: hit.score for hit in hits}.get(passage_id)
@@ -58,7 +54,7 @@ def test_a_token_is_explained_as_bm25(tmp_path, settings_for):
     # cats stand 4 times in 1 of 3 passages, among the 6 words of "plain" (dl).
     # The three texts have 7, 8 and 6 tokens: avgdl = 7. What has no token counts otherwise in each engine.
     with indexed(settings_for(tmp_path), [one for one in RECORDS if one["id"] != "empty"], "worded") as index:
-        [term] = explain(index.engine, CATS, "plain")
+        [term] = index.engine.explain(CATS, "plain")
 
     assert (term.token, term.field, term.weight) == ("cat", "text", 1.0)
     assert (term.frequency, term.document_frequency) == (4.0, 1)
@@ -67,8 +63,8 @@ def test_a_token_is_explained_as_bm25(tmp_path, settings_for):
 
 
 def test_a_phrase_is_one_term_with_the_sum_of_its_tokens_idf(engine):
-    [term] = explain(engine, PHRASE, "graph")
-    words = explain(engine, Or((KNOWLEDGE, GRAPH)), "graph")
+    [term] = engine.explain(PHRASE, "graph")
+    words = engine.explain(Or((KNOWLEDGE, GRAPH)), "graph")
 
     assert (term.token, term.frequency, term.document_frequency) == ("knowledg graph", 2.0, 1)
     assert term.idf == pytest.approx(sum(word.idf for word in words))
@@ -103,7 +99,7 @@ QUERIES = {
 def test_the_terms_sum_to_the_score_of_the_search(engine, name, passage_id):
     query = QUERIES[name]
 
-    terms = explain(engine, query, passage_id)
+    terms = engine.explain(query, passage_id)
 
     expected = search_score(engine, query, passage_id) or 0.0
     assert sum(term.score for term in terms) == pytest.approx(expected, abs=1e-3)

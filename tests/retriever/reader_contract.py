@@ -1,6 +1,5 @@
 """Expressions on papers, known items and spellings on every engine; see `engine_contract`."""
 
-import asyncio
 import itertools
 import random
 
@@ -97,7 +96,7 @@ def test_operators_are_those_of_sets_of_papers(flats, one, other):
     assert {each: papers(flats, each) for each in expected} == expected
     for expression, wanted in expected.items():
         request = SearchRequest(expression, "boolean")
-        counted = asyncio.run(facets(flats, request, RetrieverSettings()))
+        counted = facets(flats, request, RetrieverSettings())
         assert not counted.exact or counted.papers == len(wanted)
 
 

@@ -10,9 +10,9 @@ from retriever.citation_commands import citations
 from retriever.errors import UnknownPaper
 from tests.retriever.made_papers import indexed
 
-pytest.register_assert_rewrite("tests.retriever.citations_contract")
+pytest.register_assert_rewrite("tests.retriever.papers.test_citations")
 
-from tests.retriever.citations_contract import PAPERS  # noqa: E402
+from tests.retriever.papers.test_citations import PAPERS  # noqa: E402
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """From a question to its hits, on a real index."""
 
-import asyncio
-
 import pytest
 from hypothesis import example, given
 from hypothesis import settings as hypothesis_settings
@@ -34,7 +32,7 @@ def prepared(index, question, method="or", settings=None, **request):
 
 
 def explained(index, request, passage_id):
-    return asyncio.run(explain(index, request, passage_id, RetrieverSettings()))
+    return explain(index, request, passage_id, RetrieverSettings())
 
 
 def test_or_is_one_clause_a_distinct_token_and_one_on_the_title(index):

@@ -1,19 +1,34 @@
-"""The processes of a server, a group of their own: started, killed, paused and looked at."""
+"""A server of the tests: a group of processes that is started, killed, paused and started again."""
 
+import atexit
 import os
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from tests.service.building import ServerUnavailable
 
 LOG_LINES = 40
+STOP_SECONDS = 30
+REQUIRED = os.environ.get("SHRAG_REQUIRE_SERVICES") == "1"  # read before the user's settings are hidden
 
 # Below the ports that the kernel lends to outgoing connections: what is free now is so when the server is up.
 PORTS = range(20_000, 32_000)
+
+
+class ServerFailed(Exception):
+    """The server ended or stayed silent; the message holds the end of its log."""
 
 
 def free_ports(count: int) -> list[int]:
@@ -27,47 +42,44 @@ def free_ports(count: int) -> list[int]:
     return found
 
 
-def states_of_group(group: int) -> dict[int, str]:
-    """Return the processes of a group that are not mere zombies, each with its state (T is stopped)."""
-    states = {}
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            # proc_pid_stat(5): pid (name) state parent group; the name may hold anything
-            state, _, its_group = entry.read_text("utf-8", "replace").rpartition(")")[2].split()[:3]
-            if int(its_group) == group and state not in "ZX":
-                states[int(entry.parent.name)] = state
-    return states
+def wait_until(look: Callable[[], str], seconds: float) -> None:
+    """Wait until there is nothing to complain of; raise ServerFailed with the complaint when time is up."""
+    deadline = time.monotonic() + seconds
+    while complaint := look():
+        if time.monotonic() > deadline:
+            raise ServerFailed(f"after {seconds:g} s: {complaint}")
+        time.sleep(0.1)
 
 
-class Processes:
+class Server(ABC):
     """What a command starts, in a folder that holds its log."""
 
-    def __init__(self, folder: Path, stop_seconds: float) -> None:
-        self._folder = folder
-        self._stop_seconds = stop_seconds
+    def __init__(
+        self, folder: Path, command: list[str], environment: Mapping[str, str], become: Sequence[str] = ()
+    ) -> None:
+        """Start nothing yet; `become` are options of setpriv for another user."""
+        self._folder, self._log = folder, folder / "output.log"
+        # Linux kills the process when the thread that started it ends, however that comes.
+        setpriv = shutil.which("setpriv")
+        self._command = [setpriv, "--pdeathsig=KILL", *become, *command] if setpriv else command
+        self._environment = {"PATH": os.environ["PATH"], **environment}
         self._first: subprocess.Popen[bytes] | None = None
 
-    @property
-    def group(self) -> int | None:
-        """The number of the group, which is that of its first process."""
-        return self._first.pid if self._first else None
-
-    @property
-    def ended(self) -> bool:
-        """Tell whether the first process is gone, or was never started."""
-        return self._first is None or self._first.poll() is not None
+    @abstractmethod
+    def complaint(self) -> str:
+        """Return why the server does not answer now, "" if it does."""
 
     @property
     def running(self) -> bool:
-        """Tell whether any process lives, be it paused; some outlive the first for a moment."""
-        return not self.ended or bool(self._states())
+        """Whether any process lives, be it paused; some outlive the first for a moment."""
+        return self._first is not None and (self._first.poll() is None or bool(self._states()))
 
-    def start(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
-        """Run the command and do not wait."""
+    def launch(self) -> None:
+        """Run the command and do not wait until it answers."""
         with self._log.open("ab") as log:
             self._first = subprocess.Popen(
-                command,
-                env=environment,
+                self._command,
+                env=self._environment,
                 cwd=self._folder,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -77,17 +89,21 @@ class Processes:
                 process_group=0,
             )
 
+    def wait_until_ready(self, seconds: float) -> None:
+        """Wait until it answers; raise ServerFailed if it ends before, or the time is up."""
+
+        def look() -> str:
+            complaint = self.complaint()
+            if complaint and (self._first is None or self._first.poll() is not None):
+                raise ServerFailed(f"it ended while it started\n{self._log_tail()}")
+            return complaint and f"{complaint}\n{self._log_tail()}"
+
+        wait_until(look, seconds)
+
     def kill(self) -> None:
         """End all as a power cut would, at once."""
         self._signal(signal.SIGKILL)
-        self._wait_until_gone()
-
-    def stop(self) -> None:
-        """Let all close their files and end; kill them when that takes too long."""
-        self._signal(signal.SIGCONT)
-        self._signal(signal.SIGTERM)
-        if not self._wait_until_gone():
-            self.kill()
+        wait_until(lambda: "it still runs" if self.running else "", STOP_SECONDS)
 
     def pause(self) -> None:
         """Let all hang, from now on: connections are accepted and nothing is answered."""
@@ -99,28 +115,48 @@ class Processes:
         """Let all go on after a pause."""
         self._signal(signal.SIGCONT)
 
-    def log_tail(self) -> str:
-        """Return the end of what they wrote."""
-        if not self._log.exists():
-            return ""
-        return "\n".join(self._log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_LINES:])
-
-    @property
-    def _log(self) -> Path:
-        return self._folder / "output.log"
+    def _log_tail(self) -> str:
+        said = self._log.read_text(encoding="utf-8", errors="replace") if self._log.exists() else ""
+        return "\n".join(said.splitlines()[-LOG_LINES:])
 
     def _states(self) -> dict[int, str]:
-        return states_of_group(self._first.pid) if self._first else {}
+        """Return the processes of the group that are not mere zombies, each with its state (T is stopped)."""
+        states = {}
+        for entry in Path("/proc").glob("[0-9]*/stat") if self._first else ():
+            with suppress(OSError):
+                # proc_pid_stat(5): pid (name) state parent group; the name may hold anything
+                state, _, group = entry.read_text("utf-8", "replace").rpartition(")")[2].split()[:3]
+                if self._first and int(group) == self._first.pid and state not in "ZX":
+                    states[int(entry.parent.name)] = state
+        return states
 
     def _signal(self, number: int) -> None:
         if self._first is not None:
             with suppress(ProcessLookupError):
                 os.killpg(self._first.pid, number)
 
-    def _wait_until_gone(self) -> bool:
-        deadline = time.monotonic() + self._stop_seconds
-        while self.running:
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(0.05)
-        return True
+
+@contextmanager
+def until_the_end(kind: str) -> Iterator[tuple[Path, ExitStack]]:
+    """Yield a folder, and a stack of what is done at the end of the block or of the process."""
+    with ExitStack() as stack:
+        atexit.register(stack.close)  # for a generator that nobody closes
+        stack.callback(atexit.unregister, stack.close)
+        folder = Path(tempfile.mkdtemp(prefix=f"shrag-{kind}-"))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        yield folder, stack
+
+
+@contextmanager
+def available() -> Iterator[None]:
+    """Skip tests if the machine lacks what a server needs; fail them if SHRAG_REQUIRE_SERVICES=1."""
+    try:
+        yield
+    except ServerUnavailable as missing:
+        _without_server(str(missing))
+
+
+def _without_server(reason: str) -> NoReturn:
+    if REQUIRED:
+        pytest.fail(f"{reason} (SHRAG_REQUIRE_SERVICES=1)")
+    pytest.skip(reason)

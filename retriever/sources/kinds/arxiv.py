@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
 from indexer.corpora.papers import LAST_YEAR
-from indexer.corpora.readers.xml_records import text_in, texts_in
+from indexer.corpora.readers.mapping import Table, map_record
+from indexer.corpora.readers.xml_records import text_in
 from retriever.sources import SourcePaper
 from retriever.sources.settings import Address, AtOnce, Rate, SearchSeconds, Seconds, WebSettings
 from retriever.sources.web.boolean import Syntax, anywhere, in_address
-from retriever.sources.web.client import WebRequest
-from retriever.sources.web.records import Unreadable, paper_of, xml_in
+from retriever.sources.web.client import NoAnswer, WebRequest
+from retriever.sources.web.records import xml_in
 from retriever.sources.web.source import AskedQuery, Page, WebSource, bounds
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -22,6 +23,15 @@ OWN = "{http://arxiv.org/schemas/atom}"
 PREPRINT = re.compile(r"[0-9]{4}\.[0-9]{4,5}|[a-z-]+(?:\.[A-Z]{2})?/[0-9]{7}")
 BEGUN = 1991  # year of the first preprint
 ERROR = "/api/errors"
+ENTRY: Table = {
+    "title": f"{ATOM}title",
+    "abstract": f"{ATOM}summary",
+    "year": f"{ATOM}published",
+    "doi": f"{OWN}doi",
+    "authors": (f"{ATOM}author/{ATOM}name",),
+    "journal": f"{OWN}journal_ref",
+    "url": f"{ATOM}id",
+}
 
 
 class Settings(WebSettings):
@@ -63,21 +73,13 @@ class ArXiv(WebSource):
         return [self._preprint(entry) for entry in xml_in(content, f"{ATOM}feed").iter(f"{ATOM}entry")]
 
     def _preprint(self, entry: Element) -> SourcePaper | None:
-        place, summary = text_in(entry, f"{ATOM}id"), text_in(entry, f"{ATOM}summary")
+        place = text_in(entry, f"{ATOM}id")
         if ERROR in place:
-            raise Unreadable(f"it answers: {summary[:200]}")
-        record = {
-            "id": place.rpartition("/abs/")[2],
-            "title": text_in(entry, f"{ATOM}title"),
-            "abstract": summary,
-            "year": text_in(entry, f"{ATOM}published"),
-            "doi": text_in(entry, f"{OWN}doi"),
-            "authors": texts_in(entry, f"{ATOM}author/{ATOM}name"),
-            "journal": text_in(entry, f"{OWN}journal_ref"),
-            "keywords": [each.get("term") for each in entry.iter(f"{ATOM}category")],
-            "url": place,
-        }
-        return paper_of(self.name, PREPRINT, record)
+            raise NoAnswer(f"it answers: {text_in(entry, f'{ATOM}summary')[:200]}")
+        keywords = [each.get("term") for each in entry.iter(f"{ATOM}category")]
+        return self._paper(
+            {**map_record(entry, ENTRY), "id": place.rpartition("/abs/")[2], "keywords": keywords}
+        )
 
 
-open_source = ArXiv.open
+open_source = ArXiv

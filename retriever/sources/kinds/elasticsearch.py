@@ -11,12 +11,12 @@ long.
 import base64
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from urllib.parse import quote
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from base.letters import HANGUL
 from base.untrusted import message_of
@@ -28,10 +28,9 @@ from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Query, Range,
 from retriever.queries.filters import Filters
 from retriever.sources import SourceFeatures, SourcePaper
 from retriever.sources.settings import SourceSettings
-from retriever.sources.web.boolean import WrittenQuery
-from retriever.sources.web.client import Call, Unanswered, WebClient, WebRequest
-from retriever.sources.web.records import SURROGATE, Unreadable, at, items, json_in, paper_of, table
-from retriever.sources.web.source import AskedQuery, Direction, Linked, Page, WebSource
+from retriever.sources.web.client import Call, NoAnswer, WebClient, WebRequest
+from retriever.sources.web.records import SURROGATE, at, items, json_in, paper_of, table
+from retriever.sources.web.source import SHARE, AskedQuery, Direction, Linked, Page, WebSource
 
 if TYPE_CHECKING:
     import httpx
@@ -71,6 +70,12 @@ def _field(value: object) -> object:
     return value
 
 
+def _index(name: str) -> str:
+    if not INDEX.fullmatch(name):
+        raise ValueError("is not the name of an index")
+    return name
+
+
 FieldName = Annotated[str, BeforeValidator(_field)]
 WeightedFields = Annotated[
     dict[Annotated[FieldName, Field(min_length=1)], Annotated[float, Field(gt=0, le=1000)]],
@@ -106,20 +111,10 @@ class IndexFields(BaseModel):
     references: FieldName = Field(default="", description="ids of papers of the same index")
 
     @property
-    def searched(self) -> dict[str, float]:
-        """The fields in which words are searched for."""
-        return {**self.body, **self.keywords, **self.abstract, **self.title}
-
-    @property
     def by_role(self) -> dict[str, list[str]]:
         """The configured fields of each role, except the server's own id."""
         named = {role: [value] if isinstance(value, str) else value for role, value in self}
         return {role: [name for name in names if name not in {"", "_id"}] for role, names in named.items()}
-
-    @property
-    def roles(self) -> dict[str, str]:
-        """A role of each configured field."""
-        return {name: role for role, names in self.by_role.items() for name in names}
 
 
 class Settings(ElasticsearchServer, SourceSettings):
@@ -128,7 +123,7 @@ class Settings(ElasticsearchServer, SourceSettings):
     url: BaseUrl = Field(
         description="address of the server, or of the proxy before several, like https://HOST:9200"
     )
-    index: str = Field(description="an index, an alias or a pattern")
+    index: Annotated[str, AfterValidator(_index)] = Field(description="an index, an alias or a pattern")
     private: bool = Field(
         default=True, description="questions stay within the institution; `sources list` shows it"
     )
@@ -153,42 +148,11 @@ class Settings(ElasticsearchServer, SourceSettings):
         """Time for two requests: records, then their full texts or their references."""
         return 2 * self.timeout_s
 
-    @field_validator("index")
-    @classmethod
-    def _names_an_index(cls, index: str) -> str:
-        if not INDEX.fullmatch(index):
-            raise ValueError("is not the name of an index")
-        return index
-
-    @field_validator("languages")
-    @classmethod
-    def _differ(cls, languages: dict[Language, str]) -> dict[Language, str]:
-        named: dict[str, Language] = {}
-        for language, name in languages.items():
-            if (other := named.setdefault(name.casefold(), language)) != language:
-                raise ValueError(f"{other} and {language} are the same")
-        return languages
-
     @model_validator(mode="after")
     def _a_user_has_a_password(self) -> Self:
         if self.user and not (self.password or self.api_key):
             raise ValueError("user is set without a password: set its variable, or password_file")
         return self
-
-    def client(self, transport: "httpx.AsyncBaseTransport | None" = None) -> WebClient:
-        """Return a client, which connects when needed; `transport` replaces the network."""
-        key, password = self.api_key.get_secret_value(), self.password.get_secret_value()
-        pair = base64.b64encode(f"{self.user}:{password}".encode()).decode() if self.user else ""
-        scheme, sent = ("ApiKey", key) if key else ("Basic", pair)
-        return WebClient(
-            self.url,
-            request_s=self.timeout_s,
-            most_bytes=self.answer_bytes,
-            headers={"Authorization": f"{scheme} {sent}"} if sent else {},
-            secrets=[key, password, sent],
-            ca_certs=self.ca_certs,
-            transport=transport,
-        )
 
 
 def applicable(settings: Settings, filters: Filters) -> Filters:
@@ -239,7 +203,8 @@ def _any(bodies: list[Body]) -> Body:
 
 
 def _match(settings: Settings, word: Term | Phrase, kind: str, more: Body) -> Body:
-    fields = settings.fields.title if word.field == "title" else settings.fields.searched
+    of = settings.fields
+    fields = of.title if word.field == "title" else {**of.body, **of.keywords, **of.abstract, **of.title}
     asked = {
         "query": word.text,
         "fields": [name if each == 1 else f"{name}^{each:g}" for name, each in fields.items()],
@@ -283,64 +248,45 @@ def _with_values(field: str, values: Sequence[str]) -> Body:
 
 def paper_in(settings: Settings, name: str, hit: Any) -> SourcePaper | None:
     """Return a hit as a paper of the source; None if it is not a hit, or has no usable id."""
-    fields, source = settings.fields, table(table(hit).get("_source"))
+    fields, source = settings.fields, at(hit, "_source")
     values = {
-        role: [text for field in names for text in _texts(value_at(source, field))]
+        role: [text for field in names for text in _texts(source, field)]
         for role, names in fields.by_role.items()
     }
     first = {role: next(iter(found), "") for role, found in values.items()}
-    authors = value_at(source, fields.authors)
-    named = [each.get("name") if isinstance(each, dict) else each for each in items(authors)]
+    names = [*values["authors"], *_texts(source, f"{fields.authors}.name")]
     record = first | {
-        "id": table(hit).get("_id") if fields.id == "_id" else first["id"],
+        "id": at(hit, "_id") if fields.id == "_id" else first["id"],
         "title": _joined(values["title"], LONGEST_TITLE),
         "abstract": _joined(values["abstract"], LONGEST_TEXT),
         "keywords": values["keywords"],
-        "authors": [
-            author
-            for text in _texts(named or authors)
-            for author in parts_of([text[:LONGEST_TEXT]], BETWEEN_AUTHORS)
-        ],
+        "authors": parts_of([text[:LONGEST_TEXT] for text in names], BETWEEN_AUTHORS),
         "references": values["references"],
         "lang": _language(settings, first["lang"]),
     }
-    return paper_of(name, IDENTIFIER, record, score=table(hit).get("_score"), bare=True)
+    return paper_of(name, IDENTIFIER, record, score=at(hit, "_score"), bare=True)
 
 
-def _joined(texts: Iterable[str], most: int) -> str:
+def _joined(texts: Sequence[str], most: int) -> str:
     return "\n".join(dict.fromkeys(texts))[:most]
 
 
-def value_at(source: Mapping[str, Any], field: str) -> Any:
-    """Return the value of a field, which may be in nested objects or in lists of them."""
-    if field in source:
-        return source[field]
-    first, _, rest = field.partition(".")
-    inner = source.get(first) if rest else None
-    if isinstance(inner, list):
-        return [value_at(table(each), rest) for each in inner[:MOST_VALUES]]
-    return value_at(table(inner), rest) if rest else None
-
-
-def _texts(value: Any, depth: int = 0) -> list[str]:
-    """Return the texts of a value, or of each item of a list; numbers as text."""
+def _texts(value: Any, field: str, depth: int = DEEPEST) -> Iterator[str]:
+    """Yield the texts of a field, which may be in objects and lists; numbers as text."""
     if isinstance(value, list):
-        inner = value[:MOST_VALUES] if depth < DEEPEST else ()
-        return [text for each in inner for text in _texts(each, depth + 1)]
-    is_text = isinstance(value, str | int | float) and not isinstance(value, bool)
-    text = SURROGATE.sub("\ufffd", str(value)).strip() if is_text else ""
-    return [text] if text else []
+        for each in value[:MOST_VALUES] if depth else ():
+            yield from _texts(each, field, depth - 1)
+    elif isinstance(value, Mapping):
+        first, _, rest = (field, "", "") if field in value else field.partition(".")
+        yield from _texts(value.get(first), rest, depth)
+    elif not field and isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield from filter(None, [SURROGATE.sub("\ufffd", str(value)).strip()])
 
 
 def _language(settings: Settings, said: str) -> str:
     called = {name.casefold(): language for language, name in settings.languages.items()}
     named = called.get(said.casefold()) or language_named(said)
     return named or (said if len(said) <= CODE_CHARACTERS else "")
-
-
-@dataclass(frozen=True, slots=True)
-class _Hit(SourcePaper):
-    own_id: str = ""  # the server's `_id`
 
 
 class ElasticsearchSource(WebSource):
@@ -351,9 +297,26 @@ class ElasticsearchSource(WebSource):
     batch = 500
 
     def __init__(
-        self, name: str, settings: Settings, transport: "httpx.AsyncBaseTransport | None" = None
+        self,
+        name: str,
+        settings: Settings,
+        _: IndexerSettings | None = None,
+        transport: "httpx.AsyncBaseTransport | None" = None,
     ) -> None:
-        super().__init__(name, settings, settings.client(transport))
+        """Connect to nothing yet; `transport` replaces the network."""
+        key, password = settings.api_key.get_secret_value(), settings.password.get_secret_value()
+        pair = base64.b64encode(f"{settings.user}:{password}".encode()).decode() if settings.user else ""
+        scheme, sent = ("ApiKey", key) if key else ("Basic", pair)
+        client = WebClient(
+            settings.url,
+            request_s=settings.timeout_s,
+            most_bytes=settings.answer_bytes,
+            headers={"Authorization": f"{scheme} {sent}"} if sent else {},
+            secrets=[key, password, sent],
+            ca_certs=settings.ca_certs,
+            transport=transport,
+        )
+        super().__init__(name, settings, client=client)
         linked = bool(settings.fields.references)
         self.features = SourceFeatures(
             references=linked, citing=linked, frequencies=True, private=settings.private
@@ -363,71 +326,67 @@ class ElasticsearchSource(WebSource):
         named = settings.fields.by_role
         self._fields = sorted({name for role, names in named.items() if role != "body" for name in names})
 
-    def _write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery]:
+    def _write(self, query: Query, filters: Filters, call: Call) -> AskedQuery:
         held = applicable(self.settings, filters)
         named = ("years", "lang", "journal")
-        missing = [name for name in named if getattr(filters, name) and not getattr(held, name)]
-        note = f"has no field for {', '.join(missing)}: its hits were filtered afterwards"
+        if missing := [name for name in named if getattr(filters, name) and not getattr(held, name)]:
+            call.notes.append(f"has no field for {', '.join(missing)}: its hits were filtered afterwards")
         text = json.dumps(search_query(self.settings, query, filters), ensure_ascii=False)
-        return WrittenQuery(text, (note,) if missing else ()), AskedQuery(text, Filters(), k, query)
+        return AskedQuery(text, Filters(), query)
 
-    async def _answers(self, sent: Sequence[AskedQuery], call: Call, failures: list[str]) -> list[Page]:
+    async def _find(self, sent: Mapping[AskedQuery, int], call: Call) -> Sequence[Page]:
         if not sent:
             return []
-        bodies = [self._body(json.loads(each.text), min(each.k, MOST_HITS)) for each in sent]
+        bodies = [self._body(json.loads(each.text), min(k, MOST_HITS)) for each, k in sent.items()]
         lines = "".join(f"{{}}\n{json.dumps(body, ensure_ascii=False)}\n" for body in bodies)
         request = WebRequest(f"{self._path}/_msearch", {}, lines.encode(), NDJSON)
+        return await self._with_bodies(await self.ask(request, call, self._answers(call, len(sent))), call)
+
+    def _answers(self, call: Call, count: int) -> Callable[[bytes], list[Page]]:
+        """Return the function that parses an answer of `_msearch`; queries may fail one by one."""
+
+        def read(content: bytes) -> list[Page]:
+            whole = json_in(content)
+            answers = at(whole, "responses")
+            if not isinstance(answers, list) or len(answers) != count:
+                raise NoAnswer(f"its answer is not that of _msearch: {self.client.line(message_of(whole))}")
+            for each in answers:
+                if not _has_hits(each):
+                    call.failures.append(f"a query failed: {self.client.line(message_of(each))}")
+                elif _is_partial(each):
+                    call.notes.append(PARTIAL)
+            return [self._papers(each) for each in answers]
+
+        return read
+
+    async def _with_bodies(self, pages: Sequence[Page], call: Call) -> Sequence[Page]:
+        """Read the full texts of papers without an abstract, with as much time again."""
+        bodies, own = list(self.settings.fields.body), self.settings.fields.id
+        papers = (each.paper for page in pages for each in page if each)
+        ids = list(dict.fromkeys(paper.id for paper in papers if not paper.abstract))
+        if not bodies or not ids:
+            return pages
+        call.until += self.settings.timeout_s * SHARE
         try:
-            pages, failed = await self.ask(request, call, lambda content: self._pages_in(content, len(sent)))
-        except (Unanswered, Unreadable) as error:
-            pages, failed = [[] for _ in sent], [str(error)] * len(sent)
-        failures += failed
-        return pages
-
-    def _pages_in(self, content: bytes, count: int) -> tuple[list[Page], list[str]]:
-        """Parse an answer of `_msearch`; return also the failures of its queries."""
-        whole = json_in(content)
-        answers = at(whole, "responses")
-        if not isinstance(answers, list) or len(answers) != count:
-            raise Unreadable(f"its answer is not that of _msearch: {self.client.line(message_of(whole))}")
-        failures = []
-        for each in answers:
-            if not _has_hits(each):
-                failures.append(f"a query failed: {self.client.line(message_of(each))}")
-            elif _is_partial(each):
-                failures.append(PARTIAL)
-        return [self._papers(each) if _has_hits(each) else [] for each in answers], failures
-
-    def _none_answered(self, failures: Sequence[str], count: int) -> bool:
-        return sum(each != PARTIAL for each in failures) >= count
-
-    async def _complete(
-        self, found: list[list[SourcePaper]], call: Call
-    ) -> tuple[list[list[SourcePaper]], list[str]]:
-        bodies = list(self.settings.fields.body)
-        hits = (each for of in found for each in of if isinstance(each, _Hit) and not each.paper.abstract)
-        names = {hit.own_id: hit.paper.id for hit in hits}
-        if not bodies or not names:
-            return found, []
-        own = self._call()  # with its own time
-        try:
-            request = self._request(self._body(_with_values("_id", list(names)), len(names), bodies))
-            answer = await self.ask(request, own, self._answer)
-        except (Unanswered, Unreadable) as error:
-            return found, [f"full texts were not read: {error}"]
-        finally:
-            call.requests += own.requests
+            body = self._body(_with_values(own, ids), len(ids), [*bodies, *({own} - {"_id"})])
+            answer = await self.ask(self._request(body), call, self._answer)
+        except NoAnswer as failure:
+            call.notes.append(f"full texts were not read: {failure}")
+            return pages
         texts: dict[str, str] = {}
         for hit in _hits(answer):
-            source = table(table(hit).get("_source"))
-            text = _joined((one for name in bodies for one in _texts(value_at(source, name))), LONGEST_BODY)
-            texts[names.get(_own_id(hit), "")] = text
+            source = at(hit, "_source")
+            name = str(at(hit, "_id")) if own == "_id" else next(_texts(source, own), "")
+            found = [text for field in bodies for text in _texts(source, field)]
+            texts.setdefault(name, _joined(found, LONGEST_BODY))
 
-        def whole(each: SourcePaper) -> SourcePaper:
-            text = texts.get(each.paper.id)
-            return replace(each, paper=each.paper.model_copy(update={"body": text})) if text else each
+        def whole(each: SourcePaper | None) -> SourcePaper | None:
+            text = each and texts.get(each.paper.id)
+            return (
+                replace(each, paper=each.paper.model_copy(update={"body": text})) if each and text else each
+            )
 
-        return [list(map(whole, of)) for of in found], []
+        return [list(map(whole, page)) for page in pages]
 
     def _id_request(self, ids: Sequence[str]) -> WebRequest:
         return self._request(self._body(_with_values(self.settings.fields.id, ids), len(ids)))
@@ -435,24 +394,21 @@ class ElasticsearchSource(WebSource):
     async def _follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
         if direction == "references":
             return await self.follow_references(ids, limit, call)
-        sent = [self._write(Exact("references", (each,)), limit, Filters())[1] for each in ids]
-        failures: list[str] = []
-        pages = await self._answers(sent, call, failures)
-        return dict(zip(ids, pages, strict=True)), failures
+        asked = {self._write(Exact("references", (each,)), Filters(), call): limit for each in ids}
+        return dict(zip(ids, await self._find(asked, call), strict=True))
 
     def _read(self, content: bytes) -> Page:
         return self._papers(self._answer(content))
 
-    def _papers(self, answer: Mapping[str, Any]) -> Page:
+    def _papers(self, answer: Any) -> Page:
         """Return the papers of an answer, best first."""
-        papers = ((hit, paper_in(self.settings, self.name, hit)) for hit in _hits(answer))
-        found = [paper and _Hit(paper.paper, paper.score, _own_id(hit)) for hit, paper in papers]
-        return sorted(found, key=lambda each: (-(each.score or 0.0), each.paper.id) if each else (0.0, ""))
+        papers = [paper_in(self.settings, self.name, hit) for hit in _hits(answer)]
+        return sorted(papers, key=lambda each: (-(each.score or 0.0), each.paper.id) if each else (0.0, ""))
 
     def _answer(self, content: bytes) -> Mapping[str, Any]:
         answer = table(json_in(content))
         if not _has_hits(answer):
-            raise Unreadable(f"its answer is not that of _search: {self.client.line(message_of(answer))}")
+            raise NoAnswer(f"its answer is not that of _search: {self.client.line(message_of(answer))}")
         return answer
 
     def _request(self, body: Body) -> WebRequest:
@@ -465,64 +421,50 @@ class ElasticsearchSource(WebSource):
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
         """Return each word's document frequency, and the number of papers; None if unknown."""
         asked = {word: written(self.settings, Term(word, ())) for word in dict.fromkeys(words)}
-        counts = await self._counts({"": {"match_all": {}}} | asked)
-        if any(count is None for count in counts.values()):
-            return None
-        total, *others = (count or 0 for count in counts.values())
-        return dict(zip(asked, others, strict=True)), total
+        total, *counts = await self._counts([{"match_all": {}}, *asked.values()])
+        known = {word: count for word, count in zip(asked, counts, strict=True) if count is not None}
+        return None if total is None or len(known) < len(asked) else (known, total)
 
     async def wrongly_described(self) -> tuple[str, ...]:
         """Describe fields that no paper has or that are not indexed, and Korean text cut only at spaces."""
-        roles, word = self.settings.fields.roles, Term(KOREAN_WORD, ())
+        roles = {name: role for role, names in self.settings.fields.by_role.items() for name in names}
         prefixes = self.settings.model_copy(update={"hangul": "prefixes"})
-        asked: dict[str, Body] = {name: {"exists": {"field": name}} for name in roles}
-        korean = {" alone": written(self.settings, word), " begun": written(prefixes, word)}
-        counts = await self._counts(asked | korean)
+        asked: list[Body] = [{"exists": {"field": name}} for name in roles]
+        asked += [written(each, Term(KOREAN_WORD, ())) for each in (self.settings, prefixes)]
+        *counts, alone, begun = await self._counts(asked)
         empty = [
             f"no paper has the field {name!r} ({role}), or it is not indexed"
-            for name, role in roles.items()
-            if counts[name] == 0
+            for (name, role), count in zip(roles.items(), counts, strict=True)
+            if count == 0
         ]
-        alone, begun = counts[" alone"], counts[" begun"]
         cut = begun and alone is not None and begun > MOSTLY_BEGUN * alone
         return (*empty, *([CUT_AT_SPACES] if cut else []))
 
-    async def _counts(self, queries: Mapping[str, Body]) -> dict[str, int | None]:
+    async def _counts(self, queries: Sequence[Body]) -> list[int | None]:
         """Count the papers of several queries in one request; None for a count that is partial or no number.
 
         Raises:
             SourceFailed: no answer.
         """
-        filters = {str(place): query for place, query in enumerate(queries.values())}
+        filters = {str(place): query for place, query in enumerate(queries)}
         body = {"size": 0, "_source": False, "aggs": {"counts": {"filters": {"filters": filters}}}}
-        try:
-            answer = await self.ask(self._request(body), self._call(), self._answer)
-        except (Unanswered, Unreadable) as error:
-            raise self._failed([str(error)]) from None
-        buckets = at(answer, "aggregations", "counts", "buckets")
-        found = (at(buckets, str(place), "doc_count") for place in range(len(queries)))
-        if _is_partial(answer):
-            return dict.fromkeys(queries)
-        counts = (min(one, MOST_PAPERS) if type(one) is int and one >= 0 else None for one in found)
-        return dict(zip(queries, counts, strict=True))
+        with self._calling() as call:
+            answer = await self.ask(self._request(body), call, self._answer)
+        buckets = {} if _is_partial(answer) else at(answer, "aggregations", "counts", "buckets")
+        found = [at(buckets, place, "doc_count") for place in filters]
+        return [min(one, MOST_PAPERS) if type(one) is int and one >= 0 else None for one in found]
 
 
 def _has_hits(answer: Any) -> bool:
     return not at(answer, "error") and isinstance(at(answer, "hits", "hits"), list)
 
 
-def _own_id(hit: Any) -> str:
-    return str(table(hit).get("_id"))
-
-
 def _is_partial(answer: Any) -> bool:
     return bool(at(answer, "timed_out") or at(answer, "_shards", "failed"))
 
 
-def _hits(answer: Mapping[str, Any]) -> list[Any]:
+def _hits(answer: Any) -> list[Any]:
     return items(at(answer, "hits", "hits"))[:MOST_HITS]
 
 
-def open_source(name: str, settings: Settings, _: IndexerSettings) -> ElasticsearchSource:
-    """Create the source; nothing is sent yet."""
-    return ElasticsearchSource(name, settings)
+open_source = ElasticsearchSource

@@ -61,9 +61,6 @@ class IndexSource(Source):
         """Ask one version of the index from the beginning of a question to its end."""
         return await self._index.ask(question)
 
-    async def _run(self, function: Callable[[SearchIndex], T]) -> T:
-        return await self.ask(lambda version: version.run(function))
-
     @property
     def manifest(self) -> Manifest:
         """The manifest of the version that answered last."""
@@ -92,7 +89,7 @@ class IndexSource(Source):
             )
             return SourceAnswer(tuple(scored), requests=2)
 
-        return await self._run(of)
+        return await self._index.run(of)
 
     def _of_hits(self, index: SearchIndex, hits: Sequence[EngineHit]) -> dict[str, Paper]:
         """Return the records of hits; the body of a full paper is its passages that were found."""
@@ -121,7 +118,7 @@ class IndexSource(Source):
 
     async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
         """Return records by id."""
-        found = await self._run(lambda version: self._read(version, ids))
+        found = await self._index.run(self._read, ids)
         return {paper_id: SourcePaper(paper) for paper_id, paper in found.items()}
 
     async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
@@ -144,13 +141,13 @@ class IndexSource(Source):
             }
             return LinkedPapers(found, requests=2)  # maximum: long abstracts are read again
 
-        return await self._run(of)
+        return await self._index.run(of)
 
     async def citation_counts(self, ids: Sequence[str]) -> dict[str, int]:
         """Count the papers of the index that refer to each paper; empty if it holds passages."""
         if not _holds_papers(self._index):
             return {}
-        counts = await self._run(lambda version: citation_counts(version, ids))
+        counts = await self._index.run(citation_counts, ids)
         return {paper_id: count.cited_by for paper_id, count in counts.items()}
 
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
@@ -166,7 +163,7 @@ class IndexSource(Source):
             rarest = {word: min((counted[token] for token in of), default=0) for word, of in tokens.items()}
             return {word: max(counted[word], rarest[word]) for word in words}, index.engine.passage_count
 
-        return await self._run(of)
+        return await self._index.run(of)
 
     async def close(self) -> None:
         """Close the index."""

@@ -15,8 +15,8 @@ from retriever.sources import SourceFeatures
 from retriever.sources.settings import Address, Key, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax, in_address
 from retriever.sources.web.client import Call, WebRequest
-from retriever.sources.web.records import agreed, items, json_in, paper_of, table
-from retriever.sources.web.source import AskedQuery, Direction, Linked, Page, WebSource, answered, bounds
+from retriever.sources.web.records import agreed, items, json_in, table
+from retriever.sources.web.source import AskedQuery, Direction, Linked, Page, WebSource, bounds
 
 PER_PAGE = 100
 FIELDS = (
@@ -68,17 +68,12 @@ class OpenAlex(WebSource):
     async def _follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
         if direction == "citing":
             sorted_ = {"sort": "cited_by_count:desc", "per_page": str(min(PER_PAGE, limit))}
-            return await answered(
-                ids, lambda each: self.ask(self._works(f"cites:{each}", **sorted_), call, self._read)
-            )
+            return await self.follow_requests(ids, lambda each: self._works(f"cites:{each}", **sorted_), call)
         return await self.follow_references(ids, limit, call)
 
     def _read(self, content: bytes) -> Page:
-        works = [table(work) for work in items(agreed(json_in(content), "results").get("results"))]
-        return [
-            paper_of(self.name, WORK, paper_record(work, OPENALEX), score=work.get("relevance_score"))
-            for work in works
-        ]
+        works = map(table, items(agreed(json_in(content), "results").get("results")))
+        return [self._paper(paper_record(work, OPENALEX), work.get("relevance_score")) for work in works]
 
 
-open_source = OpenAlex.open
+open_source = OpenAlex

@@ -5,22 +5,26 @@ Requests are forms, so that addresses contain no keys or long queries. The reade
 records.
 """
 
+import asyncio
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import chain
+from typing import Any
+from urllib.parse import urlencode
 from xml.etree.ElementTree import Element
 
 from pydantic import Field
 
-from indexer.corpora.papers import FIRST_YEAR, Paper
+from indexer.corpora.papers import FIRST_YEAR
 from indexer.corpora.readers.pubmed import article_as_paper
 from indexer.corpora.readers.xml_records import text_in
 from retriever.queries.boolean import AnalysedField
-from retriever.sources import SourceFeatures, SourcePaper
+from retriever.sources import SourceFeatures
 from retriever.sources.settings import Address, Key, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax
-from retriever.sources.web.client import Call, WebRequest
-from retriever.sources.web.records import Unreadable, at, items, json_in, paper_of, table, text, texts, xml_in
+from retriever.sources.web.client import FORM, Call, NoAnswer, WebRequest
+from retriever.sources.web.records import at, items, json_in, table, text, texts, xml_in
 from retriever.sources.web.source import AskedQuery, Direction, Linked, Page, WebSource, bounds
 
 MOST_IDS = 9_999  # of a search
@@ -48,19 +52,23 @@ class PubMed(WebSource):
     identifiers = PMID
     batch = 200
 
-    async def _pages(self, asked: AskedQuery, call: Call) -> AsyncIterator[Page]:
+    async def _find(self, sent: Mapping[AskedQuery, int], call: Call) -> list[Page]:
+        lists = await asyncio.gather(*(self._ids(each, k, call) for each, k in sent.items()))
+        known = await self._by_id(chain.from_iterable(lists), call)
+        if any(lists):
+            call.require(known)
+        return [[known[each] for each in ids if each in known] for ids in lists]
+
+    async def _ids(self, asked: AskedQuery, k: int, call: Call) -> list[str]:
         term = asked.text
         if years := bounds(asked.filters, FIRST_YEAR, LATEST):
             term = f"({term}) AND {years[0]}:{years[1]}[dp]"
-        form = {"term": term, "retmax": str(min(asked.k, MOST_IDS)), "sort": "relevance", "retmode": "json"}
-        ids = await self.ask(self._form("esearch", form), call, read_ids)
-        yield [SourcePaper(Paper.model_validate({"id": each})) for each in ids[: asked.k]]
-
-    async def _complete(
-        self, found: list[list[SourcePaper]], call: Call
-    ) -> tuple[list[list[SourcePaper]], list[str]]:
-        known, failures = await self.by_id((each.paper.id for ids in found for each in ids), call)
-        return [[known[each.paper.id] for each in ids if each.paper.id in known] for ids in found], failures
+        form = {"term": term, "retmax": str(min(k, MOST_IDS)), "sort": "relevance", "retmode": "json"}
+        try:
+            return (await self.ask(self._form("esearch", form), call, read_ids))[:k]
+        except NoAnswer as failure:
+            call.failures.append(str(failure))
+            return []
 
     def _id_request(self, ids: Sequence[str]) -> WebRequest:
         return self._form("efetch", {"id": ",".join(ids), "retmode": "xml"})
@@ -69,7 +77,7 @@ class PubMed(WebSource):
         link = LINKS[direction]
         form = {"dbfrom": "pubmed", "cmd": "neighbor", "linkname": link, "retmode": "json"}
         links = await self.ask(self._form("elink", form, ids), call, partial(read_links, link))
-        return await self.follow_by_id({each: links[each][:limit] for each in ids if each in links}, call)
+        return await self.follow_ids({each: links[each][:limit] for each in ids if each in links}, call)
 
     def _form(self, utility: str, fields: Mapping[str, str], ids: Sequence[str] = ()) -> WebRequest:
         """Return a request of a utility; separate parameters of ids give separate answers."""
@@ -81,17 +89,19 @@ class PubMed(WebSource):
             "api_key": key.get_secret_value() if key else "",
         }
         named = [each for each in (always | dict(fields)).items() if each[1]]
-        return WebRequest.of_form(f"/{utility}.fcgi", [*named, *(("id", each) for each in ids)])
+        form = urlencode([*named, *(("id", each) for each in ids)])
+        return WebRequest(f"/{utility}.fcgi", {}, form.encode(), FORM)
 
     def _read(self, content: bytes) -> Page:
         articles = xml_in(content, "PubmedArticleSet", doctype=True).iterfind("PubmedArticle")
-        return list(map(self._paper, articles))
+        return [self._paper(_record(article)) for article in articles]
 
-    def _paper(self, article: Element) -> SourcePaper | None:
-        record = article_as_paper(article)
-        keywords = [*record.get("mesh", ()), *record.get("keywords", ())]
-        authors = list(map(_name, article.iterfind("MedlineCitation/Article/AuthorList/Author")))
-        return paper_of(self.name, PMID, {**record, "keywords": keywords, "authors": authors})
+
+def _record(article: Element) -> dict[str, Any]:
+    record = article_as_paper(article)
+    keywords = [*record.get("mesh", ()), *record.get("keywords", ())]
+    authors = list(map(_name, article.iterfind("MedlineCitation/Article/AuthorList/Author")))
+    return record | {"keywords": keywords, "authors": authors}
 
 
 def _name(author: Element) -> str:
@@ -104,7 +114,7 @@ def read_ids(content: bytes) -> list[str]:
     """Parse the ids of a search."""
     answer = table(at(json_in(content), "esearchresult"))
     if not answer or answer.get("ERROR"):
-        raise Unreadable(f"it answers: {text(answer.get('ERROR'))[:200] or 'no result of a search'}")
+        raise NoAnswer(f"it answers: {text(answer.get('ERROR'))[:200] or 'no result of a search'}")
     return list(filter(PMID.fullmatch, texts(items(answer.get("idlist")))))
 
 
@@ -119,4 +129,4 @@ def read_links(link: str, content: bytes) -> dict[str, list[str]]:
     return found
 
 
-open_source = PubMed.open
+open_source = PubMed

@@ -9,7 +9,6 @@ Format: https://scienceon.kisti.re.kr/apigateway (token guide, search API).
 import asyncio
 import json
 import re
-import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -21,19 +20,19 @@ from pydantic import Field, StringConstraints
 from base.errors import LibraryMissing
 from base.extras import extra_remedy
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
-from indexer.corpora.readers.scienceon import ROOT, STATUS, STATUS_OK, paper_record
+from indexer.corpora.readers.scienceon import ROOT, STATUS, STATUS_OK, fields_of, paper_record
 from indexer.corpora.readers.xml_records import text_in
+from indexer.settings import IndexerSettings
 from retriever.sources.settings import Address, AtOnce, Key, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax, in_address
-from retriever.sources.web.client import Call, WebClient, WebRequest
-from retriever.sources.web.records import Unreadable, at, json_in, paper_of, text, xml_in
+from retriever.sources.web.client import Call, NoAnswer, WebRequest
+from retriever.sources.web.records import at, json_in, text, xml_in
 from retriever.sources.web.source import AskedQuery, Page, Result, WebSource, bounds
 
 PER_PAGE = 100
 KEY_CHARACTERS = 32
 NUMBER = re.compile(r"\b[A-Z]{2,8}[0-9A-Z]{4,40}\b")
 TOKEN = re.compile(r"[0-9A-Za-z._-]{8,500}")
-TOKEN_S = 100 * 60.0  # renewed before it expires after two hours
 VECTOR = b"jvHJ1EFA0IXBrxxz"
 KOREA = timezone(timedelta(hours=9))
 CODE = re.compile(r"E?[0-9]{3,5}")
@@ -57,7 +56,7 @@ class Settings(WebSettings):
     at_once: AtOnce = 2
 
 
-class TokenRefused(Unreadable):
+class TokenRefused(NoAnswer):
     """The token is no longer valid."""
 
 
@@ -72,12 +71,11 @@ class ScienceON(WebSource):
     per_page = PER_PAGE
     whole_pages = True
 
-    def __init__(self, name: str, settings: Settings, client: WebClient | None = None) -> None:
+    def __init__(self, name: str, settings: Settings, _: IndexerSettings | None = None) -> None:
         """Create the source; the first question connects. LibraryMissing without the encryption library."""
-        super().__init__(name, settings, client)
+        super().__init__(name, settings)
         accounts("k" * KEY_CHARACTERS, settings.mac_address, datetime.now(KOREA))
-        self._token, self._good_until = "", 0.0
-        self._asking = asyncio.Lock()
+        self._token, self._asking = "", asyncio.Lock()
 
     def _page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
         years = bounds(asked.filters, FIRST_YEAR, LAST_YEAR)
@@ -96,7 +94,7 @@ class ScienceON(WebSource):
         """Send a request with a token, again with a new one if it is refused."""
         client_id, refused = self.settings.client_id.get_secret_value(), ""
         while True:
-            token = await self._good_token(call, but=refused)
+            token = await self._other_token(refused, call)
             identity = {"client_id": client_id, "token": token}
             try:
                 signed = replace(request, parameters={**identity, **request.parameters})
@@ -106,17 +104,16 @@ class ScienceON(WebSource):
                     raise
                 refused = token
 
-    async def _good_token(self, call: Call, *, but: str = "") -> str:
-        """Return a token; a new one if there is none, or if it is old or was refused."""
+    async def _other_token(self, refused: str, call: Call) -> str:
+        """Return the known token; a new one if there is none, or if it was refused."""
         async with self._asking:
-            if self._token in {"", but} or time.monotonic() > self._good_until:
-                key, now = self.settings.api_key.get_secret_value(), datetime.now(KOREA)
-                told = accounts(key, self.settings.mac_address, now)
+            if self._token in {"", refused}:
+                key = self.settings.api_key.get_secret_value()
+                told = accounts(key, self.settings.mac_address, datetime.now(KOREA))
                 identity = {"client_id": self.settings.client_id.get_secret_value(), "accounts": told}
                 request = WebRequest("/tokenrequest.do", identity)
                 self._token = read_token(await self.client.send(request, call))
-                self._good_until = time.monotonic() + TOKEN_S
-                self.client.secrets.append(self._token)
+                self.client.secrets = [*self.client.secrets, self._token]
             return self._token
 
     def _read(self, content: bytes) -> Page:
@@ -126,14 +123,8 @@ class ScienceON(WebSource):
         status = text_in(answer, f"resultSummary/{STATUS}")
         if status != STATUS_OK:
             raise _refusal([status, *(text_in(each) for each in answer.iter("errorCode"))])
-        found = []
-        for record in answer.iterfind("recordList/record"):
-            fields: dict[str, str] = {}
-            for item in record.iterfind("item"):
-                code, value = item.get("metaCode", ""), text_in(item)
-                fields[code] = ";".join(filter(None, (fields.get(code), value)))
-            found.append(paper_of(self.name, NUMBER, paper_record(fields)))
-        return found
+        records = map(fields_of, answer.iterfind("recordList/record"))
+        return [self._paper(paper_record(fields)) for fields in records]
 
 
 def accounts(key: str, mac_address: str, now: datetime) -> str:
@@ -157,19 +148,19 @@ def accounts(key: str, mac_address: str, now: datetime) -> str:
 
 
 def read_token(content: bytes) -> str:
-    """Parse a token; Unreadable, with only the gateway's code, if there is none."""
+    """Parse a token; NoAnswer, with only the gateway's code, if there is none."""
     answer = json_in(content)
     token = text(at(answer, "access_token"))
     if not TOKEN.fullmatch(token):
         code = text(at(answer, "errorCode"))
-        raise Unreadable(f"it gives no token{f' ({code})' if CODE.fullmatch(code) else ''}")
+        raise NoAnswer(f"it gives no token{f' ({code})' if CODE.fullmatch(code) else ''}")
     return token
 
 
-def _refusal(codes: Sequence[str]) -> Unreadable:
+def _refusal(codes: Sequence[str]) -> NoAnswer:
     known = [code for code in codes if CODE.fullmatch(code)]
     what = f"it answers with the status {', '.join(known) or 'of no search'}"
-    return TokenRefused(what) if TOKEN_REFUSED.intersection(known) else Unreadable(what)
+    return TokenRefused(what) if TOKEN_REFUSED.intersection(known) else NoAnswer(what)
 
 
-open_source = ScienceON.open
+open_source = ScienceON

@@ -8,27 +8,36 @@ Format: https://api.semanticscholar.org/api-docs/graph
 """
 
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Literal
+from collections.abc import AsyncIterator, Sequence
+from typing import Literal
 
 from pydantic import Field
 
+from indexer.corpora.readers.mapping import Table, map_record
 from retriever.queries.boolean import Or, Phrase, Query, Term
-from retriever.queries.filters import Filters
-from retriever.sources import SourceFeatures, SourcePaper
+from retriever.sources import SourceFeatures
 from retriever.sources.settings import Address, Key, WebSettings
-from retriever.sources.web.boolean import Syntax, WrittenQuery, plain_words
+from retriever.sources.web.boolean import Syntax, plain_words
 from retriever.sources.web.client import Call, WebRequest
-from retriever.sources.web.records import agreed, at, items, json_in, paper_of, table, text
-from retriever.sources.web.source import AskedQuery, Direction, Linked, Page, WebSource, answered, bounds
+from retriever.sources.web.records import agreed, at, items, json_in, table, text
+from retriever.sources.web.source import AskedQuery, Direction, Linked, Page, WebSource, bounds
 
-PER_PAGE = 100  # of the search by relevance
-MOST_RANKED = 1_000
+MOST_RANKED = 1_000  # of the search by relevance
 BY_CITATIONS = "AND and NOT are not ranked by relevance here: the most cited papers come first"
 FIELDS = "paperId,title,abstract,year,externalIds,authors,venue,journal,fieldsOfStudy,citationCount,url"
 PAPER = re.compile(r"[0-9a-f]{40}")
-LINKS = {"references": "citedPaper", "citations": "citingPaper"}  # path, and the key of the paper in a link
+RECORD: Table = {
+    "id": "paperId",
+    "title": "title",
+    "abstract": "abstract",
+    "year": "year",
+    "doi": "externalIds/DOI",
+    "authors": ("authors/name",),
+    "journal": "journal/name|venue",
+    "url": "url",
+    "keywords": ("fieldsOfStudy",),
+    "cited_by_count": "citationCount",
+}
 
 
 class Settings(WebSettings):
@@ -57,33 +66,23 @@ class SemanticScholar(WebSource):
     syntax = Syntax(either=" | ", both=" + ", without=" -", titles=False, longest=1_000)
     identifiers = PAPER
     batch = 500
+    per_page = 100
+    key_header = "x-api-key"
 
-    @staticmethod
-    def _headers(settings: Settings) -> dict[str, str]:
-        return {"x-api-key": settings.api_key.get_secret_value()} if settings.api_key else {}
+    def _page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
+        # Words with hyphens match nothing.
+        words = " ".join(dict.fromkeys(plain_words(asked.text).replace("-", " ").split()))
+        page = {"query": words, "offset": str(start), "limit": str(size)}
+        return WebRequest("/paper/search", _parameters(asked) | page)
 
-    def _write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
-        written, asked = super()._write(query, k, filters)
-        if asked and self.settings.search == "relevance" and not is_words_alone(asked.query):
-            written = replace(written, notes=(*written.notes, BY_CITATIONS))
-        return written, asked
-
-    async def _pages(self, asked: AskedQuery, call: Call) -> AsyncIterator[Page]:
-        years = bounds(asked.filters)
-        parameters = {"fields": FIELDS} | ({"year": f"{years[0]}-{years[1]}"} if years else {})
-        if self.settings.search == "relevance" and is_words_alone(
-            asked.query
-        ):  # words with hyphens match nothing
-            words = " ".join(dict.fromkeys(plain_words(asked.text).replace("-", " ").split()))
-            for offset in range(0, min(asked.k, MOST_RANKED), PER_PAGE):
-                size = min(PER_PAGE, asked.k - offset)
-                page = {"query": words, "offset": str(offset), "limit": str(size)}
-                found = await self.ask(WebRequest("/paper/search", parameters | page), call, self._read)
-                yield found
-                if len(found) < size:
-                    return
-            return
-        parameters |= {"query": asked.text, "sort": "citationCount:desc"}
+    async def _pages(self, asked: AskedQuery, k: int, call: Call) -> AsyncIterator[Page]:
+        if self.settings.search == "relevance":
+            if is_words_alone(asked.query):
+                async for page in super()._pages(asked, min(k, MOST_RANKED), call):
+                    yield page
+                return
+            call.notes.append(BY_CITATIONS)
+        parameters = _parameters(asked) | {"query": asked.text, "sort": "citationCount:desc"}
         while True:
             found, token = await self.ask(
                 WebRequest("/paper/search/bulk", parameters),
@@ -105,32 +104,23 @@ class SemanticScholar(WebSource):
         path = "references" if direction == "references" else "citations"
         parameters = {"fields": FIELDS, "limit": str(min(limit, MOST_RANKED))}
 
-        async def linked(paper: str) -> Page:
-            request = WebRequest(f"/paper/{paper}/{path}", parameters, absent=b'{"data": []}')
-            return await self.ask(request, call, self._read)
+        def links(paper: str) -> WebRequest:
+            return WebRequest(f"/paper/{paper}/{path}", parameters, absent=b'{"data": []}')
 
-        return await answered(ids, linked)
+        return await self.follow_requests(ids, links, call)
 
     def _read(self, content: bytes) -> Page:
         answer = json_in(content)
         listed = answer if isinstance(answer, list) else agreed(answer, "data", "total").get("data")
-        return [self._paper(table(each)) for each in items(listed) if each]
-
-    def _paper(self, record: Mapping[str, Any]) -> SourcePaper | None:
-        record = next((table(record[key]) for key in LINKS.values() if key in record), record)
-        values = {
-            "id": record.get("paperId"),
-            "title": record.get("title"),
-            "abstract": record.get("abstract"),
-            "year": record.get("year"),
-            "doi": at(record, "externalIds", "DOI"),
-            "authors": [at(each, "name") for each in items(record.get("authors"))],
-            "journal": at(record, "journal", "name") or record.get("venue"),
-            "url": record.get("url"),
-            "keywords": record.get("fieldsOfStudy"),
-            "cited_by_count": record.get("citationCount"),
-        }
-        return paper_of(self.name, PAPER, values)
+        papers = (
+            each.get("citedPaper") or each.get("citingPaper") or each for each in map(table, items(listed))
+        )
+        return [self._paper(map_record(each, RECORD)) for each in papers if each]
 
 
-open_source = SemanticScholar.open
+def _parameters(asked: AskedQuery) -> dict[str, str]:
+    years = bounds(asked.filters)
+    return {"fields": FIELDS} | ({"year": f"{years[0]}-{years[1]}"} if years else {})
+
+
+open_source = SemanticScholar

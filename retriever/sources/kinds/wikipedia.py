@@ -9,18 +9,20 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from indexer.corpora.readers.mapping import Table, map_record
 from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
 from retriever.sources.settings import Address, AtOnce, Rate, WebSettings
-from retriever.sources.web.boolean import Syntax, WrittenQuery, anywhere
-from retriever.sources.web.client import WebRequest
-from retriever.sources.web.records import Unreadable, agreed, at, items, json_in, paper_of, table, text
+from retriever.sources.web.boolean import Syntax, anywhere
+from retriever.sources.web.client import Call, NoAnswer, WebRequest
+from retriever.sources.web.records import agreed, at, items, json_in, table, text
 from retriever.sources.web.source import AskedQuery, Page, WebSource
 
 PER_PAGE = 20  # the maximum number of introductions per request
 ARTICLE = re.compile(r"\b[1-9][0-9]{0,11}\b")
 WIKI = "Wikipedia"
 NO_YEARS = "articles have no year: a filter of years excludes all of them"
+PAGE: Table = {"id": "pageid", "title": "title", "abstract": "extract", "url": "fullurl"}
 ALWAYS = {
     "action": "query",
     "format": "json",
@@ -64,13 +66,12 @@ class Wikipedia(WebSource):
     identifiers = ARTICLE
     batch = per_page = PER_PAGE
 
-    def _write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
-        written, asked = super()._write(query, k, filters)
+    def _write(self, query: Query, filters: Filters, call: Call) -> AskedQuery | None:
+        asked = super()._write(query, filters, call)
         if asked and asked.filters.years:
-            return WrittenQuery("", (NO_YEARS,)), None
-        if asked and asked.filters.lang not in {None, "", self.settings.language}:
-            return WrittenQuery(""), None
-        return written, asked
+            call.notes.append(NO_YEARS)
+            return None
+        return asked if asked and asked.filters.lang in {None, "", self.settings.language} else None
 
     def _page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
         page = {"gsrlimit": str(size), "gsroffset": str(start), "gsrnamespace": "0"}
@@ -82,21 +83,11 @@ class Wikipedia(WebSource):
     def _read(self, content: bytes) -> Page:
         answer = agreed(json_in(content), "query", "batchcomplete", "continue", "error")
         if answer.get("error") is not None:
-            raise Unreadable(f"it answers: {text(at(answer, 'error', 'code'))[:80] or 'an error'}")
+            raise NoAnswer(f"it answers: {text(at(answer, 'error', 'code'))[:80] or 'an error'}")
         pages = [table(page) for page in items(at(answer, "query", "pages"))]
         found = [page for page in pages if not page.get("missing") and not page.get("invalid")]
-        return [self._article(page) for page in sorted(found, key=_place)]
-
-    def _article(self, page: Mapping[str, Any]) -> Any:
-        record = {
-            "id": page.get("pageid"),
-            "title": page.get("title"),
-            "abstract": page.get("extract"),
-            "lang": self.settings.language,
-            "journal": WIKI,
-            "url": page.get("fullurl"),
-        }
-        return paper_of(self.name, ARTICLE, record)
+        always = {"lang": self.settings.language, "journal": WIKI}
+        return [self._paper(map_record(page, PAGE) | always) for page in sorted(found, key=_place)]
 
 
 def _place(page: Mapping[str, Any]) -> int:
@@ -104,4 +95,4 @@ def _place(page: Mapping[str, Any]) -> int:
     return index if isinstance(index, int) else PER_PAGE * PER_PAGE
 
 
-open_source = Wikipedia.open
+open_source = Wikipedia

@@ -23,9 +23,8 @@ class NotExpressible(ValueError):
     """A query that a service's syntax cannot express; the message is the reason."""
 
 
-def anywhere(words: str, field: AnalysedField = "text") -> str:
+def anywhere(words: str, _: AnalysedField = "text") -> str:
     """Format words for any field: a single word unquoted, so that it is stemmed, several in quotes."""
-    del field
     return words if words.isalnum() else f'"{words}"'
 
 
@@ -61,30 +60,23 @@ class WrittenQuery:
 
 def write_query(query: Query, syntax: Syntax) -> WrittenQuery:
     """Convert a query; if it is too long, its last words are cut, but never its exclusions."""
-    whole = _simplified(query)
-    words, notes = len(_words(whole)), []
+    words = len(_words(whole := _simplified(query)))
 
-    def first(count: int) -> Query:
-        return whole if count == words else _simplified(_first_words(whole, count))
-
-    def length(count: int) -> int:
-        return syntax.length(_written(first(count), syntax))
+    def first(count: int) -> str:
+        return _written(_first_words(whole, count), syntax)
 
     try:
-        fits = length(words) <= syntax.longest
-        fit = words if fits else bisect_right(range(1, words), syntax.longest, key=length)
-        text = _written(first(fit), syntax) if fits or fit else ""
+        fit = bisect_right(range(1, words + 1), syntax.longest, key=lambda count: syntax.length(first(count)))
+        text = first(fit) if fit or not words else ""
     except NotExpressible as error:
         return WrittenQuery("", (f"a query was not sent: {error}",))
     if not text:
-        why = "it has no words" if fits else "its words are too long for the service"
+        why = "its words are too long for the service" if fit < words else "it has no words"
         return WrittenQuery("", () if query == Or(()) else (f"a query was not sent: {why}",))
-    if fit < words:
-        lost = f"its last {words - fit} of {words} words"
-        notes.append(f"a query was too long for the service and lost {lost}")
-    if not syntax.titles and any(word.field == "title" for word in _words(first(fit))):
-        notes.append(TITLES)
-    return WrittenQuery(text, tuple(notes))
+    lost = f"a query was too long for the service and lost its last {words - fit} of {words} words"
+    is_in_titles = any(word.field == "title" for word in _words(whole)[:fit])
+    notes = {lost: fit < words, TITLES: is_in_titles and not syntax.titles}
+    return WrittenQuery(text, tuple(note for note, applies in notes.items() if applies))
 
 
 def plain_words(text: str) -> str:
@@ -95,15 +87,17 @@ def plain_words(text: str) -> str:
 
 
 def _simplified(query: Query) -> Query:
-    """Drop title words of an Or that are searched everywhere anyway, and joins of a single clause."""
+    """Drop empty clauses, title words of an Or that are searched everywhere anyway, joins of one clause."""
     if not isinstance(query, Or | And):
         return Not(_simplified(query.clause)) if isinstance(query, Not) else query
-    clauses = [_simplified(clause) for clause in query.clauses]
+    clauses = [each for each in map(_simplified, query.clauses) if each not in {Or(()), And(())}]
     if isinstance(query, Or):
-        words = [each for each in clauses if isinstance(each, Term | Phrase)]
-        everywhere = {each.text for each in words if each.field == "text"}
-        repeated = [each for each in words if each.field == "title" and each.text in everywhere]
-        clauses = [each for each in clauses if each not in repeated]
+        texts = {each.text for each in clauses if isinstance(each, Term | Phrase) and each.field == "text"}
+        clauses = [
+            each
+            for each in clauses
+            if not (isinstance(each, Term | Phrase) and each.field == "title" and each.text in texts)
+        ]
     alone = len(clauses) == 1 and not isinstance(clauses[0], Not)
     return clauses[0] if alone else type(query)(tuple(clauses))
 
@@ -117,17 +111,15 @@ def _words(query: Query) -> list[Term | Phrase]:
 
 def _first_words(query: Query, count: int) -> Query:
     """Return the query with its first `count` words, and everything else."""
-    if isinstance(query, Term | Phrase):
-        return query if count > 0 else Or(())
-    if not isinstance(query, Or | And):
-        return query
-    kept: list[Query] = []
-    for clause in query.clauses:
-        own = len(_words(clause))
-        if count > 0 or not own:
-            kept.append(_first_words(clause, count))
-        count -= own
-    return type(query)(tuple(kept))
+    left = iter(range(count))
+
+    def cut(part: Query) -> Query:
+        if isinstance(part, Or | And):
+            return type(part)(tuple(map(cut, part.clauses)))
+        is_lost = isinstance(part, Term | Phrase) and next(left, None) is None
+        return Or(()) if is_lost else part
+
+    return _simplified(cut(query))
 
 
 def _written(query: Query, syntax: Syntax) -> str:

@@ -5,16 +5,15 @@ A redirect is an error. All sources on one host share its rate limit. No message
 
 import asyncio
 import json
-import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
 from math import inf
 from pathlib import Path
-from urllib.parse import quote, quote_plus, urlencode, urlsplit
+from urllib.parse import quote, quote_plus, urlsplit
 
 import httpx
 
@@ -24,41 +23,34 @@ from base.untrusted import message_in, one_line
 
 MOST_BYTES = 16_000_000  # of an answer; valid answers are much smaller
 LONGEST_PAUSE_S = 60.0  # maximum pause of all sources on the request of a host
+MOST_NOTES = 3  # on failures of one call
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 
 
 class RateLimit:
-    """The times at which requests to one host may be sent; for callers on any event loop."""
+    """The times at which requests to one host may be sent."""
 
     def __init__(self, per_second: float = inf) -> None:
-        self._interval, self._free_at = 1 / per_second, 0.0
-        self._lock = threading.Lock()
-
-    def slow_to(self, per_second: float) -> "RateLimit":
-        """Lower the rate if it is higher."""
-        self._interval = max(self._interval, 1 / per_second)
-        return self
+        self.interval, self._free_at = 1 / per_second, 0.0
 
     def take(self, longest: float = inf) -> float:
         """Reserve a turn, and return the seconds until then; nothing is reserved beyond the longest wait."""
-        with self._lock:
-            turn = max(time.monotonic(), self._free_at)
-            wait = turn - time.monotonic()
-            if wait < longest:
-                self._free_at = turn + self._interval
-            return max(0.0, wait)
+        now = time.monotonic()
+        turn = max(now, self._free_at)
+        if turn - now < longest:
+            self._free_at = turn + self.interval
+        return turn - now
 
     def pause(self, seconds: float) -> None:
         """Block all requests for a time that the host requested."""
-        with self._lock:
-            self._free_at = max(self._free_at, time.monotonic() + seconds)
+        self._free_at = max(self._free_at, time.monotonic() + seconds)
 
 
 _rates: dict[str, RateLimit] = {}  # by host and port; the slowest requested rate applies
 
 
-class Unanswered(Exception):
-    """A service does not answer, or sends an invalid answer; the message contains no key."""
+class NoAnswer(Exception):
+    """A service does not answer, or sends an answer of another form; the message contains no key."""
 
     def __init__(self, why: str, retry_s: float = inf) -> None:
         """Take the reason, and the least wait before a retry, infinite if it is useless."""
@@ -81,122 +73,119 @@ class WebRequest:
         """Return a POST of a value as JSON."""
         return cls(path, parameters, json.dumps(value, ensure_ascii=False).encode())
 
-    @classmethod
-    def of_form(cls, path: str, fields: list[tuple[str, str]]) -> "WebRequest":
-        """Return a POST of a form, so that the address contains no key or long query."""
-        return cls(path, {}, urlencode(fields).encode(), FORM)
-
 
 @dataclass(slots=True)
 class Call:
-    """The requests of one call of a source: their deadline by the event loop's clock, and their number."""
+    """One call of a source: its deadline by the event loop's clock, and the record of its requests."""
 
     until: float
     requests: int = 0
+    notes: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
 
     @property
     def left(self) -> float:
         """The seconds left."""
         return self.until - asyncio.get_running_loop().time()
 
+    def require(self, found: object, questions: int = 1) -> None:
+        """Raise NoAnswer if nothing was found, and as many requests failed as there are questions."""
+        if not found and len(self.failures) >= max(1, questions):
+            raise NoAnswer(self.failures[0])
 
+    def all_notes(self, questions: int) -> tuple[str, ...]:
+        """Return the notes, each once, with the first failures of the questions."""
+        how_many = f"{min(len(self.failures), questions)} of {questions} requests were not answered in full"
+        failed = [f"{how_many}: {why}" for why in dict.fromkeys(self.failures)][:MOST_NOTES]
+        return tuple(dict.fromkeys((*self.notes, *failed)))
+
+
+@dataclass(eq=False)
 class WebClient:
-    """The connections to one service."""
+    """The connections to one service, opened when needed; certificates are loaded here."""
 
-    def __init__(  # noqa: PLR0913 - one for each limit
-        self,
-        url: str,
-        *,
-        request_s: float,
-        per_second: float | None = None,
-        at_once: int | None = None,
-        retries: int = 2,
-        most_bytes: int = MOST_BYTES,
-        headers: Mapping[str, str] | None = None,
-        secrets: Iterable[str] = (),
-        ca_certs: Path | None = None,
-        transport: httpx.AsyncBaseTransport | None = None,
-    ) -> None:
-        """Create a client, which connects when needed; certificates are loaded here.
+    url: str
+    request_s: float  # seconds for one request
+    per_second: float | None = None  # requests to the host; None for no limit
+    at_once: int | None = None  # concurrent requests; None for no limit
+    retries: int = 2  # further requests after one that failed
+    most_bytes: int = MOST_BYTES  # of an answer
+    headers: Mapping[str, str] = field(default_factory=dict)  # of all requests
+    secrets: Sequence[str] = ()  # no message contains them
+    ca_certs: Path | None = None  # certificate authorities of the server
+    transport: httpx.AsyncBaseTransport | None = None  # sends the requests instead of the network
 
-        Args:
-            url: address of the service.
-            request_s: seconds for one request.
-            per_second: requests to the host; None for no limit.
-            at_once: concurrent requests; None for no limit.
-            retries: further requests after one that failed.
-            most_bytes: of an answer.
-            headers: of all requests.
-            secrets: no message contains them.
-            ca_certs: certificate authorities of the server.
-            transport: sends the requests instead of the network.
-        """
-        self._url, self._request_s, self._retries, self._most_bytes = url, request_s, retries, most_bytes
-        self.secrets = [secret for secret in secrets if secret]  # may be changed later
+    def __post_init__(self) -> None:
         self._rate = RateLimit()
-        if per_second:
-            self._rate = _rates.setdefault(urlsplit(url).netloc, self._rate).slow_to(per_second)
-        self._places = asyncio.Semaphore(at_once) if at_once else nullcontext()
+        if self.per_second:
+            self._rate = _rates.setdefault(urlsplit(self.url).netloc, self._rate)
+            self._rate.interval = max(self._rate.interval, 1 / self.per_second)
+        self._places = asyncio.Semaphore(self.at_once) if self.at_once else nullcontext()
         self._client = open_client(
-            url, None, ca_certs=ca_certs, connections=at_once, headers=headers or {}, transport=transport
+            self.url,
+            None,
+            ca_certs=self.ca_certs,
+            connections=self.at_once,
+            headers=self.headers,
+            transport=self.transport,
         )
 
     async def send(self, request: WebRequest, call: Call) -> bytes:
         """Return the answer to a request.
 
         Raises:
-            Unanswered: the service times out, refuses, or redirects.
+            NoAnswer: the service times out, refuses, or redirects.
         """
         for tries, pause in enumerate(growing_pauses(), 1):
             wait = self._rate.take(call.left)
             if wait >= call.left:
-                raise Unanswered("its rate limit or its requested pause exceeds the time limit")
+                raise NoAnswer("its rate limit or its requested pause exceeds the time limit")
             await asyncio.sleep(wait)
             call.requests += 1
             try:
-                return await self._answer(request, call)
-            except Unanswered as failure:
+                return await self._send_once(request, call)
+            except NoAnswer as failure:
                 wait = max(pause, failure.retry_s)
-                if tries > self._retries or wait >= call.left:
+                if tries > self.retries or wait >= call.left:
                     raise
             await asyncio.sleep(wait)
         raise AssertionError("pauses have no end")
 
-    async def _answer(self, request: WebRequest, call: Call) -> bytes:
-        """Send a request once."""
-        address = httpx.URL(f"{self._url}{request.path}", params=dict(request.parameters) or None)
+    async def _send_once(self, request: WebRequest, call: Call) -> bytes:
+        address = httpx.URL(f"{self.url}{request.path}", params=dict(request.parameters) or None)
+        posts = request.content is not None
         try:
             async with self._places:
                 response = await exchange(
                     self._client,
-                    "GET" if request.content is None else "POST",
+                    "POST" if posts else "GET",
                     str(address),
                     request.content,
-                    headers={} if request.content is None else {"Content-Type": request.content_type},
-                    seconds=max(0.001, min(self._request_s, call.left)),
-                    most_bytes=self._most_bytes,
+                    headers={"Content-Type": request.content_type} if posts else {},
+                    seconds=max(0.001, min(self.request_s, call.left)),
+                    most_bytes=self.most_bytes,
                 )
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             transient = isinstance(error, httpx.NetworkError | httpx.TimeoutException)
-            raise Unanswered(self.line(_why(error)), 0.0 if transient else inf) from None
+            raise NoAnswer(self.line(_why(error)), 0.0 if transient else inf) from None
         status = response.status_code
         if response.is_success:
             return response.content
         if status == HTTPStatus.NOT_FOUND and request.absent is not None:
             return request.absent
         if response.is_redirect:
-            raise Unanswered(f"it redirects elsewhere ({status}), which is not followed")
+            raise NoAnswer(f"it redirects elsewhere ({status}), which is not followed")
         content = response.content[:10_000]
         said = "" if b"<" in content[:200] else message_in(content)
-        asked = retry_after_s(response.headers.get("Retry-After", ""), datetime.now(UTC)) or 0.0
-        if asked and status in TRANSIENT_STATUSES:
-            self._rate.pause(min(asked, LONGEST_PAUSE_S))
-        retry_s = asked if status in TRANSIENT_STATUSES else inf
-        raise Unanswered(self.line(f"it answers {status}{said and f': {said}'}"), retry_s)
+        retry_s = inf
+        if status in TRANSIENT_STATUSES:
+            retry_s = retry_after_s(response.headers.get("Retry-After", ""), datetime.now(UTC)) or 0.0
+            self._rate.pause(min(retry_s, LONGEST_PAUSE_S))
+        raise NoAnswer(self.line(f"it answers {status}{said and f': {said}'}"), retry_s)
 
     def line(self, text: str) -> str:
         """Make one line without secrets, in plain form or encoded for an address or JSON."""
-        for secret in self.secrets:
+        for secret in filter(None, self.secrets):
             for form in (secret, quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1]):
                 text = text.replace(form, "***")
         return one_line(text)

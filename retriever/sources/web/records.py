@@ -15,10 +15,11 @@ from pydantic import ValidationError
 
 from base.untrusted import read_json
 from indexer.corpora.normal_forms import whole_doi
-from indexer.corpora.papers import MOST_CITATIONS, Paper, language_named
-from indexer.corpora.readers.bibliography import year_within
+from indexer.corpora.papers import Paper, language_named
+from indexer.corpora.readers.bibliography import count_in, year_within
 from indexer.corpora.readers.markup import without_markup
 from retriever.sources import SourcePaper
+from retriever.sources.web.client import NoAnswer
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -28,10 +29,6 @@ LONGEST_IDENTIFIER = 1_000
 MOST = 10_000  # values of one list
 MOST_VALUES = 4_000_000  # of an answer: each takes about 100 bytes of memory, and about 2 bytes to send
 MOST_TAGS = 1_000_000  # and attributes, of an answer: each takes 10 µs to parse
-
-
-class Unreadable(ValueError):
-    """An answer in another form than the service's documentation; the message is the reason."""
 
 
 def table(value: Any) -> Mapping[str, Any]:
@@ -54,7 +51,7 @@ def at(value: Any, *keys: str) -> Any:
 def json_in(content: bytes) -> Any:
     """Parse an answer in JSON. A lone surrogate or control character in one record does not affect others."""
     if sum(map(content.count, (b"{", b"[", b","))) > MOST_VALUES:
-        raise Unreadable(f"its answer has more than {MOST_VALUES:,} values")
+        raise NoAnswer(f"its answer has more than {MOST_VALUES:,} values")
     try:
         return read_json(content)
     except ValueError:
@@ -62,13 +59,13 @@ def json_in(content: bytes) -> Any:
             return json.loads(content, strict=False)
         except (ValueError, RecursionError):
             what = "a web page" if content.lstrip()[:1] == b"<" else "broken off or no JSON"
-            raise Unreadable(f"its answer is {what}") from None
+            raise NoAnswer(f"its answer is {what}") from None
 
 
 def agreed(answer: Any, *keys: str) -> Mapping[str, Any]:
-    """Return an answer that is an object with one of the keys; Unreadable for any other."""
+    """Return an answer that is an object with one of the keys; NoAnswer for any other."""
     if not table(answer).keys() & set(keys):
-        raise Unreadable("its answer is JSON of another kind")
+        raise NoAnswer("its answer is JSON of another kind")
     return table(answer)
 
 
@@ -81,16 +78,16 @@ def xml_in(content: bytes, root: str, *, doctype: bool = False) -> Element:
         doctype: whether a DOCTYPE is allowed; its references are not followed.
     """
     if content.count(b"<") + content.count(b"=") > MOST_TAGS:
-        raise Unreadable(f"its answer has more than {MOST_TAGS:,} tags and attributes")
+        raise NoAnswer(f"its answer has more than {MOST_TAGS:,} tags and attributes")
     try:
         tree: Element = fromstring(content, forbid_dtd=not doctype, forbid_entities=True)
     except DefusedXmlException:
-        raise Unreadable("its answer is XML with entities of its own, which are refused") from None
+        raise NoAnswer("its answer is XML with entities of its own, which are refused") from None
     except (ParseError, ValueError, LookupError):
         what = "a web page" if b"<html" in content[:2000].lower() else "broken off or no XML"
-        raise Unreadable(f"its answer is {what}") from None
+        raise NoAnswer(f"its answer is {what}") from None
     if tree.tag != root:
-        raise Unreadable(f"its answer is XML of another kind, <{tree.tag[:80]}>")
+        raise NoAnswer(f"its answer is XML of another kind, <{tree.tag[:80]}>")
     return tree
 
 
@@ -114,11 +111,6 @@ def number(value: Any) -> float | None:
     return float(value) if found else None
 
 
-def _citations(value: Any) -> int | None:
-    found = number(value)
-    return int(found) if found is not None and found.is_integer() and 0 <= found <= MOST_CITATIONS else None
-
-
 # The fields of a record that are kept, each with the function that reads a value of any kind.
 FIELDS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("title", "abstract", "title2", "abstract2", "journal", "publisher"), text),
@@ -128,7 +120,7 @@ FIELDS: dict[str, Callable[[Any], Any]] = {
     "doi": lambda value: whole_doi(text(value)),
     "url": lambda value: text(value) if ADDRESS.fullmatch(text(value)) else "",  # pages link to it
     "lang": lambda value: (language_named(text(value)) or "other") if text(value) else "",
-    "cited_by_count": _citations,
+    "cited_by_count": lambda value: count_in(text(value)),
 }
 
 

@@ -3,31 +3,30 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from itertools import chain
+from typing import Any, ClassVar, Literal, TypeVar
 
 from base.net.user_agent import user_agent
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
 from indexer.settings import IndexerSettings
 from retriever.errors import SourceFailed
-from retriever.opening.worker_threads import WorkerThreads
 from retriever.queries.boolean import And, Exact, Query, Range
 from retriever.queries.filters import Filters, satisfies
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
 from retriever.sources.settings import SourceSettings, WebSettings
-from retriever.sources.web.boolean import Syntax, WrittenQuery, write_query
-from retriever.sources.web.client import Call, Unanswered, WebClient, WebRequest
-from retriever.sources.web.records import Unreadable
+from retriever.sources.web.boolean import Syntax, write_query
+from retriever.sources.web.client import Call, NoAnswer, WebClient, WebRequest
+from retriever.sources.web.records import paper_of
 
 Result = TypeVar("Result")
-Asker = TypeVar("Asker")
 Direction = Literal["references", "citing"]
 Page = Sequence[SourcePaper | None]  # None for an unusable record
-Linked = tuple[Mapping[str, Page], list[str]]  # by id, and the failures
+Linked = Mapping[str, Page]  # by id
 DOIS = 50  # per request: an address has room for about a hundred
 SENT_DOI = re.compile(r"10\.[^\s,|]{1,200}")  # commas and bars are syntax of filters
 SHARE = 0.9  # of the time of a call; then the papers found so far are returned
-MOST_NOTES = 3
 
 
 def lift_filters(query: Query, filters: Filters) -> tuple[Query, Filters] | None:
@@ -44,12 +43,10 @@ def lift_filters(query: Query, filters: Filters) -> tuple[Query, Filters] | None
                 if low > high:
                     return None
                 filters = replace(filters, years=Range(low, high))
-            case Exact(field="lang", values=(value,)) if filters.lang in {None, value}:
-                filters = replace(filters, lang=value)
-            case Exact(field="journal", values=(value,)) if filters.journal in {None, value}:
-                filters = replace(filters, journal=value)
-            case Exact(field="lang" | "journal", values=(_,)):
-                return None
+            case Exact(field="lang" | "journal" as name, values=(value,)):
+                if getattr(filters, name) not in {None, value}:
+                    return None
+                filters = replace(filters, lang=value) if name == "lang" else replace(filters, journal=value)
             case _:
                 words.append(clause)
     return words[0] if len(words) == 1 else And(tuple(words)), filters
@@ -57,8 +54,7 @@ def lift_filters(query: Query, filters: Filters) -> tuple[Query, Filters] | None
 
 def _conjuncts(query: Query) -> Iterator[Query]:
     if isinstance(query, And):
-        for clause in query.clauses:
-            yield from _conjuncts(clause)
+        yield from chain.from_iterable(map(_conjuncts, query.clauses))
     else:
         yield query
 
@@ -71,20 +67,26 @@ def bounds(filters: Filters, low: object = "", high: object = "") -> tuple[Any, 
 
 @dataclass(frozen=True, slots=True)
 class AskedQuery:
-    """A query in the service's syntax, and the number of papers wanted."""
+    """A query in the service's syntax."""
 
     text: str
     filters: Filters
-    k: int = field(compare=False)
     query: Query = field(compare=False)
 
 
 class WebSource(Source):
     """A service, open until `close`.
 
-    A kind sets the class variables and defines `_read`, `_page_request` and `_id_request`; `dois` needs
-    `_doi_request`, and `references` and `citing` need `_follow`.
+    A kind sets the class variables and defines `_read`, which raises NoAnswer for an answer without records,
+    `_page_request` (a query, and at most `size` papers behind the first `start`, by relevance) and
+    `_id_request`; `dois` needs `_doi_request`, and `references` and `citing` need `_follow`.
     """
+
+    _read: Callable[[bytes], Page]
+    _page_request: Callable[[AskedQuery, int, int], WebRequest]
+    _id_request: Callable[[Sequence[str]], WebRequest]  # at most `batch` ids
+    _doi_request: Callable[[Sequence[str]], WebRequest]  # at most `DOIS`
+    _follow: Callable[[Direction, Sequence[str], int, Call], Awaitable[Linked]]
 
     service: str  # its common name
     features = SourceFeatures(private=False)
@@ -94,175 +96,129 @@ class WebSource(Source):
     batch: ClassVar[int]  # records by id per request
     per_page: ClassVar[int]  # papers of a page
     whole_pages: ClassVar[bool] = False  # whether all pages of a search have one size
+    key_header: ClassVar[str] = ""  # the header with the key, if the service takes it there
 
-    def __init__(self, name: str, settings: Any, client: WebClient | None = None) -> None:
+    def __init__(
+        self, name: str, settings: Any, _: IndexerSettings | None = None, client: WebClient | None = None
+    ) -> None:
+        """Connect to nothing yet."""
         self.name, self.settings = name, settings
-        self.client = client or self._client(settings)
-        self._threads = WorkerThreads(f"source-{name}", 2)
+        self.client = client or web_client(settings, self.key_header)
 
-    @classmethod
-    def open(cls, name: str, settings: Any, _: IndexerSettings | None = None) -> Self:
-        """Open the source; the first question connects."""
-        return cls(name, settings)
+    def _paper(self, record: Mapping[str, Any], score: Any = None) -> SourcePaper | None:
+        """Return a record with values of any kind as a paper of this source."""
+        return paper_of(self.name, self.identifiers, record, score=score)
 
-    @classmethod
-    def _client(cls, settings: WebSettings) -> WebClient:
-        return WebClient(
-            settings.url,
-            request_s=settings.request_timeout_s,
-            per_second=settings.requests_per_second,
-            at_once=settings.at_once,
-            retries=settings.retries,
-            headers={"User-Agent": user_agent(settings.contact), **cls._headers(settings)},
-            secrets=[secret.get_secret_value() for secret in settings.secrets()],
-        )
-
-    @staticmethod
-    def _headers(_: Any) -> dict[str, str]:
-        """Return the headers of all requests."""
-        return {}
-
-    def _read(self, content: bytes) -> Page:
-        """Parse an answer with records; Unreadable for any other answer."""
-        raise NotImplementedError
-
-    def _page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
-        """Return the request for at most `size` papers behind the first `start`, by relevance."""
-        raise NotImplementedError
-
-    def _id_request(self, ids: Sequence[str]) -> WebRequest:
-        """Return the request for records by id, at most `batch`."""
-        raise NotImplementedError
-
-    def _doi_request(self, dois: Sequence[str]) -> WebRequest:
-        """Return the request for records by DOI, at most `DOIS`."""
-        raise NotImplementedError
-
-    async def _follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
-        """Return the papers at the other end of references."""
-        raise NotImplementedError
+    @contextmanager
+    def _calling(self) -> Iterator[Call]:
+        """Yield a call; SourceFailed if it ends without an answer."""
+        try:
+            yield Call(asyncio.get_running_loop().time() + self.settings.timeout_s * SHARE)
+        except NoAnswer as failure:
+            raise SourceFailed(f"source {self.name!r} ({self.service}): {failure}") from None
 
     async def ask(self, request: WebRequest, call: Call, read: Callable[[bytes], Result]) -> Result:
         """Send a request, and parse the answer in a thread."""
-        return await self._threads.run(read, await self.client.send(request, call))
+        return await asyncio.to_thread(read, await self.client.send(request, call))
 
-    async def _pages(self, asked: AskedQuery, call: Call) -> AsyncIterator[Page]:
-        """Yield pages of papers, best first, until there are enough or no more."""
-        size = min(self.per_page, asked.k)
-        for start in range(0, asked.k, size):
-            most = size if self.whole_pages else min(size, asked.k - start)
+    async def ask_all(self, requests: Iterable[WebRequest], call: Call) -> list[Page | None]:
+        """Send requests for records concurrently; one that fails gives None, and a failure of the call."""
+
+        async def ask(request: WebRequest) -> Page | None:
+            try:
+                return await self.ask(request, call, self._read)
+            except NoAnswer as failure:
+                call.failures.append(str(failure))
+                return None
+
+        return await asyncio.gather(*map(ask, requests))
+
+    async def search(self, queries: Sequence[tuple[Query, int]], *, filters: Filters) -> SourceAnswer:
+        """Answer many queries; equal ones are sent once."""
+        with self._calling() as call:
+            asked = [(self._write(query, filters, call) if k > 0 else None, k) for query, k in queries]
+            sent: dict[AskedQuery, int] = {}
+            for each, k in asked:
+                if each:
+                    sent[each] = max(k, sent.get(each, 0))
+            pages = await self._find(sent, call)
+            call.require(any(map(any, pages)), len(sent))
+        if unusable := sum(each is None for page in pages for each in page):
+            call.notes.append(f"{unusable} records could not be used")
+        found = dict(zip(sent, map(_distinct, pages), strict=True))
+        kept = {
+            each: [paper for paper in papers if satisfies(paper.paper, each.filters)]
+            for each, papers in found.items()
+        }
+        if unkept := sum(len(papers) - len(kept[each]) for each, papers in found.items()):
+            call.notes.append(f"{unkept} papers found do not match the filters")
+        lists = tuple(tuple(kept[each][:k]) if each else () for each, k in asked)
+        return SourceAnswer(lists, call.all_notes(len(sent)), call.requests)
+
+    def _write(self, query: Query, filters: Filters, call: Call) -> AskedQuery | None:
+        """Convert a query to the service's syntax; None if there is nothing to send or to find."""
+        lifted = lift_filters(query, filters)
+        if lifted is None:
+            return None
+        written = write_query(lifted[0], self.syntax)
+        call.notes += written.notes
+        return AskedQuery(written.text, lifted[1], lifted[0]) if written.text else None
+
+    async def _find(self, sent: Mapping[AskedQuery, int], call: Call) -> Sequence[Page]:
+        """Return the records of each query."""
+        return await asyncio.gather(*(self._collect(each, k, call) for each, k in sent.items()))
+
+    async def _collect(self, asked: AskedQuery, k: int, call: Call) -> Page:
+        """Return the records of a query's pages until there are k papers; a failure is one of the call."""
+        found: list[SourcePaper | None] = []
+        try:
+            async for page in self._pages(asked, k, call):
+                found += page
+                if len({each.paper.id for each in found if each}) >= k or not page:
+                    break
+        except NoAnswer as failure:
+            call.failures.append(str(failure))
+        return found
+
+    async def _pages(self, asked: AskedQuery, k: int, call: Call) -> AsyncIterator[Page]:
+        """Yield pages of papers, best first, until there are k or no more."""
+        size = min(self.per_page, k)
+        for start in range(0, k, size):
+            most = size if self.whole_pages else min(size, k - start)
             found = await self.ask(self._page_request(asked, start, most), call, self._read)
             yield found
             if len(found) < size:
                 break
 
-    async def _complete(
-        self, found: list[list[SourcePaper]], call: Call
-    ) -> tuple[list[list[SourcePaper]], list[str]]:
-        """Replace ids by whole records if a search only returns ids; return also the failures."""
-        del call
-        return found, []
-
-    async def search(self, queries: Sequence[tuple[Query, int]], *, filters: Filters) -> SourceAnswer:
-        """Answer many queries; equal ones are sent once."""
-        call, notes, asked = self._call(), list[str](), list[AskedQuery | None]()
-        for query, k in queries:
-            written, wanted = self._write(query, k, filters)
-            notes += written.notes
-            asked.append(wanted)
-        most = {each: each for each in sorted(filter(None, asked), key=lambda each: each.k)}
-        sent = [most[each] for each in dict.fromkeys(filter(None, asked))]
-        failures: list[str] = []
-        pages = await self._answers(sent, call, failures)
-        distinct = [_distinct(page) for page in pages]
-        found, missing = await self._complete(distinct, call)
-        failures += missing
-        if failures and not any(found) and self._none_answered(failures, len(sent)):
-            raise self._failed(failures)
-        notes += self._not_answered(failures, len(sent))
-        if unusable := sum(each is None for page in pages for each in page):
-            notes.append(f"{unusable} records could not be used")
-        lists = {
-            each: [paper for paper in papers if satisfies(paper.paper, each.filters)]
-            for each, papers in zip(sent, found, strict=True)
-        }
-        if unkept := sum(map(len, found)) - sum(map(len, lists.values())):
-            notes.append(f"{unkept} papers found do not match the filters")
-        kept = tuple(tuple(lists[each][: each.k]) if each else () for each in asked)
-        return SourceAnswer(kept, tuple(dict.fromkeys(notes)), call.requests)
-
-    def _write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
-        """Convert a query to the service's syntax; nothing to send if nothing can be found."""
-        lifted = lift_filters(query, filters)
-        if lifted is None or k < 1:
-            return WrittenQuery(""), None
-        words, filters = lifted
-        written = write_query(words, self.syntax)
-        return written, AskedQuery(written.text, filters, k, words) if written.text else None
-
-    async def _answers(self, sent: Sequence[AskedQuery], call: Call, failures: list[str]) -> list[Page]:
-        """Return the records of each query, and add the failures to `failures`."""
-        return await asyncio.gather(*(self._collect(each, call, failures) for each in sent))
-
-    def _none_answered(self, failures: Sequence[str], count: int) -> bool:
-        """Check whether failures without a paper fail the search of `count` queries."""
-        del failures, count
-        return True
-
-    async def _collect(self, asked: AskedQuery, call: Call, failures: list[str]) -> Page:
-        """Return the records of a query's pages until there are enough, and add a failure to `failures`."""
-        found: list[SourcePaper | None] = []
-        try:
-            async for page in self._pages(asked, call):
-                found += page
-                if len({each.paper.id for each in found if each}) >= asked.k or not page:
-                    break
-        except (Unanswered, Unreadable) as error:
-            failures.append(str(error))
-        return found
-
     async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
         """Return records by id; SourceFailed only if none were received."""
-        papers, failures = await self.by_id(ids, self._call())
-        if failures and not papers:
-            raise self._failed(failures)
+        with self._calling() as call:
+            papers = await self._by_id(ids, call)
+            call.require(papers)
         return papers
 
     async def papers_by_doi(self, dois: Sequence[str]) -> dict[str, SourcePaper]:
         """Return records by DOI; SourceFailed only if none were received."""
-        known = [each for each in dict.fromkeys(dois) if SENT_DOI.fullmatch(each)]
         if not self.features.dois:
             return {}
-        papers, failures = await self._fetch(self._doi_request, known, DOIS, self._call())
-        if failures and not papers:
-            raise self._failed(failures)
+        known = [each for each in dict.fromkeys(dois) if SENT_DOI.fullmatch(each)]
+        with self._calling() as call:
+            papers = await self._fetch(self._doi_request, known, DOIS, call)
+            call.require(papers)
         return {paper.paper.doi: paper for paper in reversed(papers) if paper.paper.doi in known}
 
-    async def by_id(self, ids: Iterable[str], call: Call) -> tuple[dict[str, SourcePaper], list[str]]:
-        """Return records by id, and the failures."""
+    async def _by_id(self, ids: Iterable[str], call: Call) -> dict[str, SourcePaper]:
+        """Return records by id; no ids of another form are sent."""
         known = self._known(ids)
-        papers, failures = await self._fetch(self._id_request, known, self.batch, call)
-        return {paper.paper.id: paper for paper in papers if paper.paper.id in known}, failures
+        papers = await self._fetch(self._id_request, known, self.batch, call)
+        return {paper.paper.id: paper for paper in papers if paper.paper.id in known}
 
     async def _fetch(
-        self, request: Callable[[Sequence[str]], WebRequest], names: Iterable[str], size: int, call: Call
-    ) -> tuple[list[SourcePaper], list[str]]:
-        known = list(names)
-        batches = [tuple(known[start : start + size]) for start in range(0, len(known), size)]
-        pages, failures = await answered(batches, lambda batch: self.ask(request(batch), call, self._read))
-        return [paper for page in pages.values() for paper in page if paper], failures
-
-    async def follow_by_id(self, linked: Mapping[str, Sequence[str]], call: Call) -> Linked:
-        """Return the records of linked papers, and the failures."""
-        known, failures = await self.by_id((each for ids in linked.values() for each in ids), call)
-        return {paper: [known.get(each) for each in ids] for paper, ids in linked.items()}, failures
-
-    async def follow_references(self, ids: Sequence[str], limit: int, call: Call) -> Linked:
-        """Return the papers that the records of papers refer to, in two rounds for all papers."""
-        citing, failures = await self.by_id(ids, call)
-        references = {each: paper.paper.references[:limit] for each, paper in citing.items()}
-        followed, more = await self.follow_by_id(references, call)
-        return followed, [*failures, *more]
+        self, request: Callable[[Sequence[str]], WebRequest], names: Sequence[str], size: int, call: Call
+    ) -> list[SourcePaper]:
+        batches = (names[start : start + size] for start in range(0, len(names), size))
+        pages = await self.ask_all(map(request, batches), call)
+        return [paper for page in pages for paper in page or () if paper]
 
     async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
         """Return for each paper at most `limit` papers that it refers to."""
@@ -273,36 +229,56 @@ class WebSource(Source):
         return await self._linked("citing", ids, limit) if self.features.citing else LinkedPapers()
 
     async def _linked(self, direction: Direction, ids: Sequence[str], limit: int) -> LinkedPapers:
-        known, call = list(self._known(ids)), self._call()
+        known = self._known(ids)
         if not known or limit < 1:
             return LinkedPapers()
-        try:
-            followed, failures = await self._follow(direction, known, limit, call)
-        except (Unanswered, Unreadable) as failure:
-            raise self._failed([str(failure)]) from None
-        papers = {each: tuple(filter(None, linked))[:limit] for each, linked in followed.items()}
-        if failures and not any(papers.values()):
-            raise self._failed(failures)
-        return LinkedPapers(papers, tuple(self._not_answered(failures, len(known))), call.requests)
+        with self._calling() as call:
+            followed = await self._follow(direction, known, limit, call)
+            papers = {each: tuple(filter(None, linked))[:limit] for each, linked in followed.items()}
+            call.require(any(papers.values()))
+        return LinkedPapers(papers, call.all_notes(len(known)), call.requests)
+
+    async def follow_requests(
+        self, ids: Sequence[str], request: Callable[[str], WebRequest], call: Call
+    ) -> Linked:
+        """Return the linked papers that a request for each paper finds."""
+        pages = await self.ask_all(map(request, ids), call)
+        return {each: page for each, page in zip(ids, pages, strict=True) if page is not None}
+
+    async def follow_ids(self, linked: Mapping[str, Sequence[str]], call: Call) -> Linked:
+        """Return the records of linked papers."""
+        known = await self._by_id(chain.from_iterable(linked.values()), call)
+        return {paper: [known.get(each) for each in ids] for paper, ids in linked.items()}
+
+    async def follow_references(self, ids: Sequence[str], limit: int, call: Call) -> Linked:
+        """Return the papers that the records of papers refer to, in two rounds for all papers."""
+        citing = await self._by_id(ids, call)
+        return await self.follow_ids(
+            {each: paper.paper.references[:limit] for each, paper in citing.items()}, call
+        )
 
     async def close(self) -> None:
         """Close connections."""
         await self.client.close()
-        self._threads.close()
 
-    def _known(self, ids: Iterable[str]) -> dict[str, None]:
+    def _known(self, ids: Iterable[str]) -> list[str]:
         """Return the ids in the form of the service, each once; no others are sent."""
-        return dict.fromkeys(filter(self.identifiers.fullmatch, ids))
+        return list(dict.fromkeys(filter(self.identifiers.fullmatch, ids)))
 
-    def _call(self) -> Call:
-        return Call(asyncio.get_running_loop().time() + self.settings.timeout_s * SHARE)
 
-    def _failed(self, failures: Sequence[str]) -> SourceFailed:
-        return SourceFailed(f"source {self.name!r} ({self.service}): {failures[0]}")
-
-    def _not_answered(self, failures: Sequence[str], count: int) -> list[str]:
-        how_many = f"{min(len(failures), count)} of {count} requests were not answered in full"
-        return [f"{how_many}: {why}" for why in dict.fromkeys(failures)][:MOST_NOTES]
+def web_client(settings: WebSettings, key_header: str) -> WebClient:
+    """Return a client of a service."""
+    key = getattr(settings, "api_key", None) if key_header else None
+    return WebClient(
+        settings.url,
+        request_s=settings.request_timeout_s,
+        per_second=settings.requests_per_second,
+        at_once=settings.at_once,
+        retries=settings.retries,
+        headers={"User-Agent": user_agent(settings.contact)}
+        | ({key_header: key.get_secret_value()} if key else {}),
+        secrets=[secret.get_secret_value() for secret in settings.secrets()],
+    )
 
 
 def _distinct(page: Page) -> list[SourcePaper]:
@@ -311,20 +287,3 @@ def _distinct(page: Page) -> list[SourcePaper]:
     for each in filter(None, page):
         papers.setdefault(each.paper.id, each)
     return list(papers.values())
-
-
-async def answered(
-    askers: Sequence[Asker], ask: Callable[[Asker], Awaitable[Result]]
-) -> tuple[dict[Asker, Result], list[str]]:
-    """Await several requests concurrently; return the answers and the failures."""
-    outcomes = await asyncio.gather(*map(ask, askers), return_exceptions=True)
-    found: dict[Asker, Result] = {}
-    failures = []
-    for each, outcome in zip(askers, outcomes, strict=True):
-        if isinstance(outcome, Unanswered | Unreadable):
-            failures.append(str(outcome))
-        elif isinstance(outcome, BaseException):
-            raise outcome
-        else:
-            found[each] = outcome
-    return found, failures

@@ -1,6 +1,5 @@
 """An explanation gives the score of the search, in parts that add up, for any number of hits."""
 
-import asyncio
 import re
 
 import pytest
@@ -57,9 +56,7 @@ def index(tmp_path_factory):
 
 
 def explained(index, question, passage_id, method="shrag", **request):
-    return asyncio.run(
-        explain(index, SearchRequest(question, method, **request), passage_id, RetrieverSettings())
-    )
+    return explain(index, SearchRequest(question, method, **request), passage_id, RetrieverSettings())
 
 
 def contributions(account):

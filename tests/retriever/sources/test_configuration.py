@@ -94,7 +94,6 @@ def test_a_file_of_a_secret_holds_one_line_and_nothing_else(tmp_path, content, c
         (LIBRARY | {"fields": {"title": ""}}, "fields.title"),
         (LIBRARY | {"fields": {"title": "t", "abstract": ["a", "b*"]}}, "fields.abstract"),
         (LIBRARY | {"languages": {"kr": "kor"}}, "languages.kr"),
-        (LIBRARY | {"languages": {"ko": "X", "en": "x"}}, "languages: ko and en are the same"),
     ],
 )
 def test_invalid_settings_are_named_in_one_line_without_secrets(values, complaint):

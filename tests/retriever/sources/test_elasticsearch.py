@@ -1,6 +1,5 @@
 """A foreign Elasticsearch or OpenSearch: its requests, and its good, bad and missing answers."""
 
-import asyncio
 import base64
 import json
 from typing import Any
@@ -12,7 +11,6 @@ from retriever.errors import SourceFailed
 from retriever.queries.boolean import EVERYTHING, And, Exact, Not, Or, Phrase, Range, Term
 from retriever.queries.filters import Filters
 from retriever.sources.kinds.elasticsearch import ElasticsearchSource, Settings, search_query, written
-from retriever.sources.merging import LimitedSource, ask_sources
 from tests.virtual_clock import run
 
 SECRET = "sehr-geheim-0815"
@@ -248,8 +246,10 @@ def test_full_texts_are_read_where_there_is_no_abstract_and_cost_no_paper(status
         [body] = asked_in(request)
         if "text" not in body["_source"]:
             return answered({"_id": "B1", "_source": {"name": "Rice", "isbn": "978"}})(request)
-        assert body["query"] == {"ids": {"values": ["B1"]}}
-        answer = answered({"_id": "B1", "_source": {"text": "All of it."}})(request)
+        assert (
+            body["query"] == {"_id": {"ids": {"values": ["B1"]}}, "isbn": {"terms": {"isbn": ["978"]}}}[field]
+        )
+        answer = answered({"_id": "B1", "_source": {"text": "All of it.", "isbn": "978"}})(request)
         return answer if status == 200 else httpx.Response(status)
 
     answer = found(handler, fields=FIELDS | {"id": field})
@@ -337,7 +337,7 @@ def test_credentials_and_the_address_of_a_server_elsewhere_stay_hidden():
     assert base64.b64encode(f"reader:{SECRET}".encode()).decode()[:6] not in str(raised.value)
 
 
-def counting(count):
+def counting(count, **more):
     """Answer the counts of queries."""
 
     def handler(request):
@@ -345,24 +345,27 @@ def counting(count):
         assert body["size"] == 0
         asked = body["aggs"]["counts"]["filters"]["filters"]
         buckets = {name: {"doc_count": count(query)} for name, query in asked.items()}
-        return answered(aggregations={"counts": {"buckets": buckets}})(request)
+        return answered(aggregations={"counts": {"buckets": buckets}}, **more)(request)
 
     return handler
 
 
-@pytest.mark.parametrize(("total", "rice"), [(7, 7), (10**400, 10**12), ("many", None), (True, None)])
-def test_words_are_counted_without_reading_records(total, rice):
-    handler = counting(lambda query: 120 if "match_all" in query else total)
+PARTIAL = [{"timed_out": True}, {"_shards": {"failed": 1}}]
+
+
+@pytest.mark.parametrize(
+    ("total", "rice", "partial"),
+    [
+        (7, 7, {}),
+        (10**400, 10**12, {}),
+        *((wrong, None, {}) for wrong in ("many", True)),
+        *((7, None, partial) for partial in PARTIAL),
+    ],
+)
+def test_words_are_counted_without_reading_records(total, rice, partial):
+    handler = counting(lambda query: 120 if "match_all" in query else total, **partial)
     counted = run(source(handler).frequencies(["methane", "rice"]))
     assert counted == (None if rice is None else ({"methane": rice, "rice": rice}, 120))
-
-
-@pytest.mark.parametrize("partial", [{"timed_out": True}, {"_shards": {"failed": 1}}])
-def test_partial_counts_are_unknown(partial):
-    def handler(request):
-        return httpx.Response(200, json=json.loads(counting(lambda _: 7)(request).content) | partial)
-
-    assert run(source(handler).frequencies(["rice"])) is None
 
 
 @pytest.mark.parametrize(("begun", "prefixes"), [(4, 0), (40, 1)])
@@ -377,24 +380,6 @@ def test_wrong_fields_and_korean_cut_at_spaces_are_described(begun, prefixes):
     told = run(source(counting(count)).wrongly_described())
     assert [line.split("(")[1].split(")")[0] for line in told[:2]] == ["abstract", "authors"]
     assert ['hangul = "prefixes"' in line for line in told[2:]] == [True] * prefixes
-
-
-def test_a_silent_server_is_asked_once():
-    asked = []
-
-    async def handler(request):
-        asked.append(request)
-        await asyncio.sleep(60)
-
-    async def limited():
-        limited = LimitedSource(source(handler, timeout_s=2), settings(timeout_s=2).longest_s)
-        for _ in range(2):
-            with pytest.raises(SourceFailed, match="silent for"):
-                await ask_sources([limited], lambda each: each.search([(METHANE, 1)], filters=Filters()))
-
-    run(limited())
-    first = len(asked)
-    assert first <= 2
 
 
 LIBRARY: dict[str, dict[str, Any]] = {

@@ -1,5 +1,7 @@
 """The papers of a question, searched in memory as an engine searches its index."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -97,7 +99,7 @@ def test_a_sent_query_keeps_the_order_of_the_sources(pool):
 
 def test_the_nearest_passages_come_by_their_cosines(pool):
     vectors = {"A": np.array([1, 0], "f4"), "B": np.array([0, 1], "f4")}
-    encoded = Pool(pool.papers, pool.found, pool.passages, pool.rows, pool.read, vectors)
+    encoded = replace(pool, vectors=vectors)
     asked = np.array([0.8, 0.6], "f4")
     hits = encoded.nearest(asked, 5, Filters())
     assert [(hit.passage_id, hit.score) for hit in hits] == [("A", 0.8), ("B", 0.6)]

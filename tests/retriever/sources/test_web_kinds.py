@@ -13,7 +13,7 @@ from retriever.queries.boolean import And, Not, Or, Phrase, Query, Range, Term
 from retriever.queries.filters import Filters
 from retriever.sources import SourceAnswer
 from retriever.sources.web.boolean import plain_words, write_query
-from retriever.sources.web.records import Unreadable
+from retriever.sources.web.client import NoAnswer
 from retriever.sources.web.source import Page, WebSource
 from tests.hostile import VALUES
 from tests.retriever.sources.exchanges import (
@@ -283,7 +283,7 @@ def test_whatever_a_field_holds_the_rest_is_read(kind: str, data: st.DataObject)
     container[key] = data.draw(ANYTHING)
     try:
         found = read(kind, json.dumps(answer).encode())
-    except Unreadable:  # the answer as a whole is of another kind
+    except NoAnswer:  # the answer as a whole is of another kind
         found = []
     for paper in filter(None, found):
         json.dumps(paper.paper.record(), ensure_ascii=False).encode()
@@ -338,5 +338,5 @@ def test_a_record_becomes_a_paper(kind: str, content: bytes, expected: dict[str,
     ],
 )
 def test_an_error_in_an_answer_is_named(kind: str, content: bytes, said: str) -> None:
-    with pytest.raises(Unreadable, match=said):
+    with pytest.raises(NoAnswer, match=said):
         read(kind, content)

@@ -178,14 +178,20 @@ FAULTS: dict[str, tuple[Replier, str]] = {
 }
 
 
-@KINDS
+# All kinds share the client; the form of an answer is checked by each.
 @pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("kind", ["openalex", "arxiv", "scienceon"])
 def test_what_is_no_answer_of_the_service_is_a_failure(kind: str, fault: str) -> None:
     reply, said = FAULTS[fault]
     assert re.search(said, failure_of(kind, reply, retries=5 if fault == "busy for an hour" else 0))
 
 
 @KINDS
+def test_an_answer_of_another_form_is_a_failure(kind: str) -> None:
+    assert re.search(NO_ANSWER, failure_of(kind, FAULTS["other JSON"][0]))
+
+
+@pytest.mark.parametrize("kind", ["openalex", "pubmed"])
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_busy_service_is_asked_again_when_it_says(kind: str, status: int) -> None:
     times: list[float] = []
@@ -202,8 +208,7 @@ def test_a_busy_service_is_asked_again_when_it_says(kind: str, status: int) -> N
     assert times[1] - times[0] >= (1 if status == 429 else 0.4)
 
 
-@KINDS
-def test_a_silent_or_missing_service_fails_in_time(kind: str) -> None:
+def test_a_silent_or_missing_service_fails_in_time() -> None:
     released = threading.Event()
 
     def silent(asked: Asked) -> Reply:
@@ -211,11 +216,11 @@ def test_a_silent_or_missing_service_fails_in_time(kind: str) -> None:
         return Reply()
 
     try:
-        assert "it was silent for 0.2 s" in failure_of(kind, silent, request_timeout_s=0.2)
+        assert "it was silent for 0.2 s" in failure_of("openalex", silent, request_timeout_s=0.2)
     finally:
         released.set()
-    with pytest.raises(SourceFailed, match=f"source 'my-{kind}' .*it cannot be reached"):
-        search(open_kind(kind, "http://127.0.0.1:1"))
+    with pytest.raises(SourceFailed, match=r"source 'my-openalex' .*it cannot be reached"):
+        search(open_kind("openalex", "http://127.0.0.1:1"))
 
 
 @WITH_KEY

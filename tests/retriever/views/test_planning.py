@@ -1,7 +1,5 @@
 """The strategy and the queries of a search, shown before it runs."""
 
-import asyncio
-
 import pytest
 
 from retriever.search import SearchRequest
@@ -19,7 +17,7 @@ def index(tmp_path_factory):
 
 def planned(index, question, upto="plan", **request):
     asked = plan_search(index, SearchRequest(question, **request), RetrieverSettings(), upto=upto)
-    return asyncio.run(asked).as_record()
+    return asked.as_record()
 
 
 def test_a_plan_shows_the_strategy_and_the_queries(index):

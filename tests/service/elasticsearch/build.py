@@ -9,15 +9,15 @@ is made of. What was fetched stays in Maven's own cache.
 
 import hashlib
 import os
+import re
 import shutil
+import subprocess
 from pathlib import Path
 from zipfile import ZipFile
 
 import click
 
-from tests.service.building import built_once, run_tool
-from tests.service.elasticsearch.jdk import find_jdk
-from tests.service.errors import BuildFailed, ServerUnavailable
+from tests.service.building import BuildFailed, ServerUnavailable, built_once, run_tool
 
 PLUGIN = Path(__file__).parent / "plugin"
 # Each plugin: its package, and the files beside its classes.
@@ -30,7 +30,7 @@ SUMS: dict[str, str] = {
     for checksum, name in map(str.split, (PLUGIN / "artifacts.sha256").read_text("utf-8").splitlines())
 }
 ARCHIVE, NORI = SUMS
-KIND = "elasticsearch"
+OLDEST_JDK = 21
 
 
 def installed_server() -> Path:
@@ -40,7 +40,7 @@ def installed_server() -> Path:
         ServerUnavailable: Maven or a JDK is missing, or Maven cannot fetch.
         BuildFailed: a checksum differs, or a plugin does not compile.
     """
-    return built_once(f"{Path(ARCHIVE).stem}-{_fingerprint()}", KIND, _build)
+    return built_once(f"{Path(ARCHIVE).stem}-{_fingerprint()}", "elasticsearch", _build)
 
 
 def _fingerprint() -> str:
@@ -51,6 +51,26 @@ def _fingerprint() -> str:
     return digest.hexdigest()[:12]
 
 
+def find_jdk() -> Path:
+    """Return the home of the first JDK that is new enough, from ES_JAVA_HOME, JAVA_HOME, PATH, /usr/lib/jvm.
+
+    Raises:
+        ServerUnavailable: there is none.
+    """
+    named = filter(None, map(os.environ.get, ("ES_JAVA_HOME", "JAVA_HOME")))
+    compiler = shutil.which("javac")
+    homes = [*map(Path, named), *([Path(compiler).resolve().parents[1]] if compiler else [])]
+    for home in (*homes, *sorted(Path("/usr/lib/jvm").glob("*"))):
+        if (home / "bin" / "javac").exists():
+            command = [str(home / "bin" / "java"), "-version"]
+            said = subprocess.run(command, capture_output=True, text=True, check=False).stderr
+            version = re.search(r'version "(\d+)', said)
+            if version and int(version[1]) >= OLDEST_JDK:
+                return home
+    remedy = "install one or name its folder in ES_JAVA_HOME"
+    raise ServerUnavailable(f"no JDK {OLDEST_JDK} or later found: {remedy}")
+
+
 def _build(scratch: Path) -> Path:
     jdk = find_jdk()  # looked for before 100 MB are fetched in vain
     _fetch(scratch)
@@ -58,7 +78,9 @@ def _build(scratch: Path) -> Path:
         archive.extractall(scratch)
     server = scratch / Path(ARCHIVE).stem
     _add_plugins(server, scratch / NORI, jdk, scratch / "classes")
-    _make_readable(server)
+    # zipfile forgets what is executable, and a umask may close the rest.
+    for path in (server, *server.rglob("*")):
+        path.chmod(0o755 if path.is_dir() or path.parent == server / "bin" else 0o644)
     return server
 
 
@@ -92,12 +114,6 @@ def _add_plugins(server: Path, nori: Path, jdk: Path, classes: Path) -> None:
         for name in files:
             shutil.copyfile(PLUGIN / name, plugin / name)
     shutil.copyfile(nori, server / "plugins" / "shrag-test-analysis" / nori.name)
-
-
-def _make_readable(server: Path) -> None:
-    """Let any user run the server: zipfile forgets what is executable, and a umask may close the rest."""
-    for path in (server, *server.rglob("*")):
-        path.chmod(0o755 if path.is_dir() or path.parent == server / "bin" else 0o644)
 
 
 if __name__ == "__main__":

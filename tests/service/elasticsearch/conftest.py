@@ -4,28 +4,22 @@ Where the machine lacks what they need the tests are skipped, or failed if `SHRA
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import astuple
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 
 from indexer.settings import IndexerSettings
+from tests.service.building import ServerUnavailable
 from tests.service.elasticsearch.builds import Command
 from tests.service.elasticsearch.own_prefix import delete_all, own_prefix
-from tests.service.elasticsearch.server import (
-    START_SECONDS,
-    Access,
-    Server,
-    running_server,
-    wait_for,
-)
-from tests.service.errors import ServerUnavailable
+from tests.service.elasticsearch.server import START_SECONDS, Access, Server, running_server
+from tests.service.processes import available, wait_until
 
-# Both are read before the settings of the user are hidden.
-REQUIRED = os.environ.get("SHRAG_REQUIRE_SERVICES") == "1"
+# Read before the settings of the user are hidden.
 GIVEN = {
     name: value
     for name in ("URL", "USER", "PASSWORD")
@@ -90,14 +84,15 @@ def _start_for(config: pytest.Config) -> tuple[str, ...] | None:
 @pytest.fixture(scope="session")
 def elasticsearch(request: pytest.FixtureRequest) -> Iterator[Access]:
     """Return the server that all tests of a run share; each keeps to indices of its own."""
-    if access := given_access(GIVEN):
-        yield access
+    if "URL" in GIVEN:
+        yield Access(GIVEN["URL"].rstrip("/"), GIVEN.get("USER", "elastic"), GIVEN.get("PASSWORD", ""))
         return
     if shared := getattr(request.config, "workerinput", {}).get("elasticsearch"):
-        wait_for(access := Access(*shared))
+        access = Access(*shared)
+        wait_until(access.complaint, START_SECONDS)
         yield access
         return
-    with _available(), running_server(heap="1g") as server:
+    with available(), running_server(heap="1g") as server:
         yield server.access
 
 
@@ -117,43 +112,18 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 @pytest.fixture
 def own_server(_server_of_process: Server) -> Server:
     """Return a server that the test may kill and pause; running and empty when the test begins."""
-    renew(_server_of_process)
-    return _server_of_process
+    server = _server_of_process
+    server.resume()
+    if not server.running:
+        server.launch()
+    server.wait_until_ready(START_SECONDS)
+    delete_all(server.access, "")
+    return server
 
 
 @pytest.fixture(scope="session")
 def _server_of_process() -> Iterator[Server]:
     if GIVEN:
         pytest.skip("SHRAG_TEST_ELASTICSEARCH_URL is set, and the tests do not break a server not theirs")
-    with _available(), running_server() as server:
+    with available(), running_server() as server:
         yield server
-
-
-def given_access(given: Mapping[str, str]) -> Access | None:
-    """Return the cluster that the user names, if any."""
-    if "URL" not in given:
-        return None
-    return Access(given["URL"].rstrip("/"), given.get("USER", "elastic"), given.get("PASSWORD", ""))
-
-
-def renew(server: Server) -> None:
-    """Let a server run again whatever was done to it, without indices of an earlier test."""
-    server.resume()
-    if not server.running:
-        server.launch()
-    server.wait_until_ready()
-    delete_all(server.access, "")
-
-
-@contextmanager
-def _available() -> Iterator[None]:
-    try:
-        yield
-    except ServerUnavailable as missing:
-        _without_server(str(missing))
-
-
-def _without_server(reason: str) -> NoReturn:
-    if REQUIRED:
-        pytest.fail(f"{reason} (SHRAG_REQUIRE_SERVICES=1)")
-    pytest.skip(reason)

@@ -2,6 +2,6 @@
 
 import pytest
 
-pytest.register_assert_rewrite("tests.retriever.citations_contract")
+pytest.register_assert_rewrite("tests.retriever.papers.test_citations")
 
-from tests.retriever.citations_contract import *  # noqa: E402, F403 - its tests and fixtures
+from tests.retriever.papers.test_citations import *  # noqa: E402, F403 - its tests and fixtures

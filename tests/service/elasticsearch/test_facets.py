@@ -2,6 +2,6 @@
 
 import pytest
 
-pytest.register_assert_rewrite("tests.retriever.facets_contract")
+pytest.register_assert_rewrite("tests.retriever.views.test_facets")
 
-from tests.retriever.facets_contract import *  # noqa: E402, F403 - its tests and fixtures
+from tests.retriever.views.test_facets import *  # noqa: E402, F403 - its tests and fixtures

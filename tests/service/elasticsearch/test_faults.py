@@ -19,7 +19,7 @@ from tests.retriever.made_papers import found
 from tests.service.elasticsearch.builds import NAME, Command, build, corpus, some, state, versions
 from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
 from tests.service.elasticsearch.proxy import Answer, Proxy, proxy_before
-from tests.service.elasticsearch.server import Access, Server
+from tests.service.elasticsearch.server import START_SECONDS, Access, Server
 from tests.test_kill import INDEXER
 
 QUESTION = "지식 그래프"
@@ -226,5 +226,5 @@ def test_a_build_goes_on_when_a_killed_server_comes_back(own_server: Server, ind
             own_server.launch()
 
     build(patient, indexed.home / "papers.jsonl", "disturbed", progress=kill)
-    own_server.wait_until_ready()
+    own_server.wait_until_ready(START_SECONDS)
     assert state(indexed, "disturbed")["documents"] == state(indexed)["documents"]

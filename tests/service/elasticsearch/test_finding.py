@@ -1,18 +1,16 @@
-"""Finding papers and questions of several steps on a real cluster: what the embedded engine gives."""
+"""Finding papers on a real cluster: what the embedded engine finds, with few requests."""
 
 import asyncio
 import random
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from generator.finding.agents import PURE
 from generator.finding.calls import FindRequest
 from generator.finding.finding import find_in_sources, open_places
 from indexer.ingest import IngestRequest, build_index
-from tests.generator.sample_index import ENGLISH, KOREAN, settings_of
-from tests.indexer.made_corpora import ROOT, write_jsonl
+from tests.generator.sample_index import settings_of
+from tests.indexer.made_corpora import write_jsonl
 from tests.service.elasticsearch.own_prefix import own_prefix
 
 
@@ -48,47 +46,20 @@ def citing_papers(count):
         yield paper
 
 
-@pytest.fixture(scope="module")
-def engines(elasticsearch, tmp_path_factory):
-    """Build the sample, and generated papers that refer to each other, on both engines."""
-    folder = tmp_path_factory.mktemp("finding")
-    corpora = {
-        "sample": ROOT / "sample" / "papers.jsonl",
-        "generated": write_jsonl(folder / "papers.jsonl", [*citing_papers(600)]),
-    }
-    with own_prefix(elasticsearch) as settings_for:
-        embedded = settings_of(folder / "embedded")
-        both = embedded, replace(embedded, indexer=settings_for(folder / "cluster"))
-        for settings in both:
-            for name, path in corpora.items():
-                build_index(IngestRequest(name, [str(path)]), settings.indexer)
-        yield both
+def test_references_cost_a_cluster_two_requests_a_layer_and_lead_to_the_same_papers(elasticsearch, tmp_path):
+    corpus = write_jsonl(tmp_path / "papers.jsonl", [*citing_papers(600)])
+    request = FindRequest(QUESTION, papers=100, layers=2, rounds=0, threshold=0.2, without=PURE)
 
-
-def find(settings, name, request):
-    async def run():
-        async with open_places(name, (), settings) as opened:
+    async def find(settings):
+        async with open_places("generated", (), settings) as opened:
             return await find_in_sources(opened, request, settings)
 
-    return asyncio.run(run())
-
-
-def outcome(found):
-    """Return the papers with their scores, and the queries that led to them."""
-    papers = [(ranked.paper_id, ranked.score) for ranked in found.papers]
-    return papers, [(query.text, set(query.found or ())) for query in found.state.queries]
-
-
-@pytest.mark.parametrize("question", [KOREAN, ENGLISH])
-def test_both_engines_find_the_same_papers(engines, question):
-    embedded, cluster = (find(settings, "sample", FindRequest(question, layers=2)) for settings in engines)
-    assert embedded.papers
-    assert outcome(cluster) == outcome(embedded)
-
-
-def test_references_cost_a_cluster_two_requests_a_layer_and_lead_to_the_same_papers(engines):
-    request = FindRequest(QUESTION, papers=100, layers=2, rounds=0, threshold=0.2, without=PURE)
-    embedded, cluster = (find(settings, "generated", request) for settings in engines)
+    with own_prefix(elasticsearch) as settings_for:
+        local = settings_of(tmp_path / "embedded")
+        both = local, replace(local, indexer=settings_for(tmp_path / "cluster"))
+        for settings in both:
+            build_index(IngestRequest("generated", [str(corpus)]), settings.indexer)
+        embedded, cluster = (asyncio.run(find(settings)) for settings in both)
     layers = [step.output for step in cluster.step.walk() if step.name == "refchain"]
     assert layers[0]["new"] > 20
     assert all(layer["requests"] <= 2 for layer in layers)

@@ -2,6 +2,6 @@
 
 import pytest
 
-pytest.register_assert_rewrite("tests.retriever.paper_page_contract")
+pytest.register_assert_rewrite("tests.retriever.papers.test_paper_page")
 
-from tests.retriever.paper_page_contract import *  # noqa: E402, F403 - its tests and fixtures
+from tests.retriever.papers.test_paper_page import *  # noqa: E402, F403 - its tests and fixtures

@@ -2,6 +2,6 @@
 
 import pytest
 
-pytest.register_assert_rewrite("tests.retriever.passage_search_contract")
+pytest.register_assert_rewrite("tests.retriever.views.test_passage_search")
 
-from tests.retriever.passage_search_contract import *  # noqa: E402, F403 - its tests and fixtures
+from tests.retriever.views.test_passage_search import *  # noqa: E402, F403 - its tests and fixtures

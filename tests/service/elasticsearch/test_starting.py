@@ -2,6 +2,6 @@
 
 import pytest
 
-pytest.register_assert_rewrite("tests.retriever.starting_contract")
+pytest.register_assert_rewrite("tests.retriever.opening.test_starting")
 
-from tests.retriever.starting_contract import *  # noqa: E402, F403 - its tests and fixtures
+from tests.retriever.opening.test_starting import *  # noqa: E402, F403 - its tests and fixtures

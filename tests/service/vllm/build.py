@@ -15,8 +15,7 @@ from pathlib import Path
 
 import click
 
-from tests.service.building import built_once, run_tool
-from tests.service.errors import ServerUnavailable
+from tests.service.building import ServerUnavailable, built_once, run_tool
 
 HERE = Path(__file__).parent
 REQUIREMENTS = HERE / "requirements.txt"
@@ -28,7 +27,6 @@ LOCK = (
     "--no-emit-index-url --no-emit-find-links --custom-compile-command".split()
 )
 LOCK_COMMAND = "python -m tests.service.vllm.build --lock"
-KIND = "vllm"
 MACHINES = frozenset({"x86_64", "aarch64"})
 
 
@@ -39,7 +37,7 @@ def installed_environment() -> Path:
         ServerUnavailable: vLLM has no build for this machine.
         BuildFailed: pip or uv could not fetch or install what is locked.
     """
-    return built_once(f"vllm-{_fingerprint()}", KIND, _build)
+    return built_once(f"vllm-{_fingerprint()}", "vllm", _build)
 
 
 def _fingerprint() -> str:

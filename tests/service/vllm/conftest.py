@@ -5,18 +5,15 @@ Where the machine lacks what they need the tests are skipped, or failed if `SHRA
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from generator.settings import LanguageModelSettings
-from tests.service.errors import ServerUnavailable
-from tests.service.vllm.running import Running
-from tests.service.vllm.server import MODEL, START_SECONDS, Server, running_server
+from tests.service.processes import available
+from tests.service.vllm.server import MODEL, START_SECONDS, Running, Server, running_server
 
-# Both are read before the settings of the user are hidden.
-REQUIRED = os.environ.get("SHRAG_REQUIRE_SERVICES") == "1"
+# Read before the settings of the user are hidden.
 GIVEN = os.environ.get("SHRAG_TEST_VLLM_URL", "").rstrip("/")
 
 
@@ -36,7 +33,7 @@ def _chat_server() -> Iterator[Running]:
     if GIVEN:
         yield Running(GIVEN)
         return
-    with _available(), running_server("chat") as server:
+    with available(), running_server("chat") as server:
         yield server
 
 
@@ -45,7 +42,7 @@ def vllm(_chat_server: Running) -> Running:
     """Return the server that all tests of a run share; running and idle when the test begins."""
     if isinstance(_chat_server, Server):
         _chat_server.resume()
-        if not _chat_server.healthy():
+        if _chat_server.complaint():
             _chat_server.restart()
     _chat_server.wait_for_metric("vllm:num_requests_running", 0)
     return _chat_server
@@ -68,7 +65,7 @@ def settings(vllm: Running) -> LanguageModelSettings:
 @pytest.fixture(scope="session")
 def encoder_vllm() -> Iterator[Server]:
     """Return a server that encodes texts."""
-    with _available(), running_server("encoder") as server:
+    with available(), running_server("encoder") as server:
         yield server
 
 
@@ -76,13 +73,3 @@ def settings_for(base_url: str, **changed: object) -> LanguageModelSettings:
     """Return settings of the tiny model at an address, with short answers and short pauses."""
     given = {"base_url": base_url, "model": MODEL, "max_tokens": 600, "backoff_s": 0.05} | changed
     return LanguageModelSettings.model_validate(given)
-
-
-@contextmanager
-def _available() -> Iterator[None]:
-    try:
-        yield
-    except ServerUnavailable as missing:
-        if REQUIRED:
-            pytest.fail(f"{missing} (SHRAG_REQUIRE_SERVICES=1)")
-        pytest.skip(str(missing))

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 from tests.indexer.made_corpora import ROOT
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+    from transformers import PreTrainedTokenizerFast
 
 WORDS = 1_024  # of the vocabulary: bytes, and what the sample writes often
 CONTEXT = 16_384
 DIMENSIONS = 64
-LAYERS = 2
 ENCODED_TOKENS = 256
 
 PAD, START, END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
@@ -39,11 +38,8 @@ ALWAYS = 8.0  # the one feature that every token has alike, which the leanings h
 SHARE = 5.3  # about what is left of it before the last layer
 
 
-def write_chat_model(folder: Path, *, layers: int = LAYERS) -> Path:
-    """Write a random Qwen3 of 64 dimensions and two layers, which answers in nonsense; return the folder.
-
-    Further layers add nothing to what these two say, and take as long: slower, with the same words.
-    """
+def write_chat_model(folder: Path) -> Path:
+    """Write a random Qwen3 of 64 dimensions and two layers, which answers in nonsense; return the folder."""
     import torch
     from transformers import Qwen3Config, Qwen3ForCausalLM
 
@@ -54,7 +50,7 @@ def write_chat_model(folder: Path, *, layers: int = LAYERS) -> Path:
         vocab_size=len(vocabulary),
         hidden_size=DIMENSIONS,
         intermediate_size=2 * DIMENSIONS,
-        num_hidden_layers=LAYERS,
+        num_hidden_layers=2,
         num_attention_heads=2,
         num_key_value_heads=1,
         head_dim=32,
@@ -77,25 +73,9 @@ def write_chat_model(folder: Path, *, layers: int = LAYERS) -> Path:
         logits[:, 0] = 0
         for piece, leaning in leanings.items():
             logits[vocabulary[piece], 0] = leaning / SHARE
-    if layers > LAYERS:
-        model = _deepened(model, layers)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
-
-
-def _deepened(model: "PreTrainedModel", layers: int) -> "PreTrainedModel":
-    """Return the same model with more layers, whose outputs are nothing."""
-    import torch
-
-    shape = model.config.to_dict() | {"num_hidden_layers": layers, "layer_types": None}
-    deep = type(model)(type(model.config)(**shape))
-    deep.load_state_dict(model.state_dict(), strict=False)
-    with torch.no_grad():
-        for name, weight in deep.named_parameters():
-            if name.endswith(("o_proj.weight", "down_proj.weight")) and name not in model.state_dict():
-                weight.zero_()
-    return deep
 
 
 def write_encoder(folder: Path) -> Path:

@@ -1,37 +1,31 @@
 """vLLM servers on the processor for the tests, to be killed, paused and started again.
 
-    python -m tests.service.vllm.server [--kind chat|encoder] [--context 16384] [--layers 2]
+    python -m tests.service.vllm.server [--kind chat|encoder]
 
 starts one by hand with a tiny model, prints the variables that point `shrag` at it, and ends it with Ctrl-C.
 """
 
-import atexit
-import os
-import shutil
+import re
 import signal
-import tempfile
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
+import httpx
 
-from tests.service.errors import ServerFailed
-from tests.service.processes import Processes, free_ports
+from tests.service import processes
 from tests.service.vllm.build import installed_environment
-from tests.service.vllm.models import CONTEXT, LAYERS, write_chat_model, write_encoder
-from tests.service.vllm.running import Running
+from tests.service.vllm.models import CONTEXT, write_chat_model, write_encoder
 
 START_SECONDS = 600  # where others keep the cores busy
-STOP_SECONDS = 20
 MODEL = "tiny-random"
-
-RUNNERS = {"chat": "generate", "encoder": "pooling"}
-
-# All that the server sees of the environment, beside what its folder and the PATH are.
-ENVIRONMENT: Mapping[str, str] = {
+# Of each kind, vLLM's runner, and what points a user at the server.
+KINDS = {
+    "chat": ("generate", "SHRAG_LLM__BASE_URL={url}/v1 SHRAG_LLM__MODEL={model}"),
+    "encoder": ("pooling", "{url}/v1/embeddings answers for {model}"),
+}
+ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
@@ -46,96 +40,72 @@ ENVIRONMENT: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Served:
-    """What is run: a model, how, and where it listens and keeps its files."""
+class Running:
+    """A server that answers somewhere; it is asked often and without TLS, so no certificates are read."""
 
-    kind: str
-    model: Path
-    port: int
-    folder: Path
-    python: Path
-    context: int = CONTEXT
+    def __init__(self, url: str) -> None:
+        self.url = url
 
-    @property
-    def url(self) -> str:
-        """Return where it listens."""
-        return f"http://127.0.0.1:{self.port}"
+    def complaint(self) -> str:
+        """Return why it does not answer now, "" if it does."""
+        try:
+            answer = httpx.get(f"{self.url}/health", timeout=240, trust_env=False, verify=False)
+        except httpx.TransportError as error:
+            return repr(error)
+        return "" if answer.is_success else answer.text or str(answer.status_code)
 
-    @property
-    def command(self) -> list[str]:
-        """Return the command line.
+    def metric(self, name: str) -> float:
+        """Return a number that the server counts, summed over its labels: `vllm:num_requests_running`."""
+        answer = httpx.get(f"{self.url}/metrics", timeout=120, trust_env=False, verify=False)
+        counted = answer.raise_for_status().text
+        lines = re.findall(rf"^{re.escape(name)}(?:\{{.*\}})? (\S+)$", counted, re.MULTILINE)
+        if not lines:
+            raise processes.ServerFailed(f"vLLM counts no {name}")
+        return sum(map(float, lines))
 
-        Linux kills the process when the thread that started it ends, however that comes.
-        """
-        setpriv = shutil.which("setpriv")
+    def wait_for_metric(self, name: str, value: float, seconds: float = 240) -> None:
+        """Wait until a number has that value; ServerFailed if the time is up."""
+
+        def look() -> str:
+            counted = self.metric(name)
+            return "" if counted == value else f"{name} is {counted:g} and not {value:g}"
+
+        processes.wait_until(look, seconds)
+
+
+class Server(Running, processes.Server):
+    """A server of ours with a model of a kind, and its processes."""
+
+    def __init__(self, folder: Path, kind: str, python: Path) -> None:
+        port = processes.free_ports(1)[0]
+        Running.__init__(self, f"http://127.0.0.1:{port}")
+        self.model = folder / "model"
         options = {
             "model": self.model,
             "served-model-name": MODEL,
-            "runner": RUNNERS[self.kind],
+            "runner": KINDS[kind][0],
             "host": "127.0.0.1",
-            "port": self.port,
+            "port": port,
             "dtype": "float32",
             "seed": 0,
-            **({"max-model-len": self.context} if self.kind == "chat" else {}),
+            **({"max-model-len": CONTEXT} if kind == "chat" else {}),
         }
-        return [
-            *([setpriv, "--pdeathsig=KILL"] if setpriv else []),
-            *(str(self.python), "-m", "vllm.entrypoints.openai.api_server", "--enforce-eager"),
-            *(f"--{name}={value}" for name, value in options.items()),
-        ]
-
-    @property
-    def environment(self) -> dict[str, str]:
-        """Return all that it sees of the environment; what it works out about models is kept beside it."""
-        return {
-            **ENVIRONMENT,
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.folder),
-            "VLLM_CACHE_ROOT": str(self.python.parents[1] / "state"),
-        }
-
-
-class Server(Running, Processes):
-    """A server of ours, and its processes."""
-
-    def __init__(self, served: Served) -> None:
-        Running.__init__(self, served.url)
-        Processes.__init__(self, served.folder, STOP_SECONDS)
-        self.served = served
-
-    def launch(self) -> None:
-        """Start it and do not wait until it answers."""
-        self.start(self.served.command, self.served.environment)
-
-    def wait_until_ready(self) -> None:
-        """Wait until it answers.
-
-        Raises:
-            ServerFailed: it ended, or the time is up.
-        """
-        deadline = time.monotonic() + START_SECONDS
-        while not self.healthy():
-            if self.ended:
-                raise ServerFailed(f"vLLM ended while it started\n{self.log_tail()}")
-            if time.monotonic() > deadline:
-                raise ServerFailed(f"vLLM is not ready after {START_SECONDS} s\n{self.log_tail()}")
-            time.sleep(0.2)
+        command = [str(python), "-m", "vllm.entrypoints.openai.api_server", "--enforce-eager"]
+        command += [f"--{name}={value}" for name, value in options.items()]
+        # What it works out about models is kept beside it.
+        own = {"HOME": str(folder), "VLLM_CACHE_ROOT": str(python.parents[1] / "state")}
+        processes.Server.__init__(self, folder, command, ENVIRONMENT | own)
 
     def restart(self) -> None:
-        """Start it again on the same port, after ending it where it still runs, and wait."""
+        """Start it on its port, after ending it where it still runs, and wait until it answers."""
         self.kill()
         self.launch()
-        self.wait_until_ready()
+        self.wait_until_ready(START_SECONDS)
 
 
 @contextmanager
-def running_server(
-    kind: str = "chat", *, context: int = CONTEXT, layers: int = LAYERS, wait: bool = True
-) -> Iterator[Server]:
+def running_server(kind: str = "chat") -> Iterator[Server]:
     """Make a tiny model, start a server on it, and end it and remove its folder however this ends.
-
-    Without `wait` it may still be starting: call `wait_until_ready`.
 
     Raises:
         ServerUnavailable: what is needed to run it is missing.
@@ -143,36 +113,21 @@ def running_server(
         ServerFailed: it did not start.
     """
     python = installed_environment() / "bin" / "python"
-    with ExitStack() as stack:
-        atexit.register(stack.close)  # for a generator that nobody closes
-        stack.callback(atexit.unregister, stack.close)
-        folder = Path(tempfile.mkdtemp(prefix="shrag-vllm-"))
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        place = folder / "model"
-        model = write_chat_model(place, layers=layers) if kind == "chat" else write_encoder(place)
-        server = Server(Served(kind, model, free_ports(1)[0], folder, python, context))
+    with processes.until_the_end("vllm") as (folder, stack):
+        server = Server(folder, kind, python)
+        (write_chat_model if kind == "chat" else write_encoder)(server.model)
         stack.callback(server.kill)
-        server.launch()
-        if wait:
-            server.wait_until_ready()
+        server.restart()
         yield server
 
 
-VARIABLES = {
-    "chat": "SHRAG_LLM__BASE_URL={url}/v1 SHRAG_LLM__MODEL={model}",
-    "encoder": "{url}/v1/embeddings answers for {model}",
-}
-
-
 @click.command()
-@click.option("--kind", type=click.Choice(list(RUNNERS)), default="chat", show_default=True)
-@click.option("--context", default=CONTEXT, show_default=True, help="Tokens of a prompt and its answer.")
-@click.option("--layers", default=LAYERS, show_default=True, help="More make it slower, with the same words.")
-def main(kind: str, context: int, layers: int) -> None:
+@click.option("--kind", type=click.Choice(list(KINDS)), default="chat", show_default=True)
+def main(kind: str) -> None:
     """Run vLLM with a tiny random model until Ctrl-C."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with running_server(kind, context=context, layers=layers) as server, suppress(KeyboardInterrupt):
-        click.echo(VARIABLES[kind].format(url=server.url, model=MODEL))
+    with running_server(kind) as server, suppress(KeyboardInterrupt):
+        click.echo(KINDS[kind][1].format(url=server.url, model=MODEL))
         signal.pause()
 
 

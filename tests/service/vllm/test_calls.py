@@ -13,8 +13,7 @@ from generator.errors import ModelAnswerInvalid, ModelRefusedCall
 from generator.llm import Growth, LanguageModel
 from generator.settings import LanguageModelSettings
 from tests.service.vllm.conftest import settings_for
-from tests.service.vllm.running import Running
-from tests.service.vllm.server import MODEL
+from tests.service.vllm.server import MODEL, Running
 
 RUNNING = "vllm:num_requests_running"
 WRITTEN = "vllm:generation_tokens_total"

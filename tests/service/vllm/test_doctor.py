@@ -3,8 +3,7 @@
 import pytest
 
 from tests.service.vllm.models import CONTEXT, DIMENSIONS
-from tests.service.vllm.running import Running
-from tests.service.vllm.server import MODEL, Server
+from tests.service.vllm.server import MODEL, Running, Server
 from tests.stack.asking_the_doctor import doctor, statuses
 
 SUBJECTS = ["reachable", "version", "model", "context", "JSON schema"]
@@ -22,26 +21,6 @@ def test_a_server_that_runs_is_well(vllm: Running, tmp_path):
     assert (code, statuses("language model", found)) == (0, dict.fromkeys(SUBJECTS, "ok"))
     assert found["language model", "version"]["found"].startswith("vLLM 0.32")
     assert found["language model", "context"]["found"] == f"{CONTEXT:,} tokens"
-
-
-def test_offline_a_question_is_answered_by_the_model_and_no_other_address_is_tried(
-    vllm: Running, sample_home
-):
-    code, found = doctor(sample_home, "--offline", "--name", "sample", **at(vllm))
-
-    assert (code, statuses("offline", found)) == (0, {"a question": "ok", "addresses": "ok"})
-    assert f"answer {MODEL}" in found["offline", "a question"]["found"]
-    assert found["offline", "addresses"]["configured"] == f"{vllm.url}/v1"
-
-
-def test_a_server_that_hangs_is_told_in_time(own_vllm: Server, tmp_path, monkeypatch):
-    monkeypatch.setattr("stack.doctor.models.LOOK_S", 1.0)
-    own_vllm.pause()
-
-    code, found = doctor(tmp_path, **at(own_vllm))
-
-    assert (code, statuses("language model", found)) == (1, {"reachable": "wrong"})
-    assert "was silent for 1 s" in found["language model", "reachable"]["found"]
 
 
 @pytest.mark.nightly

@@ -30,7 +30,7 @@ def endpoint(encoder_vllm: Server):
 
 @pytest.fixture(scope="module")
 def local(encoder_vllm: Server):
-    encoder = open_encoder(EncoderSettings(provider="local", model=str(encoder_vllm.served.model)))
+    encoder = open_encoder(EncoderSettings(provider="local", model=str(encoder_vllm.model)))
     assert encoder is not None
     yield encoder
     encoder.close()

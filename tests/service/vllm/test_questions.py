@@ -4,30 +4,23 @@ import asyncio
 import json
 from pathlib import Path
 
-import pytest
-
 from generator.pipeline import AskRequest, answer_question
 from generator.tracing import Trace
-from retriever.index import SearchIndex
-from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of, shrag
-from tests.service.vllm.running import Running
-from tests.service.vllm.server import MODEL
+from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of, shrag, timeless
+from tests.service.processes import free_ports
+from tests.service.vllm.server import MODEL, Running
 
 pytest_plugins = ["tests.generator.sample_index"]
 
-RUNNING = "vllm:num_requests_running"
 CHECKS = {"supported", "unsupported", "not checked"}
 
 
-def answered(index: SearchIndex, home: Path, llm, question: str = KOREAN):
-    return asyncio.run(answer_question(index, AskRequest(question), settings_of(home, llm=llm)))
+def answered(index, home: Path, llm, **changed):
+    return asyncio.run(answer_question(index, AskRequest(KOREAN), settings_of(home, llm=llm, **changed)))
 
 
-@pytest.mark.parametrize("question", [KOREAN, ENGLISH], ids=["Korean", "English"])
-def test_nonsense_in_valid_json_is_an_answer_with_its_writer_and_its_checks(
-    question: str, sample, sample_home, settings
-):
-    record = answered(sample, sample_home, settings, question).as_record()
+def test_nonsense_in_valid_json_is_an_answer_with_its_writer_and_its_checks(sample, sample_home, settings):
+    record = answered(sample, sample_home, settings).as_record()
 
     answer, evidence = record["answer"], {one["passage_id"] for one in record["evidence"]}
     assert answer["written_by"] == MODEL
@@ -67,3 +60,17 @@ def test_an_evaluation_run_takes_its_keywords_from_the_model(vllm: Running, samp
 
     assert done.returncode == 0, done.stderr
     assert {line.split()[0] for line in run.read_text().splitlines()} == {"S1", "S2"}
+
+
+def test_a_replay_needs_no_server_and_differs_in_times_alone(sample, sample_home, settings, tmp_path):
+    nowhere = settings.model_copy(update={"base_url": f"http://127.0.0.1:{free_ports(1)[0]}/v1"})
+    file = tmp_path / "calls.sqlite"
+    recorded, replayed = (
+        answered(sample, sample_home, llm, cache={"mode": mode, "file": file})
+        for llm, mode in ((settings, "record"), (nowhere, "replay"))
+    )
+
+    assert replayed.answer == recorded.answer
+    assert replayed.answer.written_by == MODEL
+    cache = frozenset({"cache"})
+    assert timeless(recorded.trace.record, cache) == timeless(replayed.trace.record, cache)

@@ -8,8 +8,7 @@ import pytest
 from tests.generator.sample_index import ENGLISH
 from tests.server.running import Served, serving
 from tests.server.sse import events_of
-from tests.service.vllm.running import Running
-from tests.service.vllm.server import MODEL
+from tests.service.vllm.server import MODEL, Running
 
 pytest_plugins = ["tests.generator.sample_index"]
 
