@@ -4,14 +4,13 @@ The fields in GROBID's response replace those of the built-in reader. If GROBID 
 built-in reader is kept with a note. Korean papers are not sent: GROBID's models were not trained on them.
 https://grobid.readthedocs.io/en/latest/Grobid-service/ documents the request, the status 503 of a busy
 server, and the elements of the response (TEI). As the response is untrusted, document types and entities are
-rejected, and the numbers of names, keywords, sections and references are limited.
+rejected, and its size is limited.
 """
 
 import asyncio
 import re
 import threading
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError
 
@@ -23,15 +22,8 @@ from base.logs import get_logger
 from base.net.backoff import growing_pauses
 from base.net.http_client import exchange, open_client
 from base.untrusted import one_line
-from indexer.corpora.full_text.article import MOST_KEYWORDS
 from indexer.corpora.full_text.joining import readable
-from indexer.corpora.full_text.references import (
-    MOST_AUTHORS,
-    MOST_REFERENCES,
-    REFERENCE_CHARACTERS,
-    doi_in,
-    parse_reference,
-)
+from indexer.corpora.full_text.references import doi_in, parse_reference
 from indexer.corpora.full_text.title_page import ARXIV
 from indexer.corpora.papers import language_of
 
@@ -43,8 +35,6 @@ STOP_S = 0.1  # polling interval for cancellation
 FORM = {"consolidateHeader": "0", "consolidateCitations": "0", "includeRawCitations": "1"}
 READ_BY = "GROBID"
 TEI = {"t": "http://www.tei-c.org/ns/1.0"}
-MOST_NAMES = 1_000
-MOST_SECTIONS = 10_000
 # Block elements, separated from surrounding text; other elements are within words.
 BLOCKS = {f"{{{TEI['t']}}}{name}" for name in "div head p s lb list item note figure".split()}
 YEAR = re.compile(r"(?:1[89]|20)\d\d")
@@ -134,12 +124,12 @@ def record_of_tei(content: bytes) -> dict[str, Any]:
     sections, body = _body(root)
     record = {
         "title": _text(header, ".//t:titleStmt/t:title"),
-        "authors": _names(header, f"{source}t:author/t:persName", MOST_NAMES),
+        "authors": _names(header, f"{source}t:author/t:persName"),
         "year": _year(header, ".//t:publicationStmt/t:date") or _year(header, f"{source}t:imprint/t:date"),
         "doi": doi_in(_text(header, f"{source}t:idno[@type='DOI']")),
         "arxiv": number["id"] if number else "",
-        "keywords": _texts(header, ".//t:keywords//t:term", MOST_KEYWORDS),
-        "abstract": " ".join(_texts(abstract, ".//t:p", None)) or _text(abstract, "."),
+        "keywords": _texts(header, ".//t:keywords//t:term"),
+        "abstract": " ".join(_texts(abstract, ".//t:p")) or _text(abstract, "."),
         "sections": sections,
         "body": body,
         "reference_list": list(_references(root)),
@@ -147,19 +137,19 @@ def record_of_tei(content: bytes) -> dict[str, Any]:
     return {key: value for key, value in record.items() if value}
 
 
-def _texts(element: Element | None, path: str, most: int | None) -> list[str]:
-    """Return the texts of the first elements of a path that have any."""
+def _texts(element: Element | None, path: str) -> list[str]:
+    """Return the texts of the elements of a path that have any."""
     found = element.iterfind(path, TEI) if element is not None else ()
-    return list(islice(filter(None, (readable("".join(each.itertext())) for each in found)), most))
+    return list(filter(None, (readable("".join(each.itertext())) for each in found)))
 
 
 def _text(element: Element | None, path: str) -> str:
-    return next(iter(_texts(element, path, 1)), "")
+    return next(iter(_texts(element, path)), "")
 
 
-def _names(element: Element, path: str, most: int) -> list[str]:
-    people = (" ".join(_texts(person, "*", None)) for person in element.iterfind(path, TEI))
-    return list(islice(filter(None, people), most))
+def _names(element: Element, path: str) -> list[str]:
+    people = (" ".join(_texts(person, "*")) for person in element.iterfind(path, TEI))
+    return list(filter(None, people))
 
 
 def _year(element: Element, path: str) -> int | None:
@@ -173,27 +163,26 @@ def _body(root: Element) -> tuple[list[dict[str, Any]], str]:
     sections: list[dict[str, Any]] = []
     parts: list[str] = []
     paths = "t:text/t:body/t:div", "t:text/t:back//t:div/t:div"
-    divisions = [division for path in paths for division in root.iterfind(path, TEI)]
-    for division in divisions[:MOST_SECTIONS]:
+    for division in (division for path in paths for division in root.iterfind(path, TEI)):
         head = division.find("t:head", TEI)
         if head is not None and (name := _text(head, ".")):
             number = head.get("n", "").strip()
             level = 1 + number.strip(".").count(".")
             sections.append({"title": f"{number} {name}".strip(), "level": level})
             parts.append(f"{'#' * (level + 1)} {sections[-1]['title']}")
-        parts += _texts(division, "t:p", None)
+        parts += _texts(division, "t:p")
     return sections, "\n\n".join(parts)
 
 
 def _references(root: Element) -> Iterator[dict[str, Any]]:
-    for entry in islice(root.iterfind(".//t:listBibl/t:biblStruct", TEI), MOST_REFERENCES):
+    for entry in root.iterfind(".//t:listBibl/t:biblStruct", TEI):
         named: dict[str, Any] = {
             "title": _text(entry, "t:analytic/t:title") or _text(entry, "t:monogr/t:title"),
             "year": _year(entry, ".//t:imprint/t:date"),
             "doi": doi_in(_text(entry, ".//t:idno[@type='DOI']")),
-            "authors": _names(entry, ".//t:author/t:persName", MOST_AUTHORS),
+            "authors": _names(entry, ".//t:author/t:persName"),
         }
         made = ", ".join(named["authors"]), str(named["year"] or ""), named["title"]
         if text := _text(entry, "t:note[@type='raw_reference']") or ". ".join(filter(None, made)):
             known = {key: value for key, value in named.items() if value}
-            yield parse_reference(text[:REFERENCE_CHARACTERS]) | known
+            yield parse_reference(text) | known

@@ -94,7 +94,7 @@ def _keeps_hyphen(head: str, tail: str, usage: Usage) -> bool:
     if not (begun and goes_on and tail[0].islower()):
         return True
     first, last = begun[0].casefold(), goes_on[0].casefold()
-    return first + last not in usage.words and (f"{first}-{last}" in usage.words or "-" in head[:-1])
+    return f"{first}-{last}" in usage.words or "-" in head[:-1]
 
 
 @cache
