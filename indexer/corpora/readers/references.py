@@ -142,14 +142,13 @@ PATHS = {
 
 
 @dataclass(slots=True)
-class Reference:
-    """A record: its line from 1, and the values of each tag, as lists of lines."""
+class RecordLines:
+    """The lines of a record: the number of the first one from 1, their start, size and first problem."""
 
     line: int
     head: bytes = b""
     problem: str = ""
     size: int = 0  # bytes
-    values: dict[str, list[list[str]]] = field(default_factory=dict)
 
     def add(self, line: bytes, problem: str) -> None:
         """Count a line, and keep the start of the record and the first problem."""
@@ -157,8 +156,15 @@ class Reference:
         if len(self.head) < HEAD_BYTES:
             self.head += line + b"\n"
         if self.size > LINE_BYTES:
-            problem, self.values = f"a record of more than {LINE_BYTES} bytes", {}
+            problem = f"a record of more than {LINE_BYTES} bytes"
         self.problem = self.problem or problem
+
+
+@dataclass(slots=True)
+class Reference(RecordLines):
+    """A record of tagged lines: the values of each tag, as lists of lines."""
+
+    values: dict[str, list[list[str]]] = field(default_factory=dict)
 
     def put(self, tag: str, text: str) -> list[str]:
         """Add a value; return its lines."""
@@ -219,6 +225,7 @@ def _tagged_references(stream: Stream, layout: Layout) -> Iterator[Reference]:
             reference = None
         elif reference.problem:
             lines = []
+            reference.values.clear()
         elif found:
             lines = reference.put(tag, (found[2] or "").strip())
         else:
