@@ -143,8 +143,8 @@ def _elements(stream: Stream, start: int) -> Iterator[tuple[int, bytes, str]]:
         if is_inside and text.startswith("]", place):
             return
         end, problem, is_cut = _end_of_value(text, place)
-        if is_cut and (more := stream.read()):
-            text, place = text[place:] + more.decode("latin-1"), 0
+        if is_cut and stream.peek(len(text) - place + 1):  # twice as much
+            text, place = text[place:] + stream.read().decode("latin-1"), 0
             if len(text) <= LINE_BYTES:
                 continue
             problem = f"an element of more than {LINE_BYTES} bytes"
