@@ -8,7 +8,6 @@ writes a line of JSON, which is safe to parse.
 
 import json
 import os
-import queue
 import resource
 import signal
 import struct
@@ -57,8 +56,7 @@ class ParserPool:
         """Create a pool of at most `workers` processes; `complete` replaces a record, in a thread."""
         self._complete, self._workers, self._limits = complete, workers, limits
         self._threads = ThreadPoolExecutor(workers, "pdf")
-        self._idle: queue.SimpleQueue[Process] = queue.SimpleQueue()
-        self._running: set[Process] = set()
+        self._processes: dict[int, Process] = {}  # by thread
         self._lock = threading.Lock()
         self._closed = threading.Event()
 
@@ -70,10 +68,10 @@ class ParserPool:
         """Kill all processes, including busy ones, and cancel the completion of records."""
         with self._lock:
             self._closed.set()
-            for process in self._running:
+            for process in self._processes.values():
                 process.kill()
         self._threads.shutdown(cancel_futures=True)
-        for process in self._running:
+        for process in self._processes.values():
             _close(process)
 
     def parse_in_order(
@@ -91,17 +89,15 @@ class ParserPool:
             yield item, future.result() if future else None
 
     def _parse(self, data: bytes) -> Answer:
+        thread = threading.get_ident()
         with self._lock:
-            process = _start(self._limits) if self._idle.empty() else self._idle.get()
-            self._running.add(process)
             if self._closed.is_set():
-                process.kill()
+                return {}
+            process = self._processes.get(thread)
+            if process is None or process.poll() is not None:
+                process = self._processes[thread] = _start(self._limits)
         answer = _ask(process, data, self._limits)
-        if process.poll() is None:
-            self._idle.put(process)
-        else:
-            with self._lock:
-                self._running.discard(process)
+        if process.poll() is not None:
             _close(process)
         if self._complete and "record" in answer and not self._closed.is_set():
             answer["record"] = self._complete(data, answer["record"], self._closed)
