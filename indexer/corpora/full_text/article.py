@@ -125,7 +125,7 @@ def _abstract_lines(lines: Sequence[Line]) -> list[Line]:
     if 2 * sum(line.text[-1:].isdecimal() for line in lines) > len(lines):
         return []  # a table of contents
     blocks = _blocks(lines)
-    running = (n for n, block in enumerate(blocks) if len(block) > 1 and _letters(block) >= RUNNING_LETTERS)
+    running = (n for n, block in enumerate(blocks) if _letters(block) >= RUNNING_LETTERS)
     return [line for block in blocks[next(running, 0) :] for line in block]
 
 
@@ -203,10 +203,8 @@ def _paragraphs(lines: Sequence[Line], usage: Usage) -> list[str]:
 
 
 def _begins_paragraph(line: Line, last: Line) -> bool:
-    below, indented = line.above is last.part, line.indent > INDENTED
-    apart = below and (last.is_short or line.gap > WIDE)
-    is_new = apart or (indented and not (below and last.indent > INDENTED))
-    return is_new and SENTENCE_END.search(last.text) is not None
+    is_apart = line.above is last.part and (last.is_short or line.gap > WIDE)
+    return (is_apart or line.indent > INDENTED) and SENTENCE_END.search(last.text) is not None
 
 
 def _entries_of(lines: Sequence[Line]) -> list[Sequence[Line]]:

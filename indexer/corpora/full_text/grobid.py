@@ -8,9 +8,9 @@ rejected, and its size is limited.
 """
 
 import asyncio
-import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError
 
@@ -26,6 +26,8 @@ from indexer.corpora.full_text.joining import readable
 from indexer.corpora.full_text.references import doi_in, parse_reference
 from indexer.corpora.full_text.title_page import ARXIV
 from indexer.corpora.papers import language_of
+from indexer.corpora.readers.bibliography import drop_empty, year_within
+from indexer.corpora.readers.mapping import Table, find, first, map_record, texts
 
 SENT_BYTES = 64 << 20
 ANSWER_BYTES = 32 << 20
@@ -34,10 +36,9 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 10.0  # pauses before a busy server is tri
 STOP_S = 0.1  # polling interval for cancellation
 FORM = {"consolidateHeader": "0", "consolidateCitations": "0", "includeRawCitations": "1"}
 READ_BY = "GROBID"
-TEI = {"t": "http://www.tei-c.org/ns/1.0"}
+SOURCE = "teiHeader/fileDesc/sourceDesc/biblStruct//"
 # Block elements, separated from surrounding text; other elements are within words.
-BLOCKS = {f"{{{TEI['t']}}}{name}" for name in "div head p s lb list item note figure".split()}
-YEAR = re.compile(r"(?:1[89]|20)\d\d")
+BLOCKS = frozenset("div head p s lb list item note figure".split())
 
 log = get_logger("full_text")
 
@@ -112,77 +113,74 @@ def record_of_tei(content: bytes) -> dict[str, Any]:
         root = fromstring(content, forbid_dtd=True)
     except (ParseError, DefusedXmlException, LookupError) as error:
         raise ValueError(f"its response is not TEI ({type(error).__name__})") from None
-    header = root.find("t:teiHeader", TEI)
-    if header is None:
-        raise ValueError("its response is not TEI (without a header)")
     for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
         if element.tag in BLOCKS:
             element.text, element.tail = f" {element.text or ''}", f" {element.tail or ''}"
-    source = "t:fileDesc/t:sourceDesc/t:biblStruct//"
-    number = ARXIV.match("arXiv:" + _text(header, f"{source}t:idno[@type='arXiv']").removeprefix("arXiv:"))
-    abstract = header.find(".//t:abstract", TEI)
+    if root.find("teiHeader") is None:
+        raise ValueError("its response is not TEI (without a header)")
     sections, body = _body(root)
-    record = {
-        "title": _text(header, ".//t:titleStmt/t:title"),
-        "authors": _names(header, f"{source}t:author/t:persName"),
-        "year": _year(header, ".//t:publicationStmt/t:date") or _year(header, f"{source}t:imprint/t:date"),
-        "doi": doi_in(_text(header, f"{source}t:idno[@type='DOI']")),
-        "arxiv": number["id"] if number else "",
-        "keywords": _texts(header, ".//t:keywords//t:term"),
-        "abstract": " ".join(_texts(abstract, ".//t:p")) or _text(abstract, "."),
-        "sections": sections,
-        "body": body,
-        "reference_list": list(_references(root)),
-    }
-    return {key: value for key, value in record.items() if value}
+    references = filter(None, map(_reference, root.iterfind(".//listBibl/biblStruct")))
+    return map_record(root, PAPER) | drop_empty(
+        {"sections": sections, "body": body, "reference_list": list(references)}
+    )
 
 
-def _texts(element: Element | None, path: str) -> list[str]:
-    """Return the texts of the elements of a path that have any."""
-    found = element.iterfind(path, TEI) if element is not None else ()
-    return list(filter(None, (readable("".join(each.itertext())) for each in found)))
-
-
-def _text(element: Element | None, path: str) -> str:
-    return next(iter(_texts(element, path)), "")
+def _text(element: Element, path: str) -> str:
+    return readable(first(element, path))
 
 
 def _names(element: Element, path: str) -> list[str]:
-    people = (" ".join(_texts(person, "*")) for person in element.iterfind(path, TEI))
-    return list(filter(None, people))
+    people = (" ".join(texts(person, "*")) for person in element.iterfind(path))
+    return list(filter(None, map(readable, people)))
 
 
-def _year(element: Element, path: str) -> int | None:
-    date = element.find(path, TEI)
-    found = YEAR.search(date.get("when", "") or _text(date, ".")) if date is not None else None
-    return int(found[0]) if found else None
+def _year(element: Element, paths: str) -> int | None:
+    dates = (date for path in paths.split("|") for date in find(element, path))
+    return next(filter(None, (year_within(date.get("when", "") or _text(date, ".")) for date in dates)), None)
+
+
+def _arxiv(root: Element) -> str:
+    number = ARXIV.match("arXiv:" + first(root, f"{SOURCE}idno[@type='arXiv']").removeprefix("arXiv:"))
+    return number["id"] if number else ""
+
+
+PAPER: Table = {
+    "title": partial(_text, path="teiHeader//titleStmt/title"),
+    "authors": partial(_names, path=f"{SOURCE}author/persName"),
+    "year": partial(_year, paths=f"teiHeader//publicationStmt/date|{SOURCE}imprint/date"),
+    "doi": lambda root: doi_in(first(root, f"{SOURCE}idno[@type='DOI']")),
+    "arxiv": _arxiv,
+    "keywords": ("teiHeader//keywords//term",),
+    "abstract": lambda root: (
+        readable(" ".join(texts(root, "teiHeader//abstract//p"))) or _text(root, "teiHeader//abstract")
+    ),
+}
+CITED: Table = {
+    "title": lambda entry: _text(entry, "analytic/title|monogr/title"),
+    "year": partial(_year, paths=".//imprint/date"),
+    "doi": lambda entry: doi_in(first(entry, ".//idno[@type='DOI']")),
+    "authors": partial(_names, path=".//author/persName"),
+}
+
+
+def _reference(entry: Element) -> dict[str, Any]:
+    known = map_record(entry, CITED)
+    parts = ", ".join(known.get("authors", ())), str(known.get("year", "")), known.get("title", "")
+    text = _text(entry, "note[@type='raw_reference']") or ". ".join(filter(None, parts))
+    return parse_reference(text) | known if text else {}
 
 
 def _body(root: Element) -> tuple[list[dict[str, Any]], str]:
     """Return the headings with their levels, and the text with headings on separate lines."""
     sections: list[dict[str, Any]] = []
     parts: list[str] = []
-    paths = "t:text/t:body/t:div", "t:text/t:back//t:div/t:div"
-    for division in (division for path in paths for division in root.iterfind(path, TEI)):
-        head = division.find("t:head", TEI)
+    for division in (*find(root, "text/body/div"), *find(root, "text/back//div/div")):
+        head = division.find("head")
         if head is not None and (name := _text(head, ".")):
             number = head.get("n", "").strip()
             level = 1 + number.strip(".").count(".")
             sections.append({"title": f"{number} {name}".strip(), "level": level})
             parts.append(f"{'#' * (level + 1)} {sections[-1]['title']}")
-        parts += _texts(division, "t:p")
+        parts += map(readable, texts(division, "p"))
     return sections, "\n\n".join(parts)
-
-
-def _references(root: Element) -> Iterator[dict[str, Any]]:
-    for entry in root.iterfind(".//t:listBibl/t:biblStruct", TEI):
-        named: dict[str, Any] = {
-            "title": _text(entry, "t:analytic/t:title") or _text(entry, "t:monogr/t:title"),
-            "year": _year(entry, ".//t:imprint/t:date"),
-            "doi": doi_in(_text(entry, ".//t:idno[@type='DOI']")),
-            "authors": _names(entry, ".//t:author/t:persName"),
-        }
-        made = ", ".join(named["authors"]), str(named["year"] or ""), named["title"]
-        if text := _text(entry, "t:note[@type='raw_reference']") or ". ".join(filter(None, made)):
-            known = {key: value for key, value in named.items() if value}
-            yield parse_reference(text) | known

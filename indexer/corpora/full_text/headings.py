@@ -10,7 +10,6 @@ from indexer.corpora.cleaning import is_reference_heading, kind_by_words
 from indexer.corpora.full_text.layout import LARGER, Line
 
 HEADING_CHARACTERS = 130
-HEADING_WORDS = 16
 APART = 1.2  # in usual line distances
 MOST_LINES = 3  # of one heading
 FEWEST_ALIKE = 3  # headings of one style
@@ -125,8 +124,7 @@ def _candidates(lines: Sequence[Line], usual: float) -> list[_Candidate]:
     in_list = False
     for index, line in enumerate(lines):
         text = together(line.text)
-        is_long = len(text) > HEADING_CHARACTERS or len(text.split()) > HEADING_WORDS
-        if not text or is_long or line.part.broken:
+        if not text or len(text) > HEADING_CHARACTERS or line.part.broken:
             continue
         known, (kind, value, name), style = is_known(text), number_of(text), _style_of(line)
         distinct = style[0] > LARGER * usual or style[1] > is_bold or style[2]
@@ -145,11 +143,11 @@ def _main_sequence(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     for candidate in candidates:
         for is_bold in (candidate.style[1], None) if candidate.value else ():
             groups[candidate.kind, is_bold].append(candidate)
-    widest: dict[str, tuple[float, list[_Candidate]]] = {}
-    for (kind, is_bold), members in groups.items():
+    widest: dict[str, tuple[int, list[_Candidate]]] = {}
+    for (kind, _), members in groups.items():
         sequence = _longest(members)
-        width = (sequence[-1].index - sequence[0].index) * (0.5 if is_bold is None else 1)
-        if len(sequence) >= FEWEST_ALIKE and width > widest.get(kind, (0.0,))[0]:
+        width = sequence[-1].index - sequence[0].index
+        if len(sequence) >= FEWEST_ALIKE and width > widest.get(kind, (0,))[0]:
             widest[kind] = width, sequence
     return next((widest[kind][1] for kind in NUMBERS if kind in widest), [])
 
@@ -202,8 +200,7 @@ def _last_line(lines: Sequence[Line], first: int, levels: Container[int]) -> int
         after = lines[index + 1] if index + 1 < len(lines) else None
         ends = index in levels or after is None or after.above is not line.part or after.gap > line.gap * 1.1
         same = line.above is above.part and _style_of(line)[:2] == _style_of(above)[:2]
-        text = together(line.text)
-        if not same or not ends or is_known(together(above.text)) or is_known(text) or number_of(text)[0]:
+        if not same or not ends or is_known(together(above.text)) or number_of(together(line.text))[0]:
             break
         last = index
     return last

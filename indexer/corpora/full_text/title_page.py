@@ -87,8 +87,7 @@ def front_matter(
         if {language_of(line.text), languages[0]} == {"ko", "en"} and not names_in(line.text)
     ]
     margins = [line.text for line in lines_of([part for part in page.fragments if is_outer(part, page)])]
-    covers = [line for cover in pages[:number] for line in lines_of(cover.fragments)]
-    top = [line.text for line in (*covers, *(line for line in lines if line.part.bottom < end))]
+    top = [line.text for line in lines if line.part.bottom < end]
     texts = [
         line.text for line in takewhile(lambda line: not is_reference_heading(together(line.text)), lines)
     ]

@@ -24,7 +24,6 @@ from indexer.corpora.papers import (
     Language,
     language_named,
     language_of,
-    year_in,
 )
 from indexer.corpora.readers.documents import document_id
 from indexer.corpora.readers.markup import without_markup
@@ -32,7 +31,7 @@ from indexer.corpora.readers.streams import Stream
 
 HASH_DIGITS = 12
 HANGUL_NAME = re.compile("[가-힣\u1100-\u11ff]{1,12}")
-YEAR_INSIDE = re.compile(r"(?<!\d)(\d{4})(?!\d)")
+YEAR_FIRST, YEAR_INSIDE = re.compile(r"\s*(\d{4})(?:\d{2}){0,2}(?!\d)"), re.compile(r"(?<!\d)(\d{4})(?!\d)")
 # Names and codes (ISO 639) of frequent languages other than Korean and English.
 OTHER_LANGUAGES = frozenset(
     "und mul ja jpn japanese 일본어 zh chi zho chinese 중국어 fr fre fra french de ger deu german es spa "
@@ -193,9 +192,8 @@ def doi_among(values: Iterable[str]) -> str:
 
 def year_within(text: str) -> int | None:
     """Return the year at the start of a date, else the first year in the text (May 2019, c2019)."""
-    if year := year_in(text):
-        return year
-    years = (int(found[1]) for found in YEAR_INSIDE.finditer(text))
+    found = (YEAR_FIRST.match(text), *YEAR_INSIDE.finditer(text))
+    years = (int(each[1]) for each in found if each)
     return next((year for year in years if FIRST_YEAR <= year <= LAST_YEAR), None)
 
 

@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from indexer.corpora.readers.files import LINES_ENDINGS
 from indexer.corpora.readers.items import TOO_DEEP, Found, is_deeper
@@ -63,8 +63,8 @@ def parse_record(line: bytes) -> dict[str, Any]:
 
 def _finite(number: str) -> float:
     value = float(number)
-    if math.isinf(value):
-        raise ValueError(f"a number out of range: {number[:20]}")
+    if not math.isfinite(value):
+        raise ValueError(f"{number[:20]} is not a JSON value, or out of range")
     return value
 
 
@@ -74,11 +74,7 @@ def _bounded(number: str) -> int:
     return int(number)
 
 
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON value")
-
-
-DECODER = json.JSONDecoder(parse_float=_finite, parse_int=_bounded, parse_constant=_refuse_constant)
+DECODER = json.JSONDecoder(parse_float=_finite, parse_int=_bounded, parse_constant=_finite)
 
 
 def record_lines(stream: Stream) -> Iterator[tuple[int, bytes, str]]:
