@@ -80,6 +80,34 @@ def type_named(name: str) -> str:
     return TYPE_OF_NAME.get(re.sub(r"[\s_,/-]", "", named), named.replace(" ", "-"))
 
 
+def columns_of(table: str) -> dict[str, dict[str, str]]:
+    """Return the columns of a table by their names: the names of each key, - for none."""
+    header, *rows = map(str.split, table.strip().splitlines())
+    return {
+        name: {row[0]: row[column].replace(",", " ") for row in rows if row[column] != "-"}
+        for column, name in enumerate(header[1:], 1)
+    }
+
+
+def values_by_key(
+    keys: Mapping[str, str], values: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, list[str]], set[str]]:
+    """Return the values of each key of `reference_record`, and the names that are read.
+
+    `keys` are the names in a format: of alternatives, separated by |, the first with a value counts; values
+    of several names, separated by spaces, are joined. Values that may be a DOI stay under their names too.
+    """
+    found: dict[str, list[str]] = {}
+    read: set[str] = set()
+    for key, alternatives in keys.items():
+        for names in map(str.split, alternatives.split("|")):
+            if texts := [text for name in names for text in values.get(name, ())]:
+                found[key] = texts
+                read.update(names if key != "other_dois" else ())
+                break
+    return found, read
+
+
 def reference_record(
     found: Mapping[str, Sequence[str]], stream: Stream, further: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:

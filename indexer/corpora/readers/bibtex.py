@@ -15,31 +15,31 @@ from urllib.parse import unquote
 
 from indexer.corpora.own_exports import BIBTEX_ID
 from indexer.corpora.papers import Paper
-from indexer.corpora.readers.bibliography import exported_record, person, reference_record
+from indexer.corpora.readers.bibliography import exported_record, person, reference_record, values_by_key
 from indexer.corpora.readers.items import Found
 from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.references import RecordLines, decode_line
 from indexer.corpora.readers.streams import LINE_BYTES, Stream
 from indexer.corpora.readers.tex import text_of
 
-# Fields by the keys of `reference_record`; the first with a value counts.
+# Fields by the keys of `reference_record` (see `values_by_key`).
 FIELDS = {
     "title": "title",
-    "journal": "journal journaltitle booktitle",
+    "journal": "journal|journaltitle|booktitle",
     "dates": "year date",
     "doi": "doi",
-    "publisher": "publisher school institution organization",
+    "publisher": "publisher|school|institution|organization",
     "abstract": "abstract",
     "url": "url",
     "volume": "volume",
-    "issue": "number issue",
+    "issue": "number|issue",
     "pages": "pages",
     "issn": "issn",
     "isbn": "isbn",
     "edition": "edition",
-    "place": "address location",
-    "note": "note annote annotation",
-    "language": "langid language hyphenation",
+    "place": "address|location",
+    "note": "note|annote|annotation",
+    "language": "langid|language|hyphenation",
 }
 OWN_FIELDS = {"title2": "title2", "abstract2": "abstract2", "source": "source", "id": BIBTEX_ID}
 NAMES = {"names": "author", "editors": "editor"}
@@ -108,13 +108,9 @@ def _record_of(entry: Entry, stream: Stream) -> dict[str, Any]:
     texts = {
         name: _verbatim(tex) if name in VERBATIM and not own else printed(tex) for name, tex in fields.items()
     }
-    found: dict[str, list[str]] = {"citation_key": [text_of(entry.key)], "type": [entry.kind]}
-    used = set(READ)
-    for key, names in (FIELDS | (OWN_FIELDS if own else {})).items():
-        given = [name for name in names.split() if texts.get(name)]
-        read = given if key == "dates" else given[:1]
-        found[key] = [texts[name] for name in read]
-        used.update(read)
+    present = {name: [text] for name, text in texts.items() if text}
+    found, used = values_by_key(FIELDS | (OWN_FIELDS if own else {}), present)
+    found |= {"citation_key": [text_of(entry.key)], "type": [entry.kind]}
     for key, name in NAMES.items():
         found[key] = [person for tex in _split(fields.get(name, ""), AND) if (person := _name(tex, own=own))]
     given = [fields[name] if own else without_markup(fields[name]) for name in KEYWORDS if name in fields]
@@ -126,11 +122,11 @@ def _record_of(entry: Entry, stream: Stream) -> dict[str, Any]:
         found["references"] = texts.get("references", "").split()
         return exported_record(found, "" if entry.kind in OWN_KINDS else entry.kind)
     found["title"] = [": ".join(filter(None, (texts.get("title"), texts.get("subtitle"))))]
-    found["other_dois"] = found["url"]
-    if "\\url" in fields.get("howpublished", "") and not found["url"]:
+    found["other_dois"] = found.get("url", [])
+    if "\\url" in fields.get("howpublished", "") and "url" not in found:
         found["url"] = [_verbatim(fields["howpublished"])]
     # Names of Paper's fields have another meaning in BibTeX.
-    rest = {name: text for name, text in texts.items() if name not in used}
+    rest = {name: text for name, text in texts.items() if name not in used | READ}
     further: dict[str, Any] = {f"bibtex:{name}" if name in RESERVED else name: rest[name] for name in rest}
     if texts.get("archiveprefix", texts.get("eprinttype", "")).lower() == "arxiv" and texts.get("eprint"):
         further["arxiv"] = texts["eprint"]

@@ -125,7 +125,7 @@ def _reader_of_rows(header: Sequence[str], columns: Mapping[str, str], stream: S
         return _restored
     fields = _fields_of(header, columns)
     layout = {} if columns else layout_of(header)
-    if layout and ("id" in layout.values() or "id" not in fields.values()):
+    if layout and ("id" in layout or "id" not in fields.values()):
         return partial(record_in, layout=layout, stream=stream)
     return partial(_record_of, fields=fields) if "id" in fields.values() else None
 
