@@ -1,7 +1,7 @@
 """Extraction of a record in Paper's keys from the pages of a PDF."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from indexer.corpora.full_text.headings import (
     is_keyword_heading,
     together,
 )
-from indexer.corpora.full_text.joining import Usage, join_lines, usage_of
+from indexer.corpora.full_text.joining import join_lines, words_of
 from indexer.corpora.full_text.layout import Line, lines_of, usual_size, without_margins
 from indexer.corpora.full_text.pages import Page
 from indexer.corpora.full_text.references import EntryLine, entry_spans, parse_references
@@ -64,12 +64,12 @@ def article_of(pages: Sequence[Page], metadata: Mapping[str, str]) -> dict[str, 
     lines = [
         line for number, page in enumerate(kept[first:], first) for line in lines_of(page.fragments, number)
     ]
-    usage = usage_of([line.part for line in lines])
-    fields, title = front_matter(pages, first, usual, usage, metadata)
+    words = words_of([line.part for line in lines])
+    fields, title = front_matter(pages, first, usual, words, metadata)
     taken = {(line.part.text, line.part.top) for line in title}
     lines = [line for line in lines if line.page > first or (line.part.text, line.part.top) not in taken]
-    sections = _with_abstracts(_sections_of(lines, usual, usage))
-    record = fields | _texts(sections, usage, language_of(fields["title"]))
+    sections = _with_abstracts(_sections_of(lines, usual, words))
+    record = fields | _texts(sections, words, language_of(fields["title"]))
     return {key: value for key, value in record.items() if value}
 
 
@@ -79,7 +79,7 @@ def keywords_in(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()][:MOST_KEYWORDS]
 
 
-def _sections_of(lines: Sequence[Line], usual: float, usage: Usage) -> list[Section]:
+def _sections_of(lines: Sequence[Line], usual: float, words: Set[str]) -> list[Section]:
     """Split the lines of a paper at its headings."""
     headings = {heading.first: heading for heading in headings_of(lines, usual)}
     sections = [Section()]
@@ -92,7 +92,7 @@ def _sections_of(lines: Sequence[Line], usual: float, usage: Usage) -> list[Sect
             sections.append(Section(together(found["name"]), 1, [replace(line, part=part, text=part.text)]))
         elif heading := headings.get(index):
             last = heading.last
-            sections.append(Section(together(join_lines(lines[index : last + 1], usage)), heading.level))
+            sections.append(Section(together(join_lines(lines[index : last + 1], words)), heading.level))
         else:
             sections[-1].lines.append(line)
     return sections
@@ -145,10 +145,10 @@ def _letters(lines: Sequence[Line]) -> int:
     return sum(map(str.isalpha, "".join(line.text for line in lines)))
 
 
-def _texts(sections: Sequence[Section], usage: Usage, language: str) -> dict[str, Any]:
+def _texts(sections: Sequence[Section], words: Set[str], language: str) -> dict[str, Any]:
     """Return abstracts, keywords, body and references, without the lines above them on the title page."""
     abstracts = {
-        number: " ".join(_paragraphs(part.lines, usage))
+        number: " ".join(_paragraphs(part.lines, words))
         for number, part in enumerate(sections)
         if part.is_abstract
     }
@@ -164,17 +164,17 @@ def _texts(sections: Sequence[Section], usage: Usage, language: str) -> dict[str
         if number in numbers or (number == 0 and _is_front(sections)):
             continue
         if is_reference_heading(section.heading):
-            entries = [join_lines(entry, usage) for entry in _entries_of(lines)]
+            entries = [join_lines(entry, words) for entry in _entries_of(lines)]
             references += entries
             body += [section.heading, *entries]
             continue
         if is_keyword_heading(section.heading) and lines:
             block, *_ = _blocks(lines)
-            keywords += keywords_in(join_lines(block, usage))
+            keywords += keywords_in(join_lines(block, words))
             lines = lines[len(block) :]
         elif section.heading:
             body.append(f"{'#' * (section.level + 1)} {section.heading}")
-        body += _paragraphs(lines, usage)
+        body += _paragraphs(lines, words)
     headings = [part for part in sections if part.heading and not is_front_heading(part.heading)]
     return {
         **dict(zip(("abstract", "abstract2"), map(abstracts.__getitem__, numbers), strict=False)),
@@ -192,14 +192,14 @@ def _is_front(sections: Sequence[Section]) -> bool:
     return len(sections) > 1 and not first.is_abstract and len(pages) == 1
 
 
-def _paragraphs(lines: Sequence[Line], usage: Usage) -> list[str]:
+def _paragraphs(lines: Sequence[Line], words: Set[str]) -> list[str]:
     """Join the lines of a section into paragraphs, also across columns."""
     groups: list[list[Line]] = []
     for line in lines:
         if not groups or _begins_paragraph(line, groups[-1][-1]):
             groups.append([])
         groups[-1].append(line)
-    return [text for group in groups if (text := join_lines(group, usage))]
+    return [text for group in groups if (text := join_lines(group, words))]
 
 
 def _begins_paragraph(line: Line, last: Line) -> bool:

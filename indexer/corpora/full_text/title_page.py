@@ -1,7 +1,7 @@
 """Front matter of a paper: title, authors, year, DOI and arXiv number, as its first pages print them."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import UTC, datetime
 from itertools import takewhile
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from base.patterns import lazy_regex
 from indexer.corpora.cleaning import is_reference_heading
 from indexer.corpora.full_text.headings import is_known, together
-from indexer.corpora.full_text.joining import Usage, join_lines, letters_of, readable
+from indexer.corpora.full_text.joining import join_lines, letters_of, readable
 from indexer.corpora.full_text.layout import LARGER, Line, is_outer, lines_of, rows_of
 from indexer.corpora.full_text.pages import RAISED, Fragment, Page
 from indexer.corpora.full_text.references import doi_in
@@ -67,7 +67,7 @@ def title_page(pages: Sequence[Page]) -> int:
 
 
 def front_matter(
-    pages: Sequence[Page], number: int, usual: float, usage: Usage, metadata: Mapping[str, str]
+    pages: Sequence[Page], number: int, usual: float, words: Set[str], metadata: Mapping[str, str]
 ) -> tuple[dict[str, Any], list[Line]]:
     """Return the fields of the title page, the page `number`, and the lines of the title."""
     page = pages[number]
@@ -79,7 +79,7 @@ def front_matter(
     languages = [language_of(line.text) for line in head]
     # Words in another script may be on a line of their own within the title.
     last = max((n for n, each in enumerate(languages, 1) if each in (languages[0], "other")), default=0)
-    title = _once(join_lines(head[:last], usage))
+    title = _once(join_lines(head[:last], words))
     second = head[last:] or [
         line
         for line in lines
@@ -97,7 +97,7 @@ def front_matter(
     names = [part for part in page.fragments if head and below - 1 < (part.top + part.bottom) / 2 < end]
     return {
         "title": title,
-        "title2": _once(join_lines(second[:TITLE_LINES], usage)),
+        "title2": _once(join_lines(second[:TITLE_LINES], words)),
         "authors": _authors(names, language_of(title)),
         "doi": next(filter(None, map(doi_in, dois)), ""),
         "arxiv": arxiv["id"] if arxiv else "",

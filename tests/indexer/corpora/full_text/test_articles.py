@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from indexer.corpora.full_text.joining import Usage, join_lines, readable, usage_of
+from indexer.corpora.full_text.joining import join_lines, readable
 from indexer.corpora.full_text.layout import Line
 from indexer.corpora.full_text.pages import Fragment, Page
 from indexer.corpora.full_text.title_page import names_in, year_of
@@ -244,16 +244,12 @@ a cross-/lingual index | a cross-lingual index
 
 @pytest.mark.parametrize(("lines", "joined"), table(SPLIT_WORDS))
 def test_words_split_at_line_ends_are_joined(lines, joined):
-    usage = Usage(words=frozenset(["cross-lingual"]), splits_words=True)
+    words = {"cross-lingual"}
 
-    assert join_lines(set_lines(*lines.split("/")), usage) == joined
-    assert join_lines(set_lines("https://doi.org/10.1/", "abc"), usage) == "https://doi.org/10.1/abc"
+    assert join_lines(set_lines(*lines.split("/")), words) == joined
+    assert join_lines(set_lines("https://doi.org/10.1/", "abc"), words) == "https://doi.org/10.1/abc"
 
 
-def test_drawn_spaces_alone_separate_words_where_a_document_draws_them():
-    spaced = set_lines("가나 다라 마바", "사아 자차 카타", "파하 가나 다라", spaced=True)
-    usage = usage_of([item.part for item in spaced])
-
-    assert join_lines([*set_lines("정보", spaced=True), *set_lines("검색")], usage) == "정보 검색"
-    assert join_lines(set_lines("정보", "검색"), usage) == "정보검색"
+def test_a_drawn_space_separates_words():
+    assert join_lines([*set_lines("정보", spaced=True), *set_lines("검색")], set()) == "정보 검색"
     assert readable("e\ufb03cient \u1112\u1161\u11ab\u200b") == "efficient 한"
