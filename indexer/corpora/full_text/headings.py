@@ -4,7 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from indexer.corpora.cleaning import is_reference_heading, kind_by_words
 from indexer.corpora.full_text.layout import LARGER, Line
@@ -31,6 +31,7 @@ VALUE = r"(?P<value>\d{1,2}|[IVX]{1,4}|[Ⅰ-Ⅻ])"
 NUMBERS = {  # the kinds of numbers of headings; a kind wins over those after it
     "deep": re.compile(r"(?:\d{1,2}|[A-Z])(?:\.\d{1,2})+[.)]?\s+(?P<name>\D.*)"),
     "chapter": re.compile(rf"제\s*{VALUE}\s*[장편부]\s*[.:]?\s*(?P<name>.*)"),
+    "장": re.compile(rf"{VALUE}\s*장\s+(?P<name>.*)"),
     "part": re.compile(rf"(?:chapter|part)\s+{VALUE}\b\s*[.:]?\s*(?P<name>.*)", re.IGNORECASE),
     "roman": re.compile(r"(?P<value>[IVX]{1,4}|[Ⅰ-Ⅻ])(?:\s*[.)]\s*|\s+)(?P<name>[^\Wa-z].*)"),
     "arabic": re.compile(r"(?P<value>\d{1,2})(?:\s*[.)]\s*|\s+)(?P<name>[\"“‘(‹]?[^\W\da-z].*)"),
@@ -105,7 +106,7 @@ def is_known(text: str) -> bool:
 
 def headings_of(lines: Sequence[Line], usual: float) -> list[Heading]:
     """Find the headings among the lines of a document; `usual` is the size of its text."""
-    levels = _levels(_candidates(lines, usual))
+    levels = _levels(_candidates(lines, usual), lines)
     found: list[Heading] = []
     for index in sorted(levels):
         if not found or index > found[-1].last:
@@ -138,18 +139,24 @@ def _candidates(lines: Sequence[Line], usual: float) -> list[_Candidate]:
 
 
 def _main_sequence(candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """Return the numbered headings of main parts: the widest sequence 1, 2, 3 … of one kind and weight."""
-    groups: dict[tuple[str, bool | None], list[_Candidate]] = defaultdict(list)
+    """Return the numbered headings of main parts: the widest sequence 1, 2, 3 … of one kind and style.
+
+    Of kinds that span half of the widest sequence, the first one of `NUMBERS` counts.
+    """
+    groups: dict[tuple[str, Any], list[_Candidate]] = defaultdict(list)
     for candidate in candidates:
-        for is_bold in (candidate.style[1], None) if candidate.value else ():
-            groups[candidate.kind, is_bold].append(candidate)
+        styles: tuple[Any, ...] = candidate.style[:2], candidate.style[1], None
+        for style in styles if candidate.value else ():
+            groups[candidate.kind, style].append(candidate)
     widest: dict[str, tuple[int, list[_Candidate]]] = {}
     for (kind, _), members in groups.items():
         sequence = _longest(members)
         width = sequence[-1].index - sequence[0].index
         if len(sequence) >= FEWEST_ALIKE and width > widest.get(kind, (0,))[0]:
             widest[kind] = width, sequence
-    return next((widest[kind][1] for kind in NUMBERS if kind in widest), [])
+    most = max((width for width, _ in widest.values()), default=0)
+    spanning = (kind for kind in NUMBERS if kind in widest and widest[kind][0] * 2 >= most)
+    return next((widest[kind][1] for kind in spanning), [])
 
 
 def _longest(members: Sequence[_Candidate]) -> list[_Candidate]:
@@ -163,7 +170,7 @@ def _longest(members: Sequence[_Candidate]) -> list[_Candidate]:
     return max(best.values(), key=len, default=[members[0]])
 
 
-def _levels(candidates: Sequence[_Candidate]) -> dict[int, int]:
+def _levels(candidates: Sequence[_Candidate], lines: Sequence[Line]) -> dict[int, int]:
     """Return the level of each line that is a heading: 1 for main parts, 2 for others."""
     sequence = _main_sequence(candidates)
     main = {member.index for member in sequence}
@@ -173,12 +180,17 @@ def _levels(candidates: Sequence[_Candidate]) -> dict[int, int]:
         frequent = [style for style, n in counted.items() if n >= FEWEST_ALIKE]
         styles = {max(frequent or counted, default=(0.0, False, False))}
     first = min(main or {each.index for each in candidates if each.known}, default=0)
-    levels = {
-        each.index: 1 if each.index in main else _level(each, styles, has_numbers=bool(main))
-        for each in candidates
-        if each.known or each.index >= first  # not titles and names
-    }
-    return {index: level for index, level in levels.items() if level}
+    levels: dict[int, int] = {}
+    seen: set[str] = set()
+    for each in candidates:
+        is_running = each.text in seen and not each.known and lines[each.index].above is None
+        if is_running or not (each.known or each.index >= first):  # a header; titles and names
+            continue
+        level = 1 if each.index in main else _level(each, styles, has_numbers=bool(main))
+        if level:
+            levels[each.index] = level
+            seen.add(each.text)
+    return levels
 
 
 def _level(candidate: _Candidate, styles: set[Style], *, has_numbers: bool) -> int:

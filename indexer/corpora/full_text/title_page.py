@@ -33,16 +33,30 @@ COVER = lazy_regex(
 SEPARATOR = lazy_regex(
     r"\s*(?:[,;·ㆍ•|&，、*†‡∗§¶\x00]|(?<![\w-])and(?![\w-])|(?<=\s)및(?=\s))\s*", re.IGNORECASE
 )
+LABEL = lazy_regex(r"(?:by|authors?|저\s*자|성\s*명|이름)\s*[:：]?\s+", re.IGNORECASE)
 NOTE = lazy_regex(rf"\([^()]*\)|\[[^\[\]]*\]|{RAISED}[^{RAISED}]*{RAISED}")
+TRANSCRIBED = lazy_regex(r"([가-힣]{2,6})\s*\([A-Z][^()]*\)")
 NAME_WORD = lazy_regex(r"[^\W\d_a-z가-힣][\w'’˘´`¨ˇ-]*\.?")
+# Words of other capitalised rows. Organizations have their own list.
+NO_NAME = lazy_regex(
+    r"\b(?:(?:universi|institut|depart|laborator|facult)\w*|research|sciences?|engineering|technology|computer"
+    r"|physics|mathematics|statistics|economics|article|paper|abstract|introduction|keywords|received|thesis"
+    r"|member|student|professor|copyright|access|version|review|report|learning|intelligence|analysis|security"
+    r"|united|kingdom|korea|china|japan|usa|germany|canada|india)\b|^an?\s",
+    re.IGNORECASE,
+)
+NO_KOREAN_NAME = lazy_regex(
+    r".*(?:교수|전공|논문|학위|석사|박사|과정|저자|제출|요약|초록|목차)|서울|한국|정보|전자"
+)
 EDGES = " .,:*†‡∗§¶#+_~^-–—✉⋆★☆○°"
 YEAR = r"(?:1[89]|20)\d\d"
 MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|spring|summer|autumn|fall|winter)[a-z]*\.?"
-# Lines that date a publication: of a volume or conference, or with a date alone.
+# Lines that date a publication, the surest first.
 DATED = (
+    lazy_regex(r"(?:졸업|학위)\s*논문|에\s*제출|source\s*:", re.IGNORECASE),
     lazy_regex(
-        r".*(?:\b(?:vol(?:ume|\.)?|no\.|pp?\.)\s*\d|proceedings|conference|symposium|workshop|journal|©|\(c\)"
-        r"|copyright|transactions|학술\s*(?:대회|발표)|논문[집지]|\d+\s*권|preprint submitted)",
+        r"\b(?:vol(?:ume|\.)?|no\.|pp?\.)\s*\d|proceedings|conference|symposium|workshop|journal|©|\(c\)|copyright"
+        r"|transactions|학술\s*(?:대회|발표)|논문[집지]|\d+\s*권|preprint submitted",
         re.IGNORECASE,
     ),
     lazy_regex(
@@ -50,8 +64,8 @@ DATED = (
         rf"|{YEAR}\s*년도?[\s\d월일]*|{YEAR}(?:\s*[.-]\s*\d{{1,2}}){{0,2}}\.?)$",
         re.IGNORECASE,
     ),
+    lazy_regex(r"(?<![A-Za-z])[A-Z]{3,10}\s*(?:[’'‘](?P<short>\d\d)|(?:19|20)\d\d)(?!\d)"),
 )
-PRINTED_YEAR = lazy_regex(rf"(?<![\d.,/-]){YEAR}(?![\d/-]|[.,]\d)")
 NOTICE = lazy_regex(r"copyright|©|published|permission|proceedings|\bvol", re.IGNORECASE)
 ARXIV = lazy_regex(r"arXiv:\s*(?P<id>\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})", re.IGNORECASE)
 ARXIV_DATE = lazy_regex(rf"\[[\w.-]+\]\s*\d{{1,2}}\s+[A-Z][a-z]{{2}}\s+({YEAR})")
@@ -87,13 +101,14 @@ def front_matter(
         if {language_of(line.text), languages[0]} == {"ko", "en"} and not names_in(line.text)
     ]
     margins = [line.text for line in lines_of([part for part in page.fragments if is_outer(part, page)])]
-    top = [line.text for line in lines if line.part.bottom < end]
+    covers = [line for cover in pages[:number] for line in lines_of(cover.fragments)]
+    top = [line.text for line in (*covers, *(line for line in lines if line.part.bottom < end))]
     texts = [
         line.text for line in takewhile(lambda line: not is_reference_heading(together(line.text)), lines)
     ]
-    stamp = page.turned
-    dois = (*top, *(text for text in texts if "doi" in text.casefold()), *margins, stamp)
-    arxiv = ARXIV.search(stamp) or next(filter(None, map(ARXIV.match, (*top, *margins))), None)
+    stamps = " ".join(first.turned for first in pages[: number + 1])
+    dois = (*top, *(text for text in texts if "doi" in text.casefold()), *margins, stamps)
+    arxiv = ARXIV.search(stamps) or next(filter(None, map(ARXIV.match, (*top, *margins))), None)
     names = [part for part in page.fragments if head and below - 1 < (part.top + part.bottom) / 2 < end]
     return {
         "title": title,
@@ -101,7 +116,7 @@ def front_matter(
         "authors": _authors(names, language_of(title)),
         "doi": next(filter(None, map(doi_in, dois)), ""),
         "arxiv": arxiv["id"] if arxiv else "",
-        "year": year_of([*top, *margins, *filter(NOTICE.search, texts)], stamp),
+        "year": year_of([*top, *margins, *filter(NOTICE.search, texts)], stamps),
     }, [*head, *second[:TITLE_LINES]]
 
 
@@ -113,27 +128,31 @@ def _begins_text(line: Line) -> bool:
 
 
 def _title_lines(lines: Sequence[Line], usual: float, expected: str) -> list[Line]:
-    """Return the lines of the title: with the letters of the metadata, otherwise the largest."""
+    """Return the lines of the title: with the letters of the metadata, the largest, or those above names."""
     for begin in range(len(lines) if len(expected) >= TITLE_LETTERS else 0):
         texts = [letters_of(line.text) for line in lines[begin : begin + TITLE_LINES]]
         for count in range(1, len(texts) + 1):
             if "".join(texts[:count]) == expected:
                 return list(lines[begin : begin + count])
-    large = [
-        line
-        for line in lines
-        if line.size > LARGER * usual and sum(map(str.isalpha, line.text)) >= TITLE_LETTERS
-    ]
-    if not large:
-        return []
-    largest = max(large, key=lambda line: line.size)
-    following = lines[lines.index(largest) + 1 :][: TITLE_LINES - 1]
-    return [largest, *takewhile(lambda line: _is_like(line, largest), following)]
+    large = [line for line in lines if line.size > LARGER * usual and _may_be_title(line)]
+    if large:
+        begin = lines.index(max(large, key=lambda line: line.size))
+        following = lines[begin + 1 : begin + TITLE_LINES]
+        return [lines[begin], *takewhile(lambda line: _is_like(line, lines[begin]), following)]
+    # All text has one size (OCR).
+    named = next((number for number, line in enumerate(lines) if names_in(line.text)), 0)
+    above = lines[max(named - TITLE_LINES, 0) : named][::-1]
+    title = list(takewhile(lambda line: _is_like(line, above[0]), above))[::-1]
+    return title if any(map(_may_be_title, title)) else []
 
 
 def _is_like(line: Line, other: Line) -> bool:
     same = abs(line.part.size - other.part.size) <= SAME_SIZE * other.part.size
     return same and not is_known(together(line.text))
+
+
+def _may_be_title(line: Line) -> bool:
+    return sum(map(str.isalpha, line.text)) >= TITLE_LETTERS
 
 
 def _once(title: str) -> str:
@@ -146,11 +165,13 @@ def _once(title: str) -> str:
 
 
 def _authors(fragments: Sequence[Fragment], language: str) -> list[str]:
-    """Return the author names in fragments below a title, in its language."""
+    """Return the author names in fragments below a title, in its language if there are any."""
     rows = [(names, alone) for names, alone in map(_names_of_row, rows_of(fragments)) if names]
-    found = [(names, alone) for names, alone in rows if language_of(names[0]) == language]
-    names = [name for names, alone in found if alone == found[0][1] for name in names]
-    return list(dict.fromkeys(names))[:MOST_AUTHORS]
+    for korean in (language == "ko", language != "ko"):
+        found = [(names, alone) for names, alone in rows if ("가" <= names[0][0] <= "힣") == korean]
+        if names := [name for names, alone in found if alone == found[0][1] for name in names]:
+            return list(dict.fromkeys(names))[:MOST_AUTHORS]
+    return []
 
 
 def _names_of_row(row: Sequence[Fragment]) -> tuple[list[str], bool]:
@@ -164,7 +185,10 @@ def _names_of_row(row: Sequence[Fragment]) -> tuple[list[str], bool]:
             cells.append(text)
         else:
             cells[-1] += " " * (gap > size / 10) + text
+    if cells[0].startswith(RAISED):
+        return [], False  # an institution behind its mark
     found = [_split_names(cell) for cell in cells]
+    found = found if any(names for names, _ in found) else [_split_names(" ".join(cells))]
     return [name for names, _ in found for name in names], all(only for _, only in found)
 
 
@@ -175,33 +199,41 @@ def names_in(text: str) -> list[str]:
 
 def _split_names(text: str) -> tuple[list[str], bool]:
     """Return the names in a text, and whether it has nothing else."""
+    text = text.strip()[:1000]
+    text = text[label.end() :] if (label := LABEL.match(text)) else text
+    foreign = TRANSCRIBED.findall(text)
     names: list[str] = []
-    for part in SEPARATOR.split(NOTE.sub("\x00", text.strip()[:1000])):
+    for part in SEPARATOR.split(NOTE.sub("\x00", text)):
         name = together(readable(part).lstrip(EDGES).rstrip(EDGES + "0123456789"))
         name = re.sub(r"^([가-힣]) ([가-힣]{2})$", r"\1\2", name)
-        if len(name) <= 1:
+        if len(name) <= 1 or re.fullmatch(r"ph\.? ?d|m\.? ?[ds]c?|ieee|acm|[js]r", name, re.IGNORECASE):
             continue
         if all(map(_is_korean_name, name.split())):
             names += name.split()
-        elif _is_latin_name(name):
+        elif name in foreign or _is_latin_name(name):
             names.append(name)
         else:
-            return names, False
-    return names, True
+            return (names if is_organization(name) or NO_NAME.search(name) else []), False
+    # One short word may be another word.
+    likely = len(names) > 1 or re.search(rf"[(*†‡∗\d{RAISED}]", text) or any(len(name) > 2 for name in names)  # noqa: PLR2004
+    return (names if likely else []), True
 
 
 def _is_korean_name(name: str) -> bool:
     split = split_korean(name)
-    return split is not None and len(name) <= 2 + len(split.family) and not is_organization(name)
+    plausible = split is not None and len(name) <= 2 + len(split.family)
+    return plausible and not is_organization(name) and not NO_KOREAN_NAME.match(name)
 
 
 def _is_latin_name(name: str) -> bool:
     words = name.replace(".", ". ").split()
-    is_length = 1 < len(words) <= MOST_WORDS and not is_organization(name)
-    return is_length and all(word in PARTICLES or NAME_WORD.fullmatch(word) for word in words)
+    if not 1 < len(words) <= MOST_WORDS or NO_NAME.search(name) or is_organization(name):
+        return False
+    full = sum(len(word.strip(".")) > 1 for word in words)
+    return full >= 2 - ("." in name) and all(word in PARTICLES or NAME_WORD.fullmatch(word) for word in words)
 
 
-def year_of(texts: Iterable[str], stamp: str) -> int | None:
+def year_of(texts: Iterable[str], stamps: str) -> int | None:
     """Return the year of publication, of the issue or on the cover; else the year of the stamp of arXiv.
 
     `texts` are lines of the first pages, those of the head first. Years later than the next one are ignored.
@@ -210,8 +242,13 @@ def year_of(texts: Iterable[str], stamp: str) -> int | None:
     lines = [" ".join(text.split()) for text in texts if len(text) <= LINE_CHARACTERS]
     for kind in DATED:
         for text in lines:
-            dates = PRINTED_YEAR.findall(text) if kind.match(text) and not ARXIV.search(text) else ()
+            found = kind.match(text) if kind is DATED[2] else kind.search(text)
+            if not found or ARXIV.search(text):
+                continue
+            if short := found.groupdict().get("short"):
+                return int(short) + (2000 if short < "50" else 1900)
+            dates = re.findall(rf"(?<![\d.,/-]){YEAR}(?![\d/-]|[.,]\d)", text)
             if years := [year for year in map(int, dates) if year <= latest]:
                 return years[-1]
-    found = ARXIV_DATE.search(stamp)
-    return int(found[1]) if found else None
+    stamp = ARXIV_DATE.search(stamps)
+    return int(stamp[1]) if stamp else None

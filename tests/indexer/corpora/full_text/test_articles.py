@@ -56,10 +56,13 @@ ROWS = """
 홍길동*, 김철수**, 이영희 | 홍길동; 김철수; 이영희
 홍 길 동 | 홍길동
 홍길동 (Gil-Dong Hong) 1 | 홍길동
+로라(Laura Smith), 토마스(Thomas Kuhn) | 로라; 토마스
 홍 길동, 김 철수 | 홍길동; 김철수
 홍길동 김철수 이영희 | 홍길동; 김철수; 이영희
 Ann Lee* Bo Kim† | Ann Lee; Bo Kim
+By C. D. SMITH | C. D. SMITH
 Ann Lee, Institute of Rice | Ann Lee
+Ann Lee, Ph.D. and Bo Kim | Ann Lee; Bo Kim
 William H. Press, Saul A. Teukolsky | William H. Press; Saul A. Teukolsky
 John Smith, Anna Masterson, Peter Hill | John Smith; Anna Masterson; Peter Hill
 Eric Partridge and Ludwig van Beethoven | Eric Partridge; Ludwig van Beethoven
@@ -95,9 +98,11 @@ YEARS = """
 Annals of Fields, Vol. 12, No. 3, 2019, pp. 1-9 | 2019
 2021년 8월 | 2021
 August 2014, Volume 59 | 2014
+RICE '08, June 3-5 | 2008
 Copyright © 1975, Society of Fields | 1975
 June 19–20, 2014 • Seoul, Korea | 2014
 Preprint submitted to Fields, June 3, 2020 | 2020
+본 논문은 2023년 2월에 제출된 졸업논문이다; Copyright © 2021 by the authors | 2023
 Proceedings of the 2020 Conference, pp. 2051 | 2020
 Annals of Fields, Vol. 27, 1948; 1. Lee, Annals, vol. 3, 1928 | 1948
 We counted 2016 paddies; Journal of Things, Vol. 2099 | None
