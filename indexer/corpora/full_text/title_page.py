@@ -45,9 +45,6 @@ NO_NAME = lazy_regex(
     r"|united|kingdom|korea|china|japan|usa|germany|canada|india)\b|^an?\s",
     re.IGNORECASE,
 )
-NO_KOREAN_NAME = lazy_regex(
-    r".*(?:교수|전공|논문|학위|석사|박사|과정|저자|제출|요약|초록|목차)|서울|한국|정보|전자"
-)
 EDGES = " .,:*†‡∗§¶#+_~^-–—✉⋆★☆○°"
 YEAR = r"(?:1[89]|20)\d\d"
 MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|spring|summer|autumn|fall|winter)[a-z]*\.?"
@@ -165,13 +162,11 @@ def _once(title: str) -> str:
 
 
 def _authors(fragments: Sequence[Fragment], language: str) -> list[str]:
-    """Return the author names in fragments below a title, in its language if there are any."""
+    """Return the author names in fragments below a title, in its language."""
     rows = [(names, alone) for names, alone in map(_names_of_row, rows_of(fragments)) if names]
-    for korean in (language == "ko", language != "ko"):
-        found = [(names, alone) for names, alone in rows if ("가" <= names[0][0] <= "힣") == korean]
-        if names := [name for names, alone in found if alone == found[0][1] for name in names]:
-            return list(dict.fromkeys(names))[:MOST_AUTHORS]
-    return []
+    found = [(names, alone) for names, alone in rows if ("가" <= names[0][0] <= "힣") == (language == "ko")]
+    names = [name for names, alone in found if alone == found[0][1] for name in names]
+    return list(dict.fromkeys(names))[:MOST_AUTHORS]
 
 
 def _names_of_row(row: Sequence[Fragment]) -> tuple[list[str], bool]:
@@ -185,8 +180,6 @@ def _names_of_row(row: Sequence[Fragment]) -> tuple[list[str], bool]:
             cells.append(text)
         else:
             cells[-1] += " " * (gap > size / 10) + text
-    if cells[0].startswith(RAISED):
-        return [], False  # an institution behind its mark
     found = [_split_names(cell) for cell in cells]
     found = found if any(names for names, _ in found) else [_split_names(" ".join(cells))]
     return [name for names, _ in found for name in names], all(only for _, only in found)
@@ -214,23 +207,19 @@ def _split_names(text: str) -> tuple[list[str], bool]:
             names.append(name)
         else:
             return (names if is_organization(name) or NO_NAME.search(name) else []), False
-    # One short word may be another word.
-    likely = len(names) > 1 or re.search(rf"[(*†‡∗\d{RAISED}]", text) or any(len(name) > 2 for name in names)  # noqa: PLR2004
-    return (names if likely else []), True
+    return names, True
 
 
 def _is_korean_name(name: str) -> bool:
     split = split_korean(name)
-    plausible = split is not None and len(name) <= 2 + len(split.family)
-    return plausible and not is_organization(name) and not NO_KOREAN_NAME.match(name)
+    return split is not None and len(name) <= 2 + len(split.family) and not is_organization(name)
 
 
 def _is_latin_name(name: str) -> bool:
     words = name.replace(".", ". ").split()
     if not 1 < len(words) <= MOST_WORDS or NO_NAME.search(name) or is_organization(name):
         return False
-    full = sum(len(word.strip(".")) > 1 for word in words)
-    return full >= 2 - ("." in name) and all(word in PARTICLES or NAME_WORD.fullmatch(word) for word in words)
+    return all(word in PARTICLES or NAME_WORD.fullmatch(word) for word in words)
 
 
 def year_of(texts: Iterable[str], stamps: str) -> int | None:
