@@ -113,6 +113,9 @@ BOMB_BYTES = 256 << 20  # small archives may unpack to this size at any ratio
 BOMB_RATIO = 200  # scholarly text compresses to a third or a tenth; only repetition reaches more
 BOMB = f"unpacks to more than {BOMB_RATIO} times its size; reading stops here"
 ENCRYPTED = 0x1
+LEADS_OUTSIDE = re.compile(
+    r"[/\\]|[^/\\]*:(?:[/\\]|$)|(?:.*[/\\])?\.\.(?:[/\\]|$)", re.DOTALL
+)  # names of members
 SHOWN, SHOWN_ENDINGS = 3, 10  # names and endings in a report
 
 
@@ -279,7 +282,7 @@ def _with_members(file: CorpusFile, endings: Collection[str]) -> list[CorpusFile
             members = {member.filename: member for member in archive.infolist() if not member.is_dir()}
     except Exception as error:  # noqa: BLE001  (zipfile and zlib have no common error)
         return [replace(file, problem=f"the archive cannot be opened: {why(error)}")]
-    unsafe = sorted(filter(_leads_outside, members))
+    unsafe = sorted(filter(LEADS_OUTSIDE.match, members))
     found = [replace(file, member=name, problem="the path leads out of the archive") for name in unsafe]
     unpacked_bytes = 0
     for name, copies in corpus_names(members.keys() - unsafe, endings).items():
@@ -306,11 +309,6 @@ def _member(file: CorpusFile, member: zipfile.ZipInfo) -> CorpusFile:
 def is_bomb(unpacked_bytes: int, packed_bytes: int) -> bool:
     """Check whether compressed data of a size unpacks to too much."""
     return unpacked_bytes > max(BOMB_BYTES, BOMB_RATIO * packed_bytes)
-
-
-def _leads_outside(member_name: str) -> bool:
-    parts = member_name.replace("\\", "/").split("/")
-    return parts[0] == "" or parts[0].endswith(":") or ".." in parts
 
 
 def why(error: Exception) -> str:

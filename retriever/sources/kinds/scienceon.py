@@ -21,7 +21,7 @@ from pydantic import Field, StringConstraints
 from base.errors import LibraryMissing
 from base.extras import extra_remedy
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
-from indexer.corpora.readers.scienceon import ROOT, STATUS, STATUS_OK, paper_record
+from indexer.corpora.readers.scienceon import ROOT, STATUS, STATUS_OK, fields_of, paper_record
 from indexer.corpora.readers.xml_records import text_in
 from retriever.sources.settings import Address, AtOnce, Key, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax, in_address
@@ -126,14 +126,8 @@ class ScienceON(WebSource):
         status = text_in(answer, f"resultSummary/{STATUS}")
         if status != STATUS_OK:
             raise _refusal([status, *(text_in(each) for each in answer.iter("errorCode"))])
-        found = []
-        for record in answer.iterfind("recordList/record"):
-            fields: dict[str, str] = {}
-            for item in record.iterfind("item"):
-                code, value = item.get("metaCode", ""), text_in(item)
-                fields[code] = ";".join(filter(None, (fields.get(code), value)))
-            found.append(paper_of(self.name, NUMBER, paper_record(fields)))
-        return found
+        records = answer.iterfind("recordList/record")
+        return [paper_of(self.name, NUMBER, paper_record(fields_of(record))) for record in records]
 
 
 def accounts(key: str, mac_address: str, now: datetime) -> str:
