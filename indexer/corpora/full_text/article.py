@@ -65,7 +65,7 @@ def article_of(pages: Sequence[Page], metadata: Mapping[str, str]) -> dict[str, 
         line for number, page in enumerate(kept[first:], first) for line in lines_of(page.fragments, number)
     ]
     words = words_of([line.part for line in lines])
-    fields, title = front_matter(pages, first, usual, words, metadata)
+    fields, title = front_matter(pages[first], usual, words, metadata)
     taken = {(line.part.text, line.part.top) for line in title}
     lines = [line for line in lines if line.page > first or (line.part.text, line.part.top) not in taken]
     sections = _with_abstracts(_sections_of(lines, usual, words))

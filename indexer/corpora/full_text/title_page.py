@@ -78,10 +78,9 @@ def title_page(pages: Sequence[Page]) -> int:
 
 
 def front_matter(
-    pages: Sequence[Page], number: int, usual: float, words: Set[str], metadata: Mapping[str, str]
+    page: Page, usual: float, words: Set[str], metadata: Mapping[str, str]
 ) -> tuple[dict[str, Any], list[Line]]:
-    """Return the fields of the title page, the page `number`, and the lines of the title."""
-    page = pages[number]
+    """Return the fields of the title page, and the lines of the title."""
     lines = lines_of(page.fragments)
     head = _title_lines(lines, usual, letters_of(readable(metadata.get("Title", ""))))
     below = max((line.part.bottom for line in head), default=0.0)
@@ -98,14 +97,12 @@ def front_matter(
         if {language_of(line.text), languages[0]} == {"ko", "en"} and not names_in(line.text)
     ]
     margins = [line.text for line in lines_of([part for part in page.fragments if is_outer(part, page)])]
-    covers = [line for cover in pages[:number] for line in lines_of(cover.fragments)]
-    top = [line.text for line in (*covers, *(line for line in lines if line.part.bottom < end))]
+    top = [line.text for line in lines if line.part.bottom < end]
     texts = [
         line.text for line in takewhile(lambda line: not is_reference_heading(together(line.text)), lines)
     ]
-    stamps = " ".join(first.turned for first in pages[: number + 1])
-    dois = (*top, *(text for text in texts if "doi" in text.casefold()), *margins, stamps)
-    arxiv = ARXIV.search(stamps) or next(filter(None, map(ARXIV.match, (*top, *margins))), None)
+    dois = (*top, *(text for text in texts if "doi" in text.casefold()), *margins, page.turned)
+    arxiv = ARXIV.search(page.turned)
     names = [part for part in page.fragments if head and below - 1 < (part.top + part.bottom) / 2 < end]
     return {
         "title": title,
@@ -113,7 +110,7 @@ def front_matter(
         "authors": _authors(names, language_of(title)),
         "doi": next(filter(None, map(doi_in, dois)), ""),
         "arxiv": arxiv["id"] if arxiv else "",
-        "year": year_of([*top, *margins, *filter(NOTICE.search, texts)], stamps),
+        "year": year_of([*top, *margins, *filter(NOTICE.search, texts)], page.turned),
     }, [*head, *second[:TITLE_LINES]]
 
 
@@ -222,7 +219,7 @@ def _is_latin_name(name: str) -> bool:
     return all(word in PARTICLES or NAME_WORD.fullmatch(word) for word in words)
 
 
-def year_of(texts: Iterable[str], stamps: str) -> int | None:
+def year_of(texts: Iterable[str], stamp: str) -> int | None:
     """Return the year of publication, of the issue or on the cover; else the year of the stamp of arXiv.
 
     `texts` are lines of the first pages, those of the head first. Years later than the next one are ignored.
@@ -239,5 +236,5 @@ def year_of(texts: Iterable[str], stamps: str) -> int | None:
             dates = re.findall(rf"(?<![\d.,/-]){YEAR}(?![\d/-]|[.,]\d)", text)
             if years := [year for year in map(int, dates) if year <= latest]:
                 return years[-1]
-    stamp = ARXIV_DATE.search(stamps)
-    return int(stamp[1]) if stamp else None
+    found = ARXIV_DATE.search(stamp)
+    return int(found[1]) if found else None
