@@ -42,6 +42,11 @@ ABSTRACT_END = re.compile(
     r"|\W*corresponding author|.*\bdoi\.org/",
     re.IGNORECASE,
 )
+AFTER_LIST = re.compile(
+    r"e-?mail\s*:|(?:author )?(?:affiliations?|biograph(?:y|ies))\s*:?$|(?:manuscript )?received\b"
+    r"|저자\s*소개|corresponding author|department of\b(?!.*(?:19|20)\d\d)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +169,11 @@ def _texts(sections: Sequence[Section], words: Set[str], language: str) -> dict[
         if number in numbers or (number == 0 and _is_front(sections)):
             continue
         if is_reference_heading(section.heading):
-            entries = [join_lines(entry, words) for entry in _entries_of(lines)]
+            ends = (n for n, line in enumerate(lines) if n > 2 and AFTER_LIST.match(line.text))  # noqa: PLR2004
+            end = next(ends, len(lines))
+            entries = [join_lines(entry, words) for entry in _entries_of(lines[:end])]
             references += entries
-            body += [section.heading, *entries]
+            body += [section.heading, *entries, *_paragraphs(lines[end:], words)]
             continue
         if is_keyword_heading(section.heading) and lines:
             block, *_ = _blocks(lines)

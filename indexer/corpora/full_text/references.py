@@ -113,8 +113,13 @@ def _beginnings(lines: Sequence[EntryLine]) -> list[bool]:
     authors = [AUTHOR.match(line.text) is not None for line in lines]
     if sum(line.apart for line in lines) > max(1, len(lines) / 8):
         return [line.apart or (line.first and author) for line, author in zip(lines, authors, strict=True)]
-    is_hanging = sum(line.indented for line in lines) >= max(1, len(lines) / 5)
-    return [not line.indented for line in lines] if is_hanging else authors
+    inner = [author for line, author in zip(lines, authors, strict=True) if line.indented]
+    edge = [author for line, author in zip(lines, authors, strict=True) if not line.indented]
+    if inner and len(inner) >= len(edge) / 4:
+        # Hanging indentation, or otherwise an indented first line.
+        hanging = not edge or sum(edge) / len(edge) >= sum(inner) / len(inner)
+        return [line.indented != hanging for line in lines]
+    return authors
 
 
 def _numbered(lines: Sequence[EntryLine]) -> list[bool]:

@@ -112,8 +112,8 @@ def test_a_list_is_found_under_each_of_its_headings_and_ends_at_an_appendix(name
 
 @pytest.mark.parametrize(
     ("first", "following"),
-    [({"left": 60}, {"left": 75}), ({"gap": 1}, {})],
-    ids=["hanging", "apart"],
+    [({"left": 60}, {"left": 75}), ({"left": 75}, {"left": 60}), ({"gap": 1}, {})],
+    ids=["hanging", "indented", "apart"],
 )
 def test_entries_on_a_page_begin_at_their_indentation_or_at_a_gap(first, following):
     lines = [
@@ -137,9 +137,11 @@ def test_entries_on_a_page_begin_at_their_indentation_or_at_a_gap(first, followi
             ],
             2,
         ),
+        ([*ENTRIES, ("Affiliation:", {"gap": 3}), "Ann Lee"], 8),
+        ([*ENTRIES, "Department of Rice, University of the Fields", "Seoul"], 8),
         ([*ENTRIES[:4], *REPORT, *ENTRIES[4:]], 8),
     ],
-    ids=["labels", "department within"],
+    ids=["labels", "address", "department", "department within"],
 )
-def test_entries_begin_at_named_labels_and_not_at_an_institution(lines, count):
+def test_a_list_ends_at_an_address_and_not_at_a_department_within_it(lines, count):
     assert len(record_of(set_page(*TEXT, heading("References"), *lines))["reference_list"]) == count
