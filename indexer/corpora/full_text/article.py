@@ -37,9 +37,7 @@ INLINE_HEADING = re.compile(
     re.IGNORECASE,
 )
 ABSTRACT_END = re.compile(
-    rf"\W*(?:{KEYWORD_WORDS})(?:\W|$)|categories and subject|general terms|ccs concepts|acm (?:ref|class)"
-    r"|jel (?:class|code)|(?:manuscript )?received\b|article history|©|copyright|permission to"
-    r"|\W*corresponding author|.*\bdoi\.org/",
+    rf"\W*(?:{KEYWORD_WORDS})(?:\W|$)|categories and subject|general terms|ccs concepts|©|copyright",
     re.IGNORECASE,
 )
 AFTER_LIST = re.compile(
