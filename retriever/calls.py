@@ -63,7 +63,7 @@ class Filtered(Call):
     journal: Annotated[
         str | None,
         Flag(section=Section.LIMITS),
-        Field(description="Whole name of the journal, in any case.", examples=["Batteries and Recovery Letters"]),
+        Field(description="Name of the journal, in any case.", examples=["Batteries and Recovery Letters"]),
     ] = None
     author: Annotated[
         str | None,

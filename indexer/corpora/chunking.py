@@ -46,7 +46,7 @@ WORD_CHARACTER = lazy_regex(r"[^\W_]")
 BACK_TO_WORD = 24
 
 WORD = lazy_regex(r"\S+")
-NO_SPACE = lazy_regex(r"\S")
+NO_SPACE, SPACE = lazy_regex(r"\S"), lazy_regex(r"\s")
 # Search limit for the start of an indivisible character sequence.
 SEQUENCE_CHARACTERS = 64
 GRAPHEME = regex.compile(r"\X")
@@ -77,7 +77,7 @@ def passages_of(paper: Paper, unit: Unit) -> list[Passage]:
     first, *more = _abstract_chunks(paper.abstract)
     first_other, *more_other = _abstract_chunks(paper.abstract2)
     other = _other_language(paper)
-    body_lang = _language_or(paper.body, paper.lang)
+    body_lang = paper.lang if (found := language_of(paper.body)) == "other" else found
     numbered: list[tuple[str, str, Language, Part]] = [
         *((paper.title, text, paper.lang, "abstract") for text in more),
         *((paper.title, text, body_lang, "body") for text in _body_chunks(paper.body)),
@@ -200,68 +200,44 @@ def _other_language(paper: Paper) -> Literal["ko", "en"]:
     return "en" if paper.lang == "ko" else "ko"
 
 
-def _language_or(text: str, otherwise: Language) -> Language:
-    language = language_of(text)
-    return otherwise if language == "other" else language
-
-
 def _overlapping_spans(text: str) -> Iterator[tuple[int, int]]:
-    sentences = split_sentences(text)
-    # The next chunk starts at `start`; text before `placed` is already in the previous chunk.
-    index = start = placed = 0
-    while index < len(sentences):
-        placed = max(placed, sentences[index][0])
-        start = min(start, placed)
-        last = index
-        while last < len(sentences) and sentences[last][1] - start <= CHUNK_CHARACTERS:
+    """Yield the spans of chunks; each starts with the last sentences of the previous one that are short."""
+    parts = list(_sentence_parts(text))
+    first = last = 0  # of a chunk; `last` is the end, and the first part that is not in the previous chunk
+    while last < len(parts):
+        start, new = parts[first][0], last
+        while last < len(parts) and parts[last][1] - start <= CHUNK_CHARACTERS:
             last += 1
-        if last > index:
-            end = sentences[last - 1][1]
-            yield start, end
-            start = _overlap_of_sentences(sentences, index, last, placed)
-            index, placed = last, end
-            continue
-        cut = _last_word_end(text, placed, start + CHUNK_CHARACTERS)
-        if cut is None and start < placed:
-            # The next word is long and may fit without repeated text.
-            start = placed
-        elif cut is None:
-            end = max(_sequence_start(text, placed + CHUNK_CHARACTERS), placed + 1)
-            yield start, end
-            start = placed = end
-        else:
+        end = parts[last - 1][1]
+        yield start, end
+        next_end = parts[last][1] if last < len(parts) else 0
+        repeated = (
+            place
+            for place in range(new, last)
+            if end - parts[place][0] <= OVERLAP_CHARACTERS and next_end - parts[place][0] <= CHUNK_CHARACTERS
+        )
+        first = next(repeated, last)
+
+
+def _sentence_parts(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the sentences; of one longer than a chunk, those of short parts in whole words."""
+    for begin, end in split_sentences(text):
+        start, most = begin, CHUNK_CHARACTERS if end - begin <= CHUNK_CHARACTERS else OVERLAP_CHARACTERS
+        while end - start > most:
+            limit = start + OVERLAP_CHARACTERS
+            words = [word.end() for word in WORD.finditer(text, start, limit + 1) if word.end() <= limit]
+            cut = words[-1] if words else _next_space(text, start)
+            if cut - start > CHUNK_CHARACTERS:
+                cut = max(_sequence_start(text, start + CHUNK_CHARACTERS), start + 1)
             yield start, cut
-            start, placed = _overlap_of_words(text, start, cut), _next_word(text, cut)
+            start = _next_word(text, cut)
+        if start < end:
+            yield start, end
 
 
-def _overlap_of_sentences(sentences: list[tuple[int, int]], index: int, last: int, placed: int) -> int:
-    """Return the start of the trailing sentences of a chunk that the next one repeats.
-
-    The chunk contains the sentences from `index` to before `last`, the first one from `placed` on. The
-    repeated sentences are limited so that the next sentence still fits, if it fits into a chunk at all.
-    """
-    end = sentences[last - 1][1]
-    start, next_end = sentences[last] if last < len(sentences) else (end, end)
-    next_fits = next_end - start <= CHUNK_CHARACTERS
-    for begin, _ in reversed(sentences[index:last]):
-        crowded = next_fits and next_end - begin > CHUNK_CHARACTERS
-        if begin < placed or end - begin > OVERLAP_CHARACTERS or crowded:
-            break
-        start = begin
-    return start
-
-
-def _overlap_of_words(text: str, start: int, end: int) -> int:
-    """Return the start of the trailing words of text[start:end] that the next chunk repeats."""
-    words = WORD.finditer(text, max(end - OVERLAP_CHARACTERS, start + 1), end)
-    return next((word.start() for word in words if text[word.start() - 1].isspace()), end)
-
-
-def _last_word_end(text: str, start: int, limit: int) -> int | None:
-    """Return the last word end in text[start:limit], preferably not before punctuation."""
-    ends = [word.end() for word in WORD.finditer(text, start, limit + 1) if word.end() <= limit]
-    before_words = (end for end in reversed(ends) if not _is_punctuation(text[_next_word(text, end)]))
-    return next(before_words, ends[-1] if ends else None)
+def _next_space(text: str, position: int) -> int:
+    found = SPACE.search(text, position)
+    return found.start() if found else len(text)
 
 
 def _next_word(text: str, position: int) -> int:

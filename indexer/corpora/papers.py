@@ -33,7 +33,6 @@ LANGUAGES: dict[str, Language] = {
     **dict.fromkeys(("en", "eng", "english", "en-us", "en-gb", "영어", "영문"), "en"),
     "other": "other",
 }
-YEAR = re.compile(r"\s*(\d{4})(?:\d{2}){0,2}(?!\d)")
 # Korean abstracts contain many Latin terms; English ones hardly ever a Hangul name.
 QUESTION_MARKS = " \t\n.?!。？！…\"'”’)"
 KOREAN_SHARE = 0.2
@@ -69,11 +68,6 @@ def _encodable(value: str) -> str:
 
 Text = Annotated[str, AfterValidator(_encodable)]
 Identifier = Annotated[Text, AfterValidator(_identifier)]
-
-
-def _or(name: str, *aliases: str) -> Any:
-    """Make an optional field with aliases; the first one present in a record counts."""
-    return Field(default=None, validation_alias=AliasChoices(name, *aliases))
 
 
 class Origin(NamedTuple):
@@ -160,13 +154,6 @@ def language_of_question(text: str) -> Language:
 def language_named(name: str) -> Language | None:
     """Return the language of a name or code, None if it is unknown."""
     return LANGUAGES.get(name.strip().lower())
-
-
-def year_in(text: str) -> int | None:
-    """Return the year at the start of a date (2019, 2019-03, 20190301), None without one."""
-    found = YEAR.match(text)
-    year = int(found[1]) if found else 0
-    return year if FIRST_YEAR <= year <= LAST_YEAR else None
 
 
 def why_invalid(error: ValidationError) -> str:

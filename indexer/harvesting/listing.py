@@ -19,7 +19,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from base.amounts import counted
 from base.logs import get_logger
@@ -39,6 +38,7 @@ MOST_IDLE_PAGES = 100  # consecutive pages without a new record
 BAD_TOKEN = "badResumptionToken"  # noqa: S105 - a code of the protocol
 CODES_OF_BAD_TOKENS = frozenset({BAD_TOKEN, "badArgument", "badVerb"})
 STATUSES_OF_BAD_TOKENS = frozenset({400, 404, 410, 500})
+FIRST_YEAR = 1900  # of a datestamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,7 @@ class ListReport:
     requests: int = 0
     retries: int = 0
     notes: list[str] = field(default_factory=list)
+    oddities: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(slots=True)
@@ -73,10 +74,7 @@ class Listing:
     mirror: Mirror
     options: HarvestOptions
     progress: Progress
-    now: datetime = field(default_factory=lambda: datetime.now(UTC))
     report: ListReport = field(default_factory=ListReport)
-    idle_pages: int = 0
-    oddities: Counter[str] = field(default_factory=Counter)
 
     def run(self) -> None:
         """Read the records that changed since the last list, or continue an interrupted list.
@@ -89,23 +87,24 @@ class Listing:
             identity = self._identify()
             list_ = self.mirror.state.list
             if list_ is None or (self.options.complete and list_.from_):
-                number = self.mirror.state.passes + 1
-                list_ = ListState(self._from(identity), first_pass=number, pass_=number)
-                self.mirror.save(passes=number, list=list_)
+                list_ = self._begin_pass(ListState(self._from(identity), self.mirror.state.passes + 1))
             self.report.from_ = list_.from_
-            while not self._list.ended:
-                self._read_page()
-            self._complete()
+            idle_pages = 0  # without a new record
+            while not list_.ended:
+                answer = self._ask(list_)
+                if answer is None:  # a refused `from` in seconds becomes one in days
+                    from_ = list_.from_ if list_.token else list_.from_[:10]
+                    list_, idle_pages = self._begin_pass(replace(list_, from_=from_)), 0
+                    continue
+                list_, new = self._store(answer, list_)
+                idle_pages = 0 if new else idle_pages + 1
+                if idle_pages > MOST_IDLE_PAGES:
+                    raise self._stopped(f"its list has no end: {idle_pages} pages without a new record")
+            self._complete(list_)
         except RequestFailed as failure:
             raise self._stopped(str(failure)) from None
         finally:
             self.report.requests, self.report.retries = self.client.requests, self.client.retries
-
-    @property
-    def _list(self) -> ListState:
-        if self.mirror.state.list is None:
-            raise ValueError("no list is in progress")
-        return self.mirror.state.list
 
     def _stopped(self, why: str) -> RepositoryFailed:
         return RepositoryFailed(
@@ -127,10 +126,9 @@ class Listing:
         """Return `from` of a new list, "" for a complete one."""
         state, settings = self.mirror.state, self.client.settings
         complete, days = parse_datestamp(state.complete_at), settings.full_every_days
-        if self.options.complete or complete is None:
-            return ""
+        is_old = complete is None or (days and datetime.now(UTC) - complete >= timedelta(days=days))
         keeps_deletions = identity.last("deletedRecord") == "persistent"
-        if days and not keeps_deletions and self.now - complete >= timedelta(days=days):
+        if self.options.complete or complete is None or (is_old and not keeps_deletions):
             return ""
         return start_of_list(
             state.listed_at,
@@ -139,9 +137,15 @@ class Listing:
             overlap_hours=settings.overlap_hours,
         )
 
-    def _read_page(self) -> None:
-        """Request the next page and store it, start the list again, or raise an error of the protocol."""
-        list_, repository = self._list, self.client.repository
+    def _begin_pass(self, list_: ListState) -> ListState:
+        number = self.mirror.state.passes + 1
+        list_ = replace(list_, pass_=number, token="", pages=0, size=0)
+        self.mirror.save(passes=number, list=list_)
+        return list_
+
+    def _ask(self, list_: ListState) -> Answer | None:
+        """Request the next page; None if the list must begin again. Raises the errors of the protocol."""
+        repository = self.client.repository
         try:
             answer = self.client.ask(repository.list_arguments(from_=list_.from_, token=list_.token))
         except RequestFailed as failure:
@@ -151,53 +155,42 @@ class Listing:
             answer = Answer(errors={BAD_TOKEN: str(failure)})
         codes = answer.errors.keys()
         if not codes or "noRecordsMatch" in codes:
-            self._store(answer)
-        elif list_.token and codes & CODES_OF_BAD_TOKENS:
+            return answer
+        if list_.token and codes & CODES_OF_BAD_TOKENS:
             self.report.restarts += 1
             if self.report.restarts > MOST_RESTARTS:
                 why = f"its resumption tokens failed {self.report.restarts} times ({answer.error})"
                 raise self._stopped(why)
             log.info("list restarted", repository=repository.name, reason=answer.error)
-            self._restart()
-        elif "badArgument" in codes and "T" in list_.from_:
-            self._restart(from_=list_.from_[:10])
-        elif "cannotDisseminateFormat" in codes:
+            return None
+        if "badArgument" in codes and "T" in list_.from_:
+            return None
+        if "cannotDisseminateFormat" in codes:
             formats = self.client.ask({"verb": "ListMetadataFormats"}).values["metadataPrefix"]
             raise UnknownFormat(
                 f"{repository.name} does not have the metadata format {repository.metadata_prefix!r}, "
                 f"but {', '.join(map(one_line, formats))}"
             )
-        else:
-            raise self._stopped(answer.error)
+        raise self._stopped(answer.error)
 
-    def _restart(self, **changes: Any) -> None:
-        """Start another pass through the list."""
-        number = self.mirror.state.passes + 1
-        self.idle_pages = 0
-        list_ = replace(self._list, pass_=number, token="", pages=0, size=0, **changes)
-        self.mirror.save(passes=number, list=list_)
-
-    def _store(self, page: Answer) -> None:
-        """Store a page, and count it."""
-        list_, report, token = self._list, self.report, page.last("resumptionToken")
+    def _store(self, page: Answer, list_: ListState) -> tuple[ListState, int]:
+        """Store a page, and count it; return the state after it and the number of new records."""
+        report, token = self.report, page.last("resumptionToken")
         if not list_.pages and self.client.repository.metadata_prefix != OAI_DC:
             self._check_format(page)
-        started = list_.started or earlier_date(page.last("responseDate"), self.now)
+        started = list_.started or earlier_date(page.last("responseDate"), datetime.now(UTC))
         size = max(page.size, list_.size)
         later = replace(list_, token=token, started=started, pages=list_.pages + 1, size=size)
-        new = self.mirror.store(page.records, later)
-        if token == list_.token and not new:
-            self.mirror.save(list=replace(self._list, token=""))
+        later, new = self.mirror.store(page.records, later)
         report.pages += 1
         report.records += len(page.records)
-        self.oddities["pages with invalid XML repaired"] += page.repaired
-        self.oddities["records without an identifier left out"] += page.nameless
-        self.progress("harvesting", report.records, later.size)
-        self.idle_pages = 0 if new else self.idle_pages + 1
-        if self.idle_pages > MOST_IDLE_PAGES:
-            raise self._stopped(f"its list has no end: {self.idle_pages} pages without a new record")
-        if self._list.listed > (most := self.client.settings.most_records):
+        report.oddities["pages with invalid XML repaired"] += page.repaired
+        report.oddities["records without an identifier left out"] += page.nameless
+        self.progress("harvesting", report.records, size)
+        if later.listed > (most := self.client.settings.most_records):
             raise self._stopped(f"its list has more than {most:,} records, the limit of the settings")
+        is_repeated = token == list_.token and not new
+        return (replace(later, token="") if is_repeated else later), new
 
     def _check_format(self, page: Answer) -> None:
         """Raise UnknownFormat if there is no reader for the records of the first page."""
@@ -211,9 +204,9 @@ class Listing:
                 f"no record can be read ({letters[0].reason})"
             )
 
-    def _complete(self) -> None:
+    def _complete(self, list_: ListState) -> None:
         """End the list; mark the records that a complete one lacks as deleted, unless that is doubtful."""
-        list_, report, state = self._list, self.report, self.mirror.state
+        report, state = self.report, self.mirror.state
         if not list_.from_:
             known = self.mirror.alive
             missing = self.mirror.count("deleted = 0 AND pass < ?", list_.first_pass)
@@ -227,7 +220,7 @@ class Listing:
             else:
                 self.mirror.delete_missing(list_.first_pass)
                 report.missing_removed = missing
-        report.notes += [f"{what}: {number:,}" for what, number in self.oddities.items() if number]
+        report.notes += [f"{what}: {number:,}" for what, number in report.oddities.items() if number]
         complete_at = state.complete_at if list_.from_ else list_.started
         self.mirror.save(list=None, listed_at=list_.started, complete_at=complete_at)
 
@@ -236,9 +229,10 @@ def parse_datestamp(text: str) -> datetime | None:
     """Parse a datestamp or the date of a response (section 3.3) in UTC; None if it is neither."""
     try:
         date = datetime.fromisoformat(text.strip())
-        return date.replace(tzinfo=UTC) if date.tzinfo is None else date.astimezone(UTC)
+        date = date.replace(tzinfo=UTC) if date.tzinfo is None else date.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
+    return date if date.year >= FIRST_YEAR else None
 
 
 def start_of_list(listed_at: str, earliest: str, *, in_days: bool, overlap_hours: float) -> str:
@@ -251,12 +245,9 @@ def start_of_list(listed_at: str, earliest: str, *, in_days: bool, overlap_hours
         overlap_hours: hours that are listed again.
     """
     listed, first = parse_datestamp(listed_at), parse_datestamp(earliest)
-    try:
-        start = listed and listed - timedelta(hours=overlap_hours)
-    except OverflowError:  # a date in the year 1
-        start = None
-    if start is None:
+    if listed is None:
         return ""
+    start = listed - timedelta(hours=overlap_hours)
     formatted = _in_seconds(max(start, first or start))
     return formatted[:10] if in_days else formatted
 
@@ -267,4 +258,4 @@ def earlier_date(date: str, now: datetime) -> str:
 
 
 def _in_seconds(date: datetime) -> str:
-    return f"{date.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='seconds')}Z"
+    return date.strftime("%Y-%m-%dT%H:%M:%SZ")

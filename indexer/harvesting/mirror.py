@@ -55,7 +55,7 @@ class ListState:
 
     from_: str  # "" for a complete list
     first_pass: int
-    pass_: int
+    pass_: int = 0
     token: str = ""  # of the next page
     started: str = ""  # date of the first response, by the earlier of both clocks
     pages: int = 0  # of this pass
@@ -117,10 +117,10 @@ class Mirror:
             )
         self.state = state
 
-    def store(self, records: Sequence[ListedRecord], list_: ListState) -> int:
+    def store(self, records: Sequence[ListedRecord], list_: ListState) -> tuple[ListState, int]:
         """Store a page and the state of the list after it, in one transaction.
 
-        Return the number of records that are new in this pass.
+        Return the state and the number of records that are new in this pass.
         """
         new_in_pass = new_in_list = 0
         with self._connection as connection:
@@ -136,8 +136,9 @@ class Mirror:
                 metadata = zlib.compress(record.metadata) if record.metadata else None
                 stored = (record.identifier, record.datestamp, record.deleted, metadata, record.problem)
                 connection.execute(UPSERT, [*stored, list_.pass_, generation])
-            self.save(list=replace(list_, listed=list_.listed + new_in_list))
-        return new_in_pass
+            list_ = replace(list_, listed=list_.listed + new_in_list)
+            self.save(list=list_)
+        return list_, new_in_pass
 
     def _select(self, what: str, condition: str, *values: int | str) -> Iterator[tuple[Any, ...]]:
         yield from self._connection.execute(

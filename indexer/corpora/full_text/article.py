@@ -1,30 +1,27 @@
 """Extraction of a record in Paper's keys from the pages of a PDF."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from indexer.corpora.cleaning import is_reference_heading, kind_by_words
+from indexer.corpora.cleaning import is_reference_heading
 from indexer.corpora.full_text.headings import (
     ABSTRACT_WORDS,
     KEYWORD_WORDS,
-    SENTENCE_END,
     headings_of,
     is_abstract_heading,
     is_front_heading,
     is_keyword_heading,
-    number_of,
     together,
 )
-from indexer.corpora.full_text.joining import Usage, join_lines, usage_of
+from indexer.corpora.full_text.joining import join_lines, words_of
 from indexer.corpora.full_text.layout import Line, lines_of, usual_size, without_margins
 from indexer.corpora.full_text.pages import Page
-from indexer.corpora.full_text.references import EntryLine, begins_entry, entry_spans, parse_references
+from indexer.corpora.full_text.references import EntryLine, entry_spans, parse_references
 from indexer.corpora.full_text.title_page import front_matter, title_page
 from indexer.corpora.papers import language_of
 
-ABSTRACT_CHARACTERS = 6_000
 MOST_KEYWORDS = 30
 KEYWORD_CHARACTERS = 5_000
 FAR = 1.6  # distance of blocks, in usual line distances
@@ -33,16 +30,14 @@ INDENTED = 0.6  # in line heights
 SAME_SIZE = 0.12  # sizes of lines after OCR vary slightly
 RUNNING_LETTERS = 120  # of a block of running text
 HEADLESS_LETTERS = 240  # of an abstract without a heading
-OPENING = re.compile(r"introduction|background|motivation|서론|머리말|들어가며|연구배경", re.IGNORECASE)
+SENTENCE_END = re.compile(r"[.?!:;。다]['\"”’)\]]*$")
 INLINE_HEADING = re.compile(
     rf"[\[<【〔(]?\s*(?P<name>{ABSTRACT_WORDS}|{KEYWORD_WORDS})\s*(?:[-–—:：.]+"
     rf"|[\]>】〕)]\s*[-–—:：.]*)\s*(?P<text>\S.*)",
     re.IGNORECASE,
 )
 ABSTRACT_END = re.compile(
-    rf"\W*(?:{KEYWORD_WORDS})(?:\W|$)|categories and subject|general terms|ccs concepts|acm (?:ref|class)"
-    r"|jel (?:class|code)|(?:manuscript )?received\b|article history|©|copyright|permission to"
-    r"|\W*corresponding author|.*\bdoi\.org/",
+    rf"\W*(?:{KEYWORD_WORDS})(?:\W|$)|categories and subject|general terms|ccs concepts|©|copyright",
     re.IGNORECASE,
 )
 AFTER_LIST = re.compile(
@@ -72,12 +67,12 @@ def article_of(pages: Sequence[Page], metadata: Mapping[str, str]) -> dict[str, 
     lines = [
         line for number, page in enumerate(kept[first:], first) for line in lines_of(page.fragments, number)
     ]
-    usage = usage_of([line.part for line in lines])
-    fields, title = front_matter(pages, first, usual, usage, metadata)
+    words = words_of([line.part for line in lines])
+    fields, title = front_matter(pages[first], usual, words, metadata)
     taken = {(line.part.text, line.part.top) for line in title}
     lines = [line for line in lines if line.page > first or (line.part.text, line.part.top) not in taken]
-    sections = _with_abstracts(_sections_of(lines, usual, usage))
-    record = fields | _texts(sections, usage, language_of(fields["title"]))
+    sections = _with_abstracts(_sections_of(lines, usual, words))
+    record = fields | _texts(sections, words, language_of(fields["title"]))
     return {key: value for key, value in record.items() if value}
 
 
@@ -87,7 +82,7 @@ def keywords_in(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()][:MOST_KEYWORDS]
 
 
-def _sections_of(lines: Sequence[Line], usual: float, usage: Usage) -> list[Section]:
+def _sections_of(lines: Sequence[Line], usual: float, words: Set[str]) -> list[Section]:
     """Split the lines of a paper at its headings."""
     headings = {heading.first: heading for heading in headings_of(lines, usual)}
     sections = [Section()]
@@ -98,12 +93,9 @@ def _sections_of(lines: Sequence[Line], usual: float, usage: Usage) -> list[Sect
         if found := INLINE_HEADING.fullmatch(line.text):
             part = replace(line.part, text=found["text"])
             sections.append(Section(together(found["name"]), 1, [replace(line, part=part, text=part.text)]))
-        elif (heading := headings.get(index)) and (
-            # Not a repeated title below the heading of an abstract.
-            sections[-1].lines or not is_abstract_heading(sections[-1].heading)
-        ):
+        elif heading := headings.get(index):
             last = heading.last
-            sections.append(Section(together(join_lines(lines[index : last + 1], usage)), heading.level))
+            sections.append(Section(together(join_lines(lines[index : last + 1], words)), heading.level))
         else:
             sections[-1].lines.append(line)
     return sections
@@ -114,8 +106,9 @@ def _with_abstracts(sections: Sequence[Section]) -> list[Section]:
     abstracts = [
         _abstract_lines(part.lines) if is_abstract_heading(part.heading) else [] for part in sections
     ]
-    if not any(abstracts):
-        abstracts[0] = _headless_abstract(sections[0].lines)
+    if not any(abstracts) and len(sections) > 1:  # the first long block above the headings
+        blocks = _blocks(sections[0].lines)
+        abstracts[0] = next((block for block in blocks if _letters(block) >= HEADLESS_LETTERS), [])
     marked: list[Section] = []
     for section, lines in zip(sections, abstracts, strict=True):
         if not lines:
@@ -132,74 +125,64 @@ def _abstract_lines(lines: Sequence[Line]) -> list[Line]:
     """Return the lines of an abstract below its heading; a repeated title or name may precede them."""
     ends = (number for number, line in enumerate(lines) if ABSTRACT_END.match(together(line.text)))
     lines = lines[: next(ends, len(lines))]
-    if 2 * sum(re.search(r"[\s.·…]\d{1,3}$", line.text) is not None for line in lines) > len(lines):
+    if 2 * sum(line.text[-1:].isdecimal() for line in lines) > len(lines):
         return []  # a table of contents
     blocks = _blocks(lines)
-    running = (n for n, block in enumerate(blocks) if len(block) > 1 and _letters(block) >= RUNNING_LETTERS)
+    running = (n for n, block in enumerate(blocks) if _letters(block) >= RUNNING_LETTERS)
     return [line for block in blocks[next(running, 0) :] for line in block]
-
-
-def _headless_abstract(lines: Sequence[Line]) -> list[Line]:
-    """Return the first long block of running text, if it ends with a sentence."""
-    for block in _blocks(lines):
-        if _letters(block) >= HEADLESS_LETTERS and not ABSTRACT_END.match(block[0].text):
-            return block if SENTENCE_END.search(re.sub(r"\s*\d*$", "", block[-1].text)) else []
-    return []
 
 
 def _blocks(lines: Sequence[Line]) -> list[list[Line]]:
     """Split lines into blocks at gaps and changes of size."""
     blocks: list[list[Line]] = []
     for line in lines:
-        last = blocks[-1][-1] if blocks else None
-        if last is None or (line.above is last.part and line.gap > FAR) or not _is_same_size(line, last):
+        last = blocks[-1][-1].part if blocks else None
+        similar = last is not None and abs(line.part.size - last.size) < SAME_SIZE * line.part.size
+        if not similar or (line.above is last and line.gap > FAR):
             blocks.append([])
         blocks[-1].append(line)
     return blocks
-
-
-def _is_same_size(line: Line, other: Line) -> bool:
-    return abs(line.part.size - other.part.size) <= SAME_SIZE * max(line.part.size, other.part.size)
 
 
 def _letters(lines: Sequence[Line]) -> int:
     return sum(map(str.isalpha, "".join(line.text for line in lines)))
 
 
-def _texts(sections: Sequence[Section], usage: Usage, language: str) -> dict[str, Any]:
-    """Return abstracts, keywords, body and references, without cover pages."""
-    abstracts = {n: _paragraphs(part.lines, usage) for n, part in enumerate(sections) if part.is_abstract}
+def _texts(sections: Sequence[Section], words: Set[str], language: str) -> dict[str, Any]:
+    """Return abstracts, keywords, body and references, without the lines above them on the title page."""
+    abstracts = {
+        number: " ".join(_paragraphs(part.lines, words))
+        for number, part in enumerate(sections)
+        if part.is_abstract
+    }
     chosen: dict[str, int] = {}  # the first abstract of each language
-    for number, texts in abstracts.items():
-        chosen.setdefault(language_of(" ".join(texts)), number)
+    for number, text in abstracts.items():
+        chosen.setdefault(language_of(text), number)
     numbers = sorted(chosen.values(), key=lambda number: number != chosen.get(language))[:2]
     keywords: list[str] = []
     body: list[str] = []
     references: list[str] = []
-    fields = {"abstract": "", "abstract2": ""}
-    first = _first_of_text(sections)
     for number, section in enumerate(sections):
         lines = section.lines
-        if number in numbers:  # if no heading follows it, its section extends to the end of the paper
-            texts = abstracts[number]
-            end = len(texts) if sum(map(len, texts)) <= ABSTRACT_CHARACTERS else 1
-            fields["abstract2" if numbers.index(number) else "abstract"] = " ".join(texts[:end])
-            body += texts[end:]
-        elif number >= first and is_reference_heading(section.heading):
-            end = _list_end(lines)
-            entries = [join_lines(entry, usage) for entry in _entries_of(lines[:end])]
+        if number in numbers or (number == 0 and _is_front(sections)):
+            continue
+        if is_reference_heading(section.heading):
+            ends = (n for n, line in enumerate(lines) if n > 2 and AFTER_LIST.match(line.text))  # noqa: PLR2004
+            end = next(ends, len(lines))
+            entries = [join_lines(entry, words) for entry in _entries_of(lines[:end])]
             references += entries
-            body += [section.heading, *entries, *_paragraphs(lines[end:], usage)]
-        elif number >= first:
-            if is_keyword_heading(section.heading) and lines:
-                block, *_ = _blocks(lines)
-                keywords += keywords_in(join_lines(block, usage))
-                lines = lines[len(block) :]
-            elif section.heading:
-                body.append(f"{'#' * (section.level + 1)} {section.heading}")
-            body += _paragraphs(lines, usage)
+            body += [section.heading, *entries, *_paragraphs(lines[end:], words)]
+            continue
+        if is_keyword_heading(section.heading) and lines:
+            block, *_ = _blocks(lines)
+            keywords += keywords_in(join_lines(block, words))
+            lines = lines[len(block) :]
+        elif section.heading:
+            body.append(f"{'#' * (section.level + 1)} {section.heading}")
+        body += _paragraphs(lines, words)
     headings = [part for part in sections if part.heading and not is_front_heading(part.heading)]
-    return fields | {
+    return {
+        **dict(zip(("abstract", "abstract2"), map(abstracts.__getitem__, numbers), strict=False)),
         "sections": [{"title": section.heading, "level": section.level} for section in headings],
         "keywords": keywords,
         "body": "\n\n".join(filter(None, body)),
@@ -207,35 +190,26 @@ def _texts(sections: Sequence[Section], usage: Usage, language: str) -> dict[str
     }
 
 
-def _first_of_text(sections: Sequence[Section]) -> int:
-    """Return the index of the first abstract or opening part, 0 without one or after a main part."""
-    for number, section in enumerate(sections):
-        _, value, name = number_of(section.heading)
-        if section.is_abstract:
-            return number
-        is_main = section.level == 1 and not is_front_heading(section.heading)
-        if is_main and (value or kind_by_words(name) in ("kept", "to the end")):
-            return number if value == 1 or OPENING.fullmatch("".join(name.split())) else 0
-    return 0
+def _is_front(sections: Sequence[Section]) -> bool:
+    """Check whether all lines above the first heading are on the page of the next lines: names, addresses."""
+    first, *others = sections
+    pages = {line.page for line in (*first.lines, *[line for part in others for line in part.lines][:1])}
+    return len(sections) > 1 and not first.is_abstract and len(pages) == 1
 
 
-def _paragraphs(lines: Sequence[Line], usage: Usage) -> list[str]:
+def _paragraphs(lines: Sequence[Line], words: Set[str]) -> list[str]:
     """Join the lines of a section into paragraphs, also across columns."""
     groups: list[list[Line]] = []
     for line in lines:
         if not groups or _begins_paragraph(line, groups[-1][-1]):
             groups.append([])
         groups[-1].append(line)
-    return [text for group in groups if (text := join_lines(group, usage))]
+    return [text for group in groups if (text := join_lines(group, words))]
 
 
 def _begins_paragraph(line: Line, last: Line) -> bool:
-    below, indented = line.above is last.part, line.indent > INDENTED
-    if not SENTENCE_END.search(last.text):
-        return below and line.gap > 2 * WIDE  # text of a figure or a formula, far apart
-    return (below and (last.is_short or line.gap > WIDE)) or (
-        indented and not (below and last.indent > INDENTED)
-    )
+    is_apart = line.above is last.part and (last.is_short or line.gap > WIDE)
+    return (is_apart or line.indent > INDENTED) and SENTENCE_END.search(last.text) is not None
 
 
 def _entries_of(lines: Sequence[Line]) -> list[Sequence[Line]]:
@@ -252,13 +226,3 @@ def _entries_of(lines: Sequence[Line]) -> list[Sequence[Line]]:
         for line in lines
     ]
     return [lines[begin:end] for begin, end in entry_spans(seen)]
-
-
-def _list_end(lines: Sequence[Line]) -> int:
-    """Return the number of lines of a list below its heading; addresses may follow it."""
-    begins = [begins_entry(line.text) for line in lines]
-    for number in range(3, len(lines)):
-        few = sum(begins[number:]) <= max(1, (len(lines) - number) / 10)  # entries that follow
-        if few and AFTER_LIST.match(lines[number].text):
-            return number
-    return len(lines)

@@ -4,14 +4,13 @@ The fields in GROBID's response replace those of the built-in reader. If GROBID 
 built-in reader is kept with a note. Korean papers are not sent: GROBID's models were not trained on them.
 https://grobid.readthedocs.io/en/latest/Grobid-service/ documents the request, the status 503 of a busy
 server, and the elements of the response (TEI). As the response is untrusted, document types and entities are
-rejected, and the numbers of names, keywords, sections and references are limited.
+rejected, and its size is limited.
 """
 
 import asyncio
-import re
 import threading
-from collections.abc import Iterator, Mapping
-from itertools import islice
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError
 
@@ -23,17 +22,12 @@ from base.logs import get_logger
 from base.net.backoff import growing_pauses
 from base.net.http_client import exchange, open_client
 from base.untrusted import one_line
-from indexer.corpora.full_text.article import MOST_KEYWORDS
 from indexer.corpora.full_text.joining import readable
-from indexer.corpora.full_text.references import (
-    MOST_AUTHORS,
-    MOST_REFERENCES,
-    REFERENCE_CHARACTERS,
-    doi_in,
-    parse_reference,
-)
+from indexer.corpora.full_text.references import doi_in, parse_reference
 from indexer.corpora.full_text.title_page import ARXIV
 from indexer.corpora.papers import language_of
+from indexer.corpora.readers.bibliography import drop_empty, year_within
+from indexer.corpora.readers.mapping import Table, find, first, map_record, texts
 
 SENT_BYTES = 64 << 20
 ANSWER_BYTES = 32 << 20
@@ -42,12 +36,9 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 10.0  # pauses before a busy server is tri
 STOP_S = 0.1  # polling interval for cancellation
 FORM = {"consolidateHeader": "0", "consolidateCitations": "0", "includeRawCitations": "1"}
 READ_BY = "GROBID"
-TEI = {"t": "http://www.tei-c.org/ns/1.0"}
-MOST_NAMES = 1_000
-MOST_SECTIONS = 10_000
+SOURCE = "teiHeader/fileDesc/sourceDesc/biblStruct//"
 # Block elements, separated from surrounding text; other elements are within words.
-BLOCKS = {f"{{{TEI['t']}}}{name}" for name in "div head p s lb list item note figure".split()}
-YEAR = re.compile(r"(?:1[89]|20)\d\d")
+BLOCKS = frozenset("div head p s lb list item note figure".split())
 
 log = get_logger("full_text")
 
@@ -122,78 +113,74 @@ def record_of_tei(content: bytes) -> dict[str, Any]:
         root = fromstring(content, forbid_dtd=True)
     except (ParseError, DefusedXmlException, LookupError) as error:
         raise ValueError(f"its response is not TEI ({type(error).__name__})") from None
-    header = root.find("t:teiHeader", TEI)
-    if header is None:
-        raise ValueError("its response is not TEI (without a header)")
     for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
         if element.tag in BLOCKS:
             element.text, element.tail = f" {element.text or ''}", f" {element.tail or ''}"
-    source = "t:fileDesc/t:sourceDesc/t:biblStruct//"
-    number = ARXIV.match("arXiv:" + _text(header, f"{source}t:idno[@type='arXiv']").removeprefix("arXiv:"))
-    abstract = header.find(".//t:abstract", TEI)
+    if root.find("teiHeader") is None:
+        raise ValueError("its response is not TEI (without a header)")
     sections, body = _body(root)
-    record = {
-        "title": _text(header, ".//t:titleStmt/t:title"),
-        "authors": _names(header, f"{source}t:author/t:persName", MOST_NAMES),
-        "year": _year(header, ".//t:publicationStmt/t:date") or _year(header, f"{source}t:imprint/t:date"),
-        "doi": doi_in(_text(header, f"{source}t:idno[@type='DOI']")),
-        "arxiv": number["id"] if number else "",
-        "keywords": _texts(header, ".//t:keywords//t:term", MOST_KEYWORDS),
-        "abstract": " ".join(_texts(abstract, ".//t:p", None)) or _text(abstract, "."),
-        "sections": sections,
-        "body": body,
-        "reference_list": list(_references(root)),
-    }
-    return {key: value for key, value in record.items() if value}
+    references = filter(None, map(_reference, root.iterfind(".//listBibl/biblStruct")))
+    return map_record(root, PAPER) | drop_empty(
+        {"sections": sections, "body": body, "reference_list": list(references)}
+    )
 
 
-def _texts(element: Element | None, path: str, most: int | None) -> list[str]:
-    """Return the texts of the first elements of a path that have any."""
-    found = element.iterfind(path, TEI) if element is not None else ()
-    return list(islice(filter(None, (readable("".join(each.itertext())) for each in found)), most))
+def _text(element: Element, path: str) -> str:
+    return readable(first(element, path))
 
 
-def _text(element: Element | None, path: str) -> str:
-    return next(iter(_texts(element, path, 1)), "")
+def _names(element: Element, path: str) -> list[str]:
+    people = (" ".join(texts(person, "*")) for person in element.iterfind(path))
+    return list(filter(None, map(readable, people)))
 
 
-def _names(element: Element, path: str, most: int) -> list[str]:
-    people = (" ".join(_texts(person, "*", None)) for person in element.iterfind(path, TEI))
-    return list(islice(filter(None, people), most))
+def _year(element: Element, paths: str) -> int | None:
+    dates = (date for path in paths.split("|") for date in find(element, path))
+    return next(filter(None, (year_within(date.get("when", "") or _text(date, ".")) for date in dates)), None)
 
 
-def _year(element: Element, path: str) -> int | None:
-    date = element.find(path, TEI)
-    found = YEAR.search(date.get("when", "") or _text(date, ".")) if date is not None else None
-    return int(found[0]) if found else None
+def _arxiv(root: Element) -> str:
+    number = ARXIV.match("arXiv:" + first(root, f"{SOURCE}idno[@type='arXiv']").removeprefix("arXiv:"))
+    return number["id"] if number else ""
+
+
+PAPER: Table = {
+    "title": partial(_text, path="teiHeader//titleStmt/title"),
+    "authors": partial(_names, path=f"{SOURCE}author/persName"),
+    "year": partial(_year, paths=f"teiHeader//publicationStmt/date|{SOURCE}imprint/date"),
+    "doi": lambda root: doi_in(first(root, f"{SOURCE}idno[@type='DOI']")),
+    "arxiv": _arxiv,
+    "keywords": ("teiHeader//keywords//term",),
+    "abstract": lambda root: (
+        readable(" ".join(texts(root, "teiHeader//abstract//p"))) or _text(root, "teiHeader//abstract")
+    ),
+}
+CITED: Table = {
+    "title": lambda entry: _text(entry, "analytic/title|monogr/title"),
+    "year": partial(_year, paths=".//imprint/date"),
+    "doi": lambda entry: doi_in(first(entry, ".//idno[@type='DOI']")),
+    "authors": partial(_names, path=".//author/persName"),
+}
+
+
+def _reference(entry: Element) -> dict[str, Any]:
+    known = map_record(entry, CITED)
+    parts = ", ".join(known.get("authors", ())), str(known.get("year", "")), known.get("title", "")
+    text = _text(entry, "note[@type='raw_reference']") or ". ".join(filter(None, parts))
+    return parse_reference(text) | known if text else {}
 
 
 def _body(root: Element) -> tuple[list[dict[str, Any]], str]:
     """Return the headings with their levels, and the text with headings on separate lines."""
     sections: list[dict[str, Any]] = []
     parts: list[str] = []
-    paths = "t:text/t:body/t:div", "t:text/t:back//t:div/t:div"
-    divisions = [division for path in paths for division in root.iterfind(path, TEI)]
-    for division in divisions[:MOST_SECTIONS]:
-        head = division.find("t:head", TEI)
+    for division in (*find(root, "text/body/div"), *find(root, "text/back//div/div")):
+        head = division.find("head")
         if head is not None and (name := _text(head, ".")):
             number = head.get("n", "").strip()
             level = 1 + number.strip(".").count(".")
             sections.append({"title": f"{number} {name}".strip(), "level": level})
             parts.append(f"{'#' * (level + 1)} {sections[-1]['title']}")
-        parts += _texts(division, "t:p", None)
+        parts += map(readable, texts(division, "p"))
     return sections, "\n\n".join(parts)
-
-
-def _references(root: Element) -> Iterator[dict[str, Any]]:
-    for entry in islice(root.iterfind(".//t:listBibl/t:biblStruct", TEI), MOST_REFERENCES):
-        named: dict[str, Any] = {
-            "title": _text(entry, "t:analytic/t:title") or _text(entry, "t:monogr/t:title"),
-            "year": _year(entry, ".//t:imprint/t:date"),
-            "doi": doi_in(_text(entry, ".//t:idno[@type='DOI']")),
-            "authors": _names(entry, ".//t:author/t:persName", MOST_AUTHORS),
-        }
-        made = ", ".join(named["authors"]), str(named["year"] or ""), named["title"]
-        if text := _text(entry, "t:note[@type='raw_reference']") or ". ".join(filter(None, made)):
-            known = {key: value for key, value in named.items() if value}
-            yield parse_reference(text[:REFERENCE_CHARACTERS]) | known

@@ -1,15 +1,13 @@
 """Joining the lines of a paragraph, with words that were split at line ends.
 
 English words are split at a hyphen: the rest of the document shows whether it is part of the word. Korean
-words are split anywhere and without a mark: drawn spaces or the parts of speech show where a word ends.
+words are split anywhere and without a mark: a drawn space or the parts of speech show where a word ends.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence, Set
 from functools import cache
-from itertools import pairwise
 
 from indexer.analysis import Analyzer, make_analyzer
 from indexer.corpora.full_text.layout import Line
@@ -19,45 +17,23 @@ HANGUL = re.compile("[가-힣]")
 # A web address continues in the next line after these characters.
 SPLIT_ADDRESS = re.compile(r"(?:https?://|www\.|doi|10\.\d{4,9}/)\S*[/._=?&-]$|^https?:$", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-# Particles and endings never start a word. Some line starts with one if a document splits Korean words.
-CONTINUATION = re.compile(
-    r"(?:[을를은는의에와로다]|에서|에게|으로|까지|부터|보다|하였다|되었다|된다|한다|니다|하며|하고|지만)(?=[\s.,;:)]|$)"
-)
-FEW_LINES = 10
 CONTEXT = 12  # letters on each side of a line break, for the analyzer
 # Sejong tags of morphemes attached to the previous word: particles, endings, suffixes, the copula, units.
 BOUND_TAGS = ("J", "E", "XS", "VC", "NNB")
 INVISIBLE = dict.fromkeys(map(ord, f"\u00ad\u200b\u200e\u200f\u202a\u202c\ufeff\ufffe{RAISED}"))
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Words of a document, and its conventions at the ends of Korean lines."""
-
-    words: frozenset[str] = frozenset()
-    draws_spaces: bool = False  # except within a word
-    splits_words: bool = False
-
-
-def usage_of(lines: Sequence[Fragment]) -> Usage:
-    """Collect the usage in all lines of a document."""
+def words_of(lines: Sequence[Fragment]) -> frozenset[str]:
+    """Collect the words within the lines of a document."""
     inner = (word for line in lines for word in line.text.split()[1:-1])
-    words = frozenset(found.casefold() for word in inner for found in WORD.findall(word))
-    korean = [
-        (line.spaced, after.text) for line, after in pairwise(lines) if HANGUL.fullmatch(line.text[-1:])
-    ]
-    spaced, split = sum(spaced for spaced, _ in korean), any(CONTINUATION.match(text) for _, text in korean)
-    # With few lines, the absence of particles at line starts may be chance.
-    return Usage(
-        words, draws_spaces=spaced > max(1, len(korean) / 20), splits_words=split or len(korean) < FEW_LINES
-    )
+    return frozenset(found.casefold() for word in inner for found in WORD.findall(word))
 
 
-def join_lines(lines: Iterable[Line], usage: Usage) -> str:
-    """Join consecutive lines."""
+def join_lines(lines: Iterable[Line], words: Set[str]) -> str:
+    """Join consecutive lines of a document with some words."""
     joined, spaced = "", False
     for line in lines:
-        joined = _join(joined, line.part.text.strip(), usage, spaced=spaced)
+        joined = _join(joined, line.part.text.strip(), words, spaced=spaced)
         spaced = line.part.spaced
     return readable(joined)
 
@@ -74,27 +50,27 @@ def letters_of(text: str) -> str:
     return "".join(filter(str.isalnum, text)).casefold()
 
 
-def _join(text: str, following: str, usage: Usage, *, spaced: bool) -> str:
+def _join(text: str, following: str, words: Set[str], *, spaced: bool) -> str:
     if not text or not following:
         return text or following
     last = text.rsplit(None, 1)[-1]
     if SPLIT_ADDRESS.search(last):
         return text + following
     if last[-1] in "-\u2010\u00ad" and len(last) > 1:  # otherwise a dash
-        return (text if _keeps_hyphen(last, following.split(None, 1)[0], usage) else text[:-1]) + following
+        return (text if _keeps_hyphen(last, following.split(None, 1)[0], words) else text[:-1]) + following
     korean = HANGUL.match(text[-1]) or HANGUL.match(following)
-    apart = spaced or not korean or (not usage.draws_spaces and _are_apart(text, following, usage))
+    apart = spaced or not korean or _are_apart(text, following)
     return text + (" " if apart else "") + following
 
 
-def _keeps_hyphen(head: str, tail: str, usage: Usage) -> bool:
+def _keeps_hyphen(head: str, tail: str, words: Set[str]) -> bool:
     begun, goes_on = re.search(r"[^\W\d_]+(?=.$)", head), WORD.match(tail)
     if head[-1] == "\u00ad":
         return False
     if not (begun and goes_on and tail[0].islower()):
         return True
     first, last = begun[0].casefold(), goes_on[0].casefold()
-    return first + last not in usage.words and (f"{first}-{last}" in usage.words or "-" in head[:-1])
+    return f"{first}-{last}" in words or "-" in head[:-1]
 
 
 @cache
@@ -102,13 +78,11 @@ def _analyzer() -> Analyzer:
     return make_analyzer("korean", "none")
 
 
-def _are_apart(text: str, following: str, usage: Usage) -> bool:
+def _are_apart(text: str, following: str) -> bool:
     """Check whether a space belongs at a line break in Korean: there is a word boundary in the joined texts.
 
     The spacing of two nouns is unknown; the terms are the same either way.
     """
-    if CONTINUATION.match(following) or not usage.splits_words:
-        return not usage.splits_words
     if not (HANGUL.match(following) and HANGUL.match(text[-1])):
         # 12명, 모형(model): units follow numbers, and brackets follow words, without a space.
         return not text[-1].isdecimal() and following[0] not in "([,.;:)"

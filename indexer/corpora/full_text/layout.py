@@ -2,12 +2,10 @@
 
 import math
 import re
-from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
-from operator import itemgetter
+from itertools import chain, groupby, pairwise
 
 from indexer.corpora.full_text.pages import RAISED, WIDE_GAP, Fragment, Page
 
@@ -16,12 +14,8 @@ FILLED = 0.4  # minimal median share of a column's width filled by its lines
 FEWEST = 3  # lines of a column
 MOST_SPLITS = 2  # nested splits: three or four columns
 MARGIN = 0.13  # share of a page's height that may contain its number or a running header
-ALONE = 2.5  # distance of small text in a margin from other text, in its heights
 BROKEN_GAP = 2.2  # between cells of a table, in heights
 LARGER = 1.12  # ratio of the size of a title or heading to that of the text
-PAGE_NUMBER = re.compile(
-    r"\W*(?:page|pp?\.)?\s*(?:\d{1,5}|[ivxl]{1,6})(?:\s*(?:/|of)\s*\d+)?\W*[쪽면]?\W*", re.IGNORECASE
-)
 
 Row = list[Fragment]  # fragments on one baseline, from the left
 
@@ -72,23 +66,18 @@ def usual_size(pages: Sequence[Page]) -> float:
 
 
 def without_margins(pages: Sequence[Page], usual: float) -> list[Page]:
-    """Drop page numbers, small text apart, and text at one position on several pages, ignoring digits."""
+    """Drop text at one position in the margins of several pages, ignoring page numbers."""
     margins = [[part for part in page.fragments if is_outer(part, page)] for page in pages]
     seen = Counter(key for parts in margins for key in set(map(_key, parts)))
-    kept = []
-    for page, outer in zip(pages, margins, strict=True):
-        dropped = {
-            id(part)
-            for part in outer
-            if part.size <= LARGER * usual
-            and (
-                seen[_key(part)] >= max(2, len(pages) / 5)
-                or PAGE_NUMBER.fullmatch(part.text)
-                or (part.size < usual / LARGER and _is_alone(part, page))
-            )
-        }
-        kept.append(replace(page, fragments=[part for part in page.fragments if id(part) not in dropped]))
-    return kept
+    dropped = {
+        id(part)
+        for part in chain.from_iterable(margins)
+        if part.size <= LARGER * usual and seen[_key(part)] > 1
+    }
+    return [
+        replace(page, fragments=[part for part in page.fragments if id(part) not in dropped])
+        for page in pages
+    ]
 
 
 def is_outer(part: Fragment, page: Page) -> bool:
@@ -97,11 +86,7 @@ def is_outer(part: Fragment, page: Page) -> bool:
 
 
 def _key(part: Fragment) -> tuple[str, int]:
-    return re.sub(r"\d+|\s+", "", part.text), round((part.top + part.bottom) / 8)
-
-
-def _is_alone(part: Fragment, page: Page) -> bool:
-    return not any(0 < abs(other.top - part.top) < ALONE * part.size for other in page.fragments)
+    return re.sub(r"\d+|[ivxl]+|\s+", "", part.text), round((part.top + part.bottom) / 8)
 
 
 def lines_of(fragments: Sequence[Fragment], number: int = 0) -> list[Line]:
@@ -166,7 +151,7 @@ def _joined(row: Row, widest: float = WIDE_GAP) -> Row:
             text=whole.text + (" " if whole.spaced or gap > 0.12 * size else "") + part.text,
             left=whole.left,
             right=max(whole.right, part.right),
-            weight=min(whole.weight, part.weight),
+            bold=whole.bold and part.bold,
             spaced=part.spaced,
             broken=whole.broken or part.broken or gap > BROKEN_GAP * size,
         )
@@ -178,38 +163,38 @@ def _regions(rows: Sequence[Row], splits: int) -> Iterator[Sequence[Row]]:
     if gutter is None:
         yield from [rows] if rows else []
         return
-    for crosses, run in groupby(rows, lambda row: any(part.left < gutter < part.right for part in row)):
-        for half in [list(run)] if crosses else _halves(list(run), gutter):
+    for crosses, run in groupby(rows, lambda row: _crosses(row, gutter)):
+        for half in [list(run)] if crosses else _halves(run, gutter):
             yield from _regions(half, splits - 1)
 
 
-def _halves(rows: Sequence[Row], gutter: float) -> tuple[list[Row], list[Row]]:
-    left = [[part for part in row if part.right <= gutter] for row in rows]
-    right = [[part for part in row if part.left >= gutter] for row in rows]
-    return [row for row in left if row], [row for row in right if row]
+def _crosses(row: Row, place: float) -> bool:
+    return any(part.left < place < part.right for part in row)
+
+
+def _halves(rows: Iterable[Row], gutter: float) -> tuple[list[Row], list[Row]]:
+    left, right = list[Row](), list[Row]()
+    for row in rows:
+        if before := [part for part in row if part.right <= gutter]:
+            left.append(before)
+        if len(before) < len(row):
+            right.append(row[len(before) :])
+    return left, right
 
 
 def _gutter(rows: Sequence[Row]) -> float | None:
     """Return the gutter between columns: the middle of the places with most lines on both sides."""
     left, right = min(row[0].left for row in rows), max(row[-1].right for row in rows)
-    places = [left + (0.14 + 0.72 * step / (PLACES - 1)) * (right - left) for step in range(PLACES)]
-    crossed = [
-        {n for part in row for n in range(bisect_right(places, part.left), bisect_left(places, part.right))}
-        for row in rows
-    ]
-    best, chosen = 1, list[float]()
-    for number, place in enumerate(places):
-        crossing = [number in numbers for numbers in crossed]
-        if crossing.count(False) < max(FEWEST, best):
-            continue
-        runs = groupby(zip(crossing, rows, strict=True), itemgetter(0))
-        beside = (_halves([row for _, row in run], place) for crosses, run in runs if not crosses)
+    lines: dict[float, int] = {}  # on both sides
+    for step in range(PLACES):
+        place = left + (0.14 + 0.72 * step / (PLACES - 1)) * (right - left)
         widths = place - left, right - place
-        lines = sum(min(map(len, halves)) for halves in beside if all(map(_is_column, halves, widths)))
-        if lines >= best:
-            chosen = [*chosen, place] if lines == best else [place]
-            best = lines
-    return chosen[len(chosen) // 2] if chosen else None
+        runs = groupby(rows, lambda row: _crosses(row, place))  # noqa: B023
+        beside = (_halves(run, place) for crosses, run in runs if not crosses)
+        lines[place] = sum(min(map(len, halves)) for halves in beside if all(map(_is_column, halves, widths)))
+    most = max(lines.values())
+    best = [place for place, count in lines.items() if count == most]
+    return best[len(best) // 2] if most else None
 
 
 def _is_column(rows: Sequence[Row], width: float) -> bool:

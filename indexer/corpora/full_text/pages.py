@@ -26,9 +26,6 @@ UNMAPPED = re.compile("[\ufffd\ue000-\uf8ff\x02-\x1e]")
 BOLD_FONT = re.compile(
     r"bold|black|heavy|demi|medi(?!um)|(?:cm|sf|cmss)bx|headline|견고|헤드라인", re.IGNORECASE
 )
-KOREAN_SANS_SERIF = re.compile("gothic|dotum|gulim|h2gtr|고딕|돋움|굴림", re.IGNORECASE)
-TEX_FONT = re.compile(r"(?:^|\+)(?:CM|SF|LM|EC)[A-Z]+\d")  # PDFium's weight of these is wrong
-BOLD_WEIGHT = 600
 DESCENT = 0.2  # share of the font size below the baseline
 WIDE_GAP = 0.9  # between fragments, in heights
 FEW_LETTERS = 20  # per page; with pictures and fewer letters, it is a scan
@@ -48,8 +45,7 @@ class Unreadable(Exception):
 class Fragment:
     """Words on one baseline, with their position in points from the left and top of the upright page.
 
-    `weight` of its font: 1 for Korean sans serif, 2 for bold. `spaced`: a space was drawn at its end.
-    `broken`: it has a wide gap, as between table cells.
+    `spaced`: a space was drawn at its end. `broken`: it has a wide gap, as between table cells.
     """
 
     text: str
@@ -57,7 +53,7 @@ class Fragment:
     right: float
     top: float
     bottom: float
-    weight: int = 0
+    bold: bool = False
     spaced: bool = False
     broken: bool = False
 
@@ -73,7 +69,6 @@ class Page:
 
     fragments: Sequence[Fragment]
     height: float
-    width: float
     turned: str = ""
 
 
@@ -196,12 +191,9 @@ def _page(textpage: Any, words: Sequence[_Word], box: Sequence[float]) -> Page:
         if not groups or not _is_adjacent(groups[-1][0], groups[-1][-1], word):
             groups.append([])
         groups[-1].append(word)
-    width, height = box[2] - box[0], box[3] - box[1]
-    return Page(
-        [_fragment(textpage, group) for group in groups],
-        *((width, height) if upright % 2 else (height, width)),
-        turned=" ".join(word.text for word in words if word.turn != upright),
-    )
+    turned = " ".join(word.text for word in words if word.turn != upright)
+    height = box[2] - box[0] if upright % 2 else box[3] - box[1]
+    return Page([_fragment(textpage, group) for group in groups], height, turned)
 
 
 def _is_adjacent(first: _Word, last: _Word, word: _Word) -> bool:
@@ -227,7 +219,7 @@ def _fragment(textpage: Any, words: Sequence[_Word]) -> Fragment:
         right=last.right,
         top=tallest.baseline - (1 - DESCENT) * tallest.size,
         bottom=tallest.baseline + DESCENT * tallest.size,
-        weight=min(_weight(textpage, word.start) for word in {first, last}),
+        bold=all(_is_bold(textpage, word.start) for word in {first, last}),
         spaced=last.after[:1] == " "
         and not pdfium.FPDFText_IsGenerated(textpage, last.start + len(last.text)),
     )
@@ -256,17 +248,12 @@ def _joined(words: Sequence[_Word], tallest: _Word) -> str:
     return "".join(parts) + ("-" if words[-1].after.startswith(HYPHENS) else "")
 
 
-def _weight(textpage: Any, index: int) -> int:
-    import pypdfium2.raw as pdfium
+def _is_bold(textpage: Any, index: int) -> bool:
+    from pypdfium2.raw import FPDFText_GetFontInfo
 
     buffer = create_string_buffer(128)
-    pdfium.FPDFText_GetFontInfo(textpage, index, buffer, len(buffer), c_int())
-    name = buffer.value.decode("cp949", "replace")
-    if BOLD_FONT.search(name):
-        return 2
-    if KOREAN_SANS_SERIF.search(name):
-        return 1
-    return 2 * (not TEX_FONT.search(name) and pdfium.FPDFText_GetFontWeight(textpage, index) >= BOLD_WEIGHT)
+    FPDFText_GetFontInfo(textpage, index, buffer, len(buffer), c_int())
+    return BOLD_FONT.search(buffer.value.decode("cp949", "replace")) is not None
 
 
 def _without_line_numbers(words: list[_Word]) -> list[_Word]:

@@ -8,7 +8,6 @@ writes a line of JSON, which is safe to parse.
 
 import json
 import os
-import queue
 import resource
 import signal
 import struct
@@ -28,7 +27,6 @@ Process: TypeAlias = "subprocess.Popen[bytes]"
 # The PDF, its record, and an event that is set when the result is no longer needed.
 Complete: TypeAlias = Callable[[bytes, Mapping[str, Any], threading.Event], dict[str, Any]]
 
-WALL_SECONDS = 20  # per second of computing time, for busy machines; limits processes that wait
 AHEAD, AHEAD_BYTES = 3, 256 << 20  # documents per process submitted ahead of the awaited one, and their bytes
 # Environment variables an interpreter may need; a document that compromises the parser finds no key there.
 KEPT_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "PYTHONHOME", "TMPDIR", "LANG", "LC_ALL", "LC_CTYPE")
@@ -57,8 +55,7 @@ class ParserPool:
         """Create a pool of at most `workers` processes; `complete` replaces a record, in a thread."""
         self._complete, self._workers, self._limits = complete, workers, limits
         self._threads = ThreadPoolExecutor(workers, "pdf")
-        self._idle: queue.SimpleQueue[Process] = queue.SimpleQueue()
-        self._running: set[Process] = set()
+        self._processes: dict[int, Process] = {}  # by thread
         self._lock = threading.Lock()
         self._closed = threading.Event()
 
@@ -70,10 +67,10 @@ class ParserPool:
         """Kill all processes, including busy ones, and cancel the completion of records."""
         with self._lock:
             self._closed.set()
-            for process in self._running:
+            for process in self._processes.values():
                 process.kill()
         self._threads.shutdown(cancel_futures=True)
-        for process in self._running:
+        for process in self._processes.values():
             _close(process)
 
     def parse_in_order(
@@ -91,17 +88,15 @@ class ParserPool:
             yield item, future.result() if future else None
 
     def _parse(self, data: bytes) -> Answer:
+        thread = threading.get_ident()
         with self._lock:
-            process = _start(self._limits) if self._idle.empty() else self._idle.get()
-            self._running.add(process)
             if self._closed.is_set():
-                process.kill()
+                return {}
+            process = self._processes.get(thread)
+            if process is None or process.poll() is not None:
+                process = self._processes[thread] = _start(self._limits)
         answer = _ask(process, data, self._limits)
-        if process.poll() is None:
-            self._idle.put(process)
-        else:
-            with self._lock:
-                self._running.discard(process)
+        if process.poll() is not None:
             _close(process)
         if self._complete and "record" in answer and not self._closed.is_set():
             answer["record"] = self._complete(data, answer["record"], self._closed)
@@ -123,20 +118,15 @@ def _start(limits: Limits) -> Process:
 def _ask(process: Process, data: bytes, limits: Limits) -> Answer:
     """Return the answer of a process, or the reason why it ended."""
     assert process.stdin and process.stdout  # noqa: S101, PT018 - pipes
-    timer = threading.Timer(WALL_SECONDS * limits.cpu_seconds, process.kill)
-    timer.start()
-    try:
-        with suppress(OSError, ValueError):  # it ended, or was killed
-            process.stdin.write(LENGTH.pack(len(data)) + data)
-            process.stdin.flush()
-            return dict(json.loads(process.stdout.readline()))
-    finally:
-        timer.cancel()
+    with suppress(OSError, ValueError):  # it ended, or was killed
+        process.stdin.write(LENGTH.pack(len(data)) + data)
+        process.stdin.flush()
+        return dict(json.loads(process.stdout.readline()))
     process.kill()
     memory = f"more than {limits.memory_bytes >> 20:,} MB of memory, or the PDF library failed"
     reasons = {
         -signal.SIGXCPU: f"more than {limits.cpu_seconds} seconds of CPU time",
-        -signal.SIGKILL: "too long, or more memory than available",
+        -signal.SIGKILL: "more memory than available",
     }
     return {"problem": f"parsing takes {reasons.get(process.wait(), memory)}"}
 

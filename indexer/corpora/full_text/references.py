@@ -6,13 +6,12 @@ Rules for the common styles of both languages; why no library does it is in docs
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Any
 
 from base.patterns import lazy_regex
 
 REFERENCE_CHARACTERS = 2_000
-MOST_REFERENCES = 10_000
 MOST_AUTHORS = 50
 FEW_LETTERS = 3  # of an entry without words
 MOST_LEFT_OUT = 5  # consecutive missing numbers of a list
@@ -102,11 +101,6 @@ def entry_spans(lines: Sequence[EntryLine]) -> list[tuple[int, int]]:
     return list(zip(begins, [*begins[1:], len(lines)], strict=False))
 
 
-def begins_entry(text: str) -> bool:
-    """Check whether a line may start an entry by its label or author."""
-    return any(pattern.match(text) for pattern in (LABEL, NAMED_LABEL, AUTHOR))
-
-
 def _beginnings(lines: Sequence[EntryLine]) -> list[bool]:
     """Return for each line of a list whether it starts an entry: by labels, gaps, indentation or authors."""
     numbered = _numbered(lines)
@@ -129,29 +123,25 @@ def _beginnings(lines: Sequence[EntryLine]) -> list[bool]:
 
 
 def _numbered(lines: Sequence[EntryLine]) -> list[bool]:
-    """Return which lines start with the next number in the format of the first number."""
-    last, kind = 0, None
+    """Return which lines start with the next number."""
+    last = 0
     found = []
     for line in lines:
         label = LABEL.match(line.text)
-        here = label.lastgroup if label else None
-        number = int(label[here]) if label and here else 0
-        begins = last < number <= last + MOST_LEFT_OUT and kind in (None, here)
-        if begins:
-            last, kind = number, here
-        found.append(begins)
+        number = int(label[label.lastgroup]) if label and label.lastgroup else 0
+        found.append(last < number <= last + MOST_LEFT_OUT)
+        last = number if found[-1] else last
     return found
 
 
 def parse_references(entries: Iterable[str]) -> list[dict[str, Any]]:
-    """Parse the first entries of a reference list that contain words; missing fields are omitted."""
-    texts = (" ".join(entry.split())[:REFERENCE_CHARACTERS] for entry in entries)
-    worded = (text for text in texts if sum(map(str.isalpha, text)) > FEW_LETTERS)
-    return list(map(parse_reference, islice(worded, MOST_REFERENCES)))
+    """Parse the entries of a reference list that contain words; missing fields are omitted."""
+    return [parse_reference(entry) for entry in entries if sum(map(str.isalpha, entry)) > FEW_LETTERS]
 
 
 def parse_reference(text: str) -> dict[str, Any]:
     """Return {"text", "title", "year", "doi", "authors"} of a reference; only `text` is always present."""
+    text = " ".join(text.split())[:REFERENCE_CHARACTERS]
     label = LABEL.match(text) or NAMED_LABEL.match(text)
     plain = text[label.end() :].lstrip() if label else text
     doi = doi_in(plain) or (ARXIV_DOI + arxiv[1] if (arxiv := ARXIV.search(plain)) else "")

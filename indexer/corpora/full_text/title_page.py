@@ -1,7 +1,7 @@
 """Front matter of a paper: title, authors, year, DOI and arXiv number, as its first pages print them."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import UTC, datetime
 from itertools import takewhile
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from base.patterns import lazy_regex
 from indexer.corpora.cleaning import is_reference_heading
 from indexer.corpora.full_text.headings import is_known, together
-from indexer.corpora.full_text.joining import Usage, join_lines, letters_of, readable
+from indexer.corpora.full_text.joining import join_lines, letters_of, readable
 from indexer.corpora.full_text.layout import LARGER, Line, is_outer, lines_of, rows_of
 from indexer.corpora.full_text.pages import RAISED, Fragment, Page
 from indexer.corpora.full_text.references import doi_in
@@ -30,12 +30,6 @@ COVER = lazy_regex(
     r"|stable url:|terms & conditions of (?:use|access)|open access archive|citation for published version",
     re.IGNORECASE,
 )
-NO_TITLE = lazy_regex(
-    r".*(?:학위|졸업)\s*논문|.*학회\s*논문지.*|open access|(?:original |review |research )?(?:article|paper)"
-    r"|.*\bthesis\b(?: for .*)?|.{0,20}\b(?:journal|proceedings|transactions|annals) (?:of|on) .*"
-    r"|.*\b(?:vol\.|no\.\s*\d|doi\b|issn\b).*",
-    re.IGNORECASE,
-)
 SEPARATOR = lazy_regex(
     r"\s*(?:[,;·ㆍ•|&，、*†‡∗§¶\x00]|(?<![\w-])and(?![\w-])|(?<=\s)및(?=\s))\s*", re.IGNORECASE
 )
@@ -51,16 +45,12 @@ NO_NAME = lazy_regex(
     r"|united|kingdom|korea|china|japan|usa|germany|canada|india)\b|^an?\s",
     re.IGNORECASE,
 )
-NO_KOREAN_NAME = lazy_regex(
-    r".*(?:교수|전공|논문|학위|석사|박사|과정|저자|제출|요약|초록|목차)|서울|한국|정보|전자"
-)
 EDGES = " .,:*†‡∗§¶#+_~^-–—✉⋆★☆○°"
 YEAR = r"(?:1[89]|20)\d\d"
 MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|spring|summer|autumn|fall|winter)[a-z]*\.?"
 # Lines that date a publication, the surest first.
 DATED = (
     lazy_regex(r"(?:졸업|학위)\s*논문|에\s*제출|source\s*:", re.IGNORECASE),
-    lazy_regex(rf"(?:published|online|게재).{{0,40}}?(?P<year>{YEAR})", re.IGNORECASE),
     lazy_regex(
         r"\b(?:vol(?:ume|\.)?|no\.|pp?\.)\s*\d|proceedings|conference|symposium|workshop|journal|©|\(c\)|copyright"
         r"|transactions|학술\s*(?:대회|발표)|논문[집지]|\d+\s*권|preprint submitted",
@@ -72,12 +62,6 @@ DATED = (
         re.IGNORECASE,
     ),
     lazy_regex(r"(?<![A-Za-z])[A-Z]{3,10}\s*(?:[’'‘](?P<short>\d\d)|(?:19|20)\d\d)(?!\d)"),
-)
-NO_YEAR = lazy_regex(
-    r"10\.\d{4,}/\S+|https?://\S+|(?:\bpp?\.\s*|(?<=[\d)])\s*:\s*)\d+(?:\s*[-–—]\s*\d+)?", re.IGNORECASE
-)
-HISTORY = lazy_regex(
-    r"received|accepted|revised|(?<!preprint )submitted|접수|심사|수정|투고|accessed", re.IGNORECASE
 )
 NOTICE = lazy_regex(r"copyright|©|published|permission|proceedings|\bvol", re.IGNORECASE)
 ARXIV = lazy_regex(r"arXiv:\s*(?P<id>\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})", re.IGNORECASE)
@@ -94,10 +78,9 @@ def title_page(pages: Sequence[Page]) -> int:
 
 
 def front_matter(
-    pages: Sequence[Page], number: int, usual: float, usage: Usage, metadata: Mapping[str, str]
+    page: Page, usual: float, words: Set[str], metadata: Mapping[str, str]
 ) -> tuple[dict[str, Any], list[Line]]:
-    """Return the fields of the title page, the page `number`, and the lines of the title."""
-    page = pages[number]
+    """Return the fields of the title page, and the lines of the title."""
     lines = lines_of(page.fragments)
     head = _title_lines(lines, usual, letters_of(readable(metadata.get("Title", ""))))
     below = max((line.part.bottom for line in head), default=0.0)
@@ -106,34 +89,28 @@ def front_matter(
     languages = [language_of(line.text) for line in head]
     # Words in another script may be on a line of their own within the title.
     last = max((n for n, each in enumerate(languages, 1) if each in (languages[0], "other")), default=0)
-    title = _once(join_lines(head[:last], usage))
+    title = _once(join_lines(head[:last], words))
     second = head[last:] or [
         line
         for line in lines
         if head and below <= line.part.top < end and line.size > LARGER * usual
         if {language_of(line.text), languages[0]} == {"ko", "en"} and not names_in(line.text)
     ]
-    margins = [
-        line.text
-        for near in pages[number : number + 2]
-        for line in lines_of([part for part in near.fragments if is_outer(part, near)])
-    ]
-    covers = [line for cover in pages[:number] for line in lines_of(cover.fragments)]
-    top = [line.text for line in (*covers, *(line for line in lines if line.part.bottom < end))]
+    margins = [line.text for line in lines_of([part for part in page.fragments if is_outer(part, page)])]
+    top = [line.text for line in lines if line.part.bottom < end]
     texts = [
         line.text for line in takewhile(lambda line: not is_reference_heading(together(line.text)), lines)
     ]
-    stamps = " ".join(first.turned for first in pages[: number + 1])
-    dois = (*top, *(text for text in texts if "doi" in text.casefold()), *margins, stamps)
-    arxiv = ARXIV.search(stamps) or next(filter(None, map(ARXIV.match, (*top, *margins))), None)
+    dois = (*top, *(text for text in texts if "doi" in text.casefold()), *margins, page.turned)
+    arxiv = ARXIV.search(page.turned)
     names = [part for part in page.fragments if head and below - 1 < (part.top + part.bottom) / 2 < end]
     return {
         "title": title,
-        "title2": _once(join_lines(second[:TITLE_LINES], usage)),
+        "title2": _once(join_lines(second[:TITLE_LINES], words)),
         "authors": _authors(names, language_of(title)),
         "doi": next(filter(None, map(doi_in, dois)), ""),
         "arxiv": arxiv["id"] if arxiv else "",
-        "year": year_of([*top, *margins, *filter(NOTICE.search, texts)], stamps),
+        "year": year_of([*top, *margins, *filter(NOTICE.search, texts)], page.turned),
     }, [*head, *second[:TITLE_LINES]]
 
 
@@ -169,7 +146,7 @@ def _is_like(line: Line, other: Line) -> bool:
 
 
 def _may_be_title(line: Line) -> bool:
-    return sum(map(str.isalpha, line.text)) >= TITLE_LETTERS and not NO_TITLE.fullmatch(together(line.text))
+    return sum(map(str.isalpha, line.text)) >= TITLE_LETTERS
 
 
 def _once(title: str) -> str:
@@ -182,13 +159,11 @@ def _once(title: str) -> str:
 
 
 def _authors(fragments: Sequence[Fragment], language: str) -> list[str]:
-    """Return the author names in fragments below a title, in its language if there are any."""
+    """Return the author names in fragments below a title, in its language."""
     rows = [(names, alone) for names, alone in map(_names_of_row, rows_of(fragments)) if names]
-    for korean in (language == "ko", language != "ko"):
-        found = [(names, alone) for names, alone in rows if ("가" <= names[0][0] <= "힣") == korean]
-        if names := [name for names, alone in found if alone == found[0][1] for name in names]:
-            return list(dict.fromkeys(names))[:MOST_AUTHORS]
-    return []
+    found = [(names, alone) for names, alone in rows if ("가" <= names[0][0] <= "힣") == (language == "ko")]
+    names = [name for names, alone in found if alone == found[0][1] for name in names]
+    return list(dict.fromkeys(names))[:MOST_AUTHORS]
 
 
 def _names_of_row(row: Sequence[Fragment]) -> tuple[list[str], bool]:
@@ -202,8 +177,6 @@ def _names_of_row(row: Sequence[Fragment]) -> tuple[list[str], bool]:
             cells.append(text)
         else:
             cells[-1] += " " * (gap > size / 10) + text
-    if cells[0].startswith(RAISED):
-        return [], False  # an institution behind its mark
     found = [_split_names(cell) for cell in cells]
     found = found if any(names for names, _ in found) else [_split_names(" ".join(cells))]
     return [name for names, _ in found for name in names], all(only for _, only in found)
@@ -231,42 +204,37 @@ def _split_names(text: str) -> tuple[list[str], bool]:
             names.append(name)
         else:
             return (names if is_organization(name) or NO_NAME.search(name) else []), False
-    # One short word may be another word.
-    likely = len(names) > 1 or re.search(rf"[(*†‡∗\d{RAISED}]", text) or any(len(name) > 2 for name in names)  # noqa: PLR2004
-    return (names if likely else []), True
+    return names, True
 
 
 def _is_korean_name(name: str) -> bool:
     split = split_korean(name)
-    plausible = split is not None and len(name) <= 2 + len(split.family)
-    return plausible and not is_organization(name) and not NO_KOREAN_NAME.match(name)
+    return split is not None and len(name) <= 2 + len(split.family) and not is_organization(name)
 
 
 def _is_latin_name(name: str) -> bool:
     words = name.replace(".", ". ").split()
     if not 1 < len(words) <= MOST_WORDS or NO_NAME.search(name) or is_organization(name):
         return False
-    full = sum(len(word.strip(".")) > 1 for word in words)
-    return full >= 2 - ("." in name) and all(word in PARTICLES or NAME_WORD.fullmatch(word) for word in words)
+    return all(word in PARTICLES or NAME_WORD.fullmatch(word) for word in words)
 
 
-def year_of(texts: Iterable[str], stamps: str) -> int | None:
+def year_of(texts: Iterable[str], stamp: str) -> int | None:
     """Return the year of publication, of the issue or on the cover; else the year of the stamp of arXiv.
 
     `texts` are lines of the first pages, those of the head first. Years later than the next one are ignored.
     """
     latest = datetime.now(UTC).year + 1
-    lines = [NO_YEAR.sub("", " ".join(text.split())) for text in texts if len(text) <= LINE_CHARACTERS]
+    lines = [" ".join(text.split()) for text in texts if len(text) <= LINE_CHARACTERS]
     for kind in DATED:
         for text in lines:
-            found = kind.match(text) if kind is DATED[3] else kind.search(text)
-            if not found or ARXIV.search(text) or (HISTORY.search(text) and kind is not DATED[1]):
+            found = kind.match(text) if kind is DATED[2] else kind.search(text)
+            if not found or ARXIV.search(text):
                 continue
-            groups = found.groupdict()
-            if short := groups.get("short"):
+            if short := found.groupdict().get("short"):
                 return int(short) + (2000 if short < "50" else 1900)
-            dates = re.findall(rf"(?<![\d.,/-]){YEAR}(?![\d/-]|[.,]\d)", groups.get("year") or text)
+            dates = re.findall(rf"(?<![\d.,/-]){YEAR}(?![\d/-]|[.,]\d)", text)
             if years := [year for year in map(int, dates) if year <= latest]:
                 return years[-1]
-    stamp = ARXIV_DATE.search(stamps)
-    return int(stamp[1]) if stamp else None
+    found = ARXIV_DATE.search(stamp)
+    return int(found[1]) if found else None

@@ -99,7 +99,7 @@ class Corpus:
     ) -> Generator[Item, None, None]:
         streams = (
             dead_letter(file.name, 0, stream) if isinstance(stream, str) else stream
-            for file, stream in open_streams(map(_not_empty, files), progress)
+            for file, stream in open_streams(files, progress)
         )
         if format_ == "pdf":
             yield from read_pdfs(streams, self._workers, self._complete)
@@ -119,12 +119,6 @@ class Corpus:
             if isinstance(items[-1], Paper):
                 return items[-1:]
         return items
-
-
-def _not_empty(file: CorpusFile) -> CorpusFile:
-    """Return a file; an empty document has a problem, any other empty file has no records."""
-    is_document = file.format in DOCUMENT_FORMATS
-    return replace(file, problem="the file is empty") if is_document and not file.size else file
 
 
 def read_corpus(

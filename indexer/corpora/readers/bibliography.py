@@ -24,7 +24,6 @@ from indexer.corpora.papers import (
     Language,
     language_named,
     language_of,
-    year_in,
 )
 from indexer.corpora.readers.documents import document_id
 from indexer.corpora.readers.markup import without_markup
@@ -32,7 +31,7 @@ from indexer.corpora.readers.streams import Stream
 
 HASH_DIGITS = 12
 HANGUL_NAME = re.compile("[가-힣\u1100-\u11ff]{1,12}")
-YEAR_INSIDE = re.compile(r"(?<!\d)(\d{4})(?!\d)")
+YEAR_FIRST, YEAR_INSIDE = re.compile(r"\s*(\d{4})(?:\d{2}){0,2}(?!\d)"), re.compile(r"(?<!\d)(\d{4})(?!\d)")
 # Names and codes (ISO 639) of frequent languages other than Korean and English.
 OTHER_LANGUAGES = frozenset(
     "und mul ja jpn japanese 일본어 zh chi zho chinese 중국어 fr fre fra french de ger deu german es spa "
@@ -79,6 +78,34 @@ def type_named(name: str) -> str:
     """Return the CSL type of a name in another format; an unknown name in lower case."""
     named = name.strip().lower()
     return TYPE_OF_NAME.get(re.sub(r"[\s_,/-]", "", named), named.replace(" ", "-"))
+
+
+def columns_of(table: str) -> dict[str, dict[str, str]]:
+    """Return the columns of a table by their names: the names of each key, - for none."""
+    header, *rows = map(str.split, table.strip().splitlines())
+    return {
+        name: {row[0]: row[column].replace(",", " ") for row in rows if row[column] != "-"}
+        for column, name in enumerate(header[1:], 1)
+    }
+
+
+def values_by_key(
+    keys: Mapping[str, str], values: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, list[str]], set[str]]:
+    """Return the values of each key of `reference_record`, and the names that are read.
+
+    `keys` are the names in a format: of alternatives, separated by |, the first with a value counts; values
+    of several names, separated by spaces, are joined. Values that may be a DOI stay under their names too.
+    """
+    found: dict[str, list[str]] = {}
+    read: set[str] = set()
+    for key, alternatives in keys.items():
+        for names in map(str.split, alternatives.split("|")):
+            if texts := [text for name in names for text in values.get(name, ())]:
+                found[key] = texts
+                read.update(names if key != "other_dois" else ())
+                break
+    return found, read
 
 
 def reference_record(
@@ -193,9 +220,8 @@ def doi_among(values: Iterable[str]) -> str:
 
 def year_within(text: str) -> int | None:
     """Return the year at the start of a date, else the first year in the text (May 2019, c2019)."""
-    if year := year_in(text):
-        return year
-    years = (int(found[1]) for found in YEAR_INSIDE.finditer(text))
+    found = (YEAR_FIRST.match(text), *YEAR_INSIDE.finditer(text))
+    years = (int(each[1]) for each in found if each)
     return next((year for year in years if FIRST_YEAR <= year <= LAST_YEAR), None)
 
 

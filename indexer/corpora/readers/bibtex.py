@@ -15,31 +15,31 @@ from urllib.parse import unquote
 
 from indexer.corpora.own_exports import BIBTEX_ID
 from indexer.corpora.papers import Paper
-from indexer.corpora.readers.bibliography import exported_record, person, reference_record
-from indexer.corpora.readers.items import HEAD_BYTES, Found
+from indexer.corpora.readers.bibliography import exported_record, person, reference_record, values_by_key
+from indexer.corpora.readers.items import Found
 from indexer.corpora.readers.markup import without_markup
-from indexer.corpora.readers.references import decode_line
+from indexer.corpora.readers.references import RecordLines, decode_line
 from indexer.corpora.readers.streams import LINE_BYTES, Stream
 from indexer.corpora.readers.tex import text_of
 
-# Fields by the keys of `reference_record`; the first with a value counts.
+# Fields by the keys of `reference_record` (see `values_by_key`).
 FIELDS = {
     "title": "title",
-    "journal": "journal journaltitle booktitle",
+    "journal": "journal|journaltitle|booktitle",
     "dates": "year date",
     "doi": "doi",
-    "publisher": "publisher school institution organization",
+    "publisher": "publisher|school|institution|organization",
     "abstract": "abstract",
     "url": "url",
     "volume": "volume",
-    "issue": "number issue",
+    "issue": "number|issue",
     "pages": "pages",
     "issn": "issn",
     "isbn": "isbn",
     "edition": "edition",
-    "place": "address location",
-    "note": "note annote annotation",
-    "language": "langid language hyphenation",
+    "place": "address|location",
+    "note": "note|annote|annotation",
+    "language": "langid|language|hyphenation",
 }
 OWN_FIELDS = {"title2": "title2", "abstract2": "abstract2", "source": "source", "id": BIBTEX_ID}
 NAMES = {"names": "author", "editors": "editor"}
@@ -108,13 +108,9 @@ def _record_of(entry: Entry, stream: Stream) -> dict[str, Any]:
     texts = {
         name: _verbatim(tex) if name in VERBATIM and not own else printed(tex) for name, tex in fields.items()
     }
-    found: dict[str, list[str]] = {"citation_key": [text_of(entry.key)], "type": [entry.kind]}
-    used = set(READ)
-    for key, names in (FIELDS | (OWN_FIELDS if own else {})).items():
-        given = [name for name in names.split() if texts.get(name)]
-        read = given if key == "dates" else given[:1]
-        found[key] = [texts[name] for name in read]
-        used.update(read)
+    present = {name: [text] for name, text in texts.items() if text}
+    found, used = values_by_key(FIELDS | (OWN_FIELDS if own else {}), present)
+    found |= {"citation_key": [text_of(entry.key)], "type": [entry.kind]}
     for key, name in NAMES.items():
         found[key] = [person for tex in _split(fields.get(name, ""), AND) if (person := _name(tex, own=own))]
     given = [fields[name] if own else without_markup(fields[name]) for name in KEYWORDS if name in fields]
@@ -126,11 +122,11 @@ def _record_of(entry: Entry, stream: Stream) -> dict[str, Any]:
         found["references"] = texts.get("references", "").split()
         return exported_record(found, "" if entry.kind in OWN_KINDS else entry.kind)
     found["title"] = [": ".join(filter(None, (texts.get("title"), texts.get("subtitle"))))]
-    found["other_dois"] = found["url"]
-    if "\\url" in fields.get("howpublished", "") and not found["url"]:
+    found["other_dois"] = found.get("url", [])
+    if "\\url" in fields.get("howpublished", "") and "url" not in found:
         found["url"] = [_verbatim(fields["howpublished"])]
     # Names of Paper's fields have another meaning in BibTeX.
-    rest = {name: text for name, text in texts.items() if name not in used}
+    rest = {name: text for name, text in texts.items() if name not in used | READ}
     further: dict[str, Any] = {f"bibtex:{name}" if name in RESERVED else name: rest[name] for name in rest}
     if texts.get("archiveprefix", texts.get("eprinttype", "")).lower() == "arxiv" and texts.get("eprint"):
         further["arxiv"] = texts["eprint"]
@@ -217,71 +213,54 @@ def _inherited(entry: Entry, parents: Mapping[str, Entry], level: int = 0) -> En
 
 
 @dataclass(slots=True)
-class _Chunk:
+class _Chunk(RecordLines):
     """Lines with whole entries; `depth` is the number of open braces at their end."""
 
-    line: int
-    is_open: bool = True  # an entry in parentheses, which no line has ended
-    pieces: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
     depth: int = 0
-    size: int = 0
-    head: bytes = b""
-    problem: str = ""
-
-    def add(self, text: str, line: bytes, problem: str) -> None:
-        self.depth += text.count("{") - text.count("}")
-        self.is_open = self.is_open and not text.rstrip().endswith(")")
-        self.size += len(line)
-        self.problem = self.problem or problem
-        if len(self.head) < HEAD_BYTES:
-            self.head += line + b"\n"
-        if self.size > LINE_BYTES:
-            self.problem, self.pieces = f"an entry of more than {LINE_BYTES} bytes", []
-        else:
-            self.pieces.append(text)
-
-    def whole(self) -> tuple[int, bytes, str, str]:
-        """Return line, head, text and problem."""
-        text = "\n".join(self.pieces)
-        text = text if self.depth == 0 else ESCAPED_BRACE.sub(lambda found: COMMANDS[found[1]], text)
-        return self.line, self.head, text, self.problem
 
 
 def _entries(stream: Stream) -> Iterator[Entry]:
     """Yield the entries of a file, with the abbreviations of @string replaced."""
     strings = dict(MONTHS)
-    for line, head, text, problem in _chunks(stream):
+    for chunk in _chunks(stream):
         try:
-            if problem:
-                raise _Malformed(problem)  # noqa: TRY301
+            if chunk.problem:
+                raise _Malformed(chunk.problem)  # noqa: TRY301
+            text = "\n".join(chunk.texts)
+            text = ESCAPED_BRACE.sub(lambda found: COMMANDS[found[1]], text) if chunk.depth else text
             for kind, key, fields in _parsed(text, strings):
-                yield Entry(line, head, kind, key, fields)
+                yield Entry(chunk.line, chunk.head, kind, key, fields)
         except _Malformed as error:
-            yield Entry(line, head, problem=str(error))
+            yield Entry(chunk.line, chunk.head, problem=str(error))
 
 
-def _chunks(stream: Stream) -> Iterator[tuple[int, bytes, str, str]]:
-    """Yield (line from 1, head, text, problem) of lines with whole entries.
+def _chunks(stream: Stream) -> Iterator[_Chunk]:
+    """Yield the lines with whole entries.
 
     An entry without an end goes on to the next one. Unless the braces are balanced, escaped ones become
     commands.
     """
     chunk: _Chunk | None = None
+    is_open = False  # an entry in parentheses, which no line has ended
     for number, line, unread in stream.lines():
         text, problem = decode_line(line, number, unread)
-        if chunk and (BEGINS_LINE.match(text) or (chunk.depth <= 0 and not chunk.is_open)):
-            yield chunk.whole()
+        if chunk and (BEGINS_LINE.match(text) or (chunk.depth <= 0 and not is_open)):
+            yield chunk
             chunk = None
         if chunk is None:
             begin = BEGINS.search(text)
             if begin is None:
                 if problem:
-                    yield number, line, "", problem
+                    yield _Chunk(number, line, problem)
                 continue
-            chunk = _Chunk(number, is_open=begin[2] == "(")
-        chunk.add(text, line, problem)
+            chunk, is_open = _Chunk(number), begin[2] == "("
+        chunk.add(line, problem)
+        chunk.depth += text.count("{") - text.count("}")
+        chunk.texts.append("" if chunk.problem else text)
+        is_open = is_open and not text.rstrip().endswith(")")
     if chunk:
-        yield chunk.whole()
+        yield chunk
 
 
 def _parsed(text: str, strings: dict[str, str]) -> Iterator[tuple[str, str, dict[str, str]]]:

@@ -90,7 +90,9 @@ def read_csv(stream: Stream, columns: Mapping[str, str] | None = None) -> Iterat
     header: list[str] = []
     read_row: RowReader | None = None
     for (line, raw), last, cells in _rows(stream):
-        problem = cells if isinstance(cells, str) else _damage(cells)
+        text = "".join(cells)
+        problem = cells if isinstance(cells, str) else "a NUL byte" if "\0" in text else ""
+        problem = problem or (f"invalid UTF-8: {CONVERT}" if SURROGATE.search(text) else "")
         if read_row is None:
             header = _header(cells)
             if len(set(header)) < len(header):
@@ -125,7 +127,7 @@ def _reader_of_rows(header: Sequence[str], columns: Mapping[str, str], stream: S
         return _restored
     fields = _fields_of(header, columns)
     layout = {} if columns else layout_of(header)
-    if layout and ("id" in layout.values() or "id" not in fields.values()):
+    if layout and ("id" in layout or "id" not in fields.values()):
         return partial(record_in, layout=layout, stream=stream)
     return partial(_record_of, fields=fields) if "id" in fields.values() else None
 
@@ -184,12 +186,6 @@ def _rows(stream: Stream) -> Iterator[tuple[tuple[int, bytes], int, list[str] | 
 def _delimiter(header: bytes) -> str:
     """Return the most frequent delimiter of the header, a comma if there is none."""
     return max(DELIMITERS, key=lambda delimiter: header.count(delimiter.encode()))
-
-
-def _damage(cells: Sequence[str]) -> str:
-    """Return the reason why a row cannot be read, "" without one."""
-    text = "".join(cells)
-    return "a NUL byte" if "\0" in text else f"invalid UTF-8: {CONVERT}" if SURROGATE.search(text) else ""
 
 
 def _fields_of(header: Sequence[str], columns: Mapping[str, str]) -> dict[int, str]:

@@ -26,8 +26,8 @@ PDF_BYTES = 256 << 20
 # Front matter: lines `key: value`, lists in brackets or one value per line, and blocks of lines (`>-`, `|`),
 # the subset of YAML used in such files.
 FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<lines>.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
-ENTRY = re.compile(r"(?P<key>[A-Za-z_][\w-]*)\s*:\s*(?P<value>.*)")
-ITEM = re.compile(r"\s*-\s+(?P<value>.*)")
+ENTRY = re.compile(r"^(?P<key>[A-Za-z_][\w-]*)[ \t]*:[ \t]*(?P<value>.*(?:\n(?:[ \t-].*)?)*)", re.MULTILINE)
+ITEM = re.compile(r"^[ \t]*-[ \t]+", re.MULTILINE)
 PERSON = re.compile(r"name\s*:\s*(?P<name>.*)")  # an author with further keys, of which only the name is read
 BLOCK = re.compile(r"[|>][-+\d]{0,2}")
 ALIASES = {"author": "authors", "tags": "keywords", "language": "lang", "date": "year", "summary": "abstract"}
@@ -165,31 +165,24 @@ def _link(found: re.Match[str]) -> str:
 
 
 def _front_matter(text: str) -> dict[str, Any]:
-    values: dict[str, list[list[str]]] = {}  # lines of each value
-    listed: set[str] = set()
-    key, in_block, in_person = "", False, False
-    for line in text.split("\n"):
-        item, entry = ITEM.fullmatch(line), ENTRY.fullmatch(line)
-        if key and line[:1].isspace() and (in_block or not item):
-            if not (in_person and ENTRY.fullmatch(line.strip())):
-                values[key][-1].append(line.strip())
-        elif key and item:
-            person = PERSON.fullmatch(item["value"])
-            in_person = person is not None
-            values[key].append([person["name"] if person else item["value"]])
-            listed.add(key)
-        elif entry:
-            key, value = ALIASES.get(entry["key"].lower(), entry["key"].lower()), entry["value"].strip()
-            in_block, in_person = BLOCK.fullmatch(value) is not None, False
-            is_list = value.startswith("[") and value.endswith("]")
-            values[key] = [[part] for part in (value[1:-1].split(",") if is_list else [value])]
-            if in_block:
-                values[key] = [[]]
-            elif is_list:
-                listed.add(key)
-    joined = {key: [_unquoted(" ".join(lines).strip()) for lines in found] for key, found in values.items()}
-    present = {key: [value for value in found if value] for key, found in joined.items()}
-    return {key: _value(key, found, listed=key in listed) for key, found in present.items() if found}
+    given: dict[str, Any] = {}
+    for entry in ENTRY.finditer(text):
+        key, value = ALIASES.get(entry["key"].lower(), entry["key"].lower()), entry["value"].strip()
+        first, _, below = value.partition("\n")
+        parts = [below] if BLOCK.fullmatch(first) else ITEM.split(value)
+        is_list = value.startswith("[") and value.endswith("]")
+        if values := list(filter(None, map(_item, value[1:-1].split(",") if is_list else parts))):
+            given[key] = _value(key, values, listed=is_list or len(parts) > 1)
+    return given
+
+
+def _item(text: str) -> str:
+    """Return a value on one line; of a person with further keys, the name."""
+    first, *others = map(str.strip, text.strip().split("\n"))
+    if person := PERSON.fullmatch(first):
+        first, others = person["name"], [line for line in others if not ENTRY.match(line)]
+    value = " ".join(filter(None, (first, *others)))
+    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
 
 
 def _value(key: str, values: list[str], *, listed: bool) -> Any:
@@ -198,10 +191,6 @@ def _value(key: str, values: list[str], *, listed: bool) -> Any:
     if key == "year" and (year := YEAR.search(values[0])):
         return int(year[0])
     return values if listed and key not in Paper.model_fields else " ".join(values)
-
-
-def _unquoted(value: str) -> str:
-    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
 
 
 read_text = partial(_read, record_of=_titled_record)

@@ -100,6 +100,8 @@ def paper_record(element: Element) -> dict[str, Any]:
         own_abstracts, other_abstracts = [], own_abstracts  # belongs to the other title
     identifiers = texts("identifier")
     addresses = [text for text in identifiers if WEB_ADDRESS.fullmatch(text)]
+    in_text = filter(None, map(DOI_IN_TEXT.search, identifiers))
+    dois = [*identifiers, *(found[1].rstrip(".,;)") for found in in_text)]
     dates = map(year_within, texts("issued", "date", "created"))
     return drop_empty(
         {
@@ -113,7 +115,7 @@ def paper_record(element: Element) -> dict[str, Any]:
             "year": min(filter(None, dates), default=None),
             "journal": _journal([*values.get("isPartOf", ()), *values.get("source", ())], lang),
             "publisher": next(iter(texts("publisher")), ""),
-            "doi": next(filter(None, map(_doi, identifiers)), ""),
+            "doi": next(filter(None, map(whole_doi, dois)), ""),
             "url": min(addresses, key=lambda text: "doi.org/" in text, default=""),
             "other_titles": [title.text for title in titles if title.text not in (*own[:1], *other[:1])],
             "notes": [value.text for value in abstracts if value not in long]
@@ -125,12 +127,6 @@ def paper_record(element: Element) -> dict[str, Any]:
             "contributors": texts("contributor"),
         }
     )
-
-
-def _doi(text: str) -> str:
-    """Return the DOI in an identifier, normalised; "" without one."""
-    found = DOI_IN_TEXT.search(text)
-    return whole_doi(text) or (whole_doi(found[1].rstrip(".,;)")) if found else "")
 
 
 def _parallel(titles: Iterable[Value]) -> list[Value]:

@@ -4,8 +4,8 @@ import os
 import re
 import stat
 import zipfile
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path, PurePosixPath
@@ -113,6 +113,9 @@ BOMB_BYTES = 256 << 20  # small archives may unpack to this size at any ratio
 BOMB_RATIO = 200  # scholarly text compresses to a third or a tenth; only repetition reaches more
 BOMB = f"unpacks to more than {BOMB_RATIO} times its size; reading stops here"
 ENCRYPTED = 0x1
+LEADS_OUTSIDE = re.compile(
+    r"[/\\]|[^/\\]*:(?:[/\\]|$)|(?:.*[/\\])?\.\.(?:[/\\]|$)", re.DOTALL
+)  # names of members
 SHOWN, SHOWN_ENDINGS = 3, 10  # names and endings in a report
 
 
@@ -240,51 +243,32 @@ def _walk(folder: Path, left_out: LeftOut, *, follow_links: bool) -> tuple[dict[
 
     A folder is entered once, by its own name rather than through a link; files behind links are last.
     """
-    sizes, refused, entered = dict[str, int](), dict[str, str](), set[str]()
-    starts, links = [folder], list[Path]()
-    for start in starts:
-        behind: list[Path] = []
-        for path in _entries(start, entered, refused):
-            if not path.is_symlink():
-                _add(path, sizes, refused, left_out)
-                continue
-            target = Path(os.path.realpath(path))
-            if not target.exists() or not (follow_links or target.is_relative_to(folder.resolve())):
-                left_out.links.append(str(path))
-            else:
-                (behind if target.is_dir() else links).append(path)
-        starts += behind
-    for link in links:
-        _add(link, sizes, refused, left_out)
+    sizes, refused, entered = dict[str, int](), dict[str, str](), set[Path]()
+    own, links = deque([folder]), deque[Path]()
+    while own or links:
+        is_link, path = not own, (own or links).popleft()
+        real = Path(os.path.realpath(path))
+        is_outside = not follow_links and not real.is_relative_to(folder.resolve())
+        if is_link and (is_outside or not real.exists()):
+            left_out.links.append(str(path))
+            continue
+        is_folder = path.is_dir()
+        try:
+            if not is_folder and stat.S_ISREG((status := path.stat()).st_mode):
+                sizes[str(path)] = status.st_size
+            elif not is_folder:
+                left_out.special.append(str(path))
+            elif real not in entered:
+                entered.add(real)
+                for each in sorted(path.iterdir()):
+                    if not is_hidden(each.name):
+                        (links if each.is_symlink() else own).append(each)
+        except OSError as error:
+            what = "folder" if is_folder else "file"
+            refused[str(path)] = f"the {what} cannot be read: {error.strerror}"
     left_out.links.sort()
     left_out.special.sort()
     return sizes, refused
-
-
-def _entries(start: Path, entered: set[str], refused: dict[str, str]) -> Iterator[Path]:
-    """Yield the files and links below a folder that are not hidden, in folders that are not `entered`."""
-
-    def refuse(error: OSError) -> None:
-        refused[str(error.filename)] = f"the folder cannot be read: {error.strerror}"
-
-    for place, folders, names in os.walk(start, onerror=refuse):
-        is_new = (real := os.path.realpath(place)) not in entered
-        entered.add(real)
-        folders[:] = sorted(name for name in folders if is_new and not is_hidden(name))
-        links = [path for name in folders if (path := Path(place, name)).is_symlink()]
-        yield from [*(Path(place, name) for name in sorted(names) if is_new and not is_hidden(name)), *links]
-
-
-def _add(path: Path, sizes: dict[str, int], refused: dict[str, str], left_out: LeftOut) -> None:
-    try:
-        status = path.stat()
-    except OSError as error:
-        refused[str(path)] = f"the file cannot be read: {error.strerror}"
-        return
-    if stat.S_ISREG(status.st_mode):
-        sizes[str(path)] = status.st_size
-    else:
-        left_out.special.append(str(path))
 
 
 def _with_members(file: CorpusFile, endings: Collection[str]) -> list[CorpusFile]:
@@ -298,7 +282,7 @@ def _with_members(file: CorpusFile, endings: Collection[str]) -> list[CorpusFile
             members = {member.filename: member for member in archive.infolist() if not member.is_dir()}
     except Exception as error:  # noqa: BLE001  (zipfile and zlib have no common error)
         return [replace(file, problem=f"the archive cannot be opened: {why(error)}")]
-    unsafe = sorted(filter(_leads_outside, members))
+    unsafe = sorted(filter(LEADS_OUTSIDE.match, members))
     found = [replace(file, member=name, problem="the path leads out of the archive") for name in unsafe]
     unpacked_bytes = 0
     for name, copies in corpus_names(members.keys() - unsafe, endings).items():
@@ -325,11 +309,6 @@ def _member(file: CorpusFile, member: zipfile.ZipInfo) -> CorpusFile:
 def is_bomb(unpacked_bytes: int, packed_bytes: int) -> bool:
     """Check whether compressed data of a size unpacks to too much."""
     return unpacked_bytes > max(BOMB_BYTES, BOMB_RATIO * packed_bytes)
-
-
-def _leads_outside(member_name: str) -> bool:
-    parts = member_name.replace("\\", "/").split("/")
-    return parts[0] == "" or parts[0].endswith(":") or ".." in parts
 
 
 def why(error: Exception) -> str:

@@ -17,6 +17,7 @@ JOURNAL = "front/journal-meta"
 CITATIONS = frozenset({"mixed-citation", "element-citation", "citation", "nlm-citation"})
 NO_ABSTRACTS = frozenset({"graphical", "teaser", "toc", "highlights", "key-points", "video"})
 TYPES = dict.fromkeys(("research-article", "review-article", "case-report", "letter", "brief-report"), "")
+TYPES["book-review"] = "review-book"
 # Elements without sentences, elements of the text, and marks of footnotes.
 NO_TEXT = frozenset(
     "fig fig-group table-wrap table-wrap-group disp-formula supplementary-material graphic".split()
@@ -102,16 +103,6 @@ def _authors(article: Element) -> list[str]:
     return list(dict.fromkeys(filter(None, names)))
 
 
-def _license(article: Element) -> str:
-    license_ = article.find(f"{META}/permissions/license")
-    return "" if license_ is None else license_.get("href", "") or text_in(license_)
-
-
-def _type(article: Element) -> str:
-    type_ = article.get("article-type", "")
-    return "review-book" if type_ == "book-review" else TYPES.get(type_, type_) or "article-journal"
-
-
 def _pages(article: Element) -> str:
     pages = (first(article, f"{META}/fpage"), first(article, f"{META}/lpage"))
     return "-".join(dict.fromkeys(filter(None, pages))) or first(article, f"{META}/elocation-id")
@@ -173,8 +164,11 @@ ARTICLE: Table = {
     "pmid": _id("pmid"),
     "pmcid": f"{_id('pmcid')}|{_id('pmc')}",
     "arxiv": _id("arxiv"),
-    "license": _license,
-    "type": _type,
+    "license": lambda article: next(
+        (each.get("href", "") or text_in(each) for each in article.iterfind(f"{META}/permissions/license")),
+        "",
+    ),
+    "type": lambda article: TYPES.get(type_ := article.get("article-type", ""), type_) or "article-journal",
     "body": _body,
     "references": _cited_ids,
     "reference_list": lambda article: [map_record(each, CITATION) for each in _citations(article)],

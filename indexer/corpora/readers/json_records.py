@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from indexer.corpora.readers.files import LINES_ENDINGS
 from indexer.corpora.readers.items import TOO_DEEP, Found, is_deeper
@@ -18,8 +18,9 @@ AROUND = "message"  # the object that contains Crossref's array
 KEY = re.compile(r'[\s,]*"((?:[^"\\]|\\.)*)"\s*:\s*')
 FIRST_RECORD = re.compile(r"\[\s*{")
 INDENTED = re.compile(r"\s*\{[ \t\r]*\n")
-BETWEEN = re.compile(r"[\s,]*")
 MARK = "\xef\xbb\xbf"  # the byte order mark in Latin-1
+BETWEEN, BETWEEN_OR_AROUND = re.compile(r"[\s,]*"), re.compile(rf"[\s,\[\]{MARK}]*")
+LONGEST_TOKEN = 12  # an escaped character outside of the Basic Multilingual Plane
 # Finds the ends of values. Bytes are decoded as Latin-1, so that places in the text are places in the file.
 SCANNER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
 LONGEST_NUMBER = 4_000  # digits, slightly below Python's limit
@@ -62,8 +63,8 @@ def parse_record(line: bytes) -> dict[str, Any]:
 
 def _finite(number: str) -> float:
     value = float(number)
-    if math.isinf(value):
-        raise ValueError(f"a number out of range: {number[:20]}")
+    if not math.isfinite(value):
+        raise ValueError(f"{number[:20]} is not a JSON value, or out of range")
     return value
 
 
@@ -73,11 +74,7 @@ def _bounded(number: str) -> int:
     return int(number)
 
 
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON value")
-
-
-DECODER = json.JSONDecoder(parse_float=_finite, parse_int=_bounded, parse_constant=_refuse_constant)
+DECODER = json.JSONDecoder(parse_float=_finite, parse_int=_bounded, parse_constant=_finite)
 
 
 def record_lines(stream: Stream) -> Iterator[tuple[int, bytes, str]]:
@@ -100,7 +97,7 @@ def record_lines(stream: Stream) -> Iterator[tuple[int, bytes, str]]:
 
 def array_in(text: str) -> int | None:
     """Return the place of the array of records in the start of a file in Latin-1, None without one."""
-    place = _after_space(text, len(MARK) if text.startswith(MARK) else 0)
+    place = _after(BETWEEN, text, len(MARK) if text.startswith(MARK) else 0)
     if not text.startswith("{", place):
         return place if text.startswith("[", place) else None
     place += 1
@@ -118,8 +115,8 @@ def array_in(text: str) -> int | None:
     return None
 
 
-def _after_space(text: str, place: int) -> int:
-    found = BETWEEN.match(text, place)
+def _after(skipped: re.Pattern[str], text: str, place: int) -> int:
+    found = skipped.match(text, place)
     return found.end() if found else place
 
 
@@ -128,82 +125,46 @@ def _elements(stream: Stream, start: int) -> Iterator[tuple[int, bytes, str]]:
 
     After a problem the rest of the file is not read. Around an array inside an object nothing is read.
     """
-    text = _Text(stream)
+    text, place = stream.read().decode("latin-1"), start
+    line = 1 + text.count("\n", 0, start)
+    is_inside = text[:start].strip(MARK + " \t\r\n") != ""
+    between = BETWEEN if is_inside else BETWEEN_OR_AROUND
+    is_open = is_inside or text.startswith("[", start)
+    place += is_open
+    while True:
+        begin = _after(between, text, place)
+        line += text.count("\n", place, begin)
+        brackets = text.rfind("[", place, begin), text.rfind("]", place, begin)
+        is_open, place = brackets[0] > brackets[1] or (is_open and brackets[1] < 0), begin
+        if is_inside and text.startswith("]", place):
+            return
+        end, problem, is_cut = _end_of_value(text, place)
+        if is_cut and stream.peek(len(text) - place + 1):  # twice as much
+            text, place = text[place:] + stream.read().decode("latin-1"), 0
+            if len(text) <= LINE_BYTES:
+                continue
+            problem = f"an element of more than {LINE_BYTES} bytes"
+        elif is_cut and place == len(text) and not is_open and not stream.problem:
+            return
+        problem = is_cut * stream.problem or problem
+        size = EXAMINED_BYTES if problem else end - place
+        yield line, text[place : place + size].encode("latin-1"), problem
+        if problem:
+            return
+        line += text.count("\n", place, end)
+        place = end
+
+
+def _end_of_value(text: str, place: int) -> tuple[int, str, bool]:
+    """Return the end of a JSON value, the problem or '', and whether the value may go on behind the text."""
     try:
-        is_inside = text.take(start).strip(MARK + " \t\r\n") != ""
-        while (opening := text.character()) in {"[", "{"}:
-            if opening == "[":
-                text.take(1)
-            while text.character() not in ({"]"} if opening == "[" else {"", "["}):
-                end, line = text.end_of_value(), text.line
-                yield line, text.take(end).encode("latin-1"), ""
-            if opening == "[":
-                text.take(1)
-            if is_inside:
-                return
-        if opening:
-            raise NoRecord("text after the end of the array")  # noqa: TRY301
-        if stream.problem:
-            raise NoRecord(stream.problem)  # noqa: TRY301
-    except NoRecord as error:
-        yield text.line, text.take(EXAMINED_BYTES).encode("latin-1"), str(error)
-
-
-class _Text:
-    """The text of a stream from the current place on, which is in the line `line`."""
-
-    def __init__(self, stream: Stream) -> None:
-        self.line = 1
-        self._stream = stream
-        self._text = ""
-        self._place = 0
-
-    def take(self, count: int) -> str:
-        """Return the next characters, and continue after them."""
-        while len(self._text) - self._place < count and self._read_more():
-            pass
-        taken = self._text[self._place : self._place + count]
-        self._place += count
-        self.line += taken.count("\n")
-        return taken
-
-    def character(self) -> str:
-        """Skip white space and commas; return the next character, '' at the end of the file."""
-        while True:
-            self.take(_after_space(self._text, self._place) - self._place)
-            if self._place < len(self._text):
-                return self._text[self._place]
-            if not self._read_more():
-                return ""
-
-    def end_of_value(self) -> int:
-        """Return the length of the value at the current place. Raises `NoRecord` without one."""
-        while True:
-            try:
-                _, end = SCANNER.raw_decode(self._text, self._place)
-            except RecursionError:
-                raise NoRecord("nested too deeply") from None
-            except json.JSONDecodeError as error:
-                at_end, character = error.pos >= len(self._text), error.pos - self._place + 1
-                if self._read_more():
-                    continue
-                if self._stream.problem:
-                    raise NoRecord(self._stream.problem) from None
-                if at_end or error.msg.startswith("Unterminated"):
-                    raise NoRecord("the file ends within a record: it may be truncated") from None
-                where = f"character {character} of the element"
-                raise NoRecord(f"not JSON: {error.msg} at {where}; reading stops here") from None
-            if end < len(self._text) or self._text[end - 1] in '}]"' or not self._read_more():
-                return end - self._place
-
-    def _read_more(self) -> bool:
-        """Double the text, at least by a block; False at the end of the file."""
-        self._text, self._place = self._text[self._place :], 0
-        if len(self._text) > LINE_BYTES:
-            raise NoRecord(f"an element of more than {LINE_BYTES} bytes")
-        blocks, length = [], 0
-        while length <= len(self._text) and (block := self._stream.read()):
-            blocks.append(block)
-            length += len(block)
-        self._text += b"".join(blocks).decode("latin-1")
-        return bool(blocks)
+        _, end = SCANNER.raw_decode(text, place)
+    except RecursionError:
+        return 0, "nested too deeply", False
+    except json.JSONDecodeError as error:
+        is_cut = error.pos > len(text) - LONGEST_TOKEN or error.msg.startswith("Unterminated")
+        if error.pos >= len(text) or error.msg.startswith("Unterminated"):
+            return 0, "the file ends within a record: it may be truncated", is_cut
+        where = f"character {error.pos - place + 1} of the element"
+        return 0, f"not JSON: {error.msg} at {where}; reading stops here", is_cut
+    return end, "", end == len(text) and text[end - 1] not in '}]"'

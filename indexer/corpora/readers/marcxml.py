@@ -150,10 +150,6 @@ def _subjects(marc: Marc) -> list[str]:
     )
 
 
-def _dois(marc: Marc) -> list[str]:
-    return list(filter(None, map(whole_doi, (*_texts(marc, "024$a"), *_texts(marc, "856$u")))))
-
-
 def _year(marc: Marc) -> int | None:
     """Return the year of publication, of production or of copyright."""
     written = (text for path in (*_published("c"), "264/4$c") for text in _texts(marc, path))
@@ -186,7 +182,7 @@ FIELDS: Table = {
     "publisher": "|".join(_published("b")),
     "place": "|".join(_published("a")),
     "keywords": _subjects,
-    "doi": lambda marc: next(iter(_dois(marc)), ""),
+    "doi": lambda marc: next(filter(None, map(whole_doi, find(marc, "024$a") + find(marc, "856$u"))), ""),
     "url": lambda marc: next((text for text in _texts(marc, "856$u") if not whole_doi(text)), ""),
     "isbn": "020$a",
     "issn": "022$a|773$x",

@@ -13,13 +13,17 @@ from itertools import chain
 from typing import Any
 
 from indexer.corpora.own_exports import EXPORTER
-from indexer.corpora.readers.bibliography import exported_record, reference_record
+from indexer.corpora.readers.bibliography import (
+    columns_of,
+    exported_record,
+    reference_record,
+    values_by_key,
+)
 from indexer.corpora.readers.items import HEAD_BYTES, Found
 from indexer.corpora.readers.streams import CONVERT, LINE_BYTES, Stream
 from indexer.corpora.readers.xml_records import elements_named, start_of, text_in, texts_in
 
-# The tags of each key of `reference_record`, by format. Of alternatives, separated by |, the first with a
-# value counts; the values of several tags, separated by commas, are joined.
+# The tags of each key of `reference_record`, by format, with commas in place of spaces (see `values_by_key`).
 TAGS = """
 key                   ris                  endnote    medline  wos    refworks
 id                    -                    -          PMID     -      -
@@ -57,17 +61,7 @@ cited_by_count        -                    -          -        TC     -
 """
 
 
-def columns_of(table: str) -> dict[str, dict[str, str]]:
-    """Return the columns of a table by their names: the value of each key, - for none."""
-    header, *rows = map(str.split, table.strip().splitlines())
-    return {
-        name: {row[0]: row[column] for row in rows if row[column] != "-"}
-        for column, name in enumerate(header[1:], 1)
-    }
-
-
 TAGS_OF_FORMAT = columns_of(TAGS)
-UNREAD = frozenset({"other_dois"})  # keys whose values are kept under their tags
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +136,13 @@ PATHS = {
 
 
 @dataclass(slots=True)
-class Reference:
-    """A record: its line from 1, and the values of each tag, as lists of lines."""
+class RecordLines:
+    """The lines of a record: the number of the first one from 1, their start, size and first problem."""
 
     line: int
     head: bytes = b""
     problem: str = ""
     size: int = 0  # bytes
-    values: dict[str, list[list[str]]] = field(default_factory=dict)
 
     def add(self, line: bytes, problem: str) -> None:
         """Count a line, and keep the start of the record and the first problem."""
@@ -157,8 +150,15 @@ class Reference:
         if len(self.head) < HEAD_BYTES:
             self.head += line + b"\n"
         if self.size > LINE_BYTES:
-            problem, self.values = f"a record of more than {LINE_BYTES} bytes", {}
+            problem = f"a record of more than {LINE_BYTES} bytes"
         self.problem = self.problem or problem
+
+
+@dataclass(slots=True)
+class Reference(RecordLines):
+    """A record of tagged lines: the values of each tag, as lists of lines."""
+
+    values: dict[str, list[list[str]]] = field(default_factory=dict)
 
     def put(self, tag: str, text: str) -> list[str]:
         """Add a value; return its lines."""
@@ -219,6 +219,7 @@ def _tagged_references(stream: Stream, layout: Layout) -> Iterator[Reference]:
             reference = None
         elif reference.problem:
             lines = []
+            reference.values.clear()
         elif found:
             lines = reference.put(tag, (found[2] or "").strip())
         else:
@@ -246,14 +247,7 @@ def _record_of(reference: Reference, format_: str, stream: Stream) -> dict[str, 
         joined = chain(*given) if is_by_line else (" ".join(filter(None, each)) for each in given)
         if texts := list(filter(None, joined)):
             values[tag] = texts
-    read: set[str] = set()
-    found: dict[str, list[str]] = {}
-    for key, alternatives in TAGS_OF_FORMAT[format_].items():
-        for tags in (each.split(",") for each in alternatives.split("|")):
-            if texts := [text for tag in tags for text in values.get(tag, ())]:
-                found[key] = texts
-                read.update(tags if key not in UNREAD else ())
-                break
+    found, read = values_by_key(TAGS_OF_FORMAT[format_], values)
     if values.get("DP", [])[:1] == [EXPORTER]:
         return exported_record(
             found | {"abstract": values.get("AB", []), "abstract2": values.get("N2", [])}, ""

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from indexer.corpora.papers import language_named, year_in
-from indexer.corpora.readers.bibliography import parts_of
+from indexer.corpora.papers import language_named
+from indexer.corpora.readers.bibliography import parts_of, year_within
 from indexer.corpora.readers.items import Found, Unreadable
 from indexer.corpora.readers.json_records import read_records
 from indexer.corpora.readers.markup import without_markup
@@ -86,9 +86,9 @@ def paper_record(record: Mapping[str, Any]) -> dict[str, Any]:
     if language := language_named(str(rest.get("Lang", ""))):
         paper["lang"] = language
         del rest["Lang"]
-    if year := year_in(str(rest.get("Pubyear", ""))):
-        paper["year"] = year
+    years = {name: year_within(str(rest.get(name, ""))) for name in ("Pubdate", "Pubyear")}
+    if years["Pubyear"]:
         del rest["Pubyear"]
-    elif year := year_in(str(rest.get("Pubdate", ""))):
+    if year := years["Pubyear"] or years["Pubdate"]:
         paper["year"] = year
     return rest | paper

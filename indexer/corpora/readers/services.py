@@ -166,10 +166,8 @@ def _arxiv_names(record: Mapping[str, Any]) -> list[str]:
 
 def _arxiv_xml_names(element: Element) -> list[str]:
     parts = ("keyname", "forenames", "suffix")
-    names = [
-        person(*(text_of(text_in(author, part)) for part in parts))
-        for author in element.iterfind("authors/author")
-    ]
+    authors = element.iterfind("authors/author")
+    names = [person(*(text_of(text_in(author, part)) for part in parts)) for author in authors]
     return names or _split_names(text_in(element, "authors"))
 
 

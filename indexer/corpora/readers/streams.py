@@ -17,7 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from base.files.regular_files import open_regular
-from indexer.corpora.readers.files import BOMB, PARQUET_ENDINGS, CorpusFile, ending_of, is_bomb, why
+from indexer.corpora.readers.files import (
+    BOMB,
+    DOCUMENT_FORMATS,
+    PARQUET_ENDINGS,
+    CorpusFile,
+    ending_of,
+    is_bomb,
+    why,
+)
 from indexer.corpora.readers.hub import on_hub, open_hub_file
 from indexer.corpora.readers.items import HEAD_BYTES
 from indexer.corpora.readers.parquet import ParquetLines
@@ -181,11 +189,12 @@ class Progress:
 def open_streams(
     files: Iterable[CorpusFile], progress: Progress
 ) -> Iterator[tuple[CorpusFile, Stream | str]]:
-    """Yield each file that is not empty with its stream, or with the reason why it cannot be read.
+    """Yield each file with its stream, or with the reason why it cannot be read; no empty file of records.
 
     A stream is closed when the next one is requested. An archive stays open for its members.
     """
-    for path, group in groupby((file for file in files if file.size or file.problem), lambda file: file.path):
+    present = (file for file in files if file.size or file.problem or file.format in DOCUMENT_FORMATS)
+    for path, group in groupby(present, lambda file: file.path):
         with ExitStack() as outer:
             archive: zipfile.ZipFile | None = None
             for file in group:

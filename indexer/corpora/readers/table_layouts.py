@@ -6,14 +6,20 @@ Zotero, PubMed and OpenAlex, the tab-delimited files of Web of Science.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
-from indexer.corpora.readers.bibliography import reference_record, split_keywords
+from indexer.corpora.readers.bibliography import (
+    columns_of,
+    reference_record,
+    split_keywords,
+    values_by_key,
+)
 from indexer.corpora.readers.markup import without_markup
-from indexer.corpora.readers.references import TAGS_OF_FORMAT, columns_of
+from indexer.corpora.readers.references import TAGS_OF_FORMAT
 from indexer.corpora.readers.streams import Stream
 
-# Headings without spaces, in lower case, by the keys of `reference_record`; | separates alternatives.
+# Headings without spaces, in lower case, by the keys of `reference_record` (see `values_by_key`).
 KOREAN = {
     "title": "논문명 논문명(국문) 논문제목 제목 국문제목 서명 자료명 표제",
     "title2": "논문영어명 논문명(외국어) 논문명(영문) 영문제목 영문논문명 기타서명 대등서명 다른표제",
@@ -71,9 +77,7 @@ note            -                           notes                     -
 cited_by_count  citedby                     -                         -
 type            documenttype                itemtype                  -
 """
-SCOPUS, ZOTERO, PUBMED = (
-    {key: names.replace(",", " ") for key, names in keys.items()} for keys in columns_of(EXPORTS).values()
-)
+SCOPUS, ZOTERO, PUBMED = columns_of(EXPORTS).values()
 OPENALEX = {
     "id": "id",
     "title": "title",
@@ -89,7 +93,7 @@ OPENALEX = {
     "language": "language",
     "url": "primary_location.landing_page_url",
 }
-WEB_OF_SCIENCE = {key: tags.replace(",", " ").lower() for key, tags in TAGS_OF_FORMAT["wos"].items()}
+WEB_OF_SCIENCE = {key: tags.lower() for key, tags in TAGS_OF_FORMAT["wos"].items()}
 # The layouts, with headings that a table must have, at least one of each group.
 LAYOUTS: tuple[tuple[Mapping[str, str], tuple[str, ...]], ...] = (
     (SCOPUS, ("eid", "sourcetitle", "title")),
@@ -101,37 +105,35 @@ LAYOUTS: tuple[tuple[Mapping[str, str], tuple[str, ...]], ...] = (
 )
 OPENALEX_ADDRESS = "https://openalex.org/"
 
-Layout = Mapping[int, str]
+
+def layout_of(header: Sequence[str]) -> Mapping[str, str]:
+    """Return the headings of a known layout by key; none for another table."""
+    names = set(map(_folded, header))
+    known = (keys for keys, groups in LAYOUTS if not any(map(names.isdisjoint, map(str.split, groups))))
+    return next(known, {})
 
 
-def layout_of(header: Sequence[str]) -> dict[int, str]:
-    """Return the keys of the columns of a known layout by their places; none for another table."""
-    names = ["".join(name.split()).lower() for name in header]
-    for keys, required in LAYOUTS:
-        if all(not set(group.split()).isdisjoint(names) for group in required):
-            layout: dict[int, str] = {}
-            for key, alternatives in keys.items():
-                places = (
-                    [names.index(name) for name in group.split() if name in names]
-                    for group in alternatives.split("|")
-                )
-                layout |= dict.fromkeys(next(filter(None, places), []), key)
-            return dict(sorted(layout.items()))
-    return {}
+@cache
+def _folded(heading: str) -> str:
+    return "".join(heading.split()).lower()
 
 
-def record_in(cells: Sequence[str], header: Sequence[str], layout: Layout, stream: Stream) -> dict[str, Any]:
+def record_in(
+    cells: Sequence[str], header: Sequence[str], layout: Mapping[str, str], stream: Stream
+) -> dict[str, Any]:
     """Return the record of a row, in Paper's keys; other columns are kept under their headings."""
-    found: dict[str, list[str]] = {}
-    further: dict[str, Any] = {}
-    for place, cell in enumerate(cells):
-        if (text := cell.strip()) and place in layout:
-            found.setdefault(layout[place], []).append(text.removeprefix(OPENALEX_ADDRESS))
-            if layout[place] == "authors" and "(" in text:  # affiliations
-                further[f"csv:{header[place]}"] = text
-        elif text and header[place]:
-            further[header[place]] = text
+    values: dict[str, list[str]] = {}
+    given = [(name, text) for name, cell in zip(header, cells, strict=True) if (text := cell.strip())]
+    for name, text in given:
+        values.setdefault(_folded(name), []).append(text.removeprefix(OPENALEX_ADDRESS))
+    found, read = values_by_key(layout, values)
+    further: dict[str, Any] = {name: text for name, text in given if name and _folded(name) not in read}
     found["authors"] = found.get("authors", [])[:1]
+    further |= {  # with affiliations
+        f"csv:{name}": text
+        for name, text in given
+        if _folded(name) in layout.get("authors", "").split() and "(" in text
+    }
     keywords = (keyword for text in found.get("keywords", ()) for keyword in split_keywords(_parts(text)))
     found["keywords"] = list(dict.fromkeys(keywords))
     record = reference_record(found, stream)

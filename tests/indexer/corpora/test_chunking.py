@@ -60,7 +60,7 @@ def test_sentence_spans_cover_all_that_is_not_blank_in_order(text):
 
 A, B, C = "A" * 299 + ".", "B" * 99 + ".", "C" * 199 + "."
 LONG_A, LONG_B, LONG_C = "A" * 399 + ".", "B" * 399 + ".", "C" * 449 + "."
-# 125 words of 8 characters and a space; 55 of them make 494 characters, 13 make 116.
+# 125 words of 8 characters and a space; 52 of them make 467 characters, 13 make 116.
 WORDS = [f"word{number:04}" for number in range(125)]
 CHUNKS = {
     "the last whole sentence is repeated": (f"{A} {B} {C}", [f"{A} {B}", f"{B} {C}"]),
@@ -68,7 +68,7 @@ CHUNKS = {
     "nor one without which the next fits": (f"{B} {B} {LONG_C}", [f"{B} {B}", LONG_C]),
     "a long sentence is cut at a space": (
         " ".join(WORDS),
-        [" ".join(WORDS[:55]), " ".join(WORDS[42:97]), " ".join(WORDS[84:])],
+        [" ".join(WORDS[:52]), " ".join(WORDS[39:91]), " ".join(WORDS[78:])],
     ),
     "a long word is cut hard": ("x" * 1200, ["x" * 500, "x" * 500, "x" * 200]),
     "an accent stays with its letter": ("x" * 499 + "e\u0301" + "x" * 10, ["x" * 499, "e\u0301" + "x" * 10]),

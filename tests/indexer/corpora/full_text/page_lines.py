@@ -7,7 +7,7 @@ from indexer.corpora.full_text.article import article_of
 from indexer.corpora.full_text.pages import Fragment, Page
 
 Set: TypeAlias = str | tuple[str, dict[str, Any]]
-HEIGHT, WIDTH = 800.0, 600.0
+HEIGHT = 800.0
 LATIN, HANGUL = 0.5, 1.0  # of the size, the width of a letter
 FILLER = "The fields of the station were flooded for forty days and then left dry until the harvest."
 
@@ -15,7 +15,7 @@ FILLER = "The fields of the station were flooded for forty days and then left dr
 def line(text: str, top: float, *, left: float = 60, size: float = 10, bold: bool = False) -> Fragment:
     """A line with its place from the left and the top of a page."""
     width = sum(HANGUL if "가" <= sign <= "힣" else LATIN for sign in text) * size
-    return Fragment(text, left, left + width, top, top + size, weight=2 * bold)
+    return Fragment(text, left, left + width, top, top + size, bold=bold)
 
 
 def set_page(*lines: Set, top: float = 120) -> Page:
@@ -28,7 +28,7 @@ def set_page(*lines: Set, top: float = 120) -> Page:
         top += how.pop("gap", 0) * size
         fragments.append(line(text, top, **how))
         top += 1.2 * size
-    return Page(fragments, HEIGHT, WIDTH)
+    return Page(fragments, HEIGHT)
 
 
 def record_of(*pages: Page, metadata: dict[str, str] | None = None) -> dict[str, Any]:

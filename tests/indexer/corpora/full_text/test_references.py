@@ -87,7 +87,7 @@ def test_entries_begin_at_labels_blank_lines_indentations_or_authors(kind, lines
     "text", ["A. " * 700, "Aa Bb " * 400, "((((" * 500, "Kim A, " * 300, f"가나다, J. {'A' * 1900}!"]
 )
 def test_a_reference_made_to_be_slow_is_parsed_in_time(text):
-    assert parse_reference(text)["text"] == text
+    assert parse_reference(text)["text"] == text.strip()[:2_000]
     assert len(entries_in([text])) == 1
 
 
