@@ -19,7 +19,7 @@ from retriever.formula import TokenPlaces, bm25
 from retriever.index import SearchIndex
 from retriever.papers.page import stored_passage
 from retriever.ranking import COSINE_WEIGHT
-from retriever.search import SearchRequest, open_search, present, run_stages
+from retriever.search import SearchRequest, open_search, run_search
 from retriever.settings import RetrieverSettings
 from retriever.stages.paper_sets import query_for_papers
 from retriever.stages.stages import Ranking, computed
@@ -95,10 +95,9 @@ def explain(
     passage_id = normalize("NFC", passage_id)  # as ids are
     stored = stored_passage(index, passage_id)
     context = open_search(index, replace(request, k=DEPTH), settings)
-    stages = run_stages(context)
-    hits = present(context, stages).hits
+    stages, result = run_search(context)
     rank, shown = next(
-        ((hit.rank, hit.passage_id) for hit in hits if hit.doc_id == stored.doc_id), (None, "")
+        ((hit.rank, hit.passage_id) for hit in result.hits if hit.doc_id == stored.doc_id), (None, "")
     )
     ranking, terms = computed(stages.ranking), stages.terms
     account = Account(passage_id, stored.title, request.method, rank, shown, reranker=ranking.reranker)

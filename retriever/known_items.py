@@ -1,10 +1,10 @@
-"""Known items: papers that a question names by DOI, arXiv id, whole title or author.
+"""Known items: papers that a question names by DOI, arXiv id, title or author, which `search` lists first.
 
-They are listed first. Rankings for evaluation (`rank`) have none.
+Rankings for evaluation (`rank`) and the evidence of answers have none.
 """
 
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from base.notes import Note
 from indexer.corpora.names import EAST_ASIAN_NAME
@@ -15,57 +15,66 @@ from retriever.index import SearchIndex
 from retriever.methods import method_named
 from retriever.queries.boolean import Exact
 from retriever.queries.filters import Filters
-from retriever.query_plan import NOTHING_TO_SEARCH
 from retriever.request import SearchContext
 from retriever.stages.stages import Ranking
 
 MAX_NAME_WORDS = 5
 MAX_SAME_TITLE = 5  # papers; a title of more papers is a subject
+MAX_SAME_DOI = 100
 Kind = Literal["doi", "title", "author"]
+
+
+class KnownItems(NamedTuple):
+    """The papers with a key, in order of id, and the kind of the key."""
+
+    kind: Kind
+    key: Exact
+    papers: tuple[EngineHit, ...]
+
+    @property
+    def note(self) -> Note:
+        """The note for the reader."""
+        return Note(f"papers_of_{self.kind}")
 
 
 def papers_of_doi(index: SearchIndex, doi: str) -> list[str]:
     """Return the papers whose record or id has a DOI, in order of id; none if the text is not a DOI."""
     if not identifier(doi):
         return []
-    hits = index.engine.search([(Exact("keys", (doi_key(doi),)), 100)], filters=Filters(), collapse=True)
-    return [hit.doc_id for hit in hits[0]]
+    query = Exact("keys", (doi_key(doi),))
+    [hits] = index.engine.search([(query, MAX_SAME_DOI)], filters=Filters(), collapse=True)
+    return [hit.doc_id for hit in hits]
 
 
-def known_items(context: SearchContext) -> tuple[Kind, list[EngineHit]] | None:
-    """Return the papers that the question names, in order of id, and by what; None if it names none."""
+def known_items(context: SearchContext) -> KnownItems | None:
+    """Return the papers that the question names; None if it names none, and for sources."""
     request, engine = context.request, context.index.engine
-    if engine.lexicon is None or any((request.exclude, request.strategy, request.keywords, request.skip)):
+    if engine.lexicon is None or request.exclude or request.skip:
         return None
-    queries: dict[Kind, str] = {}
+    keys: dict[Kind, str] = {}
     if identifier(request.question):
-        queries = {"doi": doi_key(request.question)}
+        keys = {"doi": doi_key(request.question)}
     elif not method_named(request.method).is_expression:
-        queries = {"title": title_key(request.question)}
+        keys = {"title": title_key(request.question)}
         words = request.question.split()
         if 1 < len(words) <= MAX_NAME_WORDS or EAST_ASIAN_NAME.fullmatch(request.question.strip()):
-            queries["author"] = author_key(request.question)
-    found = engine.search(
-        [(Exact("keys", (key,)), request.k) for key in queries.values()],
-        filters=replace(request.filters, complete=None),
-        collapse=request.collapse,
-    )
-    for kind, hits in zip(queries, found, strict=True):
+            keys["author"] = author_key(request.question)
+    queries = {kind: Exact("keys", (key,)) for kind, key in keys.items()}
+    filters = replace(request.filters, complete=None)
+    asked = [(query, request.k) for query in queries.values()]
+    found = engine.search(asked, filters=filters, collapse=True)
+    for (kind, query), hits in zip(queries.items(), found, strict=True):
         if hits and (kind != "title" or len(hits) <= MAX_SAME_TITLE):
-            return kind, hits
+            return KnownItems(kind, query, tuple(hits))
     return None
 
 
-def with_known_items(
-    context: SearchContext, known: tuple[Kind, list[EngineHit]], ranking: Ranking
-) -> Ranking:
-    """Return a ranking with known items before its other hits, and note it."""
-    kind, items = known
-    context.recorder.notes = [note for note in context.recorder.notes if note != NOTHING_TO_SEARCH]
-    context.recorder.note(Note(f"papers_of_{kind}"))
+def known_first(known: KnownItems, ranking: Ranking) -> Ranking:
+    """Return a ranking with known items before its other hits."""
     score = max(1.0, ranking.hits[0][1] if ranking.hits else 0.0)
-    papers = {hit.doc_id for hit in items}
-    others = [(hit, score) for hit, score in ranking.hits if hit.doc_id not in papers]
-    ranked = {hit.doc_id: hit for hit, _ in ranking.hits[::-1]}
-    first = [(ranked.get(hit.doc_id, hit), score) for hit in items]
-    return replace(ranking, hits=(*first, *others))
+    papers: dict[str, list[EngineHit]] = {hit.doc_id: [] for hit in known.papers}
+    for hit, _ in ranking.hits:
+        if hit.doc_id in papers:
+            papers[hit.doc_id].append(hit)
+    first = [(hit, score) for item in known.papers for hit in papers[item.doc_id] or [item]]
+    return replace(ranking, hits=(*first, *(pair for pair in ranking.hits if pair[0].doc_id not in papers)))

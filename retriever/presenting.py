@@ -125,11 +125,13 @@ def _shown(
     """Return hits, hits by a title only, the numbers of papers left out, and the likelihood of an answer."""
     k, incomplete = context.shown, computed(stages.pool).incomplete
     kept, duplicates = _kept_hits(context, stages)
+    named = {hit.doc_id for hit in kept if hit.title_only}
+    incomplete = tuple(hit for hit in incomplete if hit.doc_id not in named)
     by_title = _title_only_hits(context, incomplete, kept)
     before = len(incomplete)
     if len(kept) >= k:  # only papers that score at least as much as the last one count
         scores = {hit.doc_id: hit.score for hit in next(iter(computed(stages.pool).found.values()), ())}
-        least = min((scores.get(hit.doc_id, 0.0) for hit in kept[:k]), default=0.0)
+        least = min((scores.get(hit.doc_id, 0.0) for hit in kept[:k] if not hit.title_only), default=0.0)
         before = sum(hit.score >= least for hit in incomplete)
     filtered = {"incomplete": before - len(by_title), "duplicates": duplicates}
     evidence = [hit.passage_id for hit in kept if not hit.title_only][:EVIDENCE]

@@ -18,7 +18,7 @@ from base.untrusted import one_line
 from indexer.corpora.papers import LAST_YEAR
 from retriever.errors import BadFilter
 from retriever.index import OpenIndex, SearchIndex
-from retriever.known_items import known_items, with_known_items
+from retriever.known_items import known_first, known_items
 from retriever.methods import Method, method_named
 from retriever.opening.worker_threads import check_cancelled
 from retriever.presenting import applied_search, present, sorted_depth
@@ -64,15 +64,22 @@ async def search(
     """
 
     def of_version(version: SearchIndex) -> SearchResult:
-        context = open_search(version, request, settings)
-        known = known_items(context) if stages is None else None
-        only = Stages(ranking=Ranking()) if known and known[0] == "doi" else None
-        found = run_stages(context, stages or only)
-        if known:
-            found = replace(found, ranking=with_known_items(context, known, computed(found.ranking)))
-        return present(context, found)
+        return run_search(open_search(version, request, settings), stages)[1]
 
     return await index.run(of_version)
+
+
+def run_search(context: SearchContext, stages: Stages | None = None) -> tuple[Stages, SearchResult]:
+    """Run the missing stages, and return all stages and the result; known items first if none are given."""
+    known = known_items(context) if stages is None else None
+    only = Stages(ranking=Ranking()) if known and known.kind == "doi" else None
+    found = run_stages(context, stages or only)
+    if known is None:
+        return found, present(context, found)
+    found = replace(found, ranking=known_first(known, computed(found.ranking)))
+    result = present(context, found)
+    notes = (*(note for note in result.notes if note != NOTHING_TO_SEARCH), known.note)
+    return found, replace(result, notes=notes, likelihood=None, unknown_words=())
 
 
 async def rank(index: OpenIndex, request: SearchRequest, settings: RetrieverSettings) -> RankedQuestion:

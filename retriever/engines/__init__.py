@@ -121,8 +121,8 @@ class Engine(Protocol):
         ...
 
     def doc_ids(self, queries: Sequence[Query]) -> list[set[str]]:
-        """Return for each query the papers with a passage that matches it; none of an index over sources."""
-        return [set() for _ in queries]
+        """Return for each query the papers with a passage that matches it, if there is a lexicon."""
+        ...
 
     def aggregate(self, query: Query, filters: Filters, aggregations: Mapping[str, Any]) -> dict[str, Any]:
         """Aggregate the passages that a query matches under filters, in the language of Elasticsearch."""

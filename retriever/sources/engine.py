@@ -210,6 +210,10 @@ class SourcesEngine(Engine):
         """Count the passages of the pool that each query matches."""
         return self._pool.counts(asked)
 
+    def doc_ids(self, queries: Sequence[Query]) -> list[set[str]]:
+        """Raise NotImplementedError: sources cannot list their papers."""
+        raise NotImplementedError
+
     def aggregate(self, *_: object) -> NoReturn:
         """Raise SourceFailed: the papers found are too few to count."""
         raise SourceFailed("papers of sources are not counted by their fields")

@@ -5,12 +5,27 @@ for the passages of these papers that contain one of the words. A condition besi
 for passages, one within brackets for papers.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 
+from indexer.forward.lexicon import Lexicon
+from retriever.engines import Engine
 from retriever.index import SearchIndex
-from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Query, Range, Term
+from retriever.opening.worker_threads import check_cancelled
+from retriever.queries.boolean import (
+    And,
+    Exact,
+    Not,
+    Or,
+    Phrase,
+    Query,
+    Range,
+    Term,
+    searched_tokens,
+)
 
 NOWHERE = Or(())
+FEW_PAPERS = 10_000  # among these the next words are looked up, instead of all their papers
+Leaf = Term | Phrase | Range | Exact
 Papers = set[str]
 
 
@@ -20,28 +35,28 @@ def query_for_papers(index: SearchIndex, query: Query) -> Query:
     A query is returned as it is if it joins no words, if each paper has one passage or the units of the index
     are passages, and for sources, which cannot list their papers.
     """
+    manifest, lexicon = index.manifest, index.engine.lexicon
     clauses = query.clauses if isinstance(query, And) else (query,)
-    words = [
-        clause for clause in clauses if any(isinstance(leaf, Term | Phrase) for leaf in _all_leaves(clause))
-    ]
+    words = [clause for clause in clauses if any(isinstance(leaf, Term | Phrase) for leaf in _leaves(clause))]
     joins = len(words) > 1 or any(map(_joins_words, words))
-    manifest = index.manifest
-    if not joins or manifest.unit == "passage" or manifest.papers == manifest.passages:
-        return query
-    if index.engine.lexicon is None:
+    single = manifest.unit == "passage" or manifest.papers == manifest.passages
+    if not joins or single or lexicon is None:
         return query
     conditions = [clause for clause in clauses if clause not in words]
-    leaves = list(dict.fromkeys(leaf for clause in words for leaf in _all_leaves(clause)))
-    papers: Mapping[Query, Papers] = dict(zip(leaves, index.engine.doc_ids(leaves), strict=True))
+    sets = _PaperSets(index.engine, lexicon)
     wanted = [clause for clause in words if not isinstance(clause, Not)]
     if not wanted:
-        unwanted = Papers().union(*(_papers(each.clause, papers) for each in words if isinstance(each, Not)))
-        return And((*conditions, Not(Exact("doc_id", tuple(sorted(unwanted))))))
-    found = _papers(And(tuple(words)), papers)
+        unwanted = sets.of(Or(tuple(each.clause for each in words if isinstance(each, Not))))
+        return And((*conditions, Not(_papers(unwanted))))
+    found = sets.of(And(tuple(words)))
     if not found:
         return NOWHERE
-    matching = Or(tuple(dict.fromkeys(leaf for clause in wanted for leaf in _leaves(clause))))
-    return And((matching, *conditions, Exact("doc_id", tuple(sorted(found)))))
+    matching = dict.fromkeys(leaf for clause in wanted for leaf in _leaves(clause, negated=False))
+    return And((Or(tuple(matching)), *conditions, _papers(found)))
+
+
+def _papers(doc_ids: Papers) -> Exact:
+    return Exact("doc_id", tuple(sorted(doc_ids)))
 
 
 def _joins_words(clause: Query) -> bool:
@@ -53,35 +68,52 @@ def _joins_words(clause: Query) -> bool:
     return False
 
 
-def _leaves(query: Query) -> Iterator[Term | Phrase]:
-    """Yield the words and phrases that a query wants."""
-    match query:
-        case Term() | Phrase():
-            yield query
-        case Or(clauses=clauses) | And(clauses=clauses):
-            for clause in clauses:
-                yield from _leaves(clause)
-
-
-def _all_leaves(query: Query) -> Iterator[Term | Phrase | Range | Exact]:
+def _leaves(query: Query, *, negated: bool = True) -> Iterator[Leaf]:
+    """Yield the words, phrases and conditions of a query, with those of its negations or without."""
     match query:
         case Not(clause=clause):
-            yield from _all_leaves(clause)
+            yield from _leaves(clause) if negated else ()
         case Or(clauses=clauses) | And(clauses=clauses):
             for clause in clauses:
-                yield from _all_leaves(clause)
+                yield from _leaves(clause, negated=negated)
         case _:
             yield query
 
 
-def _papers(query: Query, papers: Mapping[Query, Papers]) -> Papers:
-    match query:
-        case Or(clauses=clauses):
-            return Papers().union(*(_papers(clause, papers) for clause in clauses))
-        case And(clauses=clauses):
-            wanted = [_papers(clause, papers) for clause in clauses if not isinstance(clause, Not)]
-            unwanted = [_papers(each.clause, papers) for each in clauses if isinstance(each, Not)]
-            return wanted[0].intersection(*wanted[1:]).difference(*unwanted)
-        case Not():
-            raise ValueError("NOT stands beside what is wanted")
-    return papers[query]
+class _PaperSets:
+    """The papers of the parts of an expression, the rarest words first."""
+
+    def __init__(self, engine: Engine, lexicon: Lexicon) -> None:
+        self._engine, self._lexicon = engine, lexicon
+
+    def of(self, query: Query, within: Papers | None = None) -> Papers:
+        """Return the papers, of those `within` if given."""
+        match query:
+            case Or(clauses=clauses):
+                return Papers().union(*(self.of(clause, within) for clause in clauses))
+            case And(clauses=clauses):
+                return self._all_of(clauses, within)
+        if within is not None and not within:
+            return within
+        check_cancelled()
+        few = within is not None and len(within) <= FEW_PAPERS
+        [found] = self._engine.doc_ids([And((query, _papers(within))) if within and few else query])
+        return found if within is None or few else found & within
+
+    def _all_of(self, clauses: Sequence[Query], within: Papers | None) -> Papers:
+        wanted = [clause for clause in clauses if not isinstance(clause, Not)]
+        for clause in sorted(wanted, key=self._size):
+            within = self.of(clause, within)
+        assert within is not None  # noqa: S101 - the parser refuses what only excludes
+        for unwanted in (clause.clause for clause in clauses if isinstance(clause, Not)):
+            within = within - self.of(unwanted, within)
+        return within
+
+    def _size(self, query: Query) -> int:
+        """Estimate the number of passages of a query; conditions come last."""
+        tokens = list(searched_tokens(query))
+        found = self._lexicon.frequencies(tokens)
+        sizes = [found.get(token, 0) for token in tokens]
+        if not sizes:
+            return self._engine.passage_count
+        return min(sizes) if isinstance(query, Phrase | And) else sum(sizes)

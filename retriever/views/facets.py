@@ -19,7 +19,8 @@ from typing_extensions import TypedDict
 
 from base.records import Recordable
 from retriever.index import SearchIndex
-from retriever.queries.boolean import EVERYTHING, Query
+from retriever.known_items import known_items
+from retriever.queries.boolean import EVERYTHING, Or, Query
 from retriever.queries.filters import Filters
 from retriever.request import SearchRequest
 from retriever.search import in_years, open_search, run_stages
@@ -95,7 +96,11 @@ def facets(index: SearchIndex, request: SearchRequest | None, settings: Retrieve
     context = open_search(index, request, settings)
     stages = run_stages(context, upto="plan")
     query = stages.main_query(title_weight=settings.title_weight)
-    if query is None or stages.plan is None or not stages.plan.names:
+    if query is not None and not (stages.plan and stages.plan.names):
+        query = None
+    if known := known_items(context):
+        query = known.key if query is None or known.kind == "doi" else Or((query, known.key))
+    if query is None:
         nothing = {field: Facet((), 0) for field in FIELDS}
         return Facets(0, nothing, exact=True, version=index.manifest.version)
     return _facets(index, query_for_papers(index, query), in_years(context, stages).request.filters)

@@ -58,6 +58,7 @@ SPELLED = [
         "title": "To be or not to be: a drama",
         "abstract": "Speech acts.",
         "authors": ["B. Gray"],
+        "doi": "10.5555/S0140-6736(20)30183-5",
     },
     {"id": "BARE", "title": "A record without abstract", "authors": ["Gray, Barbara"]},
 ]
@@ -83,14 +84,18 @@ def papers(index, expression):
 @pytest.mark.parametrize(("one", "other"), list(itertools.permutations(WORDS, 2)))
 def test_operators_are_those_of_sets_of_papers(flats, one, other):
     either = {word: papers(flats, word) for word in (one, other)}
+    of_2001 = papers(flats, "year:2001")
     expected = {
         f"{one} AND {other}": either[one] & either[other],
         f"{one} OR {other}": either[one] | either[other],
         f"{one} NOT {other}": either[one] - either[other],
-        f"year:2001 NOT {one}": papers(flats, "year:2001") - either[one],
+        f"year:2001 NOT {one}": of_2001 - either[one],
         f"({one} NOT {other}) OR ({other} NOT {one})": either[one] ^ either[other],
-        f"record NOT ({one} AND {other}) year:2001": papers(flats, "year:2001")
-        - (either[one] & either[other]),
+        f"record NOT ({one} AND {other}) year:2001": of_2001 - (either[one] & either[other]),
+        f"({one} AND {other}) OR year:2001": of_2001 | (either[one] & either[other]),
+        f"year:2001 OR (year:2000 NOT {one})": of_2001 | (papers(flats, "year:2000") - either[one]),
+        f"({one} OR year:2001) NOT {other}": (of_2001 | either[one]) - either[other],
+        f"({one} AND nowhere) OR {other}": either[other],
     }
 
     assert {each: papers(flats, each) for each in expected} == expected
@@ -119,6 +124,9 @@ def test_operators_are_those_of_sets_of_papers(flats, one, other):
         ('journal:"facade étude"', "ACCENT"),
         ("doi:https://doi.org/10.5555/ACC.1", "ACCENT"),
         ("doi:2401.01234", "WIDE"),
+        ("doi:10.5555/S0140-6736(20)30183-5", "STOP"),
+        ('author:"강가은(Kang, Ga-eun)" AND author:"Kang Ga Eun"', "WIDE"),
+        ('author:ortega AND author:"José Ortega"', "ACCENT"),
     ],
 )
 def test_spellings_do_not_matter(spelled, expression, expected):
@@ -143,4 +151,5 @@ def test_known_items_are_first(spelled, question, expected, code):
     result = found(spelled, question, k=5)
 
     assert [hit.doc_id for hit in result.hits][: len(expected)] == expected
+    assert not result.unknown_words
     assert code in {note.code for note in result.notes if isinstance(note, Note)}
