@@ -226,7 +226,7 @@ def _sentence_parts(text: str) -> Iterator[tuple[int, int]]:
         while end - start > most:
             limit = start + OVERLAP_CHARACTERS
             words = [word.end() for word in WORD.finditer(text, start, limit + 1) if word.end() <= limit]
-            cut = words[-1] if words else _next_space(text, start)
+            cut = words[-1] if words else _next_space(text, start, min(end, start + CHUNK_CHARACTERS + 1))
             if cut - start > CHUNK_CHARACTERS:
                 cut = max(_sequence_start(text, start + CHUNK_CHARACTERS), start + 1)
             yield start, cut
@@ -235,9 +235,9 @@ def _sentence_parts(text: str) -> Iterator[tuple[int, int]]:
             yield start, end
 
 
-def _next_space(text: str, position: int) -> int:
-    found = SPACE.search(text, position)
-    return found.start() if found else len(text)
+def _next_space(text: str, position: int, end: int) -> int:
+    found = SPACE.search(text, position, end)
+    return found.start() if found else end
 
 
 def _next_word(text: str, position: int) -> int:

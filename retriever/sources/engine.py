@@ -68,6 +68,7 @@ class SourcesEngine(Engine):
         self._pool, self._lexicon = Pool(), LexiconBuilder()
         self._counted: dict[str, int] = {}
         self._written: dict[str, str] = {}  # the first written form of each token
+        self._absent: set[str] = set()  # ids that no source knows
         self._gathering, self._loop = RLock(), loop
         self._notes: dict[str, None] = {}
 
@@ -180,7 +181,7 @@ class SourcesEngine(Engine):
         """
         wanted = dict.fromkeys(doc_ids)
         with self._gathering:
-            if unknown := wanted.keys() - self._pool.papers.keys():
+            if unknown := wanted.keys() - self._pool.papers.keys() - self._absent:
                 self._fetch(sorted(unknown))
         pool = self._pool
         passages = {name: pool.passages[pool.by_id[name]] for name in passage_ids if name in pool.by_id}
@@ -199,6 +200,7 @@ class SourcesEngine(Engine):
         self._notes |= dict.fromkeys(given.failures)
         merged = merge(given.answers, self._pool.papers, several=several)
         self._grow(merged.papers)
+        self._absent |= set(doc_ids) - merged.papers.keys()
 
     def add(self, papers: Mapping[str, MergedPaper]) -> None:
         """Add papers with known records to the pool; papers already there are unchanged."""

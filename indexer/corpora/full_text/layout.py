@@ -16,6 +16,7 @@ MOST_SPLITS = 2  # nested splits: three or four columns
 MARGIN = 0.13  # share of a page's height that may contain its number or a running header
 BROKEN_GAP = 2.2  # between cells of a table, in heights
 LARGER = 1.12  # ratio of the size of a title or heading to that of the text
+PAGE_NUMBER = re.compile(r"\W*(?:\d{1,5}|[ivxl]{1,6})\W*")
 
 Row = list[Fragment]  # fragments on one baseline, from the left
 
@@ -66,13 +67,13 @@ def usual_size(pages: Sequence[Page]) -> float:
 
 
 def without_margins(pages: Sequence[Page], usual: float) -> list[Page]:
-    """Drop text at one position in the margins of several pages, ignoring page numbers."""
+    """Drop page numbers, and text at one position in the margins of several pages, ignoring digits."""
     margins = [[part for part in page.fragments if is_outer(part, page)] for page in pages]
     seen = Counter(key for parts in margins for key in set(map(_key, parts)))
     dropped = {
         id(part)
         for part in chain.from_iterable(margins)
-        if part.size <= LARGER * usual and seen[_key(part)] > 1
+        if part.size <= LARGER * usual and (seen[_key(part)] > 1 or PAGE_NUMBER.fullmatch(part.text))
     }
     return [
         replace(page, fragments=[part for part in page.fragments if id(part) not in dropped])
@@ -86,7 +87,7 @@ def is_outer(part: Fragment, page: Page) -> bool:
 
 
 def _key(part: Fragment) -> tuple[str, int]:
-    return re.sub(r"\d+|[ivxl]+|\s+", "", part.text), round((part.top + part.bottom) / 8)
+    return re.sub(r"\d+|\s+", "", part.text), round((part.top + part.bottom) / 8)
 
 
 def lines_of(fragments: Sequence[Fragment], number: int = 0) -> list[Line]:

@@ -27,6 +27,7 @@ Process: TypeAlias = "subprocess.Popen[bytes]"
 # The PDF, its record, and an event that is set when the result is no longer needed.
 Complete: TypeAlias = Callable[[bytes, Mapping[str, Any], threading.Event], dict[str, Any]]
 
+WALL_SECONDS = 20  # per second of CPU time, for busy machines; limits processes that wait
 AHEAD, AHEAD_BYTES = 3, 256 << 20  # documents per process submitted ahead of the awaited one, and their bytes
 # Environment variables an interpreter may need; a document that compromises the parser finds no key there.
 KEPT_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "PYTHONHOME", "TMPDIR", "LANG", "LC_ALL", "LC_CTYPE")
@@ -118,15 +119,20 @@ def _start(limits: Limits) -> Process:
 def _ask(process: Process, data: bytes, limits: Limits) -> Answer:
     """Return the answer of a process, or the reason why it ended."""
     assert process.stdin and process.stdout  # noqa: S101, PT018 - pipes
-    with suppress(OSError, ValueError):  # it ended, or was killed
-        process.stdin.write(LENGTH.pack(len(data)) + data)
-        process.stdin.flush()
-        return dict(json.loads(process.stdout.readline()))
+    timer = threading.Timer(WALL_SECONDS * limits.cpu_seconds, process.kill)
+    timer.start()
+    try:
+        with suppress(OSError, ValueError):  # it ended, or was killed
+            process.stdin.write(LENGTH.pack(len(data)) + data)
+            process.stdin.flush()
+            return dict(json.loads(process.stdout.readline()))
+    finally:
+        timer.cancel()
     process.kill()
     memory = f"more than {limits.memory_bytes >> 20:,} MB of memory, or the PDF library failed"
     reasons = {
         -signal.SIGXCPU: f"more than {limits.cpu_seconds} seconds of CPU time",
-        -signal.SIGKILL: "more memory than available",
+        -signal.SIGKILL: "too long, or more memory than available",
     }
     return {"problem": f"parsing takes {reasons.get(process.wait(), memory)}"}
 

@@ -27,6 +27,7 @@ PDF_BYTES = 256 << 20
 # the subset of YAML used in such files.
 FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<lines>.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
 ENTRY = re.compile(r"^(?P<key>[A-Za-z_][\w-]*)[ \t]*:[ \t]*(?P<value>.*(?:\n(?:[ \t-].*)?)*)", re.MULTILINE)
+REMARK = re.compile(r"^#.*\n?", re.MULTILINE)
 ITEM = re.compile(r"^[ \t]*-[ \t]+", re.MULTILINE)
 PERSON = re.compile(r"name\s*:\s*(?P<name>.*)")  # an author with further keys, of which only the name is read
 BLOCK = re.compile(r"[|>][-+\d]{0,2}")
@@ -166,20 +167,22 @@ def _link(found: re.Match[str]) -> str:
 
 def _front_matter(text: str) -> dict[str, Any]:
     given: dict[str, Any] = {}
-    for entry in ENTRY.finditer(text):
+    for entry in ENTRY.finditer(REMARK.sub("", text)):
         key, value = ALIASES.get(entry["key"].lower(), entry["key"].lower()), entry["value"].strip()
         first, _, below = value.partition("\n")
-        parts = [below] if BLOCK.fullmatch(first) else ITEM.split(value)
+        parts = [below] if BLOCK.fullmatch(first.rstrip()) else ITEM.split(value)
         is_list = value.startswith("[") and value.endswith("]")
-        if values := list(filter(None, map(_item, value[1:-1].split(",") if is_list else parts))):
+        may_be_person = key == "authors" or len(parts) > 1
+        items = (_item(part, may_be_person) for part in (value[1:-1].split(",") if is_list else parts))
+        if values := list(filter(None, items)):
             given[key] = _value(key, values, listed=is_list or len(parts) > 1)
     return given
 
 
-def _item(text: str) -> str:
+def _item(text: str, may_be_person: bool) -> str:
     """Return a value on one line; of a person with further keys, the name."""
     first, *others = map(str.strip, text.strip().split("\n"))
-    if person := PERSON.fullmatch(first):
+    if may_be_person and (person := PERSON.fullmatch(first)):
         first, others = person["name"], [line for line in others if not ENTRY.match(line)]
     value = " ".join(filter(None, (first, *others)))
     return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value

@@ -19,7 +19,7 @@ KEY = re.compile(r'[\s,]*"((?:[^"\\]|\\.)*)"\s*:\s*')
 FIRST_RECORD = re.compile(r"\[\s*{")
 INDENTED = re.compile(r"\s*\{[ \t\r]*\n")
 MARK = "\xef\xbb\xbf"  # the byte order mark in Latin-1
-BETWEEN, BETWEEN_OR_AROUND = re.compile(r"[\s,]*"), re.compile(rf"[\s,\[\]{MARK}]*")
+BETWEEN, BETWEEN_OR_MARK = re.compile(r"[\s,]*"), re.compile(rf"[\s,{MARK}]*")
 LONGEST_TOKEN = 12  # an escaped character outside of the Basic Multilingual Plane
 # Finds the ends of values. Bytes are decoded as Latin-1, so that places in the text are places in the file.
 SCANNER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
@@ -125,20 +125,22 @@ def _elements(stream: Stream, start: int) -> Iterator[tuple[int, bytes, str]]:
 
     After a problem the rest of the file is not read. Around an array inside an object nothing is read.
     """
-    text, place = stream.read().decode("latin-1"), start
+    text, place, is_open = stream.read().decode("latin-1"), start, False
     line = 1 + text.count("\n", 0, start)
     is_inside = text[:start].strip(MARK + " \t\r\n") != ""
-    between = BETWEEN if is_inside else BETWEEN_OR_AROUND
-    is_open = is_inside or text.startswith("[", start)
-    place += is_open
+    between = BETWEEN if is_inside else BETWEEN_OR_MARK
     while True:
         begin = _after(between, text, place)
         line += text.count("\n", place, begin)
-        brackets = text.rfind("[", place, begin), text.rfind("]", place, begin)
-        is_open, place = brackets[0] > brackets[1] or (is_open and brackets[1] < 0), begin
-        if is_inside and text.startswith("]", place):
-            return
+        place = begin
+        if text.startswith("]" if is_open else "[", place):
+            if is_open and is_inside:
+                return
+            is_open, place = not is_open, place + 1
+            continue
         end, problem, is_cut = _end_of_value(text, place)
+        if not is_open and place < len(text) and text[place] != "{":
+            problem, is_cut = "text after the end of the array", False
         if is_cut and stream.peek(len(text) - place + 1):  # twice as much
             text, place = text[place:] + stream.read().decode("latin-1"), 0
             if len(text) <= LINE_BYTES:

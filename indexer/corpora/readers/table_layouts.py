@@ -5,7 +5,7 @@ data.go.kr, the export of theses by RISS, the labels of papers at RISS and DBpia
 Zotero, PubMed and OpenAlex, the tab-delimited files of Web of Science.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -107,10 +107,17 @@ OPENALEX_ADDRESS = "https://openalex.org/"
 
 
 def layout_of(header: Sequence[str]) -> Mapping[str, str]:
-    """Return the headings of a known layout by key; none for another table."""
-    names = set(map(_folded, header))
-    known = (keys for keys, groups in LAYOUTS if not any(map(names.isdisjoint, map(str.split, groups))))
-    return next(known, {})
+    """Return the headings of a known layout by key, in their order in the header; none for another table."""
+    names = dict.fromkeys(map(_folded, header))
+    for keys, groups in LAYOUTS:
+        if not any(map(names.keys().isdisjoint, map(str.split, groups))):
+            return {key: _ordered(alternatives, names) for key, alternatives in keys.items()}
+    return {}
+
+
+def _ordered(alternatives: str, names: Iterable[str]) -> str:
+    listed = map(str.split, alternatives.split("|"))
+    return "|".join(" ".join(name for name in names if name in group) for group in listed)
 
 
 @cache
@@ -121,18 +128,24 @@ def _folded(heading: str) -> str:
 def record_in(
     cells: Sequence[str], header: Sequence[str], layout: Mapping[str, str], stream: Stream
 ) -> dict[str, Any]:
-    """Return the record of a row, in Paper's keys; other columns are kept under their headings."""
-    values: dict[str, list[str]] = {}
-    given = [(name, text) for name, cell in zip(header, cells, strict=True) if (text := cell.strip())]
-    for name, text in given:
-        values.setdefault(_folded(name), []).append(text.removeprefix(OPENALEX_ADDRESS))
-    found, read = values_by_key(layout, values)
-    further: dict[str, Any] = {name: text for name, text in given if name and _folded(name) not in read}
+    """Return the record of a row, in Paper's keys; other columns are kept under their headings.
+
+    Of headings that differ only in case or spaces, the first is read.
+    """
+    given = {name: text for name, cell in zip(header, cells, strict=True) if (text := cell.strip())}
+    firsts: dict[str, str] = {}  # headings by their folded form
+    for name in header:
+        firsts.setdefault(_folded(name), name)
+    first = {folded: given[name] for folded, name in firsts.items() if name in given}
+    values = {folded: [text.removeprefix(OPENALEX_ADDRESS)] for folded, text in first.items()}
+    found, names = values_by_key(layout, values)
+    read = {firsts[folded] for folded in names}
+    further: dict[str, Any] = {name: text for name, text in given.items() if name not in read}
     found["authors"] = found.get("authors", [])[:1]
     further |= {  # with affiliations
-        f"csv:{name}": text
-        for name, text in given
-        if _folded(name) in layout.get("authors", "").split() and "(" in text
+        f"csv:{firsts[folded]}": first[folded]
+        for folded in layout.get("authors", "").split()
+        if "(" in first.get(folded, "")
     }
     keywords = (keyword for text in found.get("keywords", ()) for keyword in split_keywords(_parts(text)))
     found["keywords"] = list(dict.fromkeys(keywords))

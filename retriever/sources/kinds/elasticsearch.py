@@ -12,7 +12,7 @@ import base64
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from urllib.parse import quote
 
@@ -289,6 +289,11 @@ def _language(settings: Settings, said: str) -> str:
     return named or (said if len(said) <= CODE_CHARACTERS else "")
 
 
+@dataclass(frozen=True, slots=True)
+class _Hit(SourcePaper):
+    own_id: str = ""  # the server's `_id`
+
+
 class ElasticsearchSource(WebSource):
     """A foreign index, open until `close`."""
 
@@ -361,24 +366,22 @@ class ElasticsearchSource(WebSource):
 
     async def _with_bodies(self, pages: Sequence[Page], call: Call) -> Sequence[Page]:
         """Read the full texts of papers without an abstract, with as much time again."""
-        bodies, own = list(self.settings.fields.body), self.settings.fields.id
-        papers = (each.paper for page in pages for each in page if each)
-        ids = list(dict.fromkeys(paper.id for paper in papers if not paper.abstract))
-        if not bodies or not ids:
+        bodies = list(self.settings.fields.body)
+        hits = (each for page in pages for each in page if isinstance(each, _Hit))
+        names = {hit.own_id: hit.paper.id for hit in hits if not hit.paper.abstract}
+        if not bodies or not names:
             return pages
         call.until += self.settings.timeout_s * SHARE
         try:
-            body = self._body(_with_values(own, ids), len(ids), [*bodies, *({own} - {"_id"})])
+            body = self._body(_with_values("_id", list(names)), len(names), bodies)
             answer = await self.ask(self._request(body), call, self._answer)
         except NoAnswer as failure:
             call.notes.append(f"full texts were not read: {failure}")
             return pages
         texts: dict[str, str] = {}
         for hit in _hits(answer):
-            source = at(hit, "_source")
-            name = str(at(hit, "_id")) if own == "_id" else next(_texts(source, own), "")
-            found = [text for field in bodies for text in _texts(source, field)]
-            texts.setdefault(name, _joined(found, LONGEST_BODY))
+            found = [text for field in bodies for text in _texts(at(hit, "_source"), field)]
+            texts.setdefault(names.get(str(at(hit, "_id")), ""), _joined(found, LONGEST_BODY))
 
         def whole(each: SourcePaper | None) -> SourcePaper | None:
             text = each and texts.get(each.paper.id)
@@ -402,8 +405,9 @@ class ElasticsearchSource(WebSource):
 
     def _papers(self, answer: Any) -> Page:
         """Return the papers of an answer, best first."""
-        papers = [paper_in(self.settings, self.name, hit) for hit in _hits(answer)]
-        return sorted(papers, key=lambda each: (-(each.score or 0.0), each.paper.id) if each else (0.0, ""))
+        papers = ((hit, paper_in(self.settings, self.name, hit)) for hit in _hits(answer))
+        found = [each and _Hit(each.paper, each.score, str(at(hit, "_id"))) for hit, each in papers]
+        return sorted(found, key=lambda each: (-(each.score or 0.0), each.paper.id) if each else (0.0, ""))
 
     def _answer(self, content: bytes) -> Mapping[str, Any]:
         answer = table(json_in(content))

@@ -9,6 +9,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from urllib.parse import quote_plus
 
 from retriever.queries.boolean import AnalysedField, And, Exact, Not, Or, Phrase, Query, Range, Term
@@ -62,12 +63,14 @@ def write_query(query: Query, syntax: Syntax) -> WrittenQuery:
     """Convert a query; if it is too long, its last words are cut, but never its exclusions."""
     words = len(_words(whole := _simplified(query)))
 
-    def first(count: int) -> str:
-        return _written(_first_words(whole, count), syntax)
+    def length(count: int) -> int:
+        return syntax.length(_written(_first_words(whole, count), syntax))
 
     try:
-        fit = bisect_right(range(1, words + 1), syntax.longest, key=lambda count: syntax.length(first(count)))
-        text = first(fit) if fit or not words else ""
+        text, fit = _written(whole, syntax), words
+        if syntax.length(text) > syntax.longest:
+            fit = bisect_right(range(1, words), syntax.longest, key=length)
+            text = _written(_first_words(whole, fit), syntax) if fit else ""
     except NotExpressible as error:
         return WrittenQuery("", (f"a query was not sent: {error}",))
     if not text:
@@ -110,12 +113,18 @@ def _words(query: Query) -> list[Term | Phrase]:
 
 
 def _first_words(query: Query, count: int) -> Query:
-    """Return the query with its first `count` words, and everything else."""
+    """Return the query with its first `count` words, and everything else.
+
+    An alternative without any of its words is dropped with its exclusions.
+    """
     left = iter(range(count))
 
     def cut(part: Query) -> Query:
-        if isinstance(part, Or | And):
-            return type(part)(tuple(map(cut, part.clauses)))
+        if isinstance(part, Or):
+            return Or(tuple(kept for each in part.clauses if _words(kept := cut(each)) or not _words(each)))
+        if isinstance(part, And):  # joined with those inside, whose exclusions hold here too
+            cuts = (kept.clauses if isinstance(kept := cut(each), And) else [kept] for each in part.clauses)
+            return And(tuple(chain.from_iterable(cuts)))
         is_lost = isinstance(part, Term | Phrase) and next(left, None) is None
         return Or(()) if is_lost else part
 

@@ -71,6 +71,7 @@ CHUNKS = {
         [" ".join(WORDS[:52]), " ".join(WORDS[39:91]), " ".join(WORDS[78:])],
     ),
     "a long word is cut hard": ("x" * 1200, ["x" * 500, "x" * 500, "x" * 200]),
+    "and so a very long one": ("x" * 2_000_000, ["x" * 500] * 4000),
     "an accent stays with its letter": ("x" * 499 + "e\u0301" + "x" * 10, ["x" * 499, "e\u0301" + "x" * 10]),
     "no punctuation begins a chunk": (" ... , (and so on).", ["and so on)."]),
     "but the sign of a number": ("-5 °C was measured.", ["-5 °C was measured."]),

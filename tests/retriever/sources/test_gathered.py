@@ -112,6 +112,21 @@ def test_the_paper_that_a_question_is_about_is_fetched(sample, sample_home, othe
     assert found.evidence[0].doc_id.endswith("SAMPLE-BAT-011")
 
 
+def test_a_paper_that_no_source_knows_is_requested_once(sample_home):
+    requests = []
+
+    def handler(request):
+        requests.append(b"X-1" in request.content)
+        return httpx.Response(200, json={"hits": {"hits": []}})
+
+    async def twice(index):
+        return [await asyncio.to_thread(index.engine.records, (), ["X-1"]) for _ in range(2)]
+
+    theirs = ElasticsearchSource("theirs", THEIRS, transport=httpx.MockTransport(handler))
+    assert asked(IndexerSettings(home=sample_home), [theirs], twice) == [({}, {})] * 2
+    assert requests.count(True) == 1
+
+
 def test_a_paper_of_two_sources_comes_once(sample, sample_home, tmp_path):
     lines = (ROOT / "sample" / "papers.jsonl").read_text("utf-8").splitlines()
     [paper] = [record for record in map(json.loads, lines) if record["id"] == RIGHT[ENGLISH]]

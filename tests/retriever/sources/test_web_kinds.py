@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -239,6 +240,16 @@ def test_a_query_that_is_too_long_loses_its_last_words_and_no_exclusion(kind: st
     assert "소" in written.text
     assert written.notes[0].startswith("a query was too long for the service and lost its last ")
     assert written.notes[0].endswith(" of 900 words")
+
+
+def test_exclusions_of_each_alternative_are_sent_and_lost_with_its_words() -> None:
+    pairs = [("aa", "y"), ("bb", "w"), ("cc", "v")]
+    query = Or(tuple(And((term(word), Not(term(other)))) for word, other in pairs))
+    syntax = offline("semantic_scholar").syntax
+    assert write_query(query, syntax).text == "(aa -y) | (bb -w) | (cc -v)"
+    assert write_query(query, replace(syntax, longest=20)).text == "(aa -y) | (bb -w)"
+    nested = And((term("aa"), And((term("bb"), Not(term("w"))))))
+    assert write_query(nested, replace(syntax, longest=7)).text == "aa -w"
 
 
 @pytest.mark.parametrize(

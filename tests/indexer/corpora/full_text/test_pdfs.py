@@ -1,6 +1,7 @@
 """PDFs: how their pages are set, files without text, and files made to harm."""
 
 import re
+import sys
 from contextlib import closing, suppress
 from io import BytesIO
 from pathlib import Path
@@ -14,6 +15,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from benchmarks.corpora.pdfs import generated_pdfs
 from benchmarks.pdf import measure
+from indexer.corpora.full_text import parsing
 from indexer.corpora.full_text.parsing import Limits, ParserPool, parse
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers import DeadLetter, read_corpus
@@ -82,12 +84,17 @@ def outside(page, number):
         draw_text(page, 10, 100, 190, "Printed outside the visible part of the page")
 
 
+def page_number(page, number):
+    if not number:
+        draw_text(page, 10, 290, 30, "- 17 -")
+
+
 @pytest.mark.parametrize(
     "draw",
-    [*map(turned, (0, 2)), numbered(1), numbered(5), outside],
-    ids=["upright", "upside down", "line numbers", "each fifth line", "outside"],
+    [*map(turned, (0, 2)), numbered(1), numbered(5), outside, page_number],
+    ids=["upright", "upside down", "line numbers", "each fifth line", "outside", "page number"],
 )
-def test_a_page_is_read_without_line_numbers_and_text_outside_it(draw):
+def test_a_page_is_read_without_numbers_of_lines_and_pages_and_text_outside_it(draw):
     record = drawn(draw)
 
     assert (record["title"], record["authors"]) == ("Methane and Water", ["Ann Lee"])
@@ -206,6 +213,13 @@ def test_a_document_that_takes_too_much_time_or_memory_is_ended_and_the_next_one
     assert endless["problem"].startswith("parsing takes more")
     assert large["problem"].startswith(("parsing takes more", "it has no text"))
     assert "methane" in good["record"]["body"]
+
+
+def test_a_process_that_waits_is_ended(monkeypatch):
+    monkeypatch.setattr(parsing, "COMMAND", [sys.executable, "-c", "import time; time.sleep(60)"])
+    monkeypatch.setattr(parsing, "WALL_SECONDS", 0.1)
+
+    assert parsed(GOOD) == [{"problem": "parsing takes too long, or more memory than available"}]
 
 
 def test_a_process_has_no_key_and_imports_no_module_of_the_current_folder(tmp_path, monkeypatch):
