@@ -8,6 +8,7 @@ import fcntl
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from io import FileIO
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -61,7 +62,7 @@ def appending(path: Path, kind: type[T], *, restart: bool = False) -> Iterator[A
     """
     adapter_ = adapter(cast("Any", kind))
     try:
-        file = path.open("ab", buffering=0)
+        file = FileIO(path, "a+", opener=_opened)
     except OSError as error:
         raise not_written(path, error) from None
 
@@ -83,7 +84,8 @@ def appending(path: Path, kind: type[T], *, restart: bool = False) -> Iterator[A
         except OSError:  # a file system without locks
             pass
         try:
-            file.truncate(0 if restart else path.read_bytes().rfind(b"\n") + 1)
+            file.seek(0)
+            file.truncate(0 if restart else file.readall().rfind(b"\n") + 1)
         except OSError as error:
             raise not_written(path, error) from None
         try:
@@ -92,3 +94,8 @@ def appending(path: Path, kind: type[T], *, restart: bool = False) -> Iterator[A
             os.fsync(file.fileno())
             with suppress(OSError):
                 sync(path.parent)
+
+
+def _opened(path: str, flags: int) -> int:
+    """Open a file without following a link, and without waiting for the reader of a pipe."""
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)

@@ -6,7 +6,6 @@ Runs in a separate process to exclude other memory; pages of mapped files count 
 """
 
 import json
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -37,7 +36,9 @@ def measure_memory(plan: Plan) -> list[Figure]:
 
 def peak_bytes() -> int:
     """Return the peak resident memory of this process."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KILOBYTE
+    # Unlike ru_maxrss, VmHWM leaves out the memory of the parent before exec.
+    status = Path("/proc/self/status").read_text("ascii")
+    return int(status.partition("VmHWM:")[2].split()[0]) * KILOBYTE
 
 
 def _serve(home: Path, name: str) -> tuple[int, int, int]:

@@ -37,16 +37,17 @@ async def work_through(
     *,
     total: int = 0,
     at_once: int = 1,
-    tolerant: bool = True,
+    tolerated: tuple[type[Exception], ...] = OF_A_QUESTION,
+    on_failure: Callable[[K, Exception], None] = lambda *_: None,
     progress: Progress = no_progress,
 ) -> dict[K, Exception]:
     """Do the work of each question; return the errors of the questions that failed.
 
-    `total` counts also the questions that are done already.
+    `total` counts also the questions that are done already. Each error is passed to `on_failure` immediately.
 
     Raises:
         Exception: the last error if `MOST_FAILURES` consecutive questions, or all, failed; an error that
-            affects the whole run; or, unless `tolerant`, any error.
+            affects the whole run; or an error that is not `tolerated`.
     """
     failed: dict[K, Exception] = {}
     total = total or len(questions)
@@ -61,12 +62,13 @@ async def work_through(
             try:
                 await work(key, question)
                 in_a_row = 0
-            except Exception as error:
+            except tolerated as error:
                 in_a_row += 1
                 of_the_run = isinstance(error, OF_THE_RUN) and not isinstance(error, OF_A_QUESTION)
-                if of_the_run or not tolerant or in_a_row in {MOST_FAILURES, total}:
+                if of_the_run or in_a_row in {MOST_FAILURES, total}:
                     raise
                 failed[key] = error
+                on_failure(key, error)
             done += 1
 
     await all_of([one(*each) for each in questions.items()])

@@ -61,11 +61,20 @@ async def rank_all(
         found[query_id] = await rank_one(query_id, question)
         keep(query_id, found[query_id])
 
-    waiting = {query_id: question for query_id, question in topics.items() if query_id not in found}
-    failed = await work_through(waiting, ranked, total=len(topics), at_once=at_once, progress=progress)
-    for query_id, error in failed.items():
+    def not_ranked(query_id: str, error: Exception) -> None:
         log.warning("question not ranked", query_id=query_id, error=repr(error))
         found[query_id] = before.get(query_id, RankedTopic(failures=(one_line(error_text(error)),)))
+
+    waiting = {query_id: question for query_id, question in topics.items() if query_id not in found}
+    await work_through(
+        waiting,
+        ranked,
+        total=len(topics),
+        at_once=at_once,
+        tolerated=(Exception,),
+        on_failure=not_ranked,
+        progress=progress,
+    )
     return {query_id: found[query_id] for query_id in topics}
 
 

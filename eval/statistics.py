@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 SEED = 20_071_106
 TRIALS, RESAMPLES = 100_000, 20_000
+CONFIDENCE = 0.95
 ENUMERATED_PAIRS = 16  # up to 2^16 assignments are enumerated
 CHUNK = 4_000_000  # numbers in memory at a time
 TOLERANCE = 1e-9  # sums of the same differences in a different order may differ in the last digits
@@ -88,11 +89,10 @@ def paired_randomization(
         assignments = np.arange(2**pairs)
         signs = 1.0 - 2.0 * ((assignments[:, None] >> np.arange(pairs)) & 1)
         return float((np.abs(signs @ differences) >= reached).mean())
-    generator, size = np.random.default_rng(seed), max(1, CHUNK // pairs)
+    generator = np.random.default_rng(seed)
     as_large = 0
-    for start in range(0, trials, size):
-        shape = (min(size, trials - start), pairs)
-        signs = 1.0 - 2.0 * generator.integers(0, 2, size=shape, dtype=np.int8)
+    for count in _chunks(trials, pairs):
+        signs = 1.0 - 2.0 * generator.integers(0, 2, size=(count, pairs), dtype=np.int8)
         as_large += int((np.abs(signs @ differences) >= reached).sum())
     return (as_large + 1) / (trials + 1)
 
@@ -101,20 +101,14 @@ def bootstrap_interval(
     a: Sequence[float], b: Sequence[float], *, resamples: int = RESAMPLES, seed: int = SEED
 ) -> tuple[float, float]:
     """Return the 95 % interval of the mean of b − a from resampled questions."""
-    from scipy.stats import bootstrap  # takes a second to load
-
-    differences = _differences(a, b)
-    if len(differences) == 1:
-        return float(differences[0]), float(differences[0])
-    interval = bootstrap(
-        (differences,),
-        np.mean,
-        n_resamples=resamples,
-        batch=max(1, CHUNK // len(differences)),
-        method="percentile",
-        rng=np.random.default_rng(seed),
-    ).confidence_interval
-    return float(interval.low), float(interval.high)
+    differences, generator = _differences(a, b), np.random.default_rng(seed)
+    pairs = len(differences)
+    means = [
+        differences[generator.integers(0, pairs, size=(count, pairs))].mean(axis=1)
+        for count in _chunks(resamples, pairs)
+    ]
+    low, high = np.quantile(np.concatenate(means), [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return float(low), float(high)
 
 
 def _differences(a: Sequence[float], b: Sequence[float]) -> Floats:
@@ -123,6 +117,11 @@ def _differences(a: Sequence[float], b: Sequence[float]) -> Floats:
             f"{len(a)} and {len(b)} values: both runs need values of the same questions in the same order"
         )
     return np.asarray(b, dtype=np.float64) - np.asarray(a, dtype=np.float64)
+
+
+def _chunks(total: int, width: int) -> list[int]:
+    size = max(1, CHUNK // width)
+    return [min(size, total - start) for start in range(0, total, size)]
 
 
 def mean_overlap(a: Rankings, b: Rankings, k: int = 10) -> float:

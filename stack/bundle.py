@@ -266,15 +266,15 @@ def _file_faults(folder: Path) -> Iterator[str]:
         yield f"{SUMS}: cannot be read ({error.strerror})"
         return
     sums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
-    for name in sorted({*sums, *_files_below(folder)}):
-        path = folder / name
+    there = {*_files_below(folder)}
+    for name in sorted({*sums, *there}):
         if name not in sums:
             yield f"{name}: does not belong to the bundle"
-        elif path.is_symlink():
-            yield f"{name}: is a link"
-        elif not path.exists():
+        elif name not in there:  # or a damaged line
             yield f"{name}: is missing"
-        elif _sha256_of(path) != sums[name]:
+        elif (folder / name).is_symlink():
+            yield f"{name}: is a link"
+        elif _sha256_of(folder / name) != sums[name]:
             yield f"{name}: is damaged (its hash differs)"
 
 

@@ -39,7 +39,7 @@ from retriever.answerability import THRESHOLD
 from retriever.index import SearchIndex
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
-from tools.bench import Bench, Row, folder_option, table_of
+from tools.bench import Bench, Row, path_option, table_of
 from tools.collections import HELD_OUT, OF_SAMPLE, Collection, read_lines
 
 PLAIN = SAMPLE / "plain"
@@ -186,7 +186,7 @@ def went_wrong(topic: Topic, question: Question, half: Half | None) -> bool:
 
 
 @click.command()
-@folder_option("--home", "The folder for the indexes; default: temporary.")
+@path_option("--home", "The folder for the indexes; default: temporary.")
 @click.option("--half", type=click.Choice(["tune", "test"]), help="Ask the plain questions of this half.")
 @click.option("--list", "listing", is_flag=True, help="List the questions with wrong outcomes.")
 @json_option

@@ -93,14 +93,14 @@ def _check_folder(_: click.Context, __: click.Parameter, folder: Path) -> Path:
     return folder
 
 
-def folder_option(name: str, text: str, **options: Any) -> Callable[[Any], Any]:
+def path_option(name: str, text: str, **options: Any) -> Callable[[Any], Any]:
     """Return an option whose value is a path; a default is shown."""
     return click.option(name, type=click.Path(path_type=Path), help=text, show_default=True, **options)
 
 
-home_option = folder_option("--home", "The folder for the indexes.", required=True)
-optional_data_option = folder_option("--data", "The shared data.", default=DATA)
-data_option = folder_option("--data", "The folder of the collections.", default=DATA, callback=_check_folder)
+home_option = path_option("--home", "The folder for the indexes.", required=True)
+optional_data_option = path_option("--data", "The shared data.", default=DATA)
+data_option = path_option("--data", "The folder of the collections.", default=DATA, callback=_check_folder)
 step_option = click.option("--step", default=1, show_default=True, help="Take every STEP-th question.")
 
 

@@ -18,13 +18,14 @@ from typing import Any, NamedTuple, get_args
 import click
 
 from base.terminal.output import echo_lines
+from base.terminal.parameters import PathParameter
 from indexer.glossary.pairs import Source
 from indexer.glossary.storage import TIER_OF, Glossary
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
 from indexer.versions.store.build_folder import GLOSSARY
 from indexer.versions.store.engines import open_store
-from tools.bench import Row, data_option, folder_option, home_option, names_option, table_command
+from tools.bench import Row, data_option, home_option, names_option, table_command
 from tools.collections import OF_SAMPLE, TRAINING, read_lines
 
 NAMES = ("sample", "autorag-ko", "belebele-ko", "korquad-500", "welfare-ko")
@@ -117,7 +118,11 @@ def judged_rows(judged: Sequence[Mapping[str, Any]], found: Iterable[Mined]) -> 
 @data_option
 @names_option(NAMES)
 @click.option("--list", "listing", is_flag=True, help="Print a sample to judge, as JSON lines.")
-@folder_option("--judged", "A judged list; report its precision.")
+@click.option(
+    "--judged",
+    type=PathParameter(exists=True, dir_okay=False),
+    help="A judged list; report its precision.",
+)
 def main(
     home: Path, data: Path, names: tuple[str, ...], listing: bool, judged: Path | None
 ) -> Iterable[Row] | None:

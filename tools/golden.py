@@ -40,9 +40,9 @@ from tools.bench import (
     Row,
     bench_of,
     figures_of,
-    folder_option,
     home_option,
     optional_data_option,
+    path_option,
     subject_of,
 )
 from tools.collections import (
@@ -170,7 +170,7 @@ def measure(bench: Bench, data: Path, engine: EngineName, collections: Sequence[
 @home_option
 @optional_data_option
 @click.option("--engine", type=click.Choice(get_args(EngineName)), default="tantivy", show_default=True)
-@folder_option("--scores", "The file of recorded figures.", default=RECORDED)
+@path_option("--scores", "The file of recorded figures.", default=RECORDED)
 @click.option("--renew", is_flag=True, help="Record the new figures.")
 def main(home: Path, data: Path, engine: EngineName, scores: Path, renew: bool) -> None:
     """Measure methods and answers again, and compare them with the recorded figures."""

@@ -29,7 +29,7 @@ from base.terminal.output import echo
 from indexer.corpora.full_text.headings import is_front_heading
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers import read_corpus
-from tools.bench import Row, folder_option, table_command
+from tools.bench import Row, path_option, table_command
 from tools.collections import read_lines
 
 DATA = Path("../shared/data/pdfs")
@@ -144,9 +144,9 @@ def scores(golds: Sequence[Record], records: Mapping[str, Record]) -> list[Row]:
 
 
 @table_command
-@folder_option("--data", "The labelled PDFs.", default=DATA)
+@path_option("--data", "The labelled PDFs.", default=DATA)
 @click.option("--half", type=click.Choice(HALVES), help="Read only every other file, by name.")
-@folder_option("--records", "Write each record there, as JSON.")
+@path_option("--records", "Write each record there, as JSON.")
 @click.option("--workers", type=click.IntRange(1, 64), default=2, help="Number of reading processes.")
 def main(data: Path, half: str | None, records: Path | None, workers: int) -> list[Row]:
     """Read PDFs that have gold labels, and score the fields of their records."""

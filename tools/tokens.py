@@ -21,7 +21,7 @@ from base.amounts import counted
 from base.terminal.output import echo
 from indexer.analysis import Analyzer, Decompound, Token, make_analyzer
 from indexer.analysis.normal_form import normal_form
-from tools.bench import Row, folder_option, table_command
+from tools.bench import Row, path_option, table_command
 from tools.collections import read_lines
 
 GOLDEN = Path("../shared/golden")
@@ -104,7 +104,7 @@ def _difference(record: Mapping[str, Any], recorded: Sequence[Token], ours: Sequ
 
 
 @table_command
-@folder_option("--golden", "The folder of recorded tokens.", default=GOLDEN)
+@path_option("--golden", "The folder of recorded tokens.", default=GOLDEN)
 @click.option("--list", "listed", is_flag=True, help="Also list every difference in its context.")
 def main(golden: Path, listed: bool) -> list[Row]:
     """Compare the analyzers with the tokens of a real Elasticsearch for the same texts."""

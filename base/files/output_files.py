@@ -1,7 +1,7 @@
 """Output files of commands.
 
 A file is replaced atomically or remains unchanged. Links are followed, and permissions are kept. A pipe, a
-terminal or a standard stream (/dev/stdout) is written directly. Inputs of a command are never overwritten.
+terminal or a descriptor (/dev/stdout) is written directly. The inputs of a command are never overwritten.
 """
 
 import errno
@@ -9,7 +9,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,7 +18,8 @@ import click
 from base.errors import InvalidCall, OutputNotWritten, UnknownPath
 from base.files.durable import cause_of, replacing
 
-STANDARD_OUTPUT, STANDARD_ERROR = 1, 2
+LONGEST_CHAIN = 40  # links, the limit of Linux
+STANDARD_OUTPUT = 1
 
 
 def check_output(path: Path, inputs: Iterable[Path | None] = ()) -> None:
@@ -35,7 +36,7 @@ def check_output(path: Path, inputs: Iterable[Path | None] = ()) -> None:
     for read in inputs:
         if read and _is_within(target, found, read):
             raise InvalidCall(f"{path} would overwrite the input {read}", remedy="name another output file")
-    if _is_stream(found):
+    if found and (_descriptor(path) is not None or not stat.S_ISREG(found.st_mode)):
         return
     if not target.parent.is_dir():
         raise UnknownPath(
@@ -47,13 +48,14 @@ def check_output(path: Path, inputs: Iterable[Path | None] = ()) -> None:
 
 
 def is_stream(path: Path) -> bool:
-    """Check whether a path is written directly: a pipe, a terminal, a standard stream."""
-    return _is_stream(_behind_links(path)[1])
+    """Check whether a path is written directly: a pipe, a terminal, a descriptor."""
+    _, found = _behind_links(path)
+    return _descriptor(path) is not None or bool(found and not stat.S_ISREG(found.st_mode))
 
 
 def is_standard_output(path: Path) -> bool:
     """Check whether a path is standard output, such as /dev/stdout."""
-    return _standard_stream(_behind_links(path)[1]) == STANDARD_OUTPUT
+    return _descriptor(path) == STANDARD_OUTPUT
 
 
 def write_output(path: Path, content: bytes) -> None:
@@ -85,7 +87,7 @@ def output_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def _open_stream(path: Path) -> BinaryIO:
-    descriptor = _standard_stream(_behind_links(path)[1])
+    descriptor = _descriptor(path)
     if descriptor is None:
         return path.open("wb")
     for stream in (sys.stdout, sys.stderr):  # keep the order with earlier output
@@ -113,16 +115,15 @@ def _is_within(target: Path, found: os.stat_result | None, read: Path) -> bool:
     return same or (stat.S_ISDIR(there.st_mode) and target.is_relative_to(real))
 
 
-def _is_stream(found: os.stat_result | None) -> bool:
-    return found is not None and (_standard_stream(found) is not None or not stat.S_ISREG(found.st_mode))
-
-
-def _standard_stream(found: os.stat_result | None) -> int | None:
-    """Return the descriptor of standard output or error if a file, such as /dev/stdout, is the same."""
-    for descriptor in (STANDARD_OUTPUT, STANDARD_ERROR):
-        with suppress(OSError):  # a closed stream
-            if found and os.path.samestat(found, os.fstat(descriptor)):
-                return descriptor
+def _descriptor(path: Path) -> int | None:
+    """Return the open descriptor of this process that a path such as /dev/stdout denotes."""
+    for _ in range(LONGEST_CHAIN):
+        folder = Path(os.path.realpath(path.parent))
+        if folder == Path(f"/proc/{os.getpid()}/fd") and path.name.isdecimal():
+            return int(path.name)
+        if not path.is_symlink():
+            return None
+        path = folder / path.readlink()
     return None
 
 

@@ -180,7 +180,7 @@ async def _all_topics(
             finish,
             total=len(materials.topics),
             at_once=parallel or (materials.settings.generator.llm.concurrency if call.model else 1),
-            tolerant=False,
+            tolerated=(),
             progress=progress,
         )
     return {query_id: finished[query_id] for query_id in materials.topics}

@@ -168,8 +168,9 @@ async def _search_all(benchmark: Benchmark, rankings: Sequence[Ranking], call: i
         benchmark.append(Ranked(query_id, place, method, depth, ids, new, call, tuple(notes)))
         known[query_id].update(ids)
 
+    total = len(pooled) * len(rankings)
     with question_bar() as progress:
-        failed = await work_through(waiting, pool, progress=progress)
+        failed = await work_through(waiting, pool, total=total, progress=progress)
     return [f"{', '.join(key)}: {one_line(error_text(error))}" for key, error in failed.items()]
 
 

@@ -1,5 +1,6 @@
 """The steps of `shrag benchmark`."""
 
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -36,6 +37,12 @@ def _checked_name(_: click.Context, __: click.Parameter, name: str) -> str:
             "must start with a letter or digit; letters, digits, '.', '-' and '_', at most 64"
         )
     return name
+
+
+def _checked_number(_: click.Context, __: click.Parameter, number: float | None) -> float | None:
+    if number is not None and not math.isfinite(number):
+        raise click.BadParameter("must be a finite number")
+    return number
 
 
 folder_argument = click.argument("folder", type=PathParameter(file_okay=False))
@@ -77,7 +84,9 @@ def _step(name: str) -> Callable[[Callable[..., None]], click.Command]:
     help="Questions that the configured language model derives from each seed.",
 )
 @click.option(
-    "--seed", type=int, help="Seed of samples and of the order of papers, for a new folder. Default: 0."
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    help="Seed of samples and of the order of papers, for a new folder. Default: 0.",
 )
 def questions_command(folder: Path, seeds: Path, *, extend: int, seed: int | None) -> None:
     """Add seed questions, and questions derived from them.
@@ -142,6 +151,7 @@ def pool_command(call: PoolCall, *, folder: Path) -> None:
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
+    callback=_checked_number,
     help="Least score of a paper that passes. Default: by stage and judge.",
 )
 def judge_command(folder: Path, stage: StageName, *, by: JudgeName | None, threshold: float | None) -> None:

@@ -1,7 +1,7 @@
 """The engine, the indexes and their vectors, and the age of the last backup."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.metadata import version
@@ -51,24 +51,37 @@ def check_engine(examined: Examined) -> Iterator[Finding]:
 
 
 def _cluster(own: ElasticsearchSettings) -> Iterator[Finding]:
-    """Query every address for the nodes, and the first one that answers for the state of the cluster."""
     try:
-        from indexer.versions.cluster.connection import INSTALL_NORI, connect
+        import indexer.versions.cluster.connection  # noqa: F401 - check of the import
     except ModuleNotFoundError as error:
         yield failed("client", error, "elasticsearch", extra_remedy("elasticsearch"))
         return
     yield from check_encryption(own.url, secret=own.sends_secret)
+    try:
+        yield from _answers(own)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:  # a field is missing in the answer
+        remedy = "check the proxy before it, or set SHRAG_ELASTICSEARCH__URL to the address of Elasticsearch"
+        found = f"the answer is not from Elasticsearch ({type(error).__name__}: {error})"
+        yield Finding(REACHABLE, "wrong", found, own.url, remedy)
+
+
+def _answers(own: ElasticsearchSettings) -> Iterator[Finding]:
+    """Query every address for the nodes, and the first one that answers for the state of the cluster."""
+    from indexer.versions.cluster.connection import connect
+
+    answering = own
     nodes: list[dict[str, Any]] = []
     health: dict[str, Any] = {}
     refusals = []
     for url in own.url.split(","):
         limits = {"url": url.strip(), "timeout_s": min(own.timeout_s, LOOK_S)}
-        with connect(own.model_copy(update=limits)) as patient:
+        address = own.model_copy(update=limits)
+        with connect(address) as patient:
             client = patient.options(max_retries=0)
             try:
                 found = client.nodes.info(metric="plugins")
                 if not nodes:
-                    nodes = [*found["nodes"].values()]
+                    answering, nodes = address, [*found["nodes"].values()]
                     health = client.cluster.health(master_timeout=f"{MASTER_S}s").body
             except ResourceError as error:  # the node is down, or the cluster has no master
                 refusals.append(error)
@@ -89,13 +102,28 @@ def _cluster(own: ElasticsearchSettings) -> Iterator[Finding]:
     needed, remedy = ".".join(map(str, OLDEST)), "upgrade the cluster" if old else ""
     found_versions = f"Elasticsearch {', '.join(versions)}"
     yield Finding("version", "wrong" if old else "ok", found_versions, f"{needed} or later", remedy)
-    parts = {node["name"]: (*node.get("plugins", ()), *node.get("modules", ())) for node in nodes}
-    if without := sorted(name for name, of in parts.items() if NORI not in {part["name"] for part in of}):
-        yield Finding("nori", "wrong", f"{NORI} is missing on {', '.join(without)}", "", INSTALL_NORI)
-    else:
-        yield Finding("nori", "ok", f"{NORI} on {len(nodes)} node(s)")
+    yield _nori(answering, nodes)
     status, remedy = HEALTH.get(health["status"], ("warning", "see GET _cluster/health"))
     yield Finding("health", status, f"{health['status']}, {health['number_of_nodes']} node(s)", remedy=remedy)
+
+
+def _nori(address: ElasticsearchSettings, nodes: Sequence[dict[str, Any]]) -> Finding:
+    """Look for the plugin on every node; if its name is missing, test its function."""
+    from indexer.versions.cluster.connection import FORBIDDEN, INSTALL_NORI, connect
+
+    parts = {node["name"]: (*node.get("plugins", ()), *node.get("modules", ())) for node in nodes}
+    without = sorted(name for name, of in parts.items() if NORI not in {part["name"] for part in of})
+    if not without:
+        return Finding("nori", "ok", f"{NORI} on {len(nodes)} node(s)")
+    try:
+        with connect(address) as client:
+            client.options(max_retries=0).indices.analyze(tokenizer="nori_tokenizer", text="비선형 회귀")
+    except ResourceError as error:
+        found = f"not listed on {', '.join(without)}, and it cannot be tested"
+        if getattr(error.__cause__, "status_code", 0) == FORBIDDEN:
+            return Finding("nori", "warning", found, "", "use a key with the privilege cluster:admin/analyze")
+        return failed("nori", error, found, INSTALL_NORI)
+    return Finding("nori", "ok", "Korean text is analysed")
 
 
 def check_index(examined: Examined) -> Iterator[Finding]:
@@ -132,6 +160,8 @@ def _files(examined: Examined, name: str) -> str | Finding:
         for done, number in enumerate(versions):
             examined.progress(f"reading the files of {name}", done, len(versions))
             damaged += [f"version {number}: {line}" for line in store.verify_files(number)]
+    if not versions:
+        return Finding(f"{name}, files", "not configured", "there are no versions")
     if not damaged:
         return f"{counted(len(versions), 'version')}, as written"
     more = [f"and {len(damaged) - SHOWN_DIFFERENCES} more"] if damaged[SHOWN_DIFFERENCES:] else []

@@ -5,6 +5,7 @@ import platform
 import re
 import shutil
 import stat
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from importlib.metadata import requires
@@ -23,6 +24,7 @@ LOCKS = Path(__file__).parents[2] / "requirements"
 PINNED = re.compile(r"^([a-z0-9-]+)==([^\s;\\]+)", re.MULTILINE)
 REQUIRED = re.compile(r"([A-Za-z0-9._-]+)(?:.*extra\s*==\s*['\"]([^'\"]+)['\"])?")
 SHOWN_EXTRAS = ("elasticsearch", "models")
+OLDEST, NEWEST = (3, 11), (3, 12)
 OF_TESTS = "SHRAG_TEST_"
 # A version of 100,000 passages needs about 200 MB; an update temporarily needs the same again.
 LITTLE, TOO_LITTLE = 5_000_000_000, 500_000_000
@@ -30,7 +32,10 @@ LITTLE, TOO_LITTLE = 5_000_000_000, 500_000_000
 
 def check_libraries(_: Examined) -> Iterator[Finding]:
     """Report the versions; a missing library is wrong, one that differs from the lock file is a warning."""
-    yield Finding("Python", "ok", platform.python_version(), "3.11 or 3.12")
+    supported = OLDEST <= sys.version_info[:2] <= NEWEST
+    status: Status = "ok" if supported else "wrong"
+    remedy = "" if supported else "make install PYTHON=python3.11"
+    yield Finding("Python", status, platform.python_version(), "3.11 or 3.12", remedy)
     required = [each.groups("") for line in requires("shrag") or () if (each := REQUIRED.match(line))]
     for extra in ("", *SHOWN_EXTRAS):
         versions = {name: installed_version(name) for name, its_extra in required if its_extra == extra}
@@ -38,7 +43,7 @@ def check_libraries(_: Examined) -> Iterator[Finding]:
         lock, locked = LOCKS / f"{extra or 'base'}.txt", defaultdict[str, list[str]](list)
         for name, number in PINNED.findall(lock.read_text("utf-8")) if lock.is_file() else ():
             locked[name].append(number)  # several versions, if markers choose between them
-        status: Status = "ok"
+        status = "ok"
         found, configured = ", ".join(map(" ".join, versions.items())), lock.name if locked else ""
         if missing := [name for name, number in versions.items() if number == NOT_INSTALLED]:
             status, found = "not configured" if extra else "wrong", f"missing: {', '.join(missing)}"

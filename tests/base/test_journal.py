@@ -1,5 +1,6 @@
 """Files of JSON lines: whole lines, partial lines, damage, and two writers."""
 
+import os
 import resource
 import signal
 import subprocess
@@ -83,9 +84,12 @@ def test_a_restart_removes_earlier_lines(tmp_path):
     assert list(read_records(tmp_path / "x", Assessment)) == [SECOND]
 
 
-def test_a_folder_is_not_written(tmp_path):
-    with pytest.raises(OutputNotWritten, match=str(tmp_path)):
-        write(tmp_path, FIRST)
+def test_a_folder_a_link_and_a_pipe_are_not_written(tmp_path):
+    (tmp_path / "link").symlink_to("x")
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "link", tmp_path / "pipe"):
+        with pytest.raises(OutputNotWritten, match=str(path)):
+            write(path, FIRST)
 
 
 FULL = """

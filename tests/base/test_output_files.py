@@ -107,8 +107,11 @@ def test_a_pipe_is_written_through_and_stays(tmp_path):
     assert is_stream(pipe)
 
 
-@pytest.mark.parametrize(("place", "stream"), [("/dev/stdout", "stdout"), ("/proc/self/fd/2", "stderr")])
-def test_a_standard_stream_is_added_to_and_not_replaced(tmp_path, place, stream):
+@pytest.mark.parametrize(
+    ("place", "stream"),
+    [("/dev/stdout", "stdout"), ("/proc/self/fd/2", "stderr"), ("/dev/fd/0", "stdin")],
+)
+def test_a_descriptor_is_added_to_and_not_replaced(tmp_path, place, stream):
     code = (
         "import pathlib, sys; from base.files.output_files import write_output\n"
         "write_output(pathlib.Path(sys.argv[1]), b'x')"

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from eval.progress import MOST_FAILURES
+from eval.progress import MOST_FAILURES, work_through
 from eval.ranking import RankedTopic, rank_all, rank_topics
 from indexer.errors import EngineUnreachable
 from retriever.errors import BadFilter, BadQuestion, SourceFailed
@@ -39,6 +39,14 @@ def test_a_question_that_fails_costs_no_other(error):
         [("paper of third", 1.0)],
     ]
     assert found["q2"].failures == (f"{type(error).__name__}: {error}",)
+
+
+def test_a_programming_error_is_no_failure_of_a_question_unless_tolerated():
+    async def work(_, question):
+        raise KeyError(question)
+
+    with pytest.raises(KeyError):
+        asyncio.run(work_through(TOPICS, work))
 
 
 NO_ANSWER = SourceFailed("no answer")

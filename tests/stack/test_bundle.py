@@ -119,9 +119,13 @@ def test_the_faults_of_a_bundle_are_named(whole, tmp_path):
     (folder / "models/owner/tiny/a.safetensors").unlink()
     (folder / "source/requirements/base.txt").write_text("click==0.0 --hash=sha256:" + "0" * 64)
     (folder / "source/new").write_text("x")
-    faults = "\n".join(verify_bundle(folder).faults)
+    with (folder / "SHA256SUMS").open("a") as sums:
+        sums.write("damaged\n0  source\n0  ../x\n")
+    verified = verify_bundle(folder)
+    faults = "\n".join(verified.faults)
     for fault in ("a.safetensors: is missing", "names a.safetensors", "is damaged", "source/new: does not"):
         assert fault in faults
+    assert {": is missing", "source: is missing", "../x: is missing"} < {*verified.faults}
     assert "wheels of base: ERROR" in faults
     (folder / "SHA256SUMS").unlink()
     assert "SHA256SUMS: cannot be read" in verify_bundle(folder).faults[0]

@@ -18,6 +18,8 @@ NODES = {
     "cluster_name": "c",
     "nodes": {"n": {"name": "n", "version": "9.2.0", "plugins": [{"name": "analysis-nori"}]}},
 }
+NOT_KNOWN = 400, {"error": {"type": "illegal_argument_exception", "reason": "no [nori_tokenizer]"}}
+FORBIDDEN = 403, {"error": {"type": "security_exception", "reason": "action [cluster:admin/analyze]"}}
 HEALTH = {"cluster_name": "c", "status": "green", "number_of_nodes": 1}
 NO_MASTER = {"error": {"type": "master_not_discovered_exception", "reason": None}, "status": 503}
 
@@ -27,6 +29,7 @@ class Node(Handler):
 
     health = 200, HEALTH
     plugins = NODES
+    analysis = 200, {"tokens": []}
     paths: ClassVar[list[str]] = []
 
     def get(self):
@@ -35,6 +38,10 @@ class Node(Handler):
         if "_nodes" not in self.path and "health" not in self.path:
             status, body = 200, {}
         self.answer(status, body)
+
+    def post(self):
+        self.paths.append(self.path)
+        self.answer(*self.analysis)
 
     def end_headers(self):
         self.send_header("X-Elastic-Product", "Elasticsearch")
@@ -74,13 +81,29 @@ def test_a_cluster_without_a_master_is_wrong_and_is_not_waited_for_again(tmp_pat
 
 def test_a_node_without_nori_or_of_an_old_version_is_named(tmp_path):
     nodes = {"nodes": {"n": {"name": "north", "version": "9.1.3", "plugins": []}}}
-    with serving(node(plugins=nodes)) as url:
+    with serving(node(plugins=nodes, analysis=NOT_KNOWN)) as url:
         code, found = doctor(tmp_path, **at(url))
     assert (code, statuses("engine", found)) == (
         1,
         {"reachable": "ok", "version": "wrong", "nori": "wrong", "health": "ok"},
     )
-    assert "north" in found["engine", "nori"]["found"]
+    assert "north" in found["engine", "nori"]["configured"]
+
+
+@pytest.mark.parametrize(("analysis", "status"), [(FORBIDDEN, "warning"), (Node.analysis, "ok")])
+def test_a_plugin_that_is_not_listed_is_tried(tmp_path, analysis, status):
+    unnamed = {"nodes": {"n": {"name": "n", "version": "9.2.0"}}}
+    with serving(node(plugins=unnamed, analysis=analysis)) as url:
+        code, found = doctor(tmp_path, **at(url))
+    assert (code, found["engine", "nori"]["status"]) == (0, status)
+
+
+@pytest.mark.parametrize("answer", [{}, [], {"nodes": [1]}, {"nodes": {"n": {"version": "new"}}}])
+def test_what_answers_otherwise_is_no_fault_of_the_check(tmp_path, answer):
+    with serving(node(plugins=answer)) as url:
+        code, found = doctor(tmp_path, **at(url))
+    assert (code, found["engine", "reachable"]["status"]) == (1, "wrong")
+    assert "SHRAG_ELASTICSEARCH__URL" in found["engine", "reachable"]["remedy"]
 
 
 @pytest.mark.parametrize(("colour", "status"), [("yellow", "warning"), ("red", "wrong"), ("grey", "warning")])

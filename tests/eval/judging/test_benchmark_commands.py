@@ -271,7 +271,8 @@ def test_a_ranking_whose_encoder_failed_is_reported_and_repeated(call, folder, s
 
     with monkeypatch.context() as patch:
         patch.setattr(pooling, "rank", failing)
-        partial = call("pool", folder, "--method", "or,shrag", "--depth", 2)
+        call("pool", folder, "--method", "or,shrag", "--depth", 2)
+        partial = call("pool", folder, "--method", "or,shrag", "--depth", 2)  # only failed ones are left
     assert partial.exit_code == 1
     assert "S05, shrag in sample: " in partial.output
     assert "the encoder is down" in partial.output
@@ -422,6 +423,8 @@ REFUSED = [
     ("pool", "--model"),
     ("judge", "fine", "--by", "rules"),  # coarse comes first
     ("judge", "coarse", "--by", "brief"),  # without a model
+    ("judge", "coarse", "--threshold", "nan"),
+    ("questions", "{seeds}", "--seed", "-1"),
     ("questions", "{seeds}", "--extend", 2),
     ("questions", "{bad}"),
     ("questions", "{changed}"),
