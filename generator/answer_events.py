@@ -7,7 +7,7 @@ received, so a slow reader uses no memory. After the last `restart`, they add up
 from collections.abc import AsyncGenerator, Coroutine, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -25,7 +25,6 @@ from retriever.search import Stages
 from retriever.stages.hits import SearchResult, SentQuery
 from retriever.strategy import Strategy
 
-AnswerEvent: TypeAlias = StreamEvent
 # Why the sentences sent so far are withdrawn: a code for programs, and a message.
 AGAIN = ("again", "the model's answer was incomplete or invalid; the model writes it again")
 CHANGED = ("changed", "the final answer differs from the sentences sent so far")
@@ -100,7 +99,7 @@ async def stream_answer(
     *,
     model: LanguageModel | None = None,
     listener: Listener | None = None,
-) -> AsyncGenerator[AnswerEvent, None]:
+) -> AsyncGenerator[StreamEvent, None]:
     """Answer like `answer_question` and yield events as they occur; `done`, the record, is last.
 
     The others are step, question, keywords, queries, evidence, restart, sentence and check. Each search sends
@@ -124,7 +123,7 @@ async def stream_answer(
                 yield event
             sent = newest.as_sent_after(sent)
             if asked:
-                yield AnswerEvent("done", asked.as_record())
+                yield StreamEvent("done", asked.as_record())
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,36 +184,36 @@ def _next_state(known: _State, event: StepEvent) -> _State:
     return known if again is known.again else replace(known, again=again)
 
 
-def _new_events(sent: _State, known: _State, *, whole: bool = False) -> Iterator[AnswerEvent]:
+def _new_events(sent: _State, known: _State, *, whole: bool = False) -> Iterator[StreamEvent]:
     """Yield the events that lead from `sent` to `known`; `whole`: no sentence will follow."""
     if known.step not in {"", sent.step}:
-        yield AnswerEvent("step", {"name": known.step})
+        yield StreamEvent("step", {"name": known.step})
     if known.question not in {"", sent.question}:
-        yield AnswerEvent("question", {"question": known.question})
+        yield StreamEvent("question", {"question": known.question})
     if known.keywords is not None and (known.keywords, known.strategy) != (sent.keywords, sent.strategy):
         keywords = [keyword.as_record() for keyword in known.keywords]
         strategy = known.strategy and known.strategy.as_record()
-        yield AnswerEvent("keywords", {"keywords": keywords, "strategy": strategy})
+        yield StreamEvent("keywords", {"keywords": keywords, "strategy": strategy})
     if known.search and (sent.search is None or known.search.hits is not sent.search.hits):
         record = known.search.as_record()
-        yield AnswerEvent("queries", {"queries": record["queries"]})
+        yield StreamEvent("queries", {"queries": record["queries"]})
         fields = {name: record[name] for name in SEARCH_FIELDS_OF_EVIDENCE}
         hits, notes = evidence_records(known.search), [*known.search.notes, *known.notes]
-        yield AnswerEvent(
+        yield StreamEvent(
             "evidence", {"hits": hits, **fields, "notes": notes, "note_codes": note_codes(notes)}
         )
     before = sent.sentences
     if _contradicts(before, known.sentences) or (whole and len(before) > len(known.sentences)):
         reason, message = known.again
-        yield AnswerEvent("restart", {"reason": reason, "message": message})
+        yield StreamEvent("restart", {"reason": reason, "message": message})
         before = ()
     for place, sentence in enumerate(known.sentences):
         if place >= len(before):
-            yield AnswerEvent("sentence", {"index": place, **sentence.as_record()})
+            yield StreamEvent("sentence", {"index": place, **sentence.as_record()})
         elif before[place] != sentence:
             record = sentence.as_record()
             checked = {"check": sentence.check, "hints": record["hints"]}
-            yield AnswerEvent("check", {"index": place, **checked})
+            yield StreamEvent("check", {"index": place, **checked})
 
 
 def _contradicts(before: Sequence[Sentence], now: Sequence[Sentence]) -> bool:

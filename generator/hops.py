@@ -31,7 +31,7 @@ from retriever.search import open_search
 from retriever.stages.hits import Hit, SearchResult, summed_milliseconds
 
 MAX_EVIDENCE = 20  # papers of all steps; the model's context may shorten them further
-BUDGET = Budget(calls=30, tokens=120_000, seconds=180)  # six steps need 24 calls without retries
+BUDGET = Budget(calls=30, tokens=120_000, seconds=180)  # six steps need 23 calls without retries
 RANK_CONSTANT = 60  # of reciprocal ranks
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000)]

@@ -72,6 +72,7 @@ class ModelStep(Generic[R, T]):
         fault: returns a note on a fault of a valid reply, for which the model is asked once more.
         runs_after_timeout: whether the step runs if the server was too slow for an earlier one of its parent.
         on_text: receives the growing text of the reply, like the listener of the step.
+        shows_text: whether the listener of the step receives the growing text.
     """
 
     name: str
@@ -90,6 +91,7 @@ class ModelStep(Generic[R, T]):
     fault: Callable[[R], Note | None] = lambda _: None
     runs_after_timeout: bool = False
     on_text: OnText | None = None
+    shows_text: bool = True
 
     async def run(self, parent: Step, model: LanguageModel | None, budget: Allowance | None = None) -> T:
         """Return the model's value, or the fallback if the model fails, is missing, or the budget is spent.
@@ -109,7 +111,7 @@ class ModelStep(Generic[R, T]):
                     try:
                         if slow and not self.runs_after_timeout:
                             raise ModelTooSlow(str(slow), attempts=0)
-                        made = await self.call(model, step.on_text)
+                        made = await self.call(model, step.on_text if self.shows_text else None)
                     except ModelFailed as error:
                         _record_failure(step, error, self.fallback, cost)
                     else:
@@ -129,7 +131,9 @@ class ModelStep(Generic[R, T]):
             cost.calls = cost.tokens = 0
         else:
             cost.calls = reply.attempts
-            if reply.prompt_tokens is not None and reply.completion_tokens is not None:
+            if reply.prompt_tokens is None or reply.completion_tokens is None:
+                cost.tokens *= max(1, reply.attempts)
+            else:
                 cost.tokens = reply.prompt_tokens + reply.completion_tokens
 
     async def call(self, model: LanguageModel, on_text: OnText | None = None) -> FromModel[T]:
@@ -153,7 +157,7 @@ class ModelStep(Generic[R, T]):
                 name=self.name,
                 prompt_version=self.prompt.version or None,
                 limit=limit,
-                on_text=show,
+                on_text=show if on_text or self.on_text else None,
                 fault=self.fault,
             )
 
@@ -192,8 +196,7 @@ def _record_failure(step: Step, error: ModelFailed, fallback: str, cost: Cost) -
     cost.calls = error.attempts
     if isinstance(error, ModelAnswerInvalid):
         step.model_call["text"] = error.text
-    if not error.attempts or not isinstance(error, ModelAnswerInvalid | ModelTooSlow):
-        cost.tokens = 0
+    cost.tokens *= error.attempts if isinstance(error, ModelAnswerInvalid | ModelTooSlow) else 0
 
 
 def constant(value: T) -> Callable[[], Awaitable[T]]:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from base.notes import Note, with_codes
-from generator.answer_events import AnswerEvent
 from generator.answers.answer import CHECK_WORDS, EXTRACTIVE, HEADINGS, abstention, likelihood_line, quoted
+from generator.tracing import StreamEvent
 from indexer.corpora.papers import Language, language_of_question
 from retriever.reference import reference_line
 
@@ -105,7 +105,7 @@ class CitedText:
         self.references: dict[str, Reference] = {}
         self.citations: list[Citation] = []
 
-    def take(self, event: AnswerEvent) -> str:
+    def take(self, event: StreamEvent) -> str:
         """Return the text of an event."""
         data = event.data
         if event.kind == "evidence":

@@ -11,11 +11,11 @@ from typing_extensions import TypedDict
 
 from base.errors import InvalidCall
 from base.records import IF_ANY, Recordable
-from generator.answer_events import AnswerEvent, stream_answer
+from generator.answer_events import stream_answer
 from generator.calls import AskCall
 from generator.request import Turn
 from generator.strategist import with_strategy
-from generator.tracing import Listener, Step
+from generator.tracing import Listener, Step, StreamEvent
 from indexer.versions.manifest import Manifest
 from retriever.calls import IndexSearch
 from retriever.index import OpenIndex, SearchIndex
@@ -113,7 +113,7 @@ async def answer_events(
     call: AskCall,
     turns: tuple[Turn, ...] = (),
     listener: Listener | None = None,
-) -> AsyncGenerator[AnswerEvent | None, None]:
+) -> AsyncGenerator[StreamEvent | None, None]:
     """Yield None when a question is admitted, then the events of its answer; `done` names the target.
 
     `turns` are the earlier ones of a conversation. Closing the generator ends the work.

@@ -146,6 +146,7 @@ def check_step(
         inputs={"sentences": len(claims)},
         output=lambda verdicts: verdicts and verdicts.as_record(),
         passages=passages,
+        shows_text=False,
     )
 
 

@@ -43,7 +43,10 @@ class FindOptions(Call):
         int,
         Flag(section=Section.FINDING),
         Field(
-            ge=0, le=10, description="Rounds of further queries, made from the relevant papers.", examples=[1]
+            ge=0,
+            le=10,
+            description="Rounds of further queries, made by a model from the relevant papers.",
+            examples=[1],
         ),
     ] = 1
     layers: Annotated[
@@ -170,10 +173,14 @@ class FindCall(FindOptions, Filtered):
         Field(description=f"SPAR's method alone: without {', '.join(ADDITIONS)}.", examples=[False]),
     ] = False
     max_calls: Annotated[
-        Most, Flag(section=Section.BUDGETS), Field(description="Maximum number of model calls.")
+        Most,
+        Flag(section=Section.BUDGETS),
+        Field(description="No further model call begins after this many requests (retries included)."),
     ] = None
     max_tokens: Annotated[
-        Most, Flag(section=Section.BUDGETS), Field(description="Maximum number of tokens of these calls.")
+        Most,
+        Flag(section=Section.BUDGETS),
+        Field(description="No further model call begins if it may exceed this many tokens in total."),
     ] = None
     max_seconds: Annotated[
         float | None,

@@ -6,16 +6,16 @@ when it is loaded.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, WrapValidator
 
 from base.calls import reason
-from base.errors import InvalidCall
+from base.errors import InvalidCall, RemediableError
 from base.files.output_files import write_output
 from base.files.regular_files import read_regular
 from base.notes import SavedNote
@@ -35,6 +35,7 @@ Year = Annotated[int, Field(ge=FIRST_YEAR, le=LAST_YEAR)]
 
 MOST_BYTES = 256_000_000  # of a saved state
 MOST_ROUNDS, MOST_QUERIES = 1_000, 1_000
+MOST_SPENT = 10**24  # limit of each amount; JSON numbers may have any number of digits
 TITLE_CHARACTERS, ABSTRACT_CHARACTERS = 1_000, 4_000  # limits of a paper in a prompt
 BODY_CHARACTERS = 2_000  # of the full text, for records without an abstract
 QueryKind = Literal["question", "expanded", "method", "application", "limitation"]
@@ -167,6 +168,23 @@ def _without_body(paper: Paper) -> Paper:
     return paper.model_copy(update={"body": "", "abstract": text})
 
 
+def _counted(spent: Spent) -> Spent:
+    if not all(0 <= value <= MOST_SPENT for value in asdict(spent).values()):
+        raise ValueError("an amount spent is out of range")
+    return spent
+
+
+def _usable(request: object, read: Callable[[object], FindRequest]) -> FindRequest:
+    try:
+        return read(request)
+    except RemediableError as error:
+        raise ValueError(str(error)) from None
+
+
+SavedSpent = Annotated[Spent, AfterValidator(_counted)]
+SavedRequest = Annotated[FindRequest, WrapValidator(_usable)]
+
+
 @dataclass(frozen=True, slots=True)
 class FindingState:
     """The complete state; `papers` by id, in the order in which they were found."""
@@ -180,10 +198,10 @@ class FindingState:
     round: Round = 0
     # Prompt versions of this search and of the searches that it resumes: {"evolver.en": (2,)}.
     prompts: Mapping[str, tuple[PromptVersion, ...]] = field(default_factory=dict, compare=False)
-    spent: Spent = field(default_factory=Spent)
+    spent: SavedSpent = field(default_factory=Spent)
     expected_f: Score = 1.0  # of the best list by likely scores; 1 without any
     # Request of the last search, without its budget; not part of the result.
-    request: FindRequest | None = field(default=None, compare=False)
+    request: SavedRequest | None = field(default=None, compare=False)
 
     @property
     def asked(self) -> str:

@@ -261,7 +261,11 @@ class LanguageModel(Client):
             return Context(self.settings.context_tokens, "setting")
 
         def length(said: Any) -> Any:
-            models = [each for each in said["data"] if each.get("id") == self.settings.model]
+            models = [
+                each
+                for each in said["data"]
+                if isinstance(each, dict) and each.get("id") == self.settings.model
+            ]
             return next(filter(is_count, (each.get("max_model_len") for each in models)), None)
 
         url = f"{self.settings.base_url}/models"

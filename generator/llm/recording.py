@@ -7,6 +7,7 @@ import asyncio
 import hashlib
 import json
 import sqlite3
+import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -126,6 +127,7 @@ class Recording:
         self._mode, self._path = settings.mode, settings.file
         self._address = base_url.removesuffix("/v1")
         self._recorded: set[str] = set()  # keys of calls recorded by this process
+        self._file = threading.Lock()
         # One lock per running call; it is dropped when no task uses it.
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         if self._mode == "replay" and not self._path.is_file():
@@ -154,7 +156,7 @@ class Recording:
         """
         lock = self._locks.setdefault(call.key, asyncio.Lock())
         async with lock:  # identical concurrent calls are sent once
-            kept = self._kept(call)
+            kept = await asyncio.to_thread(self._kept, call)
             if isinstance(kept, _Failure):
                 raise kept.as_error(self._address)
             if kept is not None:
@@ -163,11 +165,11 @@ class Recording:
                 answer = await ask()
             except ModelFailed as error:
                 if self._mode == "record":
-                    self._keep(call, _Failure.of(error, self._address))
+                    await asyncio.to_thread(self._keep, call, _Failure.of(error, self._address))
                 raise
             if self._mode == "use" and not is_usable(answer):
                 return answer
-            return cast("OneOutcome", self._keep(call, answer))
+            return cast("OneOutcome", await asyncio.to_thread(self._keep, call, answer))
 
     def _keep(self, call: Call, outcome: Outcome | _Failure) -> Outcome | _Failure:
         """Store an outcome in place of an earlier one; mode `use` only replaces failures.
@@ -203,13 +205,15 @@ class Recording:
 
     def close(self) -> None:
         """Close the file."""
-        self._rows.close()
+        with self._file:
+            self._rows.close()
 
     @contextmanager
     def _using_the_file(self) -> Iterator[None]:
-        """Convert errors to CacheUnusable with the next step."""
+        """Lock the file for one thread, and convert errors to CacheUnusable with the next step."""
         try:
-            yield
+            with self._file:
+                yield
         except (sqlite3.Error, OSError) as error:
             passing = isinstance(error, sqlite3.OperationalError | OSError)  # locked, full, no permission
             raise CacheUnusable(
@@ -220,7 +224,7 @@ class Recording:
 
 def _opened(path: Path) -> sqlite3.Connection:
     """Open the file; an empty one gets the table, and one of another program is refused."""
-    rows = sqlite3.connect(path, timeout=WAIT_S, isolation_level=None)
+    rows = sqlite3.connect(path, timeout=WAIT_S, isolation_level=None, check_same_thread=False)
     try:
         rows.execute("PRAGMA synchronous = FULL")
         if not rows.execute("PRAGMA schema_version").fetchone()[0]:

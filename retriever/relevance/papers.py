@@ -42,11 +42,6 @@ class AskedWord:
     others: tuple[Keyword, ...] = ()
     weight: float = 1.0  # COMMON_WEIGHT if any paper may contain it: study, effect, since
 
-    @property
-    def forms(self) -> tuple[tuple[str, ...], ...]:
-        """The tokens of the word, and of each of its counterparts."""
-        return (self.keyword.tokens, *(other.tokens for other in self.others))
-
 
 def asked_words(text: str, analyzer: Analyzer, glossary: Glossary) -> tuple[AskedWord, ...]:
     """Return at most `MAX_WORDS` words of a text, in its order.
@@ -74,11 +69,6 @@ def _counterparts(word: Keyword, found: list[Translation]) -> Iterator[Keyword]:
     whole = [each for each in found if each.source.issuperset(word.tokens)]
     for each in whole or (each for each in found if not each.source.isdisjoint(word.tokens)):
         yield from each.words
-
-
-def subject_of(words: tuple[AskedWord, ...]) -> tuple[AskedWord, ...]:
-    """Return the words about the subject; all words if there are none."""
-    return tuple(word for word in words if word.weight > COMMON_WEIGHT) or words
 
 
 def words_query(words: tuple[AskedWord, ...]) -> Or:

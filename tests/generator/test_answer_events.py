@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import settings as settings_of_hypothesis
 from hypothesis import strategies as st
 
-from generator.answer_events import AnswerEvent, stream_answer
+from generator.answer_events import stream_answer
 from generator.pipeline import AskRequest
+from generator.tracing import StreamEvent
 from generator.ways import make_request
 from indexer.settings import CheckSettings, IndexerSettings
 from retriever.index import open_index
@@ -229,7 +230,7 @@ def test_a_slow_reader_is_told_the_newest_and_nothing_is_kept_for_it(sample):
     dies = streams_out(*events(other)[:-9], *[piece(" ")] * 2_000, end=False)
 
     async def ask(given):
-        arrived: list[AnswerEvent] = []
+        arrived: list[StreamEvent] = []
         async with aclosing(stream_answer(sample, make_request(given, KOREAN), given)) as arriving:
             async for event in arriving:
                 if not arrived:  # the model dies and answers meanwhile

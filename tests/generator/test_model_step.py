@@ -13,7 +13,7 @@ from generator.llm import LanguageModel
 from generator.model_step import ModelStep, UnusableReply, constant
 from generator.prompts import Prompt
 from generator.tracing import Step
-from tests.generator.language_model import Scripted, says, settings
+from tests.generator.language_model import Scripted, completion, says, settings
 
 PROMPT = Prompt("draft", "en", 3, "Name the river.\n$question")
 
@@ -90,7 +90,26 @@ def test_after_a_server_that_was_too_slow_no_request_is_sent():
     assert [step.model_call for step in steps] == [{"attempts": 1}, {"attempts": 0}]
 
 
+@pytest.mark.parametrize("shows_text", [True, False])
+def test_a_listener_receives_the_growing_text_if_it_is_shown(shows_text):
+    texts, script = [], Scripted([says({"name": "Nakdong"})])
+    root = Step("ask", listener=lambda event: texts.append(event.growth))
+
+    async def run_step():
+        async with LanguageModel(settings(), transport=script.transport) as model:
+            return await drafting(shows_text=shows_text).run(root, model)
+
+    assert asyncio.run(run_step()) == "Nakdong"
+    assert any(texts) == shows_text
+
+
 # Budgets
+
+RESERVED = len(PROMPT.render(question="Which river?")) // 2 + settings().max_tokens
+
+
+def without_usage(content):
+    return httpx.Response(200, json={**completion(content), "usage": None})
 
 
 @pytest.mark.parametrize(
@@ -116,6 +135,8 @@ def test_a_budget_that_is_spent_sends_no_request_and_is_noted(budget, before):
         ([says({"name": "Nakdong"})], 1, 120),
         ([says("no JSON"), says({"name": "Nakdong"})], 2, 240),
         ([httpx.Response(503)], 1, 0),
+        ([says("no JSON")] * 2, 2, 2 * RESERVED),
+        ([without_usage("no JSON"), without_usage({"name": "Nakdong"})], 2, 2 * RESERVED),
     ],
 )
 def test_the_reservation_is_corrected_by_the_actual_cost(answers, calls, tokens):

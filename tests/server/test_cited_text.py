@@ -2,7 +2,7 @@
 
 import pytest
 
-from generator.answer_events import AnswerEvent
+from generator.tracing import StreamEvent
 from server.cited_text import CitedText, harmless
 
 HITS = [
@@ -70,10 +70,10 @@ def test_a_text_that_is_not_streamed_has_the_final_sentences_only():
     final = {"notes": [], "note_codes": [], "unknown_words": [], "question": "Does it help?"}
     written = answer(sentence("It costs.", "P2#1", check="unsupported"))
     events = [
-        AnswerEvent("evidence", {"hits": HITS, "likelihood": None}),
-        AnswerEvent("sentence", sentence("It helps.", "P1#1")),
-        AnswerEvent("restart", {"reason": "again", "message": "the model broke off"}),
-        AnswerEvent("done", {"answer": written, **final}),
+        StreamEvent("evidence", {"hits": HITS, "likelihood": None}),
+        StreamEvent("sentence", sentence("It helps.", "P1#1")),
+        StreamEvent("restart", {"reason": "again", "message": "the model broke off"}),
+        StreamEvent("done", {"answer": written, **final}),
     ]
     whole = "".join(map(text.take, events))
     assert whole.startswith("It costs. [1] (unsupported)\n\n**References**")

@@ -113,13 +113,12 @@ async def judge(state: FindingState, resources: FindResources, step: Step) -> Fi
         by_model: dict[str, Judgement] = {}
         if model:  # scores of a model and of rules do not share a list
             others = {paper_id: known for paper_id, known in ruled.items() if paper_id not in fresh}
-            by_model, failed = await _by_model(state, {**fresh, **others}, resources, judging)
-            if others.keys() - by_model.keys():
-                by_model, unjudged = {}, fresh if by_model else failed
+            by_model, unjudged = await _by_model(state, fresh, resources, judging)
+            if by_model and others:
+                by_model, _ = await _by_model(state, others, resources, judging, by_model)
+                by_model, unjudged = ({}, fresh) if others.keys() - by_model.keys() else (by_model, {})
             elif by_model or len(ruled) < len(judged):
                 unjudged = {}
-            else:
-                unjudged = failed
         by_rules = await _by_relevance(state, [*unjudged.items()], resources, judging)
         made = by_model | by_rules
         allowance.settle(papers=len(made.keys() - ruled.keys()))
@@ -135,14 +134,19 @@ async def judge(state: FindingState, resources: FindResources, step: Step) -> Fi
 
 
 async def _by_model(
-    state: FindingState, waiting: Mapping[str, KnownPaper], resources: FindResources, step: Step
+    state: FindingState,
+    waiting: Mapping[str, KnownPaper],
+    resources: FindResources,
+    step: Step,
+    before: Mapping[str, Judgement] | None = None,
 ) -> tuple[dict[str, Judgement], dict[str, KnownPaper]]:
-    """Return the model's judgements and the papers on which it failed; each judgement is published.
+    """Return the judgements `before` with the model's, and the papers on which it failed.
 
-    Papers beyond the budget stay unjudged.
+    Each judgement is published. Papers beyond the budget stay unjudged; a limit of calls or tokens is checked
+    before each batch of `IN_FLIGHT` papers, so that a replay judges the papers of its recording.
     """
     request, allowance = resources.request, resources.allowance
-    made: dict[str, Judgement] = {}
+    made = dict(before or {})
     failed: dict[str, KnownPaper] = {}
     places = asyncio.Semaphore(IN_FLIGHT)
     schema = BriefJudgement if request.judge == "brief" else ComplexJudgement
@@ -176,8 +180,12 @@ async def _by_model(
             spent = replace(allowance.spent, papers=allowance.spent.papers + new)
             step.publish(replace(_with_judgements(state, made), spent=spent))
 
-    await all_of(judge_one(paper_id, known) for paper_id, known in waiting.items())
-    return {paper_id: made[paper_id] for paper_id in waiting if paper_id in made}, failed
+    items = [*waiting.items()]
+    is_limited = (allowance.budget.calls, allowance.budget.tokens) != (None, None)
+    size = IN_FLIGHT if is_limited else max(IN_FLIGHT, len(items))
+    for start in range(0, len(items), size):
+        await all_of(judge_one(paper_id, known) for paper_id, known in items[start : start + size])
+    return {each: made[each] for each in (*(before or ()), *waiting) if each in made}, failed
 
 
 # Without a language model

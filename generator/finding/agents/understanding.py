@@ -56,7 +56,7 @@ async def understand(resources: FindResources, step: Step) -> Understanding:
         },
         ModelUnderstanding,
         read=lambda reply: _by_model(reply.value, explicit, resources),
-        fallback="understood by rules",
+        fallback="the years of the question",
         otherwise=constant(explicit),
         inputs={"question": request.question},
     )

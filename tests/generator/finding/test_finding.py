@@ -99,7 +99,7 @@ def test_papers_on_which_a_model_fails_are_not_judged_by_rules(sample_home):
 
 @pytest.mark.parametrize(("answers", "judge"), [(1_000, "tiny-writer"), (3, "words"), (0, "words")])
 def test_papers_judged_by_rules_are_judged_again_by_a_model_all_or_none(sample_home, answers, judge):
-    """A model that stops answering costs no paper its judgement."""
+    """A model that stops answering costs no paper its judgement; one that never does is asked for the new."""
     request = FindRequest(ENGLISH, papers=100)
     state = find(sample_home, request).state
     waiting = list(state.papers)[:2]
@@ -108,7 +108,10 @@ def test_papers_judged_by_rules_are_judged_again_by_a_model_all_or_none(sample_h
     model = FindingModel(
         {"judgement": lambda prompt: "garbage" if next(left, None) is None else judgement(prompt)}
     )
-    assert by(find(sample_home, request, model=model, state=state).state) == {judge}
+    found = find(sample_home, request, model=model, state=state)
+    assert by(found.state) == {judge}
+    asked = {value_of("title", prompt) for prompt in model.prompts if "<title>" in prompt}
+    assert asked == {state.papers[each].title for each in (state.papers if answers else waiting)}
 
 
 @pytest.mark.parametrize(
@@ -167,6 +170,20 @@ def test_a_file_that_is_no_state_is_refused_in_one_line(sample_home, tmp_path, c
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert "state.json" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "part",
+    ['"request": {"question": ""}', '"request": {"question": "x", "papers": 0}', '"spent": {"tokens": -1}']
+    + [f'"spent": {{"seconds": {amount}}}' for amount in ("1e400", "1e30")],
+)
+def test_a_state_with_an_invalid_request_or_amount_is_refused_with_its_file(tmp_path, part):
+    path = tmp_path / "state.json"
+    path.write_text(f'{{"question": "x", "version": 1, {part}}}')
+    with pytest.raises(InvalidCall, match=r"state\.json is not a saved search"):
+        FindingState.load(path)
+    with pytest.raises(ValueError, match="FindingState"):  # as the server reads it
+        FindingState.of_json(path.read_bytes())
 
 
 def test_a_state_of_another_question_is_refused(sample_home):

@@ -75,7 +75,14 @@ def test_what_is_shown_of_a_large_tree_is_bounded_and_steers_no_terminal(traces,
     assert "… 1,082 more lines" in lines
 
 
-@pytest.mark.parametrize("budget", [(), ("--max-calls", 20, "--without", "query-writing")])
+@pytest.mark.parametrize(
+    "budget",
+    [
+        (),
+        ("--max-calls", 20, "--without", "query-writing"),
+        ("--max-tokens", 20_000, "--without", "query-writing"),
+    ],
+)
 def test_a_recorded_search_is_replayed_without_the_model(sample_home, tmp_path, budget):
     cache = {"cache__file": tmp_path / "calls.sqlite"}
     one, two = tmp_path / "one.json", tmp_path / "two.json"
@@ -85,5 +92,6 @@ def test_a_recorded_search_is_replayed_without_the_model(sample_home, tmp_path, 
     assert model.calls["judgement"] > 0
     again = searched(sample_home, two, *budget, **NOWHERE, **cache, cache__mode="replay")
     assert again["papers"] == first["papers"]
+    assert {**again["spent"], "seconds": 0} == {**first["spent"], "seconds": 0}
     assert again["complete"] == first["complete"] == (not budget)
     assert timeless(Trace.load(one).record) == timeless(Trace.load(two).record)

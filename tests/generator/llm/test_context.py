@@ -28,7 +28,8 @@ TEMPLATE = 256  # tokens that a chat template adds
 
 
 def models(max_model_len):
-    listed = [{"id": "another", "max_model_len": 7}, {"id": "tiny-writer", "max_model_len": max_model_len}]
+    listed = ["broken", {"id": "another", "max_model_len": 7}]
+    listed += [{"id": "tiny-writer", "max_model_len": max_model_len}]
     return lambda request: httpx.Response(200, json={"object": "list", "data": listed})
 
 
