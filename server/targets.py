@@ -116,7 +116,7 @@ async def answer_events(
 ) -> AsyncGenerator[AnswerEvent | None, None]:
     """Yield None when a question is admitted, then the events of its answer; `done` names the target.
 
-    `turns` are the earlier ones of a conversation, in place of the call's earlier questions. Closing the generator ends the work.
+    `turns` of a conversation replace the earlier questions of the call. Closing the generator ends the work.
 
     Raises:
         ServerError: the call is not admitted, or the server stops.

@@ -1,12 +1,10 @@
 """What is kept of calls: the audit log, metrics, log lines; and what is kept nowhere."""
 
 import json
-import os
 import re
 
 import pytest
 
-from server.monitoring.audit import AuditLog
 from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.needs import mostly_nightly
 from tests.server.running import serving, wait_for
@@ -58,40 +56,6 @@ def test_the_audit_log_says_who_asked_what_where_and_when(home, tmp_path):
     assert SECRET not in text
     assert key not in text
     assert "forged}" not in text.replace('{\\"key\\": \\"forged\\"}', "")
-
-
-def test_a_rotated_audit_log_is_opened_anew(tmp_path):
-    path = tmp_path / "audit.jsonl"
-    log = AuditLog(path)
-    log.write({"n": 1})
-    path.rename(tmp_path / "audit.1")
-    log.write({"n": 2})
-    path.unlink()
-    log.write({"n": 3})
-
-    assert lines_of(tmp_path / "audit.1") == [{"n": 1}]
-    assert lines_of(path) == [{"n": 3}]
-    assert path.stat().st_mode & 0o077 == 0
-
-
-def test_lines_that_cannot_be_written_are_counted(tmp_path, monkeypatch):
-    lost = []
-    log = AuditLog(tmp_path / "audit")
-    log.count_lost = lambda: lost.append(1)
-    monkeypatch.setattr("server.monitoring.audit.os.write", lambda *_: 0)  # as on a full disk
-    log.write({"n": 1})
-    monkeypatch.undo()
-
-    assert lost == [1]
-
-
-@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
-def test_an_audit_log_that_cannot_be_written_is_told_at_the_start(tmp_path, make):
-    make(tmp_path / "audit")
-    done = shrag("serve", "--port", "0", home=tmp_path, server__audit_file=tmp_path / "audit")
-
-    assert done.returncode == 1
-    assert "audit" in done.stderr
 
 
 @pytest.mark.parametrize("workers", mostly_nightly([1, 2], by_day={2}))

@@ -23,8 +23,6 @@ from tests.server.running import START_S, post_and_leave, serving_with_model
 
 pytestmark = pytest.mark.slow  # starts processes of the server
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 

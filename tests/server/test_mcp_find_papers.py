@@ -11,8 +11,6 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, shrag
 from tests.server.test_mcp import called, called_over_stdio, over_stdio, run
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 
 def found(answer):
     """Return what a call of the tool has given."""

@@ -3,11 +3,10 @@
 from unicodedata import normalize
 from urllib.parse import quote
 
-import httpx
 import pytest
 
 from tests.indexer.made_corpora import build, write_jsonl
-from tests.server.running import serving
+from tests.server.running import UNLIMITED, application
 
 ODD_IDS = [
     "10.1000/xyz#1",
@@ -51,13 +50,7 @@ def odd(tmp_path_factory):
         for number, doc_id in enumerate(ODD_IDS)
     ]
     build(home, write_jsonl(home.parent / "odd.jsonl", records), name="논문.모음")
-    build(home, write_jsonl(home.parent / "two.jsonl", records[:2]), name="other")
-    with (
-        serving(
-            home, home.parent / "log", server__searches_per_minute=0, server__reads_per_minute=0
-        ) as server,
-        httpx.Client(base_url=server.url, timeout=60) as client,
-    ):
+    with application(home, **UNLIMITED) as client:
         yield client
 
 

@@ -91,18 +91,6 @@ def test_behind_https_the_cookie_is_the_hosts_own_and_browsers_stay_there(home):
         assert server.get("/api/v1/indexes", headers=own | {"Cookie": plain}).status_code == 401
 
 
-def test_a_caller_from_this_machine_is_a_reader(sample_home):
-    """Its requests may come from a proxy that speaks HTTP/1.1 and adds no header, such as nginx 1.29.7."""
-    with application(
-        sample_home, address="127.0.0.1", local_operator=False, searches_per_minute=1, search_burst=1
-    ) as server:
-        assert server.get("/api/v1/session").json()["role"] == "reader"
-        assert server.get("/metrics").status_code == 401
-        assert server.post("/api/v1/keys", json={}).status_code == 401
-        searched = [server.post("/api/v1/search", json={"question": ENGLISH}) for _ in range(2)]
-        assert [answer.status_code for answer in searched] == [200, 429]
-
-
 @pytest.mark.parametrize(
     "elsewhere", [{"proxies": "127.0.0.1"}, {"public_url": "https://search.example.org"}, {"host": "0.0.0.0"}]
 )

@@ -316,13 +316,3 @@ def test_a_dialog_keeps_the_focus_until_escape_gives_it_back(reader, button):
         )
     page.keyboard.press("Escape")
     expect(page.locator(button)).to_be_focused()
-
-
-@pytest.mark.parametrize("zoom", [2, 4])
-def test_text_twice_and_four_times_as_large_loses_nothing(reader, zoom):
-    page = reader.open(
-        address(ENGLISH), viewport={"width": 1280 // zoom, "height": 1024 // zoom}, device_scale_factor=zoom
-    )
-    settled(page)
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    expect(hits(page).first.locator("h3")).to_be_visible()

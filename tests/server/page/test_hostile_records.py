@@ -5,11 +5,9 @@ import json
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.generator.sample_index import shrag
-from tests.indexer.made_corpora import write_jsonl
-from tests.server.page.browser import NO_LIMITS, Reader
+from tests.indexer.made_corpora import build, write_jsonl
 from tests.server.page.walking import address, answered, hits, in_both_languages, settled
-from tests.server.running import serving
+from tests.server.running import NO_LIMITS, serving
 
 SCRIPT = "<script>window.ran = 1</script>"
 IMAGE = '"><img src=x onerror="window.ran = 1">'
@@ -41,24 +39,17 @@ def hostile(number: int) -> dict[str, object]:
     }
 
 
-PATH_LIKE = hostile(0) | {"id": "a/../b/%2e?c#d", "title": "crevasse", "abstract": "A crevasse is deep."}
-
-
 @pytest.fixture(scope="module")
 def hostile_server(tmp_path_factory):
     home = tmp_path_factory.mktemp("hostile")
-    file = write_jsonl(home / "papers.jsonl", [*map(hostile, range(6)), PATH_LIKE])
-    done = shrag("index", str(file), "--name", "hostile", home=home)
-    assert done.returncode == 0, done.stderr
+    build(home, write_jsonl(home / "papers.jsonl", map(hostile, range(6))), name="hostile")
     with serving(home, home / "log", **NO_LIMITS) as server:
         yield server
 
 
 @pytest.fixture
-def hostile_reader(browser, hostile_server):
-    reader = Reader(browser, hostile_server.url)
-    yield reader
-    reader.close()
+def hostile_reader(reading, hostile_server):
+    return reading(hostile_server)
 
 
 def nothing_ran(page: Page) -> bool:

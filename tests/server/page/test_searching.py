@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.generator.sample_index import ENGLISH, KOREAN
 from tests.server.page.browser import PHONE
@@ -47,6 +47,11 @@ def test_before_anything_is_asked_the_index_gives_three_examples(reader, languag
     expect(hits(page).first).to_be_visible()
 
 
+def first_is(page: Page, document: str) -> None:
+    """Wait until a paper is the first one."""
+    expect(hits(page).first).to_have_attribute("data-doc", document)
+
+
 def test_the_address_opens_the_same_again_for_others_and_on_the_way_back(reader):
     page = reader.open()
     page.locator("#options-toggle").click()
@@ -61,22 +66,12 @@ def test_the_address_opens_the_same_again_for_others_and_on_the_way_back(reader)
     page.locator("#question").fill(KOREAN)
     page.locator("#question").press("Enter")
     expect(page.locator("#question")).to_have_value(KOREAN)
-    expect(page).not_to_have_url(first)
-    page.wait_for_function(
-        "first => document.querySelector('#hits > li')?.dataset.doc !== first", arg=shown[0]
-    )
+    expect(hits(page).first).not_to_have_attribute("data-doc", shown[0])
     second, others = page.url, documents(page)
-    page.go_back()
-    expect(page.locator("#question")).to_have_value(ENGLISH)
-    page.wait_for_function(
-        "first => document.querySelector('#hits > li')?.dataset.doc === first", arg=shown[0]
-    )
-    assert (page.url, documents(page)) == (first, shown)
-    page.go_forward()
-    page.wait_for_function(
-        "first => document.querySelector('#hits > li')?.dataset.doc === first", arg=others[0]
-    )
-    assert (page.url, documents(page)) == (second, others)
+    for move, url, ids in ((page.go_back, first, shown), (page.go_forward, second, others)):
+        move()
+        first_is(page, ids[0])
+        assert (page.url, documents(page)) == (url, ids)
     page.reload()
     settled(page)
     assert documents(page) == others
@@ -146,8 +141,6 @@ def test_an_expression_finds_papers_and_an_error_stands_under_its_word(reader, l
         "field => field.value.slice(field.selectionStart, field.selectionEnd)"
     )
     assert selected == "(battery"
-    said = {"ko": "닫는 괄호가 없습니다", "en": "this bracket is never closed"}[language]
-    expect(page.locator("#expression-error")).to_contain_text(said)
 
     page.locator("#question").fill("battery AND NOT sodium")
     expect(page.locator("#expression-error")).to_be_empty()
@@ -200,8 +193,8 @@ def test_the_boolean_form_writes_an_expression(reader, language):
     expect(page.locator("#question")).to_have_value('NOT author:"Lena Hofstad"')
 
 
-@pytest.mark.parametrize("width", [320, 390, 768, 1024, 1280, 2560])
-def test_no_width_scrolls_sideways(reader, width):
+@pytest.mark.parametrize("width", [320, 390, 640, 768, 1024, 1280, 2560])
+def test_no_width_and_so_no_size_of_text_scrolls_sideways(reader, width):
     page = reader.open(address(KOREAN, ask=1), viewport={"width": width, "height": 800})
     settled(page)
     for view in ("results", "answer"):

@@ -5,7 +5,6 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import docx
-from defusedxml import ElementTree
 from playwright.sync_api import Page, expect
 
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME
@@ -84,40 +83,6 @@ def test_a_reference_is_copied_in_the_chosen_style(reader, unlimited, language):
         )
 
 
-def first_paper(page: Page) -> None:
-    page.locator("#hits h3 a").first.click()
-    page.wait_for_url(re.compile("/papers/"))
-
-
-@in_both_languages
-def test_a_paper_has_a_page_with_tags_coins_and_unapi(reader, unlimited, language):
-    page = reader.open(address(QUESTIONS[language]), language=language)
-    settled(page)
-    title = page.locator("#hits h3").first.inner_text()
-    first_paper(page)
-    expect(page.locator("h1")).to_have_text(title)
-    expect(page.locator("html")).to_have_attribute("lang", language)
-
-    def tags(name: str) -> list[str]:
-        found = page.locator(f'meta[name="{name}"]')
-        return list(found.evaluate_all("tags => tags.map((tag) => tag.content)"))
-
-    assert tags("citation_title") == [title]
-    assert tags("citation_author")
-    assert re.fullmatch(r"\d{4}", tags("citation_publication_date")[0])
-    (context,) = page.locator(".Z3988").all()
-    assert parse_qs(context.get_attribute("title"))["rft.atitle"] == [title]
-
-    unapi = page.locator('link[rel="unapi-server"]').get_attribute("href")
-    identifier = page.locator("abbr.unapi-id").get_attribute("title")
-    listed = unlimited.get(unapi, params={"id": identifier})
-    assert listed.status_code == 300
-    formats = [each.get("name") for each in ElementTree.fromstring(listed.text)]
-    assert {"ris", "bibtex", "csl-json", "csv", "jsonl"} <= set(formats)
-    given = unlimited.get(unapi, params={"id": identifier, "format": "ris"})
-    assert titles(given.text) == [title]
-
-
 @in_both_languages
 def test_a_search_record_is_saved_to_read_and_runs_again(reader, language, tmp_path):
     given = address(
@@ -185,9 +150,7 @@ def test_the_history_is_opened_saved_and_cleared(reader, language):
     first = documents(page)
     page.locator("#question").fill(KOREAN)
     page.locator("#question").press("Enter")
-    page.wait_for_function(
-        "first => document.querySelector('#hits > li')?.dataset.doc !== first", arg=first[0]
-    )
+    expect(hits(page).first).not_to_have_attribute("data-doc", first[0])
     settled(page)
     page.locator("#open-history").click()
     dialog = page.get_by_role("dialog")
@@ -196,9 +159,7 @@ def test_the_history_is_opened_saved_and_cleared(reader, language):
     assert [each["question"] for each in kept["history"]] == [KOREAN, ENGLISH]
     dialog.get_by_role("link").last.click()
     expect(page.locator("#question")).to_have_value(ENGLISH)
-    page.wait_for_function(
-        "first => document.querySelector('#hits > li')?.dataset.doc === first", arg=first[0]
-    )
+    expect(hits(page).first).to_have_attribute("data-doc", first[0])
     page.locator("#open-history").click()
     dialog.get_by_role("button").last.click()
     expect(dialog.get_by_role("link")).to_have_count(0)

@@ -16,8 +16,6 @@ from tests.server.loading import Load, publish_edition
 from tests.server.processes.test_stopping import ENDLESS, STREAMED, with_model
 from tests.server.running import START_S, children_of, serving, wait_for, workers_of
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 pytestmark = pytest.mark.slow  # starts processes of the server
 
 OTHER = "quokkas"

@@ -66,17 +66,6 @@ def test_a_stream_is_numbered_ended_once_and_says_what_the_plain_answer_says(unl
     assert [hit["passage_id"] for hit in evidence] == [hit["passage_id"] for hit in plain["evidence"]]
 
 
-def test_what_goes_wrong_in_a_stream_is_its_last_event(unlimited):
-    call = {"question": "(a OR", "method": "boolean"}
-    answer = unlimited.post("/api/v1/ask", json=call, headers=STREAM)
-    plain = unlimited.post("/api/v1/ask", json=call)
-    assert answer.status_code == httpx.codes.OK  # the expression is read when the search begins
-    *_, last = events_of(answer.text.splitlines())
-    assert last.name == "error"
-    assert last.data == plain.json()
-    assert plain.json()["code"] == "bad-expression"
-
-
 def test_thirty_at_once_get_the_answers_that_they_get_alone(unlimited):
     questions = [KOREAN, ENGLISH, UNANSWERABLE_ENGLISH]
     alone = {
@@ -94,14 +83,6 @@ def test_thirty_at_once_get_the_answers_that_they_get_alone(unlimited):
 IN_AN_HOUR = streams_out(*events({"title": "x" * 30_000}), pause_s=0.3)
 
 
-@pytest.fixture
-def with_model(sample_home, tmp_path):
-    """Serve the sample with a model that writes keywords, and an answer that ends in an hour."""
-    words = {"ko": ["배터리", "열폭주", "전지"], "en": ["battery", "runaway", "cell"]}
-    with serving_with_model(sample_home, tmp_path, streams_out(*events(words)), IN_AN_HOUR) as served:
-        yield served
-
-
 @pytest.mark.slow
 def test_an_answer_that_takes_too_long_ends_with_an_error(sample_home, tmp_path):
     with serving_with_model(sample_home, tmp_path, IN_AN_HOUR, server__ask_s=3) as (server, model):
@@ -111,16 +92,3 @@ def test_an_answer_that_takes_too_long_ends_with_an_error(sample_home, tmp_path)
         assert model.closed.wait(WAIT_S)
         plain = server.post("/api/v1/ask", json={"question": ENGLISH})
         assert plain.json() == found[-1].data
-
-
-def test_when_the_reader_of_a_stream_leaves_the_models_work_ends_too(with_model):
-    server, model = with_model
-    with httpx.stream(
-        "POST", f"{server.url}/api/v1/ask", json={"question": ENGLISH}, headers=STREAM, timeout=WAIT_S
-    ) as answer:
-        arriving = events_of(answer.iter_lines())  # kept: who drops it closes the connection
-        keywords = next(event for event in arriving if event.name == "keywords")
-        assert keywords.data["strategy"]["origin"] == "model"
-        assert model.second.wait(WAIT_S)
-        assert not model.closed.is_set()
-    assert model.closed.wait(WAIT_S / 4)  # the answer itself goes on for longer

@@ -1,11 +1,15 @@
 """What a caller of the API relies on, asked of the real sample."""
 
 import asyncio
+import io
 import json
+import re
 
+import docx
 import pytest
 
-from tests.generator.sample_index import ENGLISH, NAME, UNANSWERABLE_KOREAN
+from server.addresses import paper_address
+from tests.generator.sample_index import ENGLISH, KOREAN, NAME, UNANSWERABLE_KOREAN
 
 # What differs from call to call without a difference in what was found.
 PASSING = {"milliseconds"}
@@ -136,3 +140,64 @@ def test_a_question_without_words_finds_nothing_and_says_so(api, question):
     answered = post(api, "ask", question=question).json()
     assert answered["answer"]["abstained"]
     assert answered["evidence"] == []
+
+
+IDS = ["SAMPLE-AGR-002", "SAMPLE-AGR-001"]
+APA = (
+    "Jang, B. (2023). Alternate wetting and drying in Korean rice paddies: methane, yield and farmer effort "
+    "on 64 farms. Paddy and Table. https://doi.org/10.5555/sample.agr.002\n"
+    "강가은. (2020). 논물 관리 방법이 벼 재배지의 메탄 배출과 수량에 미치는 영향. 작물환경과 식품. "
+    "https://doi.org/10.5555/sample.agr.001\n"
+)
+
+
+WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+
+
+def test_papers_are_cited_in_a_style(api):
+    response = api.get("/api/v1/export", params={"format": "text", "cite": "apa", "ids": IDS})
+
+    assert (response.status_code, response.text) == (200, APA)
+    assert response.headers["content-type"] == "text/plain; charset=utf-8"
+    assert response.headers["content-disposition"] == 'attachment; filename="sample.txt"'
+
+
+def test_an_answer_is_returned_as_a_document_with_its_references(api):
+    asked = api.post("/api/v1/ask", json={"question": KOREAN}).json()
+    answer = asked["answer"] | {"question": KOREAN}
+    call = {"format": "docx", "cite": "korean", "answer": answer, "evidence": asked["evidence"]}
+    response = api.post("/api/v1/export", json=call)
+    assert response.headers["content-type"] == WORD
+    texts = [paragraph.text for paragraph in docx.Document(io.BytesIO(response.content)).paragraphs]
+    title, question, first, *_ = texts
+
+    assert (title, question) == ("도움이 될 만한 구절", KOREAN)
+    assert first.startswith(f"“{asked['answer']['sentences'][0]['text']}” (")
+    assert "참고 문헌" in texts
+
+
+LISTED = re.compile(r'<a href="(/papers/[^"]+)" lang')
+
+
+@pytest.mark.parametrize(
+    ("asked", "called"),
+    [
+        ({"k": 3}, {"k": 3}),
+        ({"strategy": '{"en": ["cell", "aerogel"]}'}, {"strategy": {"en": ["cell", "aerogel"]}}),
+        ({"skip": ["SQ1", "question"]}, {"skip": ["SQ1", "question"]}),
+        ({"not": ["cooling plate"]}, {"exclude": ["cooling plate"]}),
+        (
+            {"q": f"{ENGLISH} -aerogel", "literal": "1"},
+            {"question": f"{ENGLISH} -aerogel", "conditions": False},
+        ),
+    ],
+)
+def test_without_scripts_an_address_lists_what_it_does_with_them(api, asked, called):
+    found = api.post("/api/v1/search", json={"question": ENGLISH} | called).json()
+    expected = [
+        paper_address(hit["doc_id"], found["index"], hit["passage_id"]).replace("&", "&amp;")
+        for hit in found["hits"]
+    ]
+    page = api.get("/plain", params={"q": ENGLISH} | asked)
+    assert page.status_code == 200
+    assert LISTED.findall(page.text) == expected
