@@ -39,11 +39,16 @@ def test_the_audit_log_says_who_asked_what_where_and_when(home, tmp_path):
         headers = {"X-API-Key": key, "X-Request-ID": "r-1"}
         call = {"question": SECRET, "index": NAME, "k": 3}
         server.post("/api/v1/search", json=call, headers=headers)
+        found = server.post("/api/v1/find-papers", json={"question": f"{SECRET} {ENGLISH}"}, headers=headers)
+        search_id = found.json()["search"]
+        server.get(f"/api/v1/find-papers/{search_id}", headers=headers)
         server.get("/api/v1/search", params={"question": SECRET, "key": key})
         server.get("/%0a{forged}", headers=headers)
         server.get("/healthz")
 
-    found, refused, unknown = lines_of(audit)
+    found, papers, shown, refused, unknown = lines_of(audit)
+    assert (papers["route"], shown["route"]) == ("/api/v1/find-papers", "/api/v1/find-papers/{search_id}")
+    assert papers["known"] > 0
     assert found["key"] == key.split("_")[1]
     assert found["label"] == 'room\n{"key": "forged"}'
     assert (found["method"], found["route"], found["status"]) == ("POST", "/api/v1/search", 200)
@@ -53,6 +58,7 @@ def test_the_audit_log_says_who_asked_what_where_and_when(home, tmp_path):
     assert (refused["key"], refused["status"]) == (None, 401)
     assert unknown["status"] == 404
     text = audit.read_text("utf-8")
+    assert search_id not in text
     assert SECRET not in text
     assert key not in text
     assert "forged}" not in text.replace('{\\"key\\": \\"forged\\"}', "")
@@ -65,6 +71,7 @@ def test_metrics_count_all_processes_and_name_routes_not_questions(sample_home, 
             call = {"question": f"{SECRET} {ENGLISH}"}
             server.post("/api/v1/search", json=call)
         server.post("/api/v1/ask", json={"question": ENGLISH})
+        server.post("/api/v1/find-papers", json={"question": f"{SECRET} {ENGLISH}"})
         stream = {"Accept": "text/event-stream"}
         server.post("/api/v1/ask", json={"question": ENGLISH}, headers=stream)
         for path in ("/nothing", f"/{SECRET}", f"/api/v1/indexes/{SECRET}"):
@@ -74,6 +81,7 @@ def test_metrics_count_all_processes_and_name_routes_not_questions(sample_home, 
             ("shrag_calls_total", 'method="POST",route="/api/v1/search",status="200"'): 6,
             ("shrag_calls_total", 'method="GET",route="",status="404"'): 2,
             ("shrag_calls_total", 'method="GET",route="/api/v1/indexes/{name}",status="404"'): 1,
+            ("shrag_paper_searches_total", f'complete="true",index="{NAME}",judged_by="rules"'): 1,
             ("shrag_searches_total", f'index="{NAME}",method="shrag"'): 8,
             ("shrag_first_event_seconds_count", 'route="/api/v1/ask"'): 1,
             ("shrag_queue_wait_seconds_count", 'work="search"'): 6,

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.generator.sample_index import NAME
-from tests.server.conftest import UNLIMITED
-from tests.server.running import START_S, serving
+from tests.server.running import NO_LIMITS, START_S, serving
 
 LIBRARY = {"sources__library__kind": "index", "sources__library__index": NAME}
 EXAMPLES = int(os.environ.get("SHRAG_TEST_API_EXAMPLES", "1"))  # of each call, as described and spoilt
@@ -17,9 +16,8 @@ MISREAD = {"bad-request", "wrong-media-type"}
 @pytest.fixture(scope="module")
 def offering(sample_home, tmp_path_factory):
     """Serve the sample, which is a source too, and let everybody in as often as they come."""
-    limits = {f"server__{name}": value for name, value in UNLIMITED.items()} | {"server__waiting": 100}
-    offered = {"server__sources": "library", "server__sources_at_once": 8, **LIBRARY}
-    with serving(sample_home, tmp_path_factory.mktemp("offering") / "log", **limits, **offered) as server:
+    offered = {"server__sources": "library", "server__sources_at_once": 8, "server__waiting": 100, **LIBRARY}
+    with serving(sample_home, tmp_path_factory.mktemp("offering") / "log", **NO_LIMITS, **offered) as server:
         yield server
 
 
@@ -32,7 +30,6 @@ def naming_sources(document):
         for part in call.get("parameters", ())
     ]
     found = [part["schema"] for part in parts if part["name"] == "sources"]
-    shapes = document["components"]["schemas"].values()
     shapes = [shape.get("properties", {}) for shape in document["components"]["schemas"].values()]
     found += [
         shape["sources"] for shape in shapes if shape.get("sources", {}).get("items") == {"type": "string"}

@@ -11,8 +11,7 @@ import pytest
 from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.http_server import Handler
 from tests.http_server import serving as serving_http
-from tests.server.conftest import UNLIMITED
-from tests.server.running import application, wait_for
+from tests.server.running import UNLIMITED, application, wait_for
 from tests.server.sse import events_of
 
 FOREIGN: dict[str, Any] = {

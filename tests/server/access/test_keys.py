@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -201,7 +202,7 @@ def test_the_page_keeps_a_session_that_no_script_reads(keyed):
 
 def test_without_keys_this_machine_is_a_reader_and_the_first_key_closes_it(home):
     """Its requests may come from a proxy that speaks HTTP/1.1 and adds no header, such as nginx 1.29.7."""
-    slowly = {"searches_per_minute": 1, "search_burst": 2}
+    slowly: dict[str, Any] = {"searches_per_minute": 1, "search_burst": 2}
     with application(home, address="127.0.0.1", local_operator=False, **slowly) as client:
         assert client.get("/api/v1/session").json()["role"] == "reader"
         assert client.get("/metrics").status_code == 401

@@ -12,7 +12,16 @@ from playwright.sync_api import Page, expect
 
 from tests.generator.sample_index import ENGLISH, UNANSWERABLE_KOREAN
 from tests.server.page.browser import PHONE, WIDE
-from tests.server.page.walking import QUESTIONS, address, answered, hits, in_both_languages, settled
+from tests.server.page.walking import (
+    QUESTIONS,
+    address,
+    answered,
+    hits,
+    in_both_languages,
+    search,
+    settled,
+    shown,
+)
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text("utf-8")
 SERIOUS = {"serious", "critical"}
@@ -61,8 +70,7 @@ def abstained(page: Page) -> None:
 def expert_error(page: Page) -> None:
     page.locator("#options-toggle").click()
     page.locator("#expert").click()
-    page.locator("#question").fill("thermal AND (battery")
-    page.locator("#question").press("Enter")
+    search(page, "thermal AND (battery")
     expect(page.locator("#expression-error mark")).to_be_visible()
 
 
@@ -182,9 +190,7 @@ def outlined(page: Page) -> list[dict[str, Any]]:
 
 @pytest.fixture(params=["ko", "en"])
 def answer_page(reader, request):
-    page = reader.open(address(QUESTIONS[request.param], ask=1), language=request.param)
-    answered(page)
-    settled(page)
+    page = shown(reader, address(QUESTIONS[request.param], ask=1), language=request.param)
     page.locator("#open-how").evaluate("button => button.click()")  # without the focus
     expect(page.locator("[data-query]").first).to_be_visible()
     return page
@@ -231,9 +237,7 @@ def test_6_1_1_and_6_1_2_all_is_reached_by_the_keyboard_and_the_focus_is_seen(an
 
 @pytest.mark.parametrize("viewport", [WIDE, PHONE])
 def test_6_1_3_what_is_pressed_is_large_enough(reader, viewport):
-    page = reader.open(address(ENGLISH, ask=1), viewport=viewport, has_touch=viewport is PHONE)
-    answered(page)
-    settled(page)
+    page = shown(reader, address(ENGLISH, ask=1), viewport=viewport, has_touch=viewport is PHONE)
     small = []
     for view in ("results", "answer"):
         if page.locator(f'[data-show="{view}"]').is_visible():
@@ -259,8 +263,7 @@ def test_6_1_4_no_single_letter_is_a_shortcut(answer_page):
 
 
 def test_6_4_1_blocks_are_skipped(reader):
-    page = reader.open(address(ENGLISH))
-    settled(page)
+    page = shown(reader, address(ENGLISH))
     page.locator("body").evaluate("() => document.activeElement.blur()")
     page.keyboard.press("Tab")
     skip = page.locator(".skip")
@@ -272,9 +275,7 @@ def test_6_4_1_blocks_are_skipped(reader):
 
 @in_both_languages
 def test_7_1_1_the_language_is_told_of_the_page_and_of_each_text(reader, language):
-    page = reader.open(address(QUESTIONS[language], ask=1), language=language)
-    answered(page)
-    settled(page)
+    page = shown(reader, address(QUESTIONS[language], ask=1), language=language)
     other = {"ko": r"^[\sA-Za-z,.'-]{25,}$", "en": r"^[^A-Za-z]*[가-힣]"}[language]
     untold = page.evaluate(
         """([pattern, own]) => {
@@ -303,8 +304,7 @@ def test_8_2_1_there_is_one_polite_line_that_says_what_happens(answer_page):
 
 @pytest.mark.parametrize("button", ["#open-marked", "#open-history", "#open-record"])
 def test_a_dialog_keeps_the_focus_until_escape_gives_it_back(reader, button):
-    page = reader.open(address(ENGLISH))
-    settled(page)
+    page = shown(reader, address(ENGLISH))
     page.locator(button).focus()
     page.keyboard.press("Enter")
     dialog = page.get_by_role("dialog")

@@ -18,6 +18,7 @@ from tests.server.page.walking import (
     hits,
     in_both_languages,
     settled,
+    shown,
 )
 from tests.server.running import NO_LIMITS, copy_of, serving
 
@@ -96,9 +97,7 @@ def test_way_and_hops_are_chosen_among_the_options_and_stand_in_the_address(read
 
 @in_both_languages
 def test_a_citation_opens_its_passage_beside_and_escape_goes_back(reader, language):
-    page = reader.open(address(QUESTIONS[language], ask=1), language=language)
-    answered(page)
-    settled(page)
+    page = shown(reader, address(QUESTIONS[language], ask=1), language=language)
     sentence = sentences(page).nth(1)
     text = sentence.locator("span[lang]").first.inner_text()
     citation = sentence.locator("[data-cites]").first
@@ -159,8 +158,7 @@ def test_the_start_a_search_and_an_answer_do_not_jump(reader, language, viewport
 
 
 def test_the_model_chooses_the_keywords_of_a_search_which_its_address_finds_again(with_model):
-    page = with_model.open(address(KOREAN))
-    settled(page)
+    page = shown(with_model, address(KOREAN))
     page.locator('[data-key="ask_model"]').click()
     expect(page.locator('[data-origin="model"]')).to_be_visible()
     settled(page)
@@ -216,9 +214,7 @@ def test_an_answer_by_another_model_is_judged_and_a_judgement_can_be_changed(
     with_model, model_server, writer
 ):
     writer.asked.clear()
-    page = with_model.open(address(KOREAN, after=FIRST, ask=1, model="small-writer"))
-    answered(page)
-    settled(page)
+    page = shown(with_model, address(KOREAN, after=FIRST, ask=1, model="small-writer"))
     expect(page.locator("#model")).to_have_value("small-writer")
     assert writer.asked == {"small-writer"}
     first = hits(page).first

@@ -6,7 +6,16 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.generator.sample_index import ENGLISH, KOREAN
-from tests.server.page.walking import HOW, address, documents, hits, in_both_languages, keywords, settled
+from tests.server.page.walking import (
+    HOW,
+    address,
+    documents,
+    hits,
+    in_both_languages,
+    keywords,
+    settled,
+    shown,
+)
 
 CONDITIONS = "[data-condition]"
 WITH_CONDITIONS = [
@@ -46,8 +55,7 @@ def wait_for_keywords(page: Page, wanted: list[str]) -> None:
 
 
 def test_an_added_keyword_finds_papers_about_it_says_what_came_and_its_address_finds_them_again(reader):
-    page = reader.open(address(KOREAN))
-    settled(page)
+    page = shown(reader, address(KOREAN))
     before = set(documents(page))
     words = add(page, "aerogel")
     expect(page.locator('[data-key="add"]')).to_be_focused()
@@ -65,8 +73,7 @@ def test_an_added_keyword_finds_papers_about_it_says_what_came_and_its_address_f
 
 
 def test_keywords_are_removed_by_a_key_and_restored(reader):
-    page = reader.open(address(ENGLISH))
-    settled(page)
+    page = shown(reader, address(ENGLISH))
     words, before = keywords(page), documents(page)
     word_of(page, words[0]).press("Delete")
     wait_for_keywords(page, words[1:])
@@ -78,8 +85,7 @@ def test_keywords_are_removed_by_a_key_and_restored(reader):
 
 @in_both_languages
 def test_a_keyword_is_moved_by_keys_and_buttons_and_the_focus_stays_with_it(reader, language):
-    page = reader.open(address(ENGLISH), language=language)
-    settled(page)
+    page = shown(reader, address(ENGLISH), language=language)
     first, second, *rest = page.locator('.chips .text[lang="en"]').all_inner_texts()
     others = [word for word in keywords(page) if word not in {first, second, *rest}]
     word_of(page, first).press("ArrowRight")
@@ -99,8 +105,7 @@ def test_a_keyword_is_moved_by_keys_and_buttons_and_the_focus_stays_with_it(read
 
 @pytest.mark.parametrize(("question", "named"), WITH_CONDITIONS)
 def test_a_condition_of_a_question_is_shown_and_stays_removed(reader, question, named):
-    page = reader.open(address(question))
-    settled(page)
+    page = shown(reader, address(question))
     before = documents(page)
     condition = page.locator(CONDITIONS)
     expect(condition).to_have_count(1)
@@ -118,8 +123,7 @@ def test_a_condition_of_a_question_is_shown_and_stays_removed(reader, question, 
 
 @in_both_languages
 def test_a_query_is_left_out_and_taken_in_again(reader, language):
-    page = reader.open(address(ENGLISH) + HOW, language=language)
-    settled(page)
+    page = shown(reader, address(ENGLISH) + HOW, language=language)
     bars = page.locator("[data-query]")
     names = bars.evaluate_all("bars => bars.map((bar) => bar.dataset.query)")
     assert len(names) > 2

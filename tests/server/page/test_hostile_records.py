@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.indexer.made_corpora import build, write_jsonl
-from tests.server.page.walking import address, answered, hits, in_both_languages, settled
+from tests.server.page.walking import address, hits, in_both_languages, settled, shown
 from tests.server.running import NO_LIMITS, serving
 
 SCRIPT = "<script>window.ran = 1</script>"
@@ -62,9 +62,7 @@ def nothing_ran(page: Page) -> bool:
 
 @in_both_languages
 def test_results_answer_and_dialogs_show_hostile_records_as_text(hostile_reader, language):
-    page = hostile_reader.open(address(f"flood levels {SCRIPT}", ask=1), language=language)
-    answered(page)
-    settled(page)
+    page = shown(hostile_reader, address(f"flood levels {SCRIPT}", ask=1), language=language)
     expect(page.locator("#hits h3").first).to_contain_text(SCRIPT)
     expect(page.locator("#hits .meta").first).to_contain_text("Flood <script>")
     for button in hits(page).first.locator(".actions > button").all():
@@ -88,10 +86,12 @@ def test_results_answer_and_dialogs_show_hostile_records_as_text(hostile_reader,
 @pytest.mark.parametrize("value", [SCRIPT, IMAGE, SPRITE, PLACE, LINK, f"{TURNED}flood"])
 def test_an_address_can_make_nothing_run(hostile_reader, value):
     hostile_reader.expect_error("status of 4")
-    page = hostile_reader.open(
-        address(f"flood {value}", year=value, lang=value, journal=value, strategy=json.dumps({"en": [value]}))
+    page = shown(
+        hostile_reader,
+        address(
+            f"flood {value}", year=value, lang=value, journal=value, strategy=json.dumps({"en": [value]})
+        ),
     )
-    settled(page)
     assert nothing_ran(page)
     page.goto(address(value, method="boolean", index=value))
     settled(page)

@@ -17,7 +17,7 @@ from playwright.sync_api import Download, Locator, Page, expect
 
 from tests.generator.sample_index import ENGLISH, KOREAN
 from tests.needs import mostly_nightly
-from tests.server.page.walking import address, answered, documents, hits, settled
+from tests.server.page.walking import address, answered, documents, hits, search, settled
 
 PICTURES = os.environ.get("SHRAG_TEST_PICTURES", "")  # read before the user's settings are hidden
 DESK = {"width": 1366, "height": 768}
@@ -55,8 +55,7 @@ class Librarian:
 
     def search(self, question: str) -> None:
         """Type a question and press Enter."""
-        self.page.locator("#question").fill(question)
-        self.page.locator("#question").press("Enter")
+        search(self.page, question)
         settled(self.page)
 
     def ask(self, question: str) -> None:

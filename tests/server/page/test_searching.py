@@ -13,7 +13,9 @@ from tests.server.page.walking import (
     documents,
     hits,
     in_both_languages,
+    search,
     settled,
+    shown,
 )
 
 
@@ -21,8 +23,7 @@ from tests.server.page.walking import (
 def test_a_question_finds_papers_with_what_was_found_in_them_marked(reader, language):
     page = reader.open(language=language)
     expect(page.locator("html")).to_have_attribute("lang", language)
-    page.locator("#question").fill(QUESTIONS[language])
-    page.locator("#question").press("Enter")
+    search(page, QUESTIONS[language])
     expect(hits(page)).to_have_count(10)
     expect(page.locator("#hits h3 mark").first).to_be_visible()
     expect(page.locator("#hits .snippet mark").first).to_be_visible()
@@ -58,13 +59,11 @@ def test_the_address_opens_the_same_again_for_others_and_on_the_way_back(reader)
     page.locator("#k").fill("5")
     page.locator("#year").fill("2015..2024")
     page.locator("#exclude").fill("sodium")
-    page.locator("#question").fill(ENGLISH)
-    page.locator("#question").press("Enter")
+    search(page, ENGLISH)
     expect(hits(page)).to_have_count(5)
     first, shown = page.url, documents(page)
 
-    page.locator("#question").fill(KOREAN)
-    page.locator("#question").press("Enter")
+    search(page, KOREAN)
     expect(page.locator("#question")).to_have_value(KOREAN)
     expect(hits(page).first).not_to_have_attribute("data-doc", shown[0])
     second, others = page.url, documents(page)
@@ -88,8 +87,7 @@ def test_the_address_opens_the_same_again_for_others_and_on_the_way_back(reader)
     [("year", "#year"), ("lang", "#lang"), ("journal", "#journal"), ("author", "#author")],
 )
 def test_a_facet_narrows_the_search_to_as_many_papers_as_it_says(reader, facet, option):
-    page = reader.open(address("battery", k=50))
-    settled(page)
+    page = shown(reader, address("battery", k=50))
     before = hits(page).count()
     value = page.locator(f'[data-facet="{facet}"] button:not(:disabled)').last
     said = int(re.findall(r"\d+", value.get_attribute("aria-label") or value.inner_text())[-1])
@@ -132,8 +130,7 @@ def test_an_expression_finds_papers_and_an_error_stands_under_its_word(reader, l
     page.locator("#options-toggle").click()
     page.locator("#expert").click()
     expect(page.locator("#expert-help")).to_be_visible()
-    page.locator("#question").fill("thermal AND (battery")
-    page.locator("#question").press("Enter")
+    search(page, "thermal AND (battery")
     word = page.locator("#expression-error mark")
     expect(word).to_have_text("(battery")
     expect(page.locator("#question")).to_have_attribute("aria-invalid", "true")
@@ -144,8 +141,7 @@ def test_an_expression_finds_papers_and_an_error_stands_under_its_word(reader, l
 
     page.locator("#question").fill("battery AND NOT sodium")
     expect(page.locator("#expression-error")).to_be_empty()
-    page.locator("#question").fill("battery NOT sodium")
-    page.locator("#question").press("Enter")
+    search(page, "battery NOT sodium")
     expect(hits(page).first).to_be_visible()
     expect(page.locator("#question")).not_to_have_attribute("aria-invalid", "true")
     page.reload()
@@ -195,8 +191,7 @@ def test_the_boolean_form_writes_an_expression(reader, language):
 
 @pytest.mark.parametrize("width", [320, 390, 640, 768, 1024, 1280, 2560])
 def test_no_width_and_so_no_size_of_text_scrolls_sideways(reader, width):
-    page = reader.open(address(KOREAN, ask=1), viewport={"width": width, "height": 800})
-    settled(page)
+    page = shown(reader, address(KOREAN, ask=1), viewport={"width": width, "height": 800})
     for view in ("results", "answer"):
         if page.locator(f'[data-show="{view}"]').is_visible():
             page.locator(f'[data-show="{view}"]').click()

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from tests.generator.sample_index import ENGLISH, NAME
 from tests.http_server import serving as serving_http
-from tests.server.page.walking import address, answered, hits, in_both_languages, settled
+from tests.server.page.walking import address, answered, hits, in_both_languages, search, settled, shown
 from tests.server.running import NO_LIMITS, serving
 from tests.server.test_sources import Theirs
 
@@ -48,8 +48,7 @@ def test_sources_stand_beside_the_indexes_and_say_where_questions_go(reader, lan
     expect(page.locator("#quiet")).to_contain_text("library")
     expect(page.locator("#start-about")).to_contain_text("library")
     expect(page.locator("#examples button")).to_have_count(0)
-    page.locator("#question").fill(ENGLISH)
-    page.locator("#question").press("Enter")
+    search(page, ENGLISH)
     expect(hits(page)).to_have_count(1)
     choice.select_option(NAME)
     expect(hits(page)).to_have_count(10)
@@ -57,8 +56,7 @@ def test_sources_stand_beside_the_indexes_and_say_where_questions_go(reader, lan
 
 
 def test_results_and_answer_show_where_papers_are_from_and_link_to_the_web_alone(reader):
-    page = reader.open(address(ENGLISH, index=ALL, ask=1))
-    settled(page)
+    page = shown(reader, address(ENGLISH, index=ALL, ask=1))
     answered(page)
     foreign = page.locator('[data-doc="library:B17"]')
     expect(foreign.locator(".meta")).to_contain_text("library")
@@ -77,8 +75,7 @@ def test_results_and_answer_show_where_papers_are_from_and_link_to_the_web_alone
 
 
 def test_marked_papers_of_sources_and_of_an_index_are_exported(reader):
-    page = reader.open(address(ENGLISH, index=ALL))
-    settled(page)
+    page = shown(reader, address(ENGLISH, index=ALL))
     page.locator('[data-mark="library:B17"]').check()
     page.locator("#index").select_option(NAME)
     settled(page)

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.generator.sample_index import ENGLISH, NAME
-from tests.server.page.walking import address, documents, hits, in_both_languages, settled
+from tests.server.page.walking import address, documents, hits, in_both_languages, search, settled, shown
 from tests.server.running import NO_LIMITS, add_key, copy_of, serving
 
 # The names of what is kept, without the ids of keys.
@@ -81,8 +81,7 @@ def test_the_operator_sees_the_server_and_creates_a_key_that_opens_until_it_is_r
     owner.select_option(label=owner.locator("option", has_text="reading room").text_content())
     keys.get_by_role("button", name="Revoke").click()
     expect(owner).not_to_contain_text("reading room")
-    page.locator("#question").fill(ENGLISH)
-    page.locator("#question").press("Enter")
+    search(page, ENGLISH)
     expect(page.locator("#key")).to_be_visible()
 
 
@@ -99,12 +98,10 @@ def test_where_no_key_is_needed_the_operators_view_is_open(reader, language):
 @in_both_languages
 def test_a_server_that_has_gone_is_told_and_the_search_goes_on_when_it_is_back(reader, language):
     reader.expect_error("ERR_INTERNET_DISCONNECTED")
-    page = reader.open(address(ENGLISH), language=language)
-    settled(page)
+    page = shown(reader, address(ENGLISH), language=language)
     before = documents(page)
     page.context.set_offline(True)
-    page.locator("#question").fill("solid electrolyte")
-    page.locator("#question").press("Enter")
+    search(page, "solid electrolyte")
     problem = page.locator('[data-problem="offline"]')
     expect(problem).to_be_visible()
     expect(page.locator("#status")).not_to_be_empty()
@@ -129,8 +126,7 @@ def test_a_busy_server_says_when_to_come_back(reader, language):
     page.route(
         "**/api/v1/search", lambda route: route.fulfill(status=429, json=busy, headers={"Retry-After": "8"})
     )
-    page.locator("#question").fill(ENGLISH)
-    page.locator("#question").press("Enter")
+    search(page, ENGLISH)
     expect(page.locator('[data-problem="too-busy"]')).to_contain_text("8")
     page.unroute("**/api/v1/search")
     page.locator('[data-problem="too-busy"] button').click()
@@ -138,8 +134,7 @@ def test_a_busy_server_says_when_to_come_back(reader, language):
 
 
 def test_language_and_colours_are_kept(reader):
-    page = reader.open(address(ENGLISH), color_scheme="light")
-    settled(page)
+    page = shown(reader, address(ENGLISH), color_scheme="light")
     light = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.locator("#theme").click()
     page.locator("#theme").click()

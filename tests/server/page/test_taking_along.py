@@ -13,12 +13,13 @@ from tests.server.page.walking import (
     HOW,
     QUESTIONS,
     address,
-    answered,
     documents,
     hits,
     in_both_languages,
     keywords,
+    search,
     settled,
+    shown,
 )
 
 
@@ -36,14 +37,12 @@ def titles(text: str) -> list[str]:
 
 @in_both_languages
 def test_papers_marked_over_several_searches_are_exported_together(reader, language):
-    page = reader.open(address(ENGLISH), language=language)
-    settled(page)
+    page = shown(reader, address(ENGLISH), language=language)
     wanted = [page.locator("#hits h3").nth(place).inner_text() for place in (0, 2)]
     for place in (0, 2):
         page.locator("[data-mark]").nth(place).check()
     expect(page.locator("#marked-count")).to_have_text("2")
-    page.locator("#question").fill(KOREAN)
-    page.locator("#question").press("Enter")
+    search(page, KOREAN)
     expect(page.locator("#hits h3").first).not_to_have_text(wanted[0])
     settled(page)
     page.locator("[data-mark]").first.check()
@@ -65,8 +64,9 @@ def test_papers_marked_over_several_searches_are_exported_together(reader, langu
 
 @in_both_languages
 def test_a_reference_is_copied_in_the_chosen_style(reader, unlimited, language):
-    page = reader.open(address(ENGLISH), language=language, permissions=["clipboard-read", "clipboard-write"])
-    settled(page)
+    page = shown(
+        reader, address(ENGLISH), language=language, permissions=["clipboard-read", "clipboard-write"]
+    )
     hit = hits(page).first
     hit.get_by_role("button", name={"en": re.compile("^Cite"), "ko": re.compile("^인용")}[language]).click()
     inset = hit.locator(".inset")
@@ -127,8 +127,7 @@ def test_a_search_record_is_saved_to_read_and_runs_again(reader, language, tmp_p
 
 @in_both_languages
 def test_a_feed_of_a_search_is_created_and_deleted(reader, unlimited, language):
-    page = reader.open(address(QUESTIONS[language]), language=language)
-    settled(page)
+    page = shown(reader, address(QUESTIONS[language]), language=language)
     page.locator("#open-record").click()
     dialog = page.get_by_role("dialog")
     dialog.locator("[data-feed-create]").click()
@@ -145,11 +144,9 @@ def test_a_feed_of_a_search_is_created_and_deleted(reader, unlimited, language):
 
 @in_both_languages
 def test_the_history_is_opened_saved_and_cleared(reader, language):
-    page = reader.open(address(ENGLISH), language=language)
-    settled(page)
+    page = shown(reader, address(ENGLISH), language=language)
     first = documents(page)
-    page.locator("#question").fill(KOREAN)
-    page.locator("#question").press("Enter")
+    search(page, KOREAN)
     expect(hits(page).first).not_to_have_attribute("data-doc", first[0])
     settled(page)
     page.locator("#open-history").click()
@@ -170,9 +167,7 @@ def test_the_history_is_opened_saved_and_cleared(reader, language):
 
 
 def test_print_gives_question_search_results_and_answer_and_no_buttons(reader):
-    page = reader.open(address(ENGLISH, ask=1))
-    answered(page)
-    settled(page)
+    page = shown(reader, address(ENGLISH, ask=1))
     page.emulate_media(media="print")
     for part in (
         "#question",

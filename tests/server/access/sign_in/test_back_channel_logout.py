@@ -2,6 +2,7 @@
 
 import json
 import time
+from typing import Any
 
 import pytest
 
@@ -70,7 +71,7 @@ def test_all_sessions_of_the_person_end_and_those_of_others_do_not(browser, prov
 
 
 NOW = int(time.time())
-WRONG = {
+WRONG: dict[str, tuple[Any, ...]] = {
     "iss": ("https://elsewhere.example.org", None),
     "aud": ("another", None, f"{CLIENT}-and-more"),
     "iat": (NOW - 3_600, NOW + 3_600, None, True, str(NOW)),
