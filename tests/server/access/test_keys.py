@@ -1,6 +1,7 @@
 """Keys: made, listed and ended by commands, and what they open."""
 
 import json
+import os
 import re
 import stat
 import subprocess
@@ -74,8 +75,13 @@ def test_without_the_libraries_of_the_server_a_key_is_shown_and_audited(tmp_path
     )
 
     assert made.returncode == 0, made.stderr
-    assert set(keys_of(tmp_path)) == {id_of(made.stdout.strip())}
-    assert json.loads((tmp_path / "audit").read_text())["event"] == "key created"
+    key_id = id_of(made.stdout.strip())
+    assert set(keys_of(tmp_path)) == {key_id}
+    shrag("keys", "revoke", key_id, home=tmp_path, server__audit_file=tmp_path / "audit")
+    created, revoked = map(json.loads, (tmp_path / "audit").read_text().splitlines())
+    assert (created["event"], created["key"], created["role"]) == ("key created", key_id, "reader")
+    assert (revoked["event"], revoked["key"], revoked["uid"]) == ("key revoked", key_id, os.getuid())
+    assert made.stdout.strip() not in (tmp_path / "audit").read_text()
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 
 from tests.generator.finding_model import FindingModel, evolver, serving_model
 from tests.generator.sample_index import ENGLISH, NAME
+from tests.server.page.axe import findings
 from tests.server.page.browser import PHONE, WIDE
-from tests.server.page.test_accessibility import findings
 from tests.server.page.walking import QUESTIONS, documents, hits, in_both_languages
 from tests.server.running import NO_LIMITS, START_S, copy_of, serving
 
@@ -347,7 +347,5 @@ def test_axe_finds_nothing_serious_in_either_theme(finder, language, prepare, vi
         address(max_papers=8), language=language, bypass_csp=True, viewport=viewport, reduced_motion="reduce"
     )
     prepare(page)
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        assert findings(page) == []
+    assert findings(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -88,8 +88,7 @@ def test_a_search_record_is_saved_to_read_and_runs_again(reader, language, tmp_p
     given = address(
         ENGLISH, k=5, year="2015..2024", way="shrag", hops="auto", model="small-writer", **{"not": "sodium"}
     )
-    page = reader.open(given + HOW, language=language)
-    settled(page)
+    page = shown(reader, given + HOW, language=language)
     words = keywords(page)
     remove = page.locator(f'[data-keyword="{words[0]}"]').get_by_role("button").last
     remove.click()
@@ -97,7 +96,7 @@ def test_a_search_record_is_saved_to_read_and_runs_again(reader, language, tmp_p
     page.locator('[data-query="SQ1"]').get_by_role("checkbox").uncheck()
     expect(page).to_have_url(re.compile("skip="))
     settled(page)
-    shown, where = documents(page), page.url.removesuffix(HOW)
+    listed, where = documents(page), page.url.removesuffix(HOW)
 
     page.locator("#open-record").click()
     dialog = page.get_by_role("dialog")
@@ -118,9 +117,9 @@ def test_a_search_record_is_saved_to_read_and_runs_again(reader, language, tmp_p
     with other.expect_request("**/api/v1/rerun") as sent:  # what a form cannot say holds too
         other.get_by_role("dialog").locator("input[type=file]").set_input_files(file)
     assert sent.value.post_data_json == json.loads(record)
-    expect(hits(other)).to_have_count(len(shown))
+    expect(hits(other)).to_have_count(len(listed))
     settled(other)
-    assert documents(other) == shown
+    assert documents(other) == listed
     asked = [parse_qs(page_url.partition("?")[2]) for page_url in (where, other.url)]
     assert {**asked[1], "index": None} == {**asked[0], "index": None}
 
@@ -169,17 +168,11 @@ def test_the_history_is_opened_saved_and_cleared(reader, language):
 def test_print_gives_question_search_results_and_answer_and_no_buttons(reader):
     page = shown(reader, address(ENGLISH, ask=1))
     page.emulate_media(media="print")
-    for part in (
-        "#question",
-        "#strategy .chips",
-        "#queries",
-        "#hits > li",
-        "#answer [data-sentence]",
-        ".print-only",
-    ):
+    for part in ("#question", "#queries", "#hits > li", "#answer [data-sentence]", ".print-only"):
         expect(page.locator(part).first).to_be_visible()
     for part in (".tools", "#results-tools", ".actions", ".add", "#facets"):
         expect(page.locator(part).first).to_be_hidden()
     last = page.locator("#answer-body .colophon").bounding_box()
+    assert last
     assert last["y"] + last["height"] <= page.evaluate("document.documentElement.scrollHeight")
     assert page.pdf().startswith(b"%PDF")

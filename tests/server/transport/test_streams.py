@@ -22,35 +22,16 @@ def streamed(url, **call):
 
 
 def sentences_of(found):
-    """Return the sentences that stand at the end of a stream."""
-    standing: dict[int, dict[str, object]] = {}
+    """Return the sentences at the end of a stream."""
+    sentences: dict[int, dict[str, object]] = {}
     for event in found:
         if event.name == "restart":
-            standing = {}
+            sentences = {}
         elif event.name == "sentence":
-            sentence = {key: value for key, value in event.data.items() if key != "index"}
-            standing[event.data["index"]] = sentence
+            sentences[event.data["index"]] = {"hints": [], **event.data}
         elif event.name == "check":
-            standing[event.data["index"]] |= {key: event.data[key] for key in ("check", "hints")}
-    assert list(standing) == list(range(len(standing)))
-    return [with_hints(sentence) for sentence in standing.values()]
-
-
-def with_hints(sentence):
-    return {"hints": [], **sentence}
-
-
-def assert_whole(found):
-    """Check what holds for every stream: numbers from 1, one end, sentences that add up to the whole."""
-    assert [event.number for event in found] == list(range(1, len(found) + 1))
-    assert [event.name for event in found if event.name in {"done", "error"}] == [found[-1].name]
-    assert found[-1].name == "done"
-    names = [event.name for event in found]
-    assert names.index("evidence") < names.index("done")
-    assert names.index("queries") < names.index("evidence")
-    answer = found[-1].data["answer"]
-    assert sentences_of(found) == [with_hints(sentence) for sentence in answer["sentences"]]
-    assert found[-1].data["index"] == NAME
+            sentences[event.data["index"]] |= {key: event.data[key] for key in ("check", "hints")}
+    return list(sentences.values())
 
 
 @pytest.mark.parametrize("question", [KOREAN, ENGLISH, UNANSWERABLE_ENGLISH, "🙂"])
@@ -58,26 +39,26 @@ def test_a_stream_is_numbered_ended_once_and_says_what_the_plain_answer_says(unl
     headers, found = streamed(unlimited.url, question=question)
     assert headers["content-type"] == "text/event-stream; charset=utf-8"
     assert headers["cache-control"] == "no-store"
-    assert_whole(found)
+    names = [event.name for event in found]
+    assert [event.number for event in found] == list(range(1, len(found) + 1))
+    assert [name for name in names if name in {"done", "error"}] == [names[-1]] == ["done"]
+    assert names.index("queries") < names.index("evidence") < names.index("done")
     plain = unlimited.post("/api/v1/ask", json={"question": question}).json()
     done = found[-1].data
     assert {**done, "milliseconds": 0} == {**plain, "milliseconds": 0}
+    assert done["index"] == NAME
+    answer = [{"hints": [], "index": at, **each} for at, each in enumerate(done["answer"]["sentences"])]
+    assert sentences_of(found) == answer
     evidence = [event.data["hits"] for event in found if event.name == "evidence"][-1]
     assert [hit["passage_id"] for hit in evidence] == [hit["passage_id"] for hit in plain["evidence"]]
 
 
-def test_thirty_at_once_get_the_answers_that_they_get_alone(unlimited):
+def test_questions_at_once_get_the_answers_that_they_get_alone(unlimited):
     questions = [KOREAN, ENGLISH, UNANSWERABLE_ENGLISH]
-    alone = {
-        question: streamed(unlimited.url, question=question)[1][-1].data["answer"] for question in questions
-    }
+    alone = [streamed(unlimited.url, question=question)[1][-1].data["answer"] for question in questions]
     with ThreadPoolExecutor(30) as threads:
-        found = list(
-            threads.map(lambda number: streamed(unlimited.url, question=questions[number % 3])[1], range(30))
-        )
-    for number, each in enumerate(found):
-        assert_whole(each)
-        assert each[-1].data["answer"] == alone[questions[number % 3]]
+        found = threads.map(lambda question: streamed(unlimited.url, question=question)[1], questions * 10)
+    assert [events[-1].data["answer"] for events in found] == alone * 10
 
 
 IN_AN_HOUR = streams_out(*events({"title": "x" * 30_000}), pause_s=0.3)
