@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from server.html import Reader, page_in
 from server.routes.papers import paper_values
 from tests.indexer.made_corpora import build, write_jsonl
-from tests.server.running import UNLIMITED, application
+from tests.server.running import NO_LIMITS, application, serving
 
 PAPER = {
     "id": "scans/gills.pdf",
@@ -152,8 +152,8 @@ def odd(tmp_path_factory):
         for number, doc_id in enumerate(ODD_IDS)
     ]
     publish(home, *records, name="논문.모음")
-    with application(home, **UNLIMITED) as client:
-        yield client
+    with serving(home, home.parent / "log", **NO_LIMITS) as server:  # a test client decodes addresses twice
+        yield server
 
 
 @pytest.mark.parametrize("doc_id", ODD_IDS)

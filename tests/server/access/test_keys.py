@@ -14,8 +14,8 @@ import pytest
 from server.access.keys import Keys, make_key
 from server.store import FILE, Store
 from tests.generator.sample_index import ENGLISH, NAME, shrag
-from tests.indexer.made_corpora import environment_of
-from tests.server.running import add_key, application, probe
+from tests.indexer.made_corpora import ROOT, build, environment_of
+from tests.server.running import add_key, application, copy_of, probe
 
 KEY = re.compile(r"shrag_([a-z2-7]{10})_[A-Za-z0-9_-]{43}")
 
@@ -37,11 +37,13 @@ def keys_of(home):
 
 
 @pytest.fixture(scope="module")
-def keyed(shared_home):
+def keyed(sample_home, tmp_path_factory):
     """Serve two indexes to those who have a key; return the client and the home."""
-    add_key(shared_home)
-    with application(shared_home, address="127.0.0.1") as client:
-        yield client, shared_home
+    home = copy_of(sample_home, tmp_path_factory.mktemp("keyed"))
+    build(home, ROOT / "sample" / "held-out" / "papers.jsonl", name="other")
+    add_key(home)
+    with application(home, address="127.0.0.1") as client:
+        yield client, home
 
 
 def search(client, headers=None, **call):

@@ -1,54 +1,46 @@
 """The page by keyboard, screen reader, large print: axe's rules, and KWCAG 2.2 where it can be checked."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.generator.sample_index import ENGLISH, UNANSWERABLE_KOREAN
-from tests.needs import mostly_nightly
 from tests.server.page.axe import findings
 from tests.server.page.browser import PHONE, WIDE
 from tests.server.page.walking import (
     QUESTIONS,
     address,
-    answered,
-    hits,
     in_both_languages,
-    search,
-    settled,
     shown,
 )
 
-
-def results(page: Page) -> None:
-    settled(page)
-    hit = hits(page).first
-    for button in hit.locator(".actions > button").all():
-        button.click()
-    expect(hit.locator("[data-explanation]")).to_be_visible()
-    page.locator("#options-toggle").click()
-
-
-def answer(page: Page) -> None:
-    answered(page)
-    settled(page)
-    page.locator("[data-cite-answer]").click()
-    expect(page.locator("#answer-body [data-cited]")).to_contain_text("202")
-    page.locator("[data-cites]").first.click()
-    expect(page.locator("[data-passage-beside]")).to_be_visible()
+# Of each view that no other test ends with: the address, and what is shown there.
+VIEWS = {
+    "start": ("/", "#examples button"),
+    "abstained": (address(UNANSWERABLE_KOREAN, ask=1), "[data-abstained], #answer-body .colophon > p"),
+    "nothing": (address("zqxjv blorptag"), "[data-nothing] q:text-is('zqxjv') ~ q:text-is('blorptag')"),
+    "operator": ("/operator", '[data-status="indexes"] :text("sample")'),
+    "missing": ("/nothing-here", "h1"),
+}
 
 
-def expert_error(page: Page) -> None:
-    page.locator("#options-toggle").click()
-    page.locator("#expert").click()
-    search(page, "thermal AND (battery")
-    expect(page.locator("#expression-error mark")).to_be_visible()
+@pytest.mark.parametrize("view", VIEWS)
+@in_both_languages
+def test_axe_finds_nothing_serious_in_light_or_dark(reader, view, language):
+    reader.expect_error("status of 404")
+    path, there = VIEWS[view]
+    page = reader.open(path, language=language, bypass_csp=True, reduced_motion="reduce")
+    expect(page.locator("html")).to_have_attribute("lang", language)
+    for part in there.split(", "):
+        expect(page.locator(part).first).to_be_visible()
+    assert findings(page) == []
 
 
-def documentation(page: Page) -> None:
+@pytest.mark.nightly  # large, and not our own
+def test_axe_finds_nothing_serious_in_the_documentation(reader):
     """Open a call by GET and one by POST, fill them in, send one, and open the dialog for keys."""
+    page = reader.open("/docs", bypass_csp=True, reduced_motion="reduce")
     for call in ("answer-ask_get", "search-search_post"):
         page.locator(f"#operations-{call} .opblock-summary-control").click()
         page.locator(f"#operations-{call} .try-out__btn").click()
@@ -56,33 +48,6 @@ def documentation(page: Page) -> None:
     expect(page.locator("#operations-search-search_post .live-responses-table")).to_be_visible()
     page.locator(".auth-wrapper .authorize").click()
     expect(page.get_by_role("dialog", name="Authorize")).to_be_visible()
-
-
-# Of each view that no task of a librarian ends with: the address, and what is shown there or prepares it.
-VIEWS: dict[str, tuple[str | dict[str, int], str | Callable[[Page], None]]] = {
-    "start": ("/", "#examples button"),
-    "results": ({}, results),
-    "answer": ({"ask": 1}, answer),
-    "abstained": (address(UNANSWERABLE_KOREAN, ask=1), "#answer-body .colophon > p"),
-    "nothing": (address("zqxjv"), "[data-nothing]"),
-    "expert error": ("/", expert_error),
-    "operator": ("/operator", "[data-status]"),
-    "missing": ("/nothing-here", "h1"),
-    "documentation": ("/docs", documentation),
-}
-
-
-@pytest.mark.parametrize("view", mostly_nightly(VIEWS, by_day=VIEWS.keys() - {"documentation"}))
-@in_both_languages
-def test_axe_finds_nothing_serious_in_light_or_dark(reader, view, language):
-    reader.expect_error("status of (422|404)")
-    path, there = VIEWS[view]
-    where = path if isinstance(path, str) else address(QUESTIONS[language], **path)
-    page = reader.open(where, language=language, bypass_csp=True, reduced_motion="reduce")
-    if isinstance(there, str):
-        expect(page.locator(there).first).to_be_visible()
-    else:
-        there(page)
     assert findings(page) == []
 
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.generator.finding_model import FindingModel, evolver, serving_model
 from tests.generator.sample_index import ENGLISH, NAME
 from tests.server.page.axe import findings
-from tests.server.page.browser import PHONE, WIDE
+from tests.server.page.browser import PHONE
 from tests.server.page.walking import QUESTIONS, documents, hits, in_both_languages
 from tests.server.running import NO_LIMITS, START_S, copy_of, serving
 
@@ -177,7 +177,7 @@ def test_what_was_nearly_relevant_is_below_the_list_and_can_be_marked(finder, la
 
 def test_a_search_that_was_left_is_offered_opened_saved_and_deleted(finder, model):
     model.hold()
-    page = finder.open(address())
+    page = finder.open(address(), bypass_csp=True, reduced_motion="reduce")
     begin(page)
     expect(hits(page).first).to_be_visible()
     found, grown = documents(page), tree(page)
@@ -195,6 +195,7 @@ def test_a_search_that_was_left_is_offered_opened_saved_and_deleted(finder, mode
     page.locator("#open-kept").click()
     kept = page.locator("[data-kept]").first
     expect(kept).to_contain_text(ENGLISH)
+    assert findings(page) == []
     with page.expect_download() as downloaded:
         kept.locator('[data-key^="save"]').click()
     assert json.loads(downloaded.value.path().read_text("utf-8"))["question"] == ENGLISH
@@ -322,30 +323,15 @@ def test_a_screen_reader_is_told_names_and_states_of_five_thousand_papers_and_no
     expect(others.nth(50)).to_be_focused()
 
 
-def shown_whole(page: Page) -> None:
+@in_both_languages
+def test_on_a_phone_axe_finds_nothing_serious_and_nothing_scrolls_sideways(finder, language):
+    path = address(max_papers=8)
+    page = finder.open(path, language=language, bypass_csp=True, viewport=PHONE, reduced_motion="reduce")
     page.locator("#options-toggle").click()
     begin(page)
     ended(page)
     page.locator("#hits .actions button").first.click()
-    if page.locator('[data-show="tree"]').is_visible():
-        page.locator('[data-show="tree"]').click()
+    page.locator('[data-show="tree"]').click()
     page.locator(".others > button").first.click()
-
-
-def listed(page: Page) -> None:
-    shown_whole(page)
-    page.locator("#open-kept").click()
-    expect(page.locator("[data-kept]").first).to_be_visible()
-
-
-@pytest.mark.parametrize(
-    ("language", "prepare", "viewport"),
-    [("ko", shown_whole, PHONE), ("en", listed, WIDE)],
-)
-def test_axe_finds_nothing_serious_in_either_theme(finder, language, prepare, viewport):
-    page = finder.open(
-        address(max_papers=8), language=language, bypass_csp=True, viewport=viewport, reduced_motion="reduce"
-    )
-    prepare(page)
     assert findings(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -55,7 +55,7 @@ def test_sources_stand_beside_the_indexes_and_say_where_questions_go(reader, lan
     expect(page.locator("#quiet")).not_to_contain_text("library")
 
 
-def test_results_and_answer_show_where_papers_are_from_and_link_to_the_web_alone(reader):
+def test_results_answer_and_exports_show_where_papers_are_from_and_link_to_the_web_alone(reader):
     page = shown(reader, address(ENGLISH, index=ALL, ask=1))
     answered(page)
     foreign = page.locator('[data-doc="library:B17"]')
@@ -72,10 +72,8 @@ def test_results_and_answer_show_where_papers_are_from_and_link_to_the_web_alone
     expect(page.locator(".cite").first).to_be_focused()
     page.locator("#open-record").click()
     expect(page.locator("dialog [data-format]")).to_have_count(0)
+    page.keyboard.press("Escape")
 
-
-def test_marked_papers_of_sources_and_of_an_index_are_exported(reader):
-    page = shown(reader, address(ENGLISH, index=ALL))
     page.locator('[data-mark="library:B17"]').check()
     page.locator("#index").select_option(NAME)
     settled(page)

@@ -85,16 +85,6 @@ def test_the_operator_sees_the_server_and_creates_a_key_that_opens_until_it_is_r
     expect(page.locator("#key")).to_be_visible()
 
 
-@in_both_languages
-def test_where_no_key_is_needed_the_operators_view_is_open(reader, language):
-    page = reader.open(language=language)
-    page.locator("#operator-link").click()
-    expect(page.locator('[data-status="indexes"]')).to_contain_text(NAME)
-    expect(page.locator("html")).to_have_attribute("lang", language)
-    page.locator(".tools a").first.click()
-    expect(page.locator("#question")).to_be_visible()
-
-
 BUSY = {"status": 429, "code": "too-busy", "detail": "too many wait", "retry_after_s": 7.2}
 
 
