@@ -151,7 +151,7 @@ def with_model(home, tmp_path):
 
 
 @pytest.mark.slow
-def test_what_was_found_is_kept_when_the_reader_leaves_and_gone_on_with_once_at_a_time(with_model):
+def test_what_was_found_is_kept_when_the_reader_leaves_and_gone_on_with(with_model):
     server, model, _ = with_model
     with search_in_the_middle(server, model) as (search_id, _):
         assert kept(server, search_id).json()["running"]
@@ -162,11 +162,7 @@ def test_what_was_found_is_kept_when_the_reader_leaves_and_gone_on_with_once_at_
     assert len(judged_of(server, search_id)) == JUDGED
     asked = len(model.prompts)
     model.go_on.set()
-    with ThreadPoolExecutor() as threads:
-        both = list(threads.map(lambda _: find(server, resume=search_id), range(2)))
-    resumed = next(answer for answer in both if answer.is_success)
-    assert {answer.status_code for answer in both} <= {200, 409}  # or one behind the other
-    assert resumed.json()["complete"]
+    assert find(server, resume=search_id).json()["complete"]
     titles = [value_of("title", prompt) for prompt in model.prompts[asked:] if "<title>" in prompt]
     assert titles
     assert len(set(titles)) == len(titles)
@@ -306,12 +302,6 @@ def test_a_search_runs_once_and_its_lease_ends_by_itself(home, monkeypatch):
         there.delete(LOCAL, killed.id)
     search.release()
     there.delete(LOCAL, killed.id)
-    deleted = here.begin(LOCAL)
-    assert deleted
-    deleted.save()
-    assert Store(home).change("DELETE FROM searches") == 1
-    with pytest.raises(ValueError, match="deleted it"):
-        deleted.save()
 
 
 def test_a_resumed_search_keeps_its_result_until_more_is_found(home):

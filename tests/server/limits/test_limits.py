@@ -86,11 +86,12 @@ def test_the_work_of_a_tool_counts_as_that_of_the_api(home):
 
 
 def test_only_reported_nobody_is_refused(home):
-    with application(home, report_only=True, **SLOWLY) as client:
-        answers = [call(client) for _ in range(5)]
-    assert {answer.status_code for answer in answers} == {200}
-    assert answers[-1].headers["x-ratelimit-report-only"] == "exceeded"
-    assert "x-ratelimit-report-only" not in answers[0].headers
+    with application(home, report_only=True, open=True, **SLOWLY) as client:
+        for headers in (None, add(home, per_day=3, per_minute=0)):
+            answers = [call(client, headers) for _ in range(5)]
+            assert {answer.status_code for answer in answers} == {200}
+            assert answers[-1].headers["x-ratelimit-report-only"] == "exceeded"
+            assert "x-ratelimit-report-only" not in answers[0].headers
 
 
 def test_addresses_are_those_that_trusted_proxies_name(home):

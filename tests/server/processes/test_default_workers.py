@@ -7,26 +7,21 @@ from indexer.settings import IndexerSettings
 from retriever.sources.configuration import read_declared
 from server.serving import default_workers
 
-
-def test_one_process_answers_for_each_core():
-    assert default_workers(IndexerSettings(), []) == usable_cores()
+WIKI = {"KIND": "wikipedia", "LANGUAGE": "en", "CONTACT": "library@example.org"}
 
 
 @pytest.mark.parametrize(
-    "model",
+    ("settings", "sources", "workers"),
     [
-        {"encoder": {"provider": "local"}},
-        {"reranker": {"provider": "local"}},
-        {"check": {"judge": "local", "model": "/m"}},
+        ({}, [], usable_cores()),
+        ({"encoder": {"provider": "local"}}, [], 1),  # one process alone loads a model
+        ({"reranker": {"provider": "local"}}, [], 1),
+        ({"check": {"judge": "local", "model": "/m"}}, [], 1),
+        ({}, ["wiki"], 1),  # and asks services on the network
     ],
 )
-def test_one_process_alone_loads_a_model(model):
-    assert default_workers(IndexerSettings(**model), []) == 1
+def test_one_process_answers_for_each_core_unless_one_alone_may(monkeypatch, settings, sources, workers):
+    for key, value in WIKI.items():
+        monkeypatch.setenv(f"SHRAG_SOURCES__WIKI__{key}", value)
 
-
-def test_one_process_alone_asks_services_on_the_network(monkeypatch):
-    monkeypatch.setenv("SHRAG_SOURCES__WIKI__KIND", "wikipedia")
-    monkeypatch.setenv("SHRAG_SOURCES__WIKI__LANGUAGE", "en")
-    monkeypatch.setenv("SHRAG_SOURCES__WIKI__CONTACT", "library@example.org")
-
-    assert default_workers(IndexerSettings(), read_declared(["wiki"])) == 1
+    assert default_workers(IndexerSettings(**settings), read_declared(sources)) == workers

@@ -8,7 +8,13 @@ import pytest
 
 from server.access.sign_in.provider import LOGOUT_EVENT
 from tests.server.access.sign_in.openid_provider import CLIENT, FORGED, signed
-from tests.server.access.sign_in.test_sign_in import has_access, settings_for, signed_in
+from tests.server.access.sign_in.test_sign_in import (
+    cookies_of,
+    has_access,
+    settings_for,
+    signed_in,
+    with_access,
+)
 from tests.server.running import application
 
 ADDRESS = "/sign-in/back-channel-logout"
@@ -49,25 +55,18 @@ def log_out(browser, token):
 
 
 def test_all_sessions_of_the_person_end_and_those_of_others_do_not(browser, provider, tmp_path):
-    cookies = []
-    for subject in ("p-1", "p-1", "p-2"):
-        signed_in(browser, provider, sub=subject)
-        person = browser.get("/api/v1/session").json()["person"]
-        cookies.append((browser.cookies["shrag"], person))
-        browser.cookies.clear()
+    cookies = cookies_of(browser, provider, "p-1", "p-1", "p-2")
+    browser.cookies.set("shrag", cookies[0])
+    person = browser.get("/api/v1/session").json()["person"]
 
     answer = log_out(browser, signed(claims_for(provider), typ="logout+jwt"))
 
     assert (answer.status_code, answer.content, answer.headers["cache-control"]) == (200, b"", "no-store")
-    found = []
-    for cookie, _ in cookies:
-        browser.cookies.set("shrag", cookie)
-        found.append(has_access(browser))
-        browser.cookies.clear()
-    assert found == [False, False, True]
+    browser.cookies.clear()
+    assert with_access(browser, cookies) == [False, False, True]
     lines = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text("utf-8").splitlines()]
     (line,) = [each for each in lines if each.get("event") == "back-channel sign-out"]
-    assert (line["status"], line["person"]) == (200, cookies[0][1])
+    assert (line["status"], line["person"]) == (200, person)
 
 
 NOW = int(time.time())

@@ -77,6 +77,26 @@ def has_access(browser):
     return browser.get("/api/v1/indexes").status_code == 200
 
 
+def cookies_of(browser, provider, *subjects):
+    """Sign these persons in, each in a browser of its own; return their cookies."""
+    cookies = []
+    for subject in subjects:
+        signed_in(browser, provider, sub=subject, name=subject)
+        cookies.append(browser.cookies["shrag"])
+        browser.cookies.clear()
+    return cookies
+
+
+def with_access(browser, cookies):
+    """Return whether each of these cookies has access."""
+    found = []
+    for cookie in cookies:
+        browser.cookies.set("shrag", cookie)
+        found.append(has_access(browser))
+        browser.cookies.clear()
+    return found
+
+
 def test_a_person_signs_in_and_has_the_rights_of_its_group(browser, provider):
     assert browser.get("/api/v1/indexes").status_code == 401
     address = begin(browser, "/find?q=물")
@@ -117,30 +137,20 @@ def test_a_session_ends_when_it_was_idle_and_when_its_time_is_over(browser, prov
 
 def test_the_command_ends_all_sessions_of_a_person_and_no_others(browser, provider, shared_home, tmp_path):
     audit = tmp_path / "audit.jsonl"
-    cookies = []
-    for name in ("ada", "ada", "grace"):
-        signed_in(browser, provider, sub=f"{name}-7", name=name)
-        cookies.append(browser.cookies["shrag"])
-        browser.cookies.clear()
+    cookies = cookies_of(browser, provider, "ada", "ada", "grace")
 
     listed = json.loads(shrag("sessions", "list", "--json", home=shared_home).stdout)["sessions"]
     persons = {each["name"]: each["person"] for each in listed}
     ended = shrag("sessions", "end", persons["ada"], "--json", home=shared_home, server__audit_file=audit)
 
     assert json.loads(ended.stdout) == {"ended": {persons["ada"]: 2}}
-    found = []
-    for cookie in cookies:
-        browser.cookies.set("shrag", cookie)
-        found.append(has_access(browser))
-        browser.cookies.clear()
-    assert found == [False, False, True]
+    assert with_access(browser, cookies) == [False, False, True]
     line = json.loads(audit.read_text("utf-8"))
     assert (line["event"], line["person"], line["sessions"]) == ("sessions ended", persons["ada"], 2)
     assert {*listed[0]} == {"person", "name", "groups", "last_call", "expires"}
     assert shrag("sessions", "end", "--all", home=shared_home).returncode == 0
     assert json.loads(shrag("sessions", "list", "--json", home=shared_home).stdout) == {"sessions": []}
-    browser.cookies.set("shrag", cookies[-1])
-    assert not has_access(browser)
+    assert with_access(browser, cookies) == [False] * 3
 
 
 @pytest.mark.parametrize("groups", [None, [], ["IT"], ["it "], ["*"], {"it": 1}, [["it"]], 7])
