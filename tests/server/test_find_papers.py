@@ -20,7 +20,7 @@ from tests.generator.finding.test_finding_ends_early import JUDGED, WaitsInTheMi
 from tests.generator.finding_model import FindingModel, serving_model, value_of
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, shrag
 from tests.server.running import START_S as WAIT_S
-from tests.server.running import add_key, application, serving, wait_for
+from tests.server.running import UNLIMITED, add_key, application, serving, wait_for
 from tests.server.sse import events_of
 
 LOCAL = Caller("127.0.0.1", is_local=True)
@@ -30,6 +30,13 @@ REVIEW = {"question": "cobalt of spent batteries: a review", "rounds": 2, "layer
 
 
 PATH = "/api/v1/find-papers"
+
+
+@pytest.fixture(scope="module")
+def api(sample_home):
+    """Serve the sample to this machine, whose searches are its own."""
+    with application(sample_home, address="127.0.0.1", **UNLIMITED) as client:
+        yield client
 
 
 def find(server, headers=None, **call):

@@ -100,30 +100,13 @@ def test_5_3_1_tables_have_headings(reader):
             assert table.locator("th[scope]").count() > 0
 
 
-def test_5_3_3_and_5_4_1_nothing_is_told_by_colour_or_shape_alone(answer_page):
-    for mark in answer_page.locator(".check-mark").all():
-        assert any(character.isalpha() for character in mark.inner_text())
-
-
 def test_6_1_1_and_6_1_2_all_is_reached_by_the_keyboard_and_the_focus_is_seen(answer_page):
     answer_page.locator("body").evaluate("body => { document.activeElement.blur(); body.focus(); }")
     seen = outlined(answer_page)
     names = [each["name"] for each in seen]
     assert len(seen) > 60
-    for wanted in (
-        "question",
-        "open-how",
-        "ask",
-        "sort",
-        "options-toggle",
-        "open-marked",
-        "open-history",
-        "open-record",
-        "theme",
-        "add",
-        "export",
-    ):
-        assert wanted in names
+    wanted = "question open-how ask sort options-toggle open-marked open-history open-record theme add export"
+    assert set(wanted.split()) <= set(names)
     assert [each["name"] for each in seen if not each["outlined"]] == []
     assert [each["name"] for each in seen if not each["seen"]] == []
 

@@ -147,8 +147,8 @@ def test_sentences_arrive_one_by_one_with_checks_that_explain_themselves(with_mo
         sentence = page.locator(f'[data-sentence][data-check="{check}"]').first
         sentence.locator(".check-mark").click()
         expect(sentence.locator(hint)).to_contain_text(word)
-        said.add(sentence.locator(".check-mark").inner_text())
-    assert len(said) == 2
+        said.add("".join(filter(str.isalpha, sentence.locator(".check-mark").inner_text())))
+    assert len(said - {""}) == 2  # KWCAG 2.2, 5.3.3 and 5.4.1: not by sign or colour alone
 
 
 @pytest.mark.parametrize("viewport", [WIDE, PHONE])
