@@ -116,14 +116,15 @@ async def answer_events(
 ) -> AsyncGenerator[StreamEvent | None, None]:
     """Yield None when a question is admitted, then the events of its answer; `done` names the target.
 
-    `turns` are the earlier ones of a conversation. Closing the generator ends the work.
+    `turns` of a conversation replace the earlier questions of the call. Closing the generator ends the work.
 
     Raises:
         ServerError: the call is not admitted, or the server stops.
         RetrieverError, ResourceError: the question is invalid, or the index cannot be opened.
     """
     settings = services.settings
-    asked = replace(call.request(settings), turns=turns)
+    asked = call.request(settings)
+    asked = replace(asked, turns=turns or asked.turns)
     async with services.gate.admit(request, "ask", is_stream=True):
         of = await open_target(services, call.index, call.sources)
         yield None

@@ -23,12 +23,15 @@ from server.store import Store
 from tests.generator.language_model import Behaviour
 from tests.generator.language_model import Served as Model
 from tests.generator.language_model import served as model_served
-from tests.generator.sample_index import settings_of
+from tests.generator.sample_index import NAME, settings_of
 from tests.indexer.made_corpora import ROOT, environment_of
 
 ADDRESS = re.compile(r"(http://\S+)/\s")  # the whole line: it may just be written
 START_S, STOP_S = 120, 60  # a loaded machine's
 Found = TypeVar("Found")
+# Settings of servers whose tests call more often than one reader may.
+UNLIMITED: dict[str, Any] = {f"{work}_per_minute": 0 for work in ("searches", "asks", "reads")}
+NO_LIMITS = {f"server__{name}": value for name, value in UNLIMITED.items()}
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,14 @@ def serving_with_model(
         llm["llm__strategy_calls"] = "one"
         with serving(home, tmp_path / "log", **llm, llm__retries=0, **environment) as server:
             yield server, model
+
+
+def copy_of(sample_home: Path, home: Path, *names: str) -> Path:
+    """Fill a home with the sample, under these names too, and without what a server remembers."""
+    home.mkdir(exist_ok=True)
+    for name in (NAME, *names):
+        (home / name).symlink_to(sample_home / NAME)
+    return home
 
 
 def add_key(home: Path, **options: Any) -> str:

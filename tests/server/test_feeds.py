@@ -9,12 +9,12 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from server.access.keys import Keys, make_key
+from server.access.keys import Keys
 from server.settings import SignInSettings
 from server.store import Store
 from tests.indexer.made_corpora import build, write_jsonl
 from tests.server.access.test_keys import bearer
-from tests.server.running import application
+from tests.server.running import add_key, application
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 NAME = "papers"
@@ -40,13 +40,6 @@ def publish(home, *papers):
 def home(tmp_path):
     publish(tmp_path, OLD)
     return tmp_path
-
-
-def added(home, **options):
-    """Add a key of the server; return it and its record."""
-    key, record = make_key(**options)
-    Keys(Store(home)).add(record)
-    return key, record
 
 
 def made(client, **headers):
@@ -121,7 +114,7 @@ def test_an_unchanged_feed_is_not_sent_again(home):
 
 
 def test_a_key_of_a_feed_opens_this_feed_alone_and_only_its_owner_deletes_it(home, tmp_path, caplog):
-    (key, _), (other, _), audit = added(home), added(home), tmp_path / "audit.jsonl"
+    key, other, audit = add_key(home), add_key(home), tmp_path / "audit.jsonl"
     with application(home, audit_file=audit) as client:
         path, feed_id = made(client, headers=bearer(key))
         second, _ = made(client, headers=bearer(key))
@@ -204,11 +197,11 @@ def test_the_number_of_feeds_is_limited_before_the_search(home, limit, named):
 def test_feeds_of_a_revoked_key_end_and_make_room_for_new_ones(home):
     with application(home, **LOCAL) as client:
         made(client)
-    (key, record), (other, _) = added(home), added(home)
+    key, other = add_key(home), add_key(home)
     with application(home, all_kept_searches=1) as client:
         path, _ = made(client, headers=bearer(key))
         assert client.post("/api/v1/feeds", json=CALL, headers=bearer(other)).status_code == 422
-        Keys(Store(home)).revoke(record.id, datetime.now(UTC))
+        Keys(Store(home)).revoke(key.split("_")[1], datetime.now(UTC))
         assert client.get(path).status_code == 404
         _, last = made(client, headers=bearer(other))
 

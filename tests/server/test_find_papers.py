@@ -19,9 +19,8 @@ from server.store import Store
 from tests.generator.finding.test_finding_ends_early import JUDGED, WaitsInTheMiddle
 from tests.generator.finding_model import FindingModel, serving_model, value_of
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, shrag
-from tests.indexer.made_corpora import ROOT, build
 from tests.server.running import START_S as WAIT_S
-from tests.server.running import application, serving, wait_for
+from tests.server.running import UNLIMITED, add_key, application, serving, wait_for
 from tests.server.sse import events_of
 
 LOCAL = Caller("127.0.0.1", is_local=True)
@@ -30,21 +29,30 @@ PLAIN = {"question": ENGLISH, "without": ["query-writing", "evolver"]}
 REVIEW = {"question": "cobalt of spent batteries: a review", "rounds": 2, "layers": 2}
 
 
-def find(url, headers=None, **call):
+PATH = "/api/v1/find-papers"
+
+
+@pytest.fixture(scope="module")
+def api(sample_home):
+    """Serve the sample to this machine, whose searches are its own."""
+    with application(sample_home, address="127.0.0.1", **UNLIMITED) as client:
+        yield client
+
+
+def find(server, headers=None, **call):
     """Find papers, and return the answer."""
-    return httpx.post(f"{url}/api/v1/find-papers", json=call, headers=headers, timeout=WAIT_S, verify=False)
+    return server.post(PATH, json=call, headers=headers)
 
 
-def streamed(url, **call):
+def streamed(server, **call):
     """Find papers, and return the events."""
-    address = f"{url}/api/v1/find-papers"
-    with httpx.stream("POST", address, json=call, headers=STREAM, timeout=WAIT_S) as answer:
-        assert answer.status_code == 200, answer.read()
-        return list(events_of(answer.iter_lines()))
+    answer = server.post(PATH, json=call, headers=STREAM)
+    assert answer.status_code == 200, answer.text
+    return list(events_of(answer.text.splitlines()))
 
 
-def kept(url, search_id="kept", headers=None):
-    return httpx.get(f"{url}/api/v1/find-papers/{search_id}", headers=headers, timeout=WAIT_S)
+def kept(server, search_id="kept", headers=None):
+    return server.get(f"{PATH}/{search_id}", headers=headers)
 
 
 def ids(record):
@@ -58,8 +66,8 @@ def untimed(record):
 
 
 @pytest.mark.parametrize("call", [{"question": KOREAN}, REVIEW, {"question": "🙂"}])
-def test_a_stream_is_numbered_ended_once_and_says_what_the_plain_answer_says(unlimited, call):
-    events = streamed(unlimited.url, **call)
+def test_a_stream_is_numbered_ended_once_and_says_what_the_plain_answer_says(api, sample_home, call):
+    events = streamed(api, **call)
     assert [event.number for event in events] == list(range(1, len(events) + 1))
     names = [event.name for event in events]
     assert names[0] == "search"
@@ -67,11 +75,11 @@ def test_a_stream_is_numbered_ended_once_and_says_what_the_plain_answer_says(unl
     done = events[-1].data
     assert done["search"] == events[0].data["id"]
     assert (done["index"], done["question"]) == (NAME, call["question"])
-    plain = find(unlimited.url, **call)
+    plain = find(api, **call)
     assert untimed(plain.json()) == untimed(done)
-    printed = shrag("find-papers", call["question"], "--json", *options_of(call), home=unlimited.home)
+    printed = shrag("find-papers", call["question"], "--json", *options_of(call), home=sample_home)
     assert ids(json.loads(printed.stdout)) == ids(done)
-    by_address = unlimited.get("/api/v1/find-papers", params=call)
+    by_address = api.get(PATH, params=call)
     assert untimed(by_address.json()) == untimed(done)
 
 
@@ -79,62 +87,60 @@ def options_of(call):
     return [part for name in ("rounds", "layers") if name in call for part in (f"--{name}", str(call[name]))]
 
 
-def test_a_search_is_gone_on_with_as_it_was_asked_within_a_larger_budget(unlimited):
-    whole = find(unlimited.url, **REVIEW, papers=50).json()
-    small = find(unlimited.url, **REVIEW, papers=50, max_papers=5).json()
+def test_a_search_is_gone_on_with_as_it_was_asked_within_a_larger_budget(api):
+    whole = find(api, **REVIEW, papers=50).json()
+    small = find(api, **REVIEW, papers=50, max_papers=5).json()
     assert not small["complete"]
     assert small["spent"]["papers"] == 5
-    again = find(unlimited.url, resume=small["search"]).json()
+    again = find(api, resume=small["search"]).json()
     assert again["spent"]["papers"] == 5  # the budget is as it was
-    resumed = find(unlimited.url, resume=small["search"], max_papers=None).json()
+    resumed = find(api, resume=small["search"], max_papers=None).json()
     assert resumed["search"] == small["search"]
     assert resumed["complete"]
     assert ids(resumed) == ids(whole)
-    assert kept(unlimited.url, small["search"]).json()["request"]["layers"] == REVIEW["layers"]
+    assert kept(api, small["search"]).json()["request"]["layers"] == REVIEW["layers"]
     for other in ({"question": "another"}, {"index": "another"}, {"sources": ["another"]}):
-        refused = find(unlimited.url, resume=small["search"], **other).json()
+        refused = find(api, resume=small["search"], **other).json()
         assert refused["code"] == "invalid-call"
         assert "None" not in refused["detail"]
         assert refused["note"]["code"] in {"kept_of_another_question", "kept_in_index"}
 
 
-def test_a_kept_search_is_shown_listed_saved_for_the_command_and_deleted(unlimited, tmp_path):
-    small = find(unlimited.url, **REVIEW, max_papers=5).json()
-    shown = kept(unlimited.url, small["search"]).json()
+def test_a_kept_search_is_shown_listed_saved_for_the_command_and_deleted(api, sample_home, tmp_path):
+    small = find(api, **REVIEW, max_papers=5).json()
+    shown = kept(api, small["search"]).json()
     assert shown["papers"] == small["papers"]
     assert shown["tree"] == small["tree"]
     assert shown["notes"] == small["notes"]
     assert not shown["running"]
     assert shown["request"] == {**REVIEW, "max_papers": 5, "index": NAME}
-    newest = kept(unlimited.url).json()["searches"][0]
+    newest = kept(api).json()["searches"][0]
     assert newest["id"] == small["search"]
     assert (newest["known"], newest["relevant"]) == (small["known"], small["relevant"])
     state = tmp_path / "state.json"
-    state.write_bytes(kept(unlimited.url, f"{small['search']}/state").content)
-    resumed = shrag("find-papers", "--resume", state, "--name", NAME, "--json", home=unlimited.home)
+    state.write_bytes(kept(api, f"{small['search']}/state").content)
+    resumed = shrag("find-papers", "--resume", state, "--name", NAME, "--json", home=sample_home)
     assert set(ids(small)) <= set(ids(json.loads(resumed.stdout)))
-    address = f"/api/v1/find-papers/{small['search']}"
-    assert unlimited.delete(address).status_code == 204
-    assert kept(unlimited.url, small["search"]).json()["code"] == "unknown-search"
-    assert unlimited.delete(address).status_code == 404
-    assert small["search"] not in str(kept(unlimited.url).json())
+    address = f"{PATH}/{small['search']}"
+    assert api.delete(address).status_code == 204
+    assert kept(api, small["search"]).json()["code"] == "unknown-search"
+    assert api.delete(address).status_code == 404
+    assert small["search"] not in str(kept(api).json())
 
 
 @contextmanager
-def search_in_the_middle(url, model):
+def search_in_the_middle(server, model):
     """Yield the id of a streamed search when what the model judged until it waits is kept."""
-    with httpx.stream(
-        "POST", f"{url}/api/v1/find-papers", json=PLAIN, headers=STREAM, timeout=WAIT_S
-    ) as answer:
+    with httpx.stream("POST", f"{server.url}{PATH}", json=PLAIN, headers=STREAM, timeout=WAIT_S) as answer:
         arriving = events_of(answer.iter_lines())
         search_id = next(arriving).data["id"]
-        wait_for(lambda: judged_of(url, search_id), lambda judged: len(judged) == JUDGED)
+        wait_for(lambda: judged_of(server, search_id), lambda judged: len(judged) == JUDGED)
         yield search_id, arriving
 
 
-def judged_of(url, search_id):
+def judged_of(server, search_id):
     """Return the papers of a kept search that are judged."""
-    answer = kept(url, f"{search_id}/state")
+    answer = kept(server, f"{search_id}/state")
     papers = answer.raise_for_status().json()["papers"] if answer.is_success else {}
     return {paper_id for paper_id, known in papers.items() if known["judgement"]}
 
@@ -152,22 +158,18 @@ def with_model(home, tmp_path):
 
 
 @pytest.mark.slow
-def test_what_was_found_is_kept_when_the_reader_leaves_and_gone_on_with_once_at_a_time(with_model):
+def test_what_was_found_is_kept_when_the_reader_leaves_and_gone_on_with(with_model):
     server, model, _ = with_model
-    with search_in_the_middle(server.url, model) as (search_id, _):
-        assert kept(server.url, search_id).json()["running"]
-        refused = find(server.url, resume=search_id)
+    with search_in_the_middle(server, model) as (search_id, _):
+        assert kept(server, search_id).json()["running"]
+        refused = find(server, resume=search_id)
         assert (refused.status_code, refused.json()["code"]) == (409, "search-running")
-        assert server.delete(f"/api/v1/find-papers/{search_id}").json()["code"] == "search-running"
-    wait_for(lambda: kept(server.url, search_id).json(), lambda shown: not shown["running"])
-    assert len(judged_of(server.url, search_id)) == JUDGED
+        assert server.delete(f"{PATH}/{search_id}").json()["code"] == "search-running"
+    wait_for(lambda: kept(server, search_id).json(), lambda shown: not shown["running"])
+    assert len(judged_of(server, search_id)) == JUDGED
     asked = len(model.prompts)
     model.go_on.set()
-    with ThreadPoolExecutor() as threads:
-        both = list(threads.map(lambda _: find(server.url, resume=search_id), range(2)))
-    resumed = next(answer for answer in both if answer.is_success)
-    assert {answer.status_code for answer in both} <= {200, 409}  # or one behind the other
-    assert resumed.json()["complete"]
+    assert find(server, resume=search_id).json()["complete"]
     titles = [value_of("title", prompt) for prompt in model.prompts[asked:] if "<title>" in prompt]
     assert titles
     assert len(set(titles)) == len(titles)
@@ -179,7 +181,7 @@ def test_a_killed_server_has_kept_what_was_judged(home, tmp_path):
     with (
         serving_model(model) as settings,
         serving(home, tmp_path / "log", **settings) as server,
-        search_in_the_middle(server.url, model) as (search_id, arriving),
+        search_in_the_middle(server, model) as (search_id, arriving),
     ):
         os.kill(server.process.pid, signal.SIGKILL)
         server.process.wait()
@@ -188,21 +190,15 @@ def test_a_killed_server_has_kept_what_was_judged(home, tmp_path):
             list(arriving)
     again = FindingModel()
     with serving_model(again) as settings, serving(home, tmp_path / "log", **settings) as server:
-        judged = judged_of(server.url, search_id)
+        judged = judged_of(server, search_id)
         assert len(judged) == JUDGED
-        shown = wait_for(lambda: kept(server.url, search_id).json(), lambda shown: not shown["running"])
+        shown = wait_for(lambda: kept(server, search_id).json(), lambda shown: not shown["running"])
         assert not shown["complete"]
-        resumed = find(server.url, resume=search_id).json()
+        resumed = find(server, resume=search_id).json()
         assert resumed["complete"]
         before = {paper["title"] for paper in shown["papers"]}
         assert not before & {value_of("title", prompt) for prompt in again.prompts}
         assert again.calls["judgement"] == resumed["spent"]["papers"] - JUDGED
-
-
-def both_ways(threads, url):
-    """Find papers as a stream and as a whole; return what is to come of both."""
-    arriving = threads.submit(lambda: streamed(url, **PLAIN)[-1].data)
-    return [arriving, threads.submit(lambda: find(url, **PLAIN).json())]
 
 
 @pytest.mark.slow
@@ -213,42 +209,34 @@ def test_what_was_found_is_given_when_the_time_is_over(home, tmp_path):
         serving(home, tmp_path / "log", **settings, server__ask_s=4) as server,
         ThreadPoolExecutor() as threads,
     ):
-        for found in both_ways(threads, server.url):
-            done = found.result()
+        whole = threads.submit(find, server, **PLAIN)
+        for done in (streamed(server, **PLAIN)[-1].data, whole.result().json()):
             assert not done["complete"]
             assert "ended_by_server" in {note["code"] for note in done["note_codes"]}
-            again = kept(server.url, done["search"]).json()
+            again = kept(server, done["search"]).json()
             assert (again["notes"], again["note_codes"]) == (done["notes"], done["note_codes"])
         model.go_on.set()
 
 
 @pytest.fixture(scope="module")
-def keyed(sample_home, tmp_path_factory):
+def keyed(shared_home):
     """Serve two indexes to three keys: two of all, and one of the index `other`."""
-    home = tmp_path_factory.mktemp("keyed")
-    (home / NAME).symlink_to(sample_home / NAME)
-    build(home, ROOT / "sample" / "held-out" / "papers.jsonl", name="other")
-    made = [
-        shrag("keys", "create", *options, home=home).stdout.strip()
-        for options in ((), (), ("--index", "other"))
-    ]
-    with serving(home, home / "log", server__kept_searches=3) as server:
-        yield server, *({"X-API-Key": key} for key in made)
+    keys = [{"X-API-Key": add_key(shared_home, indexes=indexes)} for indexes in ((), (), ("other",))]
+    with application(shared_home, kept_searches=3) as server:
+        yield server, *keys
 
 
 def test_a_kept_search_is_there_for_the_key_that_made_it_alone(keyed):
     server, mine, others, limited = keyed
-    made = find(server.url, mine, question=ENGLISH, index=NAME, max_papers=5).json()["search"]
+    made = find(server, mine, question=ENGLISH, index=NAME, max_papers=5).json()["search"]
     for headers in (others, limited):
-        assert kept(server.url, made, headers).json()["code"] == "unknown-search"
-        assert kept(server.url, f"{made}/state", headers).json()["code"] == "unknown-search"
-        assert find(server.url, headers, resume=made).json()["code"] == "unknown-search"
-        assert (
-            server.delete(f"/api/v1/find-papers/{made}", headers=headers).json()["code"] == "unknown-search"
-        )
-        assert made not in kept(server.url, headers=headers).text
-    assert kept(server.url, made).status_code == 401
-    assert kept(server.url, made, mine).status_code == 200
+        assert kept(server, made, headers).json()["code"] == "unknown-search"
+        assert kept(server, f"{made}/state", headers).json()["code"] == "unknown-search"
+        assert find(server, headers, resume=made).json()["code"] == "unknown-search"
+        assert server.delete(f"{PATH}/{made}", headers=headers).json()["code"] == "unknown-search"
+        assert made not in kept(server, headers=headers).text
+    assert kept(server, made).status_code == 401
+    assert kept(server, made, mine).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -263,16 +251,14 @@ def test_a_kept_search_is_there_for_the_key_that_made_it_alone(keyed):
     ],
 )
 def test_a_damaged_search_is_one_clear_error_and_can_be_deleted(home, damage):
-    address = "/api/v1/find-papers"
     with application(home, address="127.0.0.1") as client:
-        made = client.post(address, json={"question": ENGLISH, "max_papers": 3}).json()["search"]
+        made = find(client, question=ENGLISH, max_papers=3).json()["search"]
         assert Store(home).change(f"UPDATE searches SET {damage}") == 1
-        resumed = client.post(address, json={"resume": made})
-        for answer in (client.get(f"{address}/{made}"), resumed):
+        for answer in (kept(client, made), find(client, resume=made)):
             assert (answer.status_code, answer.json()["code"]) == (503, "search-unusable")
-        assert client.get(f"{address}/kept").status_code == 200
-        assert client.delete(f"{address}/{made}").status_code == 204
-        assert client.get(f"{address}/kept").json() == {"searches": []}
+        assert kept(client).status_code == 200
+        assert client.delete(f"{PATH}/{made}").status_code == 204
+        assert kept(client).json() == {"searches": []}
 
 
 @pytest.mark.parametrize(
@@ -295,9 +281,8 @@ def test_how_much_is_kept_has_bounds(home, settings, left):
                 changes.change("UPDATE searches SET updated = ?", old)
             if "kept_searches_mb" in settings:
                 changes.change("UPDATE searches SET state = zeroblob(600000), result = zeroblob(600000)")
-            found = client.post("/api/v1/find-papers", json={"question": ENGLISH, "max_papers": 1}).json()
-            searches.append(found.get("search"))
-        kept_now = {search["id"] for search in client.get("/api/v1/find-papers/kept").json()["searches"]}
+            searches.append(find(client, question=ENGLISH, max_papers=1).json().get("search"))
+        kept_now = {search["id"] for search in kept(client).json()["searches"]}
     assert kept_now == {searches[number] for number in left}
 
 
@@ -324,17 +309,11 @@ def test_a_search_runs_once_and_its_lease_ends_by_itself(home, monkeypatch):
         there.delete(LOCAL, killed.id)
     search.release()
     there.delete(LOCAL, killed.id)
-    deleted = here.begin(LOCAL)
-    assert deleted
-    deleted.save()
-    assert Store(home).change("DELETE FROM searches") == 1
-    with pytest.raises(ValueError, match="deleted it"):
-        deleted.save()
 
 
 def test_a_resumed_search_keeps_its_result_until_more_is_found(home):
     with application(home, address="127.0.0.1") as client:
-        made = client.post("/api/v1/find-papers", json={"question": ENGLISH}).json()
+        made = find(client, question=ENGLISH).json()
     searches = KeptSearches(Store(home), ServerSettings())
     search = searches.resume(LOCAL, made["search"])
     search.save()
@@ -346,25 +325,3 @@ def test_a_resumed_search_keeps_its_result_until_more_is_found(home):
     head, result = searches.read(LOCAL, search.id)
     assert (head.complete, head.notes, head.note_codes) == (False, (), [])
     assert not result["complete"]
-
-
-def test_what_was_asked_stands_in_no_log_and_no_metric(home, tmp_path):
-    secret = "quorvex blandim trosset"
-    audit = tmp_path / "audit.jsonl"
-    with serving(home, tmp_path / "log", server__audit_file=audit) as server:
-        made = find(server.url, question=f"{secret} thermal runaway").json()["search"]
-        kept(server.url, made)
-        find(server.url, resume=made, rounds=2)
-        metrics = server.get("/metrics").text
-    lines = [json.loads(line) for line in audit.read_text().splitlines()]
-    assert [line["route"] for line in lines[:3]] == [
-        "/api/v1/find-papers",
-        "/api/v1/find-papers/{search_id}",
-        "/api/v1/find-papers",
-    ]
-    assert lines[0]["index"] == NAME
-    assert lines[0]["known"] > 0
-    assert 'shrag_paper_searches_total{complete="true",index="sample",judged_by="rules"} 2.0' in metrics
-    for text in (audit.read_text(), metrics, (tmp_path / "log").read_text()):
-        assert "quorvex" not in text
-        assert made not in text

@@ -81,18 +81,9 @@ def test_slow_bodies_are_not_waited_for(guarded):
     assert b"connection: close" in got.lower()
 
 
-def test_what_a_caller_sends_comes_back_harmless(guarded):
-    text = "<script>alert(1)</script>"
-    answer = guarded.get(f"/{text}", headers={"X-Request-ID": text, "Accept": "text/html"})
-
-    assert text not in answer.text or answer.headers["content-type"].startswith("application/")
-    assert answer.headers["x-request-id"] != text
-    assert answer.headers["x-content-type-options"] == "nosniff"
-
-
 def test_answers_carry_what_browsers_go_by(guarded):
     for path in ("/", "/healthz", "/nothing", "/api/v1/indexes", "/docs"):
-        headers = guarded.get(path).headers
+        headers = guarded.get(path, headers={"X-Request-ID": "<script>"}).headers
         policy = headers["content-security-policy"]
 
         assert "default-src 'none'" in policy
@@ -101,6 +92,7 @@ def test_answers_carry_what_browsers_go_by(guarded):
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["referrer-policy"]
         assert headers["cache-control"]
+        assert "<" not in headers["x-request-id"]
         assert "server" not in headers
         assert "strict-transport-security" not in headers
         assert "access-control-allow-origin" not in headers

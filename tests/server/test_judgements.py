@@ -8,8 +8,8 @@ from click.testing import CliRunner
 from eval.collection import read_qrels, read_topics
 from eval.judgements_command import judgements_command
 from server.store import FILE, Store
-from tests.generator.sample_index import NAME, shrag
-from tests.server.running import application
+from tests.generator.sample_index import NAME
+from tests.server.running import add_key, application
 
 QUESTION = "How does aerogel slow thermal runaway?"
 FIRST, SECOND = "0f" * 16, "1e" * 16
@@ -38,6 +38,8 @@ def test_a_judgement_is_kept_with_its_day_and_nothing_of_the_caller(enabled, hom
     answered = judge(enabled, "helpful", paper="SAMPLE-BAT-011", reader=FIRST)
 
     assert answered.status_code == 204
+    with application(home) as client:  # the operator has not enabled it
+        assert judge(client, "helpful", paper="SAMPLE-BAT-011").status_code == 403
     [record] = kept(home)
     assert len(record.pop("day")) == len("2026-01-31")
     assert record == {
@@ -49,12 +51,6 @@ def test_a_judgement_is_kept_with_its_day_and_nothing_of_the_caller(enabled, hom
         "sentence": None,
         "written_by": "",
     }
-
-
-def test_no_judgement_is_kept_unless_the_operator_enables_it(home):
-    with application(home) as client:
-        assert judge(client, "helpful", paper="SAMPLE-BAT-011").status_code == 403
-    assert kept(home) == []
 
 
 @pytest.mark.parametrize(
@@ -84,7 +80,7 @@ def test_judgements_become_topics_qrels_and_judged_citations(enabled, home, tmp_
     judge(enabled, "not supported", sentence=SENTENCE, reader=FIRST, written_by="extractive")
     judge(enabled, "helpful", reader=FIRST, written_by="extractive")
     saved = tmp_path / "saved.jsonl"
-    key = json.loads(shrag("keys", "create", "--role", "operator", "--json", home=home).stdout)["key"]
+    key = add_key(home, role="operator")
     with application(home, judgements=True, headers={"X-API-Key": key}) as operator:
         saved.write_bytes(operator.get("/api/v1/judgements").content)
 

@@ -5,6 +5,7 @@ import json
 import signal
 import subprocess
 import sys
+from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
@@ -12,18 +13,17 @@ import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client import Client
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
 from tests.generator.language_model import events, streams_out
 from tests.generator.language_model import served as model_served
-from tests.generator.sample_index import ENGLISH, NAME
+from tests.generator.sample_index import ENGLISH, KOREAN, NAME, shrag
 from tests.indexer.made_corpora import ROOT, environment_of
 from tests.interrupts import interrupts_heeded
 from tests.needs import mostly_nightly
 from tests.server.running import START_S, post_and_leave, serving_with_model
 
 pytestmark = pytest.mark.slow  # starts processes of the server
-
-pytest_plugins = ["tests.generator.sample_index"]
 
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -34,21 +34,18 @@ def run(coroutine):
     return asyncio.run(asyncio.wait_for(coroutine, 2 * START_S))
 
 
-def over_stdio(home, *options, **environment):
-    """Return what starts `shrag mcp`."""
-    return StdioServerParameters(
-        command=sys.executable,
-        args=[str(ROOT / "shrag.py"), "mcp", *options],
-        env=environment_of(home, **environment),
-    )
-
-
-async def called_over_stdio(home, tool, arguments, **environment):
-    async with (
-        stdio_client(over_stdio(home, **environment)) as (read, write),
-        ClientSession(read, write) as session,
-    ):
+@asynccontextmanager
+async def session_over_stdio(home):
+    """Run `shrag mcp`; yield a session of its client."""
+    command = [str(ROOT / "shrag.py"), "mcp"]
+    server = StdioServerParameters(command=sys.executable, args=command, env=environment_of(home))
+    async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
         await session.initialize()
+        yield session
+
+
+async def called_over_stdio(home, tool, arguments):
+    async with session_over_stdio(home) as session:
         return await session.call_tool(tool, arguments)
 
 
@@ -57,6 +54,13 @@ async def called(url, tool, arguments):
         # Else the client asks for them behind an answer, of a server that may have stopped by then.
         await client.list_tools()
         return await client.call_tool(tool, arguments)
+
+
+def found(answer):
+    """Return what a call of the tool has given."""
+    assert not answer.is_error, answer.content
+    assert json.loads(answer.content[0].text) == answer.structured_content
+    return answer.structured_content
 
 
 def message(method, params=None, number=1):
@@ -70,21 +74,14 @@ def initialize(version):
 
 def test_search_over_stdio_finds_papers_that_fetch_reads(sample_home):
     async def use():
-        async with (
-            stdio_client(over_stdio(sample_home)) as (read, write),
-            ClientSession(read, write) as session,
-        ):
-            await session.initialize()
-            found = await session.call_tool("search", {"query": ENGLISH, "k": 3})
-            first = found.structured_content["results"][0]
-            return found, first, await session.call_tool("fetch", {"id": first["id"]})
+        async with session_over_stdio(sample_home) as session:
+            results = found(await session.call_tool("search", {"query": ENGLISH, "k": 3}))["results"]
+            return results, found(await session.call_tool("fetch", {"id": results[0]["id"]}))
 
-    found, first, fetched = run(use())
-    assert len(found.structured_content["results"]) == 3
-    assert json.loads(found.content[0].text) == found.structured_content
+    results, paper = run(use())
+    first = results[0]
+    assert len(results) == 3
     assert {"id", "title", "url"} <= first.keys()
-    paper = fetched.structured_content
-    assert json.loads(fetched.content[0].text) == paper
     assert (paper["id"], paper["title"]) == (first["id"], first["title"])
     assert first["text"] in paper["text"]
     assert paper["metadata"]["year"] == first["metadata"]["year"]
@@ -226,3 +223,59 @@ def test_a_client_that_leaves_ends_the_models_work(sample_home, tmp_path, tool, 
             post_and_leave(f"{server.url}/mcp", asked, json=call, headers=HEADERS | version)
             assert model.closed.wait(START_S)
         assert "Traceback" not in server.log.read_text()
+
+
+def test_the_list_over_stdio_and_http_equals_the_list_of_the_command(sample_home, served):
+    asked = {"question": KOREAN, "k": 5}
+    over_http = found(run(called(served.url, "find_papers", asked)))
+    over_stdio = found(run(called_over_stdio(sample_home, "find_papers", asked)))
+    command = json.loads(shrag("find-papers", KOREAN, "-k", "5", "--json", home=sample_home).stdout)
+    for listed in (over_http, over_stdio):
+        assert listed["complete"]
+        assert listed["known"] == command["known"]
+        for paper, of_command in zip(listed["papers"], command["papers"], strict=True):
+            assert paper["id"] == f"{NAME}:{of_command['id']}"
+            assert paper["url"].endswith(f"/papers/{of_command['id']}?index={NAME}")
+            for part in ("title", "score", "reason", "why"):
+                assert paper[part] == of_command[part]
+            first, first_of_command = paper["found_by"][0], of_command["found_by"][0]
+            assert (first["kind"], first["rank"]) == (first_of_command["kind"], first_of_command["rank"])
+
+
+@asynccontextmanager
+async def older_client(url):
+    async with (
+        streamable_http_client(f"{url}/mcp") as (read, write, *_),
+        ClientSession(read, write) as session,
+    ):
+        await session.initialize()
+        yield session
+
+
+@pytest.mark.parametrize(
+    "session_of",
+    [
+        lambda home, _: session_over_stdio(home),
+        lambda _, url: older_client(url),
+        lambda _, url: Client(f"{url}/mcp"),
+    ],
+    ids=["stdio", "older client", "client"],
+)
+def test_a_client_that_requests_progress_gets_it(sample_home, served, session_of):
+    reports = []
+
+    async def report(*reported):
+        reports.append(reported)
+
+    async def use():
+        async with session_of(sample_home, served.url) as session:
+            arguments = {"question": ENGLISH, "seconds": 600}
+            return await session.call_tool("find_papers", arguments, progress_callback=report)
+
+    answer = run(use())
+    assert found(answer)["papers"]
+    progress = [each[0] for each in reports]
+    assert progress
+    assert progress == sorted(set(progress))
+    assert {total for _, total, _ in reports} == {600}
+    assert all("relevant" in words for *_, words in reports)

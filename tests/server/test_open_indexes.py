@@ -12,7 +12,7 @@ from indexer.versions.store.folder import FolderStore
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
-from server.indexes import KeptIndexes, OpenIndexes
+from server.indexes import KeptIndexes
 from tests.server.loading import PAPERS, publish_edition
 from tests.server.running import START_S as PATIENCE_S
 from tests.server.running import application, probe, wait_for
@@ -105,29 +105,6 @@ def test_who_ask_at_once_wait_for_one_opening_and_who_leaves_ends_it_for_nobody(
             found = await asyncio.gather(*calls[1:])
             assert len(set(map(id, found))) == 1
             assert opened == ["first"]
-
-    asyncio.run(use())
-
-
-def test_who_ask_at_once_share_one_failed_listing(settings, monkeypatch):
-    listed = []
-
-    def fail(_):
-        listed.append(1)
-        time.sleep(0.2)
-        raise OSError("unreachable")
-
-    monkeypatch.setattr("server.indexes.index_names", fail)
-
-    async def use():
-        indexes = OpenIndexes(settings, None, most=1)
-        calls = (indexes.names(anew=number > 2) for number in range(5))
-        found = await asyncio.gather(*calls, return_exceptions=True)
-        assert [type(each) for each in found] == [OSError] * 5
-        assert len(listed) == 1
-        with pytest.raises(OSError, match="unreachable"):
-            await indexes.names()
-        assert len(listed) == 2
 
     asyncio.run(use())
 

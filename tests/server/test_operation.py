@@ -1,23 +1,18 @@
 """Keys that an operator creates and revokes on the server, and the builds that the operator sees."""
 
-import json
 import shutil
 
 import pytest
 
 from indexer.versions.store.build_folder import BuildFolder
-from tests.generator.sample_index import NAME, shrag
+from tests.generator.sample_index import NAME
 from tests.indexer.made_corpora import build, paper, write_jsonl
-from tests.server.running import application, wait_for
+from tests.server.running import add_key, application
 
 
 @pytest.fixture
 def server(tmp_path):
-    made = json.loads(
-        shrag("keys", "create", "--role", "operator", "--label", "Kim", "--json", home=tmp_path).stdout
-    )
-    headers = {"X-API-Key": made["key"]}
-    with application(tmp_path, headers=headers) as client:
+    with application(tmp_path, headers={"X-API-Key": add_key(tmp_path, role="operator")}) as client:
         yield client
 
 
@@ -28,7 +23,7 @@ def test_a_key_is_created_used_and_revoked(server):
     assert server.get("/api/v1/status", headers=header).status_code == 403
     revoked = server.delete(f"/api/v1/keys/{made['record']['id']}")
     assert (revoked.status_code, revoked.json()["state"]) == (200, "revoked")
-    wait_for(lambda: server.get("/api/v1/indexes", headers=header).status_code, lambda status: status == 401)
+    assert server.get("/api/v1/indexes", headers=header).status_code == 401
     assert server.delete("/api/v1/keys/aaaaaaaaaa").json()["code"] == "unknown-key"
 
 
@@ -43,25 +38,13 @@ def test_a_page_of_another_site_creates_no_key(server, origin):
     assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
 
 
-@pytest.fixture
-def home(tmp_path):
-    """Make an index, and a first build of another one that has come some way."""
+def test_a_first_build_is_seen_with_what_it_has_committed(tmp_path):
     home = tmp_path / "home"
     build(home, write_jsonl(tmp_path / "papers.jsonl", map(paper, range(30))), name=NAME)
     shutil.copytree(home / NAME / "versions" / "000001", home / "new" / "building")
     BuildFolder(home, "new").write_plan({})
-    return home
-
-
-def indexes_of(home):
-    """Return what the operator's status says of each index."""
-    made = json.loads(shrag("keys", "create", "--role", "operator", "--json", home=home).stdout)
-    with application(home, headers={"X-API-Key": made["key"]}) as client:
-        return {each["name"]: each for each in client.get("/api/v1/status").json()["indexes"]}
-
-
-def test_a_first_build_is_seen_with_what_it_has_committed(home):
-    seen = indexes_of(home)
+    with application(home, headers={"X-API-Key": add_key(home, role="operator")}) as client:
+        seen = {each["name"]: each for each in client.get("/api/v1/status").json()["indexes"]}
     assert seen["new"]["being_indexed"]
     assert seen["new"]["committed_passages"] == seen[NAME]["passages"] > 0
     assert seen["new"]["began"]

@@ -144,12 +144,6 @@ def test_what_cannot_be_used_is_refused_in_the_commands_words_whole_or_streamed(
             assert streamed.json() == described
 
 
-@pytest.mark.parametrize("path", ["search", "queries", "ask", "export", "find-papers"])
-def test_the_description_names_the_combinations_that_are_refused(api, path):
-    described = api.get("/openapi.json").json()["paths"][f"/api/v1/{path}"]["post"]["description"]
-    assert "Refused with 422: " in described
-
-
 @pytest.mark.parametrize(
     "call", [ASKED | {"index": "sample", "sources": []}, ASKED | {"way": "paper-qa-1", "hops": "never"}]
 )

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.generator.sample_index import ENGLISH, NAME, shrag
+from tests.generator.sample_index import ENGLISH, NAME
 from tests.http_server import Handler
 from tests.http_server import serving as serving_http
-from tests.server.conftest import UNLIMITED
-from tests.server.running import application, wait_for
+from tests.server.running import UNLIMITED, add_key, application, wait_for
 from tests.server.sse import events_of
 
 FOREIGN: dict[str, Any] = {
@@ -101,15 +100,10 @@ def refused(client, status, code, path="search", **call):
     return answer.json()["detail"]
 
 
-def test_sources_are_listed_without_where_they_are(client, theirs):
-    listed = client.get("/api/v1/sources")
-    assert listed.json()["sources"] == [
-        {"name": "ours", "kind": "index", "private": True},
-        {"name": "theirs", "kind": "elasticsearch", "private": True},
-    ]
-
-
-def test_a_search_of_sources_names_them_and_where_each_paper_is(client):
+def test_a_search_of_listed_sources_names_them_and_where_each_paper_is(client):
+    listed = client.get("/api/v1/sources").json()["sources"]
+    kinds = {"ours": "index", "theirs": "elasticsearch"}
+    assert listed == [{"name": name, "kind": kind, "private": True} for name, kind in kinds.items()]
     result = found(client, "ours", "theirs")
     assert (result["index"], result["sources"]) == (None, ["ours", "theirs"])
     by_id = {hit["doc_id"]: hit for hit in result["hits"]}
@@ -186,31 +180,30 @@ def test_a_source_that_hangs_leaves_slots_for_others(sample_home, monkeypatch):
     assert codes == ["source-failed", "source-failed", "too-busy"]
 
 
-def test_a_key_that_is_limited_opens_the_sources_that_it_names(home, theirs, monkeypatch):
+@pytest.mark.parametrize(
+    ("rights", "sources", "index"),
+    [
+        ({}, ["ours", "theirs"], True),
+        ({"indexes": (NAME,)}, [], True),
+        ({"sources": ("theirs",)}, ["theirs"], False),
+        ({"indexes": (NAME,), "sources": ("ours",)}, ["ours"], True),
+    ],
+)
+def test_a_key_that_is_limited_opens_the_sources_that_it_names(
+    home, theirs, monkeypatch, rights, sources, index
+):
     declare(monkeypatch, "ours", kind="index", index=NAME)
     declare_theirs(monkeypatch, "theirs", theirs)
-    made = {
-        options: shrag("keys", "create", *options, home=home).stdout.strip()
-        for options in [(), ("--index", NAME), ("--source", "theirs"), ("--index", NAME, "--source", "ours")]
-    }
-    opened = {
-        (): (["ours", "theirs"], True),
-        ("--index", NAME): ([], True),
-        ("--source", "theirs"): (["theirs"], False),
-        ("--index", NAME, "--source", "ours"): (["ours"], True),
-    }
-    with offering(home, "ours,theirs") as client:
-        for options, (sources, index) in opened.items():
-            client.headers["Authorization"] = f"Bearer {made[options]}"
-            listed = client.get("/api/v1/sources").json()["sources"]
-            assert [each["name"] for each in listed] == sources
-            for name in ("ours", "theirs"):
-                answer = client.post("/api/v1/search", json={"question": ENGLISH, "sources": [name]})
-                assert answer.status_code == (200 if name in sources else 404)
-            answer = client.post("/api/v1/search", json={"question": ENGLISH, "index": NAME})
-            assert answer.status_code == (200 if index else 404)
-    listed = json.loads(shrag("keys", "list", "--json", home=home).stdout)["keys"]
-    assert [(key["indexes"], key["sources"]) for key in listed][2:] == [([], ["theirs"]), ([NAME], ["ours"])]
+    with offering(home, "ours,theirs", headers={"X-API-Key": add_key(home, **rights)}) as client:
+        listed = client.get("/api/v1/sources").json()["sources"]
+        assert [each["name"] for each in listed] == sources
+        for name, value, opens in (
+            ("sources", ["ours"], "ours" in sources),
+            ("sources", ["theirs"], "theirs" in sources),
+            ("index", NAME, index),
+        ):
+            answer = client.post("/api/v1/search", json={"question": ENGLISH, name: value})
+            assert answer.status_code == (200 if opens else 404)
 
 
 def chat(client, model, **given):
@@ -238,19 +231,15 @@ def test_a_source_is_a_model_whose_citations_lead_to_the_web(client):
 
 def called(client, tool, arguments):
     """Call a tool over HTTP."""
-    message = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "tools/call",
-        "params": {"name": tool, "arguments": arguments},
-    }
+    call = {"name": tool, "arguments": arguments}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
     headers = {"Accept": "application/json, text/event-stream"}
     result = client.post("/mcp", json=message, headers=headers).json()["result"]
     return result if result.get("isError") else result["structuredContent"]
 
 
-@pytest.mark.parametrize("sources", [["theirs"], ["ours", "theirs"]])
-def test_tools_search_fetch_and_answer_over_sources(client, sources):
+def test_tools_search_fetch_and_answer_over_sources(client):
+    sources = ["ours", "theirs"]
     found = called(client, "search", {"query": ENGLISH, "sources": sources})["results"]
     [theirs] = [paper for paper in found if paper["id"] == "source:theirs:B17"]
     assert theirs["url"] == "https://doi.org/10.1234/aero.17"
@@ -289,13 +278,7 @@ def test_papers_are_found_in_sources_and_the_search_is_gone_on_with_there(client
     for text in (client.get(f"/api/v1/find-papers/{found['search']}").text, streamed.text):
         assert theirs not in text
         assert SECRET not in text
-    for other in (
-        {"index": NAME, "sources": ["ours"]},
-        {"resume": found["search"], "sources": ["ours"]},
-        {"resume": found["search"], "index": NAME},
-    ):
-        refused = client.post("/api/v1/find-papers", json={"question": ENGLISH} | other).json()
-        assert refused["code"] == "invalid-call"
-        assert "None" not in refused["detail"]
-    hidden = client.post("/api/v1/find-papers", json={"question": ENGLISH, "sources": ["hidden"]})
-    assert hidden.json()["code"] == "unknown-source"
+    for other in ({"sources": ["ours"]}, {"index": NAME}):
+        detail = refused(client, 422, "invalid-call", "find-papers", resume=found["search"], **other)
+        assert "None" not in detail
+    refused(client, 404, "unknown-source", "find-papers", sources=["hidden"])

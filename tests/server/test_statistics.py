@@ -9,7 +9,7 @@ from server.monitoring.search_statistics import SearchStatistics, may_be_stored,
 from server.settings import ServerSettings
 from server.store import FILE, Store
 from tests.generator.sample_index import ENGLISH, NAME, shrag
-from tests.server.running import application
+from tests.server.running import add_key, application
 
 RARE = "zymurgy of quokkas"
 
@@ -77,11 +77,11 @@ def test_nothing_is_counted_unless_it_is_switched_on(home):
 
 
 def test_a_librarian_of_one_index_sees_no_questions_of_another(home):
-    made = shrag("keys", "create", "--role", "librarian", "--index", NAME, home=home)
+    headers = {"X-API-Key": add_key(home, role="librarian", indexes=(NAME,))}
     counted(home, (NAME, "two words", 1, "x"), ("b", RARE, 0, "x"), statistics_callers=1)
 
-    with application(home) as client:
-        seen = client.get("/api/v1/statistics", headers={"X-API-Key": made.stdout.strip()}).json()
+    with application(home, headers=headers) as client:
+        seen = client.get("/api/v1/statistics").json()
 
     assert (seen["indexes"], seen["without_results"]) == ([{"index": NAME, "searches": 1}], [])
     assert [each["words"] for each in seen["words"]] == [2]

@@ -33,21 +33,6 @@ def key(store):
     return made
 
 
-def test_a_change_of_another_store_is_seen_by_the_next_read(store, key, tmp_path):
-    text, record = key
-    keys, elsewhere = Keys(store), Keys(Store(tmp_path))
-    for _ in range(20):
-        assert keys.find(text)
-        other, added = make_key()
-        elsewhere.add(added)
-        assert keys.find(other)
-        elsewhere.revoke(added.id, NOW)
-        assert keys.find(other) is None
-    elsewhere.revoke(record.id, NOW)
-    assert keys.find(text) is None
-    assert keys.are_needed()
-
-
 def run(home, code, *arguments):
     return subprocess.Popen(
         [sys.executable, "-c", f"import sys; from server.store import Store\n{code}", str(home), *arguments],

@@ -7,7 +7,7 @@ import pytest
 from tests.generator.language_model import answers_with, events, streams_out
 from tests.generator.sample_index import ENGLISH
 from tests.server.running import serving_with_model
-from tests.server.test_mcp import called_over_stdio, run
+from tests.server.test_mcp import called, run
 
 pytestmark = pytest.mark.slow  # starts processes of the server
 
@@ -47,9 +47,9 @@ def test_statistics_take_the_place_of_a_model_that_fails_and_a_note_says_so(samp
 
 @pytest.mark.parametrize(("tool", "question"), [("search", "query"), ("ask", "question")])
 @pytest.mark.parametrize("given", [AGENT, json.dumps(AGENT)], ids=["object", "text"])
-def test_an_agent_is_the_strategist(sample_home, tool, question, given):
+def test_an_agent_is_the_strategist(served, tool, question, given):
     arguments = {question: "What lowers emissions?", "strategy": given}
-    found = run(called_over_stdio(sample_home, tool, arguments)).structured_content
+    found = run(called(served.url, tool, arguments)).structured_content
     assert found["strategy"] == AGENT | {"years": None, "steps": [], "origin": "recorded"}
     titles = [each["title"] for each in found.get("results") or found["references"]]
     assert "methane" in titles[0].lower()

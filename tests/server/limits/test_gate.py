@@ -14,8 +14,6 @@ from server.limits.gate import Gate
 from server.settings import ServerSettings
 from tests.virtual_clock import run
 
-REPORTED = (b"x-ratelimit-report-only", b"exceeded")
-
 
 def gate_of(*, has_model=False, **settings):
     return Gate(ServerSettings(**settings), asyncio.Event(), has_model=has_model, has_cluster=False)
@@ -41,16 +39,6 @@ async def admit(gate, visit, seconds=0.0, receive=nobody_leaves):
     request = Request({"type": "http", "state": {"visit": visit}}, receive)
     async with gate.admit(request, "search"):
         await asyncio.sleep(seconds)
-
-
-def test_with_report_only_a_used_up_day_is_reported_and_counted_on():
-    gate = gate_of(report_only=True)
-    first, second = visit_by(per_day=1), visit_by(per_day=1)
-    run(admit(gate, first))
-    run(admit(gate, second))
-
-    assert (REPORTED in first.headers, REPORTED in second.headers) == (False, True)
-    assert gate.days.used("k") == 2
 
 
 def test_calls_that_wait_for_their_start_do_not_exceed_the_day():

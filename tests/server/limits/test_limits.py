@@ -1,18 +1,13 @@
 """Limits of a server and of keys: who is refused, and what the answer says."""
 
-import json
 import re
-import signal
 from functools import partial
-from http.client import HTTPConnection
 from typing import Any
-
-import pytest
 
 from server.access.keys import KeyLimits
 from server.limits.rates import DAY_S
 from tests.generator.sample_index import ENGLISH, NAME
-from tests.server.running import START_S, add_key, application, serving
+from tests.server.running import add_key, application
 
 SLOWLY: dict[str, Any] = {"searches_per_minute": 0.2, "search_burst": 3}  # none comes back while a test runs
 LISTING = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
@@ -91,11 +86,12 @@ def test_the_work_of_a_tool_counts_as_that_of_the_api(home):
 
 
 def test_only_reported_nobody_is_refused(home):
-    with application(home, report_only=True, **SLOWLY) as client:
-        answers = [call(client) for _ in range(5)]
-    assert {answer.status_code for answer in answers} == {200}
-    assert answers[-1].headers["x-ratelimit-report-only"] == "exceeded"
-    assert "x-ratelimit-report-only" not in answers[0].headers
+    with application(home, report_only=True, open=True, **SLOWLY) as client:
+        for headers in (None, add(home, per_day=3, per_minute=0)):
+            answers = [call(client, headers) for _ in range(5)]
+            assert {answer.status_code for answer in answers} == {200}
+            assert answers[-1].headers["x-ratelimit-report-only"] == "exceeded"
+            assert "x-ratelimit-report-only" not in answers[0].headers
 
 
 def test_addresses_are_those_that_trusted_proxies_name(home):
@@ -108,28 +104,6 @@ def test_addresses_are_those_that_trusted_proxies_name(home):
     # An entry before the proxy's own one is what the caller pretends.
     assert list(seen.values()) == [[200] * 3 + [429], [429] * 4, [200] * 3 + [429]]
     assert network == [200] * 3 + [429]
-
-
-@pytest.mark.slow
-def test_what_is_too_much_at_once_is_refused_soon_and_the_rest_is_answered(sample_home, tmp_path):
-    limits = {"server__searches_at_once": 1, "server__waiting": 0}
-    with serving(sample_home, tmp_path / "log", **limits) as server:
-        call(server)
-        server.process.send_signal(signal.SIGSTOP)  # all are there when it goes on
-        calls = [HTTPConnection("127.0.0.1", server.port, timeout=START_S) for _ in range(12)]
-        for number, each in enumerate(calls):
-            body = json.dumps({"question": f"{ENGLISH} {number}"})
-            each.request("POST", "/api/v1/search", body, {"Content-Type": "application/json"})
-        server.process.send_signal(signal.SIGCONT)
-        answers = [each.getresponse() for each in calls]
-        refused = next(answer for answer in answers if answer.status == 429)
-
-        assert {answer.status for answer in answers} == {200, 429}
-        assert json.load(refused)["code"] == "too-busy"
-        assert int(refused.headers["retry-after"]) >= 1
-        assert call(server).status_code == 200
-        for each in calls:
-            each.close()
 
 
 def test_work_that_takes_too_long_is_ended(home):

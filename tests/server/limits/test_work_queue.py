@@ -13,24 +13,22 @@ class Work:
 
     def __init__(self, slots, most_waiting):
         self.queue = WorkQueue("search", slots, most_waiting)
-        self.order = []
+        self.order = []  # of the callers
         self.begun = []
 
     def begin(self, *callers):
         """Begin a piece of work for each caller; return the event that ends it, and its task."""
-        begun = [self._begin(caller) for caller in callers]
+        begun = []
+        for caller in callers:
+            end = asyncio.Event()
+            begun.append((end, asyncio.create_task(self._run(caller, end))))
         self.begun += begun
         return begun
 
-    def _begin(self, caller):
-        done = asyncio.Event()
-
-        async def work():
-            async with self.queue.slot(caller):
-                self.order.append(caller)
-                await done.wait()
-
-        return done, asyncio.create_task(work())
+    async def _run(self, caller, done):
+        async with self.queue.slot(caller):
+            self.order.append(caller)
+            await done.wait()
 
     async def end(self, *begun):
         """End pieces of work, by default all."""

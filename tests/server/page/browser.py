@@ -17,7 +17,6 @@ PROGRAMS = ("chromium-headless-shell", "chromium")  # the first is the lighter o
 LOCALES = {"ko": "ko-KR", "en": "en-GB"}
 WIDE = {"width": 1400, "height": 900}
 PHONE = {"width": 390, "height": 844}
-NO_LIMITS = {f"server__{work}_per_minute": 0 for work in ("searches", "asks", "reads")}
 WAIT_MS = 60_000  # a loaded machine's
 
 expect.set_options(timeout=WAIT_MS)
@@ -56,22 +55,22 @@ class Reader:
     broken: list[str] = field(default_factory=list)
     contexts: list[BrowserContext] = field(default_factory=list)
 
-    def open(self, path: str = "/", *, language: str = "en", at: str = "", **options: Any) -> Page:
-        """Open an address in a new context, by a browser of this language."""
-        page = self.context(language=language, at=at, **options).new_page()
+    def open(self, path: str = "/", *, language: str = "en", script: str = "", **options: Any) -> Page:
+        """Open an address in a new context, by a browser of this language; run a script in the page first."""
+        page = self.context(language=language, **options).new_page()
+        if script:
+            page.add_init_script(script)
         page.goto(path)
-        if options.get("java_script_enabled", True):
-            ready(page)
+        ready(page)
         return page
 
-    def context(self, *, language: str = "en", at: str = "", **options: Any) -> BrowserContext:
+    def context(self, *, language: str = "en", **options: Any) -> BrowserContext:
         """Make a context that is watched: its cookies, its storage, its history are its own."""
-        url = at or self.url
-        given = {"base_url": url, "locale": LOCALES[language], "viewport": WIDE} | options
+        given = {"base_url": self.url, "locale": LOCALES[language], "viewport": WIDE} | options
         context = self.browser.new_context(**given)
         context.set_default_timeout(WAIT_MS)
         self.contexts.append(context)
-        host = urlsplit(url).netloc
+        host = urlsplit(self.url).netloc
 
         def asked(address: str) -> None:
             parts = urlsplit(address)

@@ -1,6 +1,6 @@
 """Chromium on the page of a server of the sample."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,8 +20,20 @@ def browser(sample_home: Path) -> Iterator[Browser]:
 
 
 @pytest.fixture
-def reader(browser: Browser, unlimited: Served) -> Iterator[Reader]:
-    """Read the page; afterwards nothing has gone wrong that the test did not expect."""
-    reader = Reader(browser, unlimited.url)
-    yield reader
-    reader.close()
+def reading(browser: Browser) -> Iterator[Callable[[Served], Reader]]:
+    """Return what reads the page of a server; afterwards nothing unexpected has gone wrong there."""
+    readers: list[Reader] = []
+
+    def read(server: Served) -> Reader:
+        readers.append(Reader(browser, server.url))
+        return readers[-1]
+
+    yield read
+    for reader in readers:
+        reader.close()
+
+
+@pytest.fixture
+def reader(reading: Callable[[Served], Reader], unlimited: Served) -> Reader:
+    """Read the page of the sample without limits."""
+    return reading(unlimited)

@@ -6,7 +6,16 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.generator.sample_index import ENGLISH, KOREAN
-from tests.server.page.walking import HOW, address, documents, hits, in_both_languages, keywords, settled
+from tests.server.page.walking import (
+    HOW,
+    address,
+    documents,
+    hits,
+    in_both_languages,
+    keywords,
+    settled,
+    shown,
+)
 
 CONDITIONS = "[data-condition]"
 WITH_CONDITIONS = [
@@ -36,37 +45,26 @@ def add(page: Page, word: str) -> list[str]:
     return wanted
 
 
-def remove(page: Page, word: str) -> None:
-    chip(page, word).get_by_role("button").last.click()
-
-
 def origin(page: Page) -> str | None:
     return page.locator("[data-origin]").get_attribute("data-origin")
 
 
-@pytest.fixture
-def page(reader):
-    page = reader.open(address(ENGLISH))
-    settled(page)
-    return page
-
-
 def wait_for_keywords(page: Page, wanted: list[str]) -> None:
-    page.wait_for_function(
-        """wanted => wanted.join("|") === [...document.querySelectorAll("[data-keyword]")]
-            .map((chip) => chip.dataset.keyword).join("|")""",
-        arg=wanted,
-    )
+    expect(page.locator("[data-keyword] .text")).to_have_text(wanted)
     settled(page)
 
 
-def test_an_added_keyword_finds_papers_about_it_and_its_address_finds_them_again(reader):
-    page = reader.open(address(KOREAN))
-    settled(page)
+def test_an_added_keyword_finds_papers_about_it_says_what_came_and_its_address_finds_them_again(reader):
+    page = shown(reader, address(KOREAN))
+    before = set(documents(page))
     words = add(page, "aerogel")
     expect(page.locator('[data-key="add"]')).to_be_focused()
     expect(hits(page).filter(has_text=re.compile("aerogel", re.IGNORECASE)).first).to_be_visible()
     found = documents(page)
+    changes = page.locator("[data-came]")
+    expect(changes).to_have_attribute("data-came", str(len({*found} - before)))
+    expect(changes).to_have_attribute("data-went", str(len(before - {*found})))
+    expect(page.locator('[data-change="came"]')).to_have_count(len({*found} - before))
 
     again = reader.open(page.url.removeprefix(reader.url), language="ko")
     wait_for_keywords(again, words)
@@ -74,7 +72,8 @@ def test_an_added_keyword_finds_papers_about_it_and_its_address_finds_them_again
     assert origin(again) == "person"
 
 
-def test_keywords_are_removed_by_a_key_and_restored(page):
+def test_keywords_are_removed_by_a_key_and_restored(reader):
+    page = shown(reader, address(ENGLISH))
     words, before = keywords(page), documents(page)
     word_of(page, words[0]).press("Delete")
     wait_for_keywords(page, words[1:])
@@ -86,8 +85,7 @@ def test_keywords_are_removed_by_a_key_and_restored(page):
 
 @in_both_languages
 def test_a_keyword_is_moved_by_keys_and_buttons_and_the_focus_stays_with_it(reader, language):
-    page = reader.open(address(ENGLISH), language=language)
-    settled(page)
+    page = shown(reader, address(ENGLISH), language=language)
     first, second, *rest = page.locator('.chips .text[lang="en"]').all_inner_texts()
     others = [word for word in keywords(page) if word not in {first, second, *rest}]
     word_of(page, first).press("ArrowRight")
@@ -107,8 +105,7 @@ def test_a_keyword_is_moved_by_keys_and_buttons_and_the_focus_stays_with_it(read
 
 @pytest.mark.parametrize(("question", "named"), WITH_CONDITIONS)
 def test_a_condition_of_a_question_is_shown_and_stays_removed(reader, question, named):
-    page = reader.open(address(question))
-    settled(page)
+    page = shown(reader, address(question))
     before = documents(page)
     condition = page.locator(CONDITIONS)
     expect(condition).to_have_count(1)
@@ -124,20 +121,9 @@ def test_a_condition_of_a_question_is_shown_and_stays_removed(reader, question, 
         expect(condition).to_have_count(0)
 
 
-def test_what_came_and_went_is_told_and_adds_up(page):
-    before = documents(page)
-    add(page, "methane")
-    changes = page.locator("[data-came]")
-    now = documents(page)
-    assert int(changes.get_attribute("data-came")) == len(set(now) - set(before))
-    assert int(changes.get_attribute("data-went")) == len(set(before) - set(now))
-    assert page.locator('[data-change="came"]').count() == len(set(now) - set(before))
-
-
 @in_both_languages
 def test_a_query_is_left_out_and_taken_in_again(reader, language):
-    page = reader.open(address(ENGLISH) + HOW, language=language)
-    settled(page)
+    page = shown(reader, address(ENGLISH) + HOW, language=language)
     bars = page.locator("[data-query]")
     names = bars.evaluate_all("bars => bars.map((bar) => bar.dataset.query)")
     assert len(names) > 2

@@ -2,31 +2,37 @@
 
 import json
 import re
+import threading
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
+from tests.generator.finding_model import FindingModel, evolver, serving_model
 from tests.generator.sample_index import ENGLISH, NAME
-from tests.server.page.browser import NO_LIMITS, PHONE, Reader
-from tests.server.page.finding import finding
-from tests.server.page.test_accessibility import findings
-from tests.server.page.walking import QUESTIONS, hits, in_both_languages
-from tests.server.running import serving
+from tests.server.page.axe import findings
+from tests.server.page.browser import PHONE
+from tests.server.page.walking import QUESTIONS, documents, hits, in_both_languages
+from tests.server.running import NO_LIMITS, START_S, copy_of, serving
 
-UNKNOWN = "0f" * 16
+
+class Finder(FindingModel):
+    """A model whose agent `evolver` waits while it is held."""
+
+    def __init__(self) -> None:
+        self.released = threading.Event()
+        self.hold, self.go_on = self.released.clear, self.released.set
+        super().__init__({"evolver": lambda prompt: lambda: self.released.wait(START_S) and evolver(prompt)})
 
 
 @pytest.fixture(scope="module")
 def served_finder(sample_home, tmp_path_factory):
-    """Serve a copy of the sample with a model that finds; searches are kept in the copy."""
-    home = tmp_path_factory.mktemp("finding")
-    for path in sample_home.glob("[!.]*"):  # without the server's store
-        (home / path.name).symlink_to(path)
+    home = copy_of(sample_home, tmp_path_factory.mktemp("finding"))
     source = {"sources__ours__kind": "index", "sources__ours__index": NAME, "server__sources": "ours"}
+    model = Finder()
     with (
-        finding() as model,
-        serving(home, home / "log", **NO_LIMITS, **model.settings, **source) as server,
+        serving_model(model) as llm,
+        serving(home, home / "log", **NO_LIMITS, **llm, **source) as server,
     ):
         yield server, model
 
@@ -38,15 +44,13 @@ def model(served_finder):
 
 
 @pytest.fixture
-def finder(browser: Browser, served_finder, model):
-    del model
-    reader = Reader(browser, served_finder[0].url)
-    yield reader
-    reader.close()
+def finder(reading, served_finder, model):
+    model.go_on()
+    return reading(served_finder[0])
 
 
 def address(question: str = ENGLISH, **asked: object) -> str:
-    return f"/find?{urlencode({'q': question, **asked}, doseq=True)}"
+    return f"/find?{urlencode({'q': question, **asked})}"
 
 
 def begin(page: Page) -> None:
@@ -60,10 +64,6 @@ def ended(page: Page) -> None:
 
 def tree(page: Page) -> list[str]:
     return list(page.locator("[data-query]").evaluate_all("all => all.map((each) => each.dataset.query)"))
-
-
-def papers(page: Page) -> list[str]:
-    return list(hits(page).evaluate_all("all => all.map((each) => each.dataset.doc)"))
 
 
 @in_both_languages
@@ -103,12 +103,12 @@ def test_a_search_is_walked_from_the_first_page_to_a_paper_and_back(finder, lang
     assert downloaded.value.path().read_text("utf-8").count("TY  -") == 6
     first.locator("[data-mark]").check()
     expect(page.locator("#marked-count")).to_have_text("1")
-    found = papers(page)
+    found = documents(page)
     first.locator("h3 a").click()
     expect(page.locator("#mark")).to_be_visible()
     page.go_back()
     expect(hits(page)).to_have_count(6)
-    assert papers(page) == found
+    assert documents(page) == found
     assert len([request for request in sent if request.method == "POST"]) == 1
     page.locator("#search-link").click()
     expect(page.locator("#question")).to_have_value(QUESTIONS[language])
@@ -116,7 +116,7 @@ def test_a_search_is_walked_from_the_first_page_to_a_paper_and_back(finder, lang
 
 @in_both_languages
 def test_a_search_is_stopped_and_gone_on_with(finder, model, language):
-    model.hold("evolver")
+    model.hold()
     page = finder.open(address(papers=100), language=language)
     begin(page)
     expect(page.locator("#stop")).to_be_focused()
@@ -125,15 +125,15 @@ def test_a_search_is_stopped_and_gone_on_with(finder, model, language):
     page.locator("#stop").press("Enter")
     expect(page.locator('[data-ending="stopped"]')).to_be_visible()
     expect(page.locator("#begin")).to_be_focused()
-    assert papers(page)
-    found, branches = set(papers(page)), set(before)
+    assert documents(page)
+    found, branches = set(documents(page)), set(before)
 
     page.locator('[data-key="go-on"]').click()
     expect(page.locator("#stop")).to_be_visible()
     model.go_on()
     ended(page)
     expect(page.locator("[data-ending]")).to_have_count(0)
-    assert found <= set(papers(page))
+    assert found <= set(documents(page))
     assert branches < set(tree(page))  # evolved queries came
 
 
@@ -160,7 +160,7 @@ def test_what_was_nearly_relevant_is_below_the_list_and_can_be_marked(finder, la
     ended(page)
     near = page.locator("#near [data-near]")
     expect(near.first).to_be_visible()
-    assert not {*papers(page)} & {row.get_attribute("data-near") for row in near.all()}
+    assert not {*documents(page)} & {row.get_attribute("data-near") for row in near.all()}
     expect(near.first.locator(".standing")).to_have_attribute("data-standing", "below")
     expect(near.first.locator("a")).to_have_attribute("href", re.compile("^/papers/SAMPLE-.*index=sample"))
     near.first.locator("[data-mark]").check()
@@ -175,41 +175,36 @@ def test_what_was_nearly_relevant_is_below_the_list_and_can_be_marked(finder, la
     expect(near).to_have_count(0)
 
 
-def test_a_search_that_was_left_by_reloading_is_offered_and_opened(finder, model):
-    model.hold("evolver")
-    page = finder.open(address())
+def test_a_search_that_was_left_is_offered_opened_saved_and_deleted(finder, model):
+    model.hold()
+    page = finder.open(address(), bypass_csp=True, reduced_motion="reduce")
     begin(page)
     expect(hits(page).first).to_be_visible()
-    found, grown = papers(page), tree(page)
+    found, grown = documents(page), tree(page)
     page.reload()
     expect(page.locator("#question")).to_have_value(ENGLISH)
     page.locator("[data-offer] a").click()
     expect(hits(page).first).to_be_visible()
-    assert set(found) <= set(papers(page))  # more may have come before the page was left
+    assert set(found) <= set(documents(page))  # more may have come before the page was left
     assert set(grown) <= set(tree(page))
-    expect(page.locator("#question")).to_have_value(ENGLISH)
     expect(page.locator("[data-ending]")).to_be_visible()
     assert "search=" in page.url
+    found = documents(page)
 
-
-def test_kept_searches_are_opened_saved_and_deleted(finder):
-    page = finder.open(address(rounds=0, seed=1))
-    begin(page)
-    ended(page)
-    found = papers(page)
     page.goto("/find")
     page.locator("#open-kept").click()
     kept = page.locator("[data-kept]").first
     expect(kept).to_contain_text(ENGLISH)
+    assert findings(page) == []
     with page.expect_download() as downloaded:
         kept.locator('[data-key^="save"]').click()
     assert json.loads(downloaded.value.path().read_text("utf-8"))["question"] == ENGLISH
     kept.locator("a").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
-    expect(hits(page)).to_have_count(len(found))
-    expect(page.locator("#rounds")).to_have_value("0")
-    page.reload()
-    expect(hits(page)).to_have_count(len(found))
+    for again in (lambda: None, page.reload):
+        again()
+        expect(hits(page)).to_have_count(len(found))
+        expect(page.locator("#question")).to_have_value(ENGLISH)
 
     page.locator("#open-kept").click()
     expect(page.locator("[data-kept]").first).to_be_visible()
@@ -223,7 +218,7 @@ def test_kept_searches_are_opened_saved_and_deleted(finder):
 
 
 def test_the_tree_is_opened_by_keys_and_keeps_the_focus_while_it_grows(finder, model):
-    model.hold("evolver")
+    model.hold()
     page = finder.open(address(papers=100))
     begin(page)
     branch = page.locator("[data-query] > .branch").first
@@ -249,8 +244,8 @@ def test_the_tree_is_opened_by_keys_and_keeps_the_focus_while_it_grows(finder, m
     expect(low.locator(".standing")).to_contain_text("below")
 
 
-def many(count: int, **record: object) -> bytes:
-    """Write the events of a search that found so many papers, one of fifty relevant."""
+def many(count: int) -> list[tuple[str, object]]:
+    """Return the events of a search that found so many papers, one of fifty relevant."""
     query = {"text": ENGLISH, "kind": "question", "round": 0, "paper": None, "found": count}
     records = [
         {
@@ -264,33 +259,41 @@ def many(count: int, **record: object) -> bytes:
             "judged_by": "words",
             "layer": 0,
             "found_by": {"kind": "query", "of": ENGLISH, "rank": number + 1},
-            **record,
         }
         for number in range(count)
     ]
-    sent = [("queries", {"queries": [query]})]
-    sent += [("papers", {"papers": records[start : start + 100]}) for start in range(0, count, 100)]
-    return "".join(f"event: {kind}\ndata: {json.dumps(data)}\n\n" for kind, data in sent).encode()
+    parts = [("papers", {"papers": records[start : start + 100]}) for start in range(0, count, 100)]
+    return [("queries", {"queries": [query]}), *parts]
 
 
-def begin_with(page: Page, events: bytes) -> None:
+def begin_with(page: Page, *events: tuple[str, object]) -> None:
     """Begin a search that sends these events, and breaks off."""
+    body = "".join(f"event: {kind}\ndata: {json.dumps(data)}\n\n" for kind, data in events)
     headers = {"Content-Type": "text/event-stream"}
-    page.route("**/api/v1/find-papers", lambda route: route.fulfill(body=events, headers=headers))
+    page.route("**/api/v1/find-papers", lambda route: route.fulfill(body=body, headers=headers))
     begin(page)
     expect(page.locator('[data-problem="find-cut-off"]')).to_be_visible()
 
 
-def test_five_thousand_papers_are_told_and_made_when_they_are_opened(finder):
+def test_a_search_whose_connection_broke_is_gone_on_with_when_the_server_is_back(finder):
+    finder.expect_error("ERR_INTERNET_DISCONNECTED")
     page = finder.open(address())
-    begin_with(page, many(5_000))
-    expect(page.locator(".branch").first).to_contain_text("5,000 papers, 100 relevant")
-    expect(page.locator("[data-paper]")).to_have_count(50)
-    page.locator(".others > button").click()
-    expect(page.locator(".others [data-paper]")).to_have_count(50)
-    page.locator(".others").get_by_text("50 more").press("Enter")
-    expect(page.locator(".others [data-paper]")).to_have_count(100)
-    expect(page.locator(".others [data-paper]").nth(50)).to_be_focused()
+    call = {"question": ENGLISH, "rounds": 0, "layers": 0}
+    kept = page.request.post("/api/v1/find-papers", data=call).json()
+    begin_with(page, ("search", {"id": kept["search"]}), *many(60))
+    page.unroute("**/api/v1/find-papers")
+    for offline in (True, False):
+        expect(page.locator('[data-ending="failed"] [data-problem]')).to_have_count(1)
+        expect(page.locator("[data-problem] button")).to_have_count(0)  # that begins anew
+        expect(page.locator('[data-key="go-on"]')).to_be_focused()
+        assert documents(page) == ["P0", "P50"]
+        page.context.set_offline(offline)
+        page.keyboard.press("Enter")
+        if offline:
+            expect(page.locator('[data-problem="offline"]')).to_be_visible()
+    ended(page)
+    expect(page.locator("[data-ending]")).to_have_count(0)
+    assert documents(page) == [paper["id"] for paper in kept["papers"]]
 
 
 HEAR = """
@@ -300,53 +303,35 @@ new MutationObserver(() => window.said.push(status.textContent)).observe(status,
 """
 
 
-def test_a_screen_reader_is_told_names_and_states_and_nothing_of_each_paper(finder):
+def test_a_screen_reader_is_told_names_and_states_of_five_thousand_papers_and_nothing_of_each(finder):
     page = finder.open(address())
     page.evaluate(HEAR)
-    begin_with(page, many(200))
+    begin_with(page, *many(5_000))
     assert len(page.evaluate("window.said")) <= 2  # it begins, it breaks off
     assert page.locator("[aria-live], [role=status], [role=alert]").count() == 1
-    tree = page.get_by_role("region", name="How they were found")
-    expect(
-        tree.get_by_role("button", name=re.compile("^question .* 200 papers, 4 relevant$"), expanded=True)
-    ).to_be_visible()
-    found = tree.get_by_role("list", name=f"Papers of the query “{ENGLISH}”")
-    expect(found.get_by_role("listitem")).to_have_text(
-        [re.compile(f"relevant Paper {n}") for n in (0, 50, 100, 150)]
-    )
-    folded = tree.get_by_role("button", name="196 below the threshold", expanded=False)
-    folded.press("Enter")
-    expect(tree.get_by_role("list", name="Papers below the threshold").get_by_role("listitem")).to_have_count(
-        51
-    )
+    grown = page.get_by_role("region", name="How they were found")
+    query = re.compile("^question .* 5,000 papers, 100 relevant$")
+    expect(grown.get_by_role("button", name=query, expanded=True)).to_be_visible()
+    relevant = grown.get_by_role("list", name=f"Papers of the query “{ENGLISH}”").get_by_role("listitem")
+    expect(relevant.first).to_have_text(re.compile("relevant Paper 0"))
+    expect(page.locator("[data-paper]")).to_have_count(50)
+    grown.get_by_role("button", name="4,900 below the threshold", expanded=False).press("Enter")
+    others = grown.get_by_role("list", name="Papers below the threshold").get_by_role("listitem")
+    expect(others).to_have_count(51)
+    others.get_by_text("50 more").press("Enter")
+    expect(others).to_have_count(101)
+    expect(others.nth(50)).to_be_focused()
 
 
-def shown_whole(page: Page) -> None:
+@in_both_languages
+def test_on_a_phone_axe_finds_nothing_serious_and_nothing_scrolls_sideways(finder, language):
+    path = address(max_papers=8)
+    page = finder.open(path, language=language, bypass_csp=True, viewport=PHONE, reduced_motion="reduce")
     page.locator("#options-toggle").click()
     begin(page)
     ended(page)
     page.locator("#hits .actions button").first.click()
-    if page.locator('[data-show="tree"]').is_visible():
-        page.locator('[data-show="tree"]').click()
+    page.locator('[data-show="tree"]').click()
     page.locator(".others > button").first.click()
-
-
-def listed(page: Page) -> None:
-    shown_whole(page)
-    page.locator("#open-kept").click()
-    expect(page.locator("[data-kept]").first).to_be_visible()
-
-
-@pytest.mark.parametrize(
-    ("language", "prepare", "viewport"),
-    [("ko", shown_whole, PHONE), ("en", listed, {"width": 1400, "height": 900})],
-)
-def test_axe_finds_nothing_serious_in_either_theme(finder, language, prepare, viewport):
-    page = finder.open(
-        address(max_papers=8), language=language, bypass_csp=True, viewport=viewport, reduced_motion="reduce"
-    )
-    prepare(page)
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        assert findings(page) == []
+    assert findings(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -5,11 +5,9 @@ import json
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.generator.sample_index import shrag
-from tests.indexer.made_corpora import write_jsonl
-from tests.server.page.browser import NO_LIMITS, Reader
-from tests.server.page.walking import address, answered, hits, in_both_languages, settled
-from tests.server.running import serving
+from tests.indexer.made_corpora import build, write_jsonl
+from tests.server.page.walking import address, hits, in_both_languages, settled, shown
+from tests.server.running import NO_LIMITS, serving
 
 SCRIPT = "<script>window.ran = 1</script>"
 IMAGE = '"><img src=x onerror="window.ran = 1">'
@@ -41,24 +39,17 @@ def hostile(number: int) -> dict[str, object]:
     }
 
 
-PATH_LIKE = hostile(0) | {"id": "a/../b/%2e?c#d", "title": "crevasse", "abstract": "A crevasse is deep."}
-
-
 @pytest.fixture(scope="module")
 def hostile_server(tmp_path_factory):
     home = tmp_path_factory.mktemp("hostile")
-    file = write_jsonl(home / "papers.jsonl", [*map(hostile, range(6)), PATH_LIKE])
-    done = shrag("index", str(file), "--name", "hostile", home=home)
-    assert done.returncode == 0, done.stderr
+    build(home, write_jsonl(home / "papers.jsonl", map(hostile, range(6))), name="hostile")
     with serving(home, home / "log", **NO_LIMITS) as server:
         yield server
 
 
 @pytest.fixture
-def hostile_reader(browser, hostile_server):
-    reader = Reader(browser, hostile_server.url)
-    yield reader
-    reader.close()
+def hostile_reader(reading, hostile_server):
+    return reading(hostile_server)
 
 
 def nothing_ran(page: Page) -> bool:
@@ -71,9 +62,7 @@ def nothing_ran(page: Page) -> bool:
 
 @in_both_languages
 def test_results_answer_and_dialogs_show_hostile_records_as_text(hostile_reader, language):
-    page = hostile_reader.open(address(f"flood levels {SCRIPT}", ask=1), language=language)
-    answered(page)
-    settled(page)
+    page = shown(hostile_reader, address(f"flood levels {SCRIPT}", ask=1), language=language)
     expect(page.locator("#hits h3").first).to_contain_text(SCRIPT)
     expect(page.locator("#hits .meta").first).to_contain_text("Flood <script>")
     for button in hits(page).first.locator(".actions > button").all():
@@ -97,10 +86,12 @@ def test_results_answer_and_dialogs_show_hostile_records_as_text(hostile_reader,
 @pytest.mark.parametrize("value", [SCRIPT, IMAGE, SPRITE, PLACE, LINK, f"{TURNED}flood"])
 def test_an_address_can_make_nothing_run(hostile_reader, value):
     hostile_reader.expect_error("status of 4")
-    page = hostile_reader.open(
-        address(f"flood {value}", year=value, lang=value, journal=value, strategy=json.dumps({"en": [value]}))
+    page = shown(
+        hostile_reader,
+        address(
+            f"flood {value}", year=value, lang=value, journal=value, strategy=json.dumps({"en": [value]})
+        ),
     )
-    settled(page)
     assert nothing_ran(page)
     page.goto(address(value, method="boolean", index=value))
     settled(page)

@@ -5,9 +5,8 @@ from playwright.sync_api import expect
 
 from tests.generator.sample_index import ENGLISH, NAME
 from tests.http_server import serving as serving_http
-from tests.server.page.browser import NO_LIMITS, Reader
-from tests.server.page.walking import address, answered, hits, in_both_languages, settled
-from tests.server.running import serving
+from tests.server.page.walking import address, answered, hits, in_both_languages, search, settled, shown
+from tests.server.running import NO_LIMITS, serving
 from tests.server.test_sources import Theirs
 
 FIELDS = {"title": "titel", "abstract": "inhalt", "year": "jahr", "url": "adresse", "doi": "doi"}
@@ -25,25 +24,15 @@ ALL = "source:ours,library"
 @pytest.fixture(scope="module")
 def offering(sample_home, tmp_path_factory):
     log = tmp_path_factory.mktemp("offering") / "log"
-    with (
-        serving_http(Theirs) as url,
-        serving(
-            sample_home,
-            log,
-            server__sources="ours,library",
-            sources__library__url=url,
-            **SOURCES,
-            **NO_LIMITS,
-        ) as server,
-    ):
-        yield server
+    with serving_http(Theirs) as url:
+        sources = SOURCES | {"server__sources": "ours,library", "sources__library__url": url}
+        with serving(sample_home, log, **sources, **NO_LIMITS) as server:
+            yield server
 
 
 @pytest.fixture
-def reader(browser, offering):
-    reader = Reader(browser, offering.url)
-    yield reader
-    reader.close()
+def reader(reading, offering):
+    return reading(offering)
 
 
 @in_both_languages
@@ -59,17 +48,15 @@ def test_sources_stand_beside_the_indexes_and_say_where_questions_go(reader, lan
     expect(page.locator("#quiet")).to_contain_text("library")
     expect(page.locator("#start-about")).to_contain_text("library")
     expect(page.locator("#examples button")).to_have_count(0)
-    page.locator("#question").fill(ENGLISH)
-    page.locator("#question").press("Enter")
+    search(page, ENGLISH)
     expect(hits(page)).to_have_count(1)
     choice.select_option(NAME)
     expect(hits(page)).to_have_count(10)
     expect(page.locator("#quiet")).not_to_contain_text("library")
 
 
-def test_results_and_answer_show_where_papers_are_from_and_link_to_the_web_alone(reader, offering):
-    page = reader.open(address(ENGLISH, index=ALL, ask=1))
-    settled(page)
+def test_results_answer_and_exports_show_where_papers_are_from_and_link_to_the_web_alone(reader):
+    page = shown(reader, address(ENGLISH, index=ALL, ask=1))
     answered(page)
     foreign = page.locator('[data-doc="library:B17"]')
     expect(foreign.locator(".meta")).to_contain_text("library")
@@ -85,11 +72,8 @@ def test_results_and_answer_show_where_papers_are_from_and_link_to_the_web_alone
     expect(page.locator(".cite").first).to_be_focused()
     page.locator("#open-record").click()
     expect(page.locator("dialog [data-format]")).to_have_count(0)
+    page.keyboard.press("Escape")
 
-
-def test_marked_papers_of_sources_and_of_an_index_are_exported(reader):
-    page = reader.open(address(ENGLISH, index=ALL))
-    settled(page)
     page.locator('[data-mark="library:B17"]').check()
     page.locator("#index").select_option(NAME)
     settled(page)

@@ -1,12 +1,13 @@
 """What a reader meets besides results: keys, failures, no server; the operator's view; colours and motion."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.generator.sample_index import ENGLISH, NAME, shrag
-from tests.server.page.browser import NO_LIMITS, Reader
-from tests.server.page.walking import address, documents, hits, in_both_languages, settled
-from tests.server.running import serving
+from tests.generator.sample_index import ENGLISH, NAME
+from tests.server.page.walking import address, documents, hits, in_both_languages, search, settled, shown
+from tests.server.running import NO_LIMITS, add_key, copy_of, serving
 
 # The names of what is kept, without the ids of keys.
 KEPT = """[...Object.keys(sessionStorage), ...Object.keys(localStorage)]
@@ -15,29 +16,18 @@ KEPT = """[...Object.keys(sessionStorage), ...Object.keys(localStorage)]
 
 @pytest.fixture(scope="module")
 def keyed_server(tmp_path_factory, sample_home):
-    """Serve a copy of the sample to those who have a key."""
-    home = tmp_path_factory.mktemp("keyed")
-    for path in sample_home.glob("[!.]*"):  # without the server's store
-        (home / path.name).symlink_to(path)
-    keys = {}
-    for label, options in {
-        "reader": ["--expires", "90d"],
-        "operator": ["--role", "operator"],
-        "guest": ["--expires", "90d"],
-    }.items():
-        done = shrag("keys", "create", "--label", label, *options, home=home)
-        assert done.returncode == 0, done.stderr
-        keys[label] = done.stdout.strip()
+    """Serve the sample to those who have a key."""
+    home = copy_of(sample_home, tmp_path_factory.mktemp("keyed"))
+    keys = {role: add_key(home, role=role, label=f"the {role}") for role in ("reader", "operator")}
     with serving(home, home / "log", **NO_LIMITS) as server:
         yield server, keys
 
 
 @pytest.fixture
-def with_keys(browser, keyed_server):
-    reader = Reader(browser, keyed_server[0].url)
+def with_keys(reading, keyed_server):
+    reader = reading(keyed_server[0])
     reader.expect_error("status of 401|status of 403")
-    yield reader
-    reader.close()
+    return reader
 
 
 def enter(page: Page, key: str) -> None:
@@ -69,102 +59,60 @@ def test_a_key_is_asked_for_once_and_then_the_search_goes_on(with_keys, keyed_se
     assert page.evaluate(KEPT) == []
 
 
-def test_a_key_that_is_revoked_is_asked_for_again(with_keys, keyed_server):
-    server, keys = keyed_server
-    page = with_keys.open()
-    enter(page, keys["guest"])
-    expect(page.locator("#examples button")).to_have_count(3)
-    done = shrag("keys", "revoke", keys["guest"].split("_")[1], home=server.home)
-    assert done.returncode == 0, done.stderr
-    page.locator("#question").fill(ENGLISH)
-    # A function that returns a promise is not polled by wait_for_function.
-    page.evaluate("""async () => {
-        while ((await fetch('/api/v1/indexes')).status !== 401)
-            await new Promise((next) => setTimeout(next, 300));
-    }""")
-    page.locator("#question").press("Enter")
-    expect(page.locator("#key")).to_be_visible()
-
-
-@in_both_languages
-def test_the_operator_sees_indexes_keys_and_times(with_keys, keyed_server, language):
-    page = with_keys.open("/operator", language=language)
-    enter(page, keyed_server[1]["operator"])
-    expect(page.locator("#operator")).to_contain_text(NAME)
-    expect(page.locator('[data-status="keys"]')).to_contain_text("operator")
-    assert keyed_server[1]["operator"] not in page.content()
-    expect(page.locator("#status")).not_to_be_empty()
-
-
-def test_the_operator_creates_and_revokes_a_key(with_keys, keyed_server):
-    page = with_keys.open("/operator", language="en")
-    enter(page, keyed_server[1]["operator"])
-    keys = page.locator('[data-operation="keys"]')
+def test_the_operator_sees_the_server_and_creates_a_key_that_opens_until_it_is_revoked(
+    with_keys, keyed_server
+):
+    operator = with_keys.open("/operator")
+    enter(operator, keyed_server[1]["operator"])
+    expect(operator.locator("#operator")).to_contain_text(NAME)
+    expect(operator.locator('[data-status="keys"]')).to_contain_text("the operator")
+    assert keyed_server[1]["operator"] not in operator.content()
+    keys = operator.locator('[data-operation="keys"]')
     keys.get_by_label("Owner").fill("reading room")
     keys.get_by_role("button", name="Create key").click()
-    expect(keys.locator("[data-new-key]")).to_contain_text("shrag_")
-    page.on("dialog", lambda dialog: dialog.accept())
+    made = keys.locator("[data-new-key]")
+    expect(made).to_contain_text("shrag_")
+
+    page = with_keys.open()
+    enter(page, re.findall(r"shrag_[\w-]+", made.inner_text())[0])
+    expect(page.locator("#examples button")).to_have_count(3)
+    operator.on("dialog", lambda dialog: dialog.accept())
     owner = keys.get_by_label("Active key")
-    expect(owner).to_contain_text("reading room")
     owner.select_option(label=owner.locator("option", has_text="reading room").text_content())
     keys.get_by_role("button", name="Revoke").click()
     expect(owner).not_to_contain_text("reading room")
+    search(page, ENGLISH)
+    expect(page.locator("#key")).to_be_visible()
 
 
+BUSY = {"status": 429, "code": "too-busy", "detail": "too many wait", "retry_after_s": 7.2}
+
+
+@pytest.mark.parametrize("code", ["offline", "too-busy"])
 @in_both_languages
-def test_where_no_key_is_needed_the_operators_view_is_open(reader, language):
-    page = reader.open(language=language)
-    page.locator("#operator-link").click()
-    expect(page.locator('[data-status="indexes"]')).to_contain_text(NAME)
-    expect(page.locator("html")).to_have_attribute("lang", language)
-    page.locator(".tools a").first.click()
-    expect(page.locator("#question")).to_be_visible()
-
-
-@in_both_languages
-def test_a_server_that_has_gone_is_told_and_the_search_goes_on_when_it_is_back(reader, language):
-    reader.expect_error("ERR_INTERNET_DISCONNECTED")
-    page = reader.open(address(ENGLISH), language=language)
-    settled(page)
+def test_a_server_that_is_away_or_busy_is_told_and_the_search_goes_on_at_a_press(reader, code, language):
+    reader.expect_error("ERR_INTERNET_DISCONNECTED|status of 429")
+    page = shown(reader, address(ENGLISH), language=language)
     before = documents(page)
-    page.context.set_offline(True)
-    page.locator("#question").fill("solid electrolyte")
-    page.locator("#question").press("Enter")
-    problem = page.locator('[data-problem="offline"]')
-    expect(problem).to_be_visible()
+    if code == "offline":
+        page.context.set_offline(True)
+    else:
+        page.route("**/api/v1/search", lambda route: route.fulfill(status=429, json=BUSY))
+    search(page, "solid electrolyte")
+    problem = page.locator(f'[data-problem="{code}"]')
+    expect(problem).to_contain_text("8" if code == "too-busy" else "")
     expect(page.locator("#status")).not_to_be_empty()
     expect(page.locator("#question")).to_have_value("solid electrolyte")
     page.context.set_offline(False)
+    page.unroute("**/api/v1/search")
     problem.get_by_role("button").click()
-    expect(hits(page).first).to_be_visible()
+    expect(problem).to_have_count(0)
+    settled(page)
     assert documents(page) != before
 
 
-@in_both_languages
-def test_a_busy_server_says_when_to_come_back(reader, language):
-    reader.expect_error("status of 429")
-    page = reader.open(language=language)
-    busy = {
-        "type": "urn:shrag:problem:too-busy",
-        "status": 429,
-        "code": "too-busy",
-        "detail": "too many wait",
-        "retry_after_s": 7.2,
-    }
-    page.route(
-        "**/api/v1/search", lambda route: route.fulfill(status=429, json=busy, headers={"Retry-After": "8"})
-    )
-    page.locator("#question").fill(ENGLISH)
-    page.locator("#question").press("Enter")
-    expect(page.locator('[data-problem="too-busy"]')).to_contain_text("8")
-    page.unroute("**/api/v1/search")
-    page.locator('[data-problem="too-busy"] button').click()
-    expect(hits(page)).to_have_count(10)
-
-
 def test_language_and_colours_are_kept(reader):
-    page = reader.open(address(ENGLISH), color_scheme="light")
-    settled(page)
+    page = shown(reader, address(ENGLISH), color_scheme="light")
     light = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.locator("#theme").click()
     page.locator("#theme").click()

@@ -5,7 +5,6 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import docx
-from defusedxml import ElementTree
 from playwright.sync_api import Page, expect
 
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME
@@ -14,12 +13,13 @@ from tests.server.page.walking import (
     HOW,
     QUESTIONS,
     address,
-    answered,
     documents,
     hits,
     in_both_languages,
     keywords,
+    search,
     settled,
+    shown,
 )
 
 
@@ -37,14 +37,12 @@ def titles(text: str) -> list[str]:
 
 @in_both_languages
 def test_papers_marked_over_several_searches_are_exported_together(reader, language):
-    page = reader.open(address(ENGLISH), language=language)
-    settled(page)
+    page = shown(reader, address(ENGLISH), language=language)
     wanted = [page.locator("#hits h3").nth(place).inner_text() for place in (0, 2)]
     for place in (0, 2):
         page.locator("[data-mark]").nth(place).check()
     expect(page.locator("#marked-count")).to_have_text("2")
-    page.locator("#question").fill(KOREAN)
-    page.locator("#question").press("Enter")
+    search(page, KOREAN)
     expect(page.locator("#hits h3").first).not_to_have_text(wanted[0])
     settled(page)
     page.locator("[data-mark]").first.check()
@@ -66,8 +64,9 @@ def test_papers_marked_over_several_searches_are_exported_together(reader, langu
 
 @in_both_languages
 def test_a_reference_is_copied_in_the_chosen_style(reader, unlimited, language):
-    page = reader.open(address(ENGLISH), language=language, permissions=["clipboard-read", "clipboard-write"])
-    settled(page)
+    page = shown(
+        reader, address(ENGLISH), language=language, permissions=["clipboard-read", "clipboard-write"]
+    )
     hit = hits(page).first
     hit.get_by_role("button", name={"en": re.compile("^Cite"), "ko": re.compile("^인용")}[language]).click()
     inset = hit.locator(".inset")
@@ -84,47 +83,12 @@ def test_a_reference_is_copied_in_the_chosen_style(reader, unlimited, language):
         )
 
 
-def first_paper(page: Page) -> None:
-    page.locator("#hits h3 a").first.click()
-    page.wait_for_url(re.compile("/papers/"))
-
-
-@in_both_languages
-def test_a_paper_has_a_page_with_tags_coins_and_unapi(reader, unlimited, language):
-    page = reader.open(address(QUESTIONS[language]), language=language)
-    settled(page)
-    title = page.locator("#hits h3").first.inner_text()
-    first_paper(page)
-    expect(page.locator("h1")).to_have_text(title)
-    expect(page.locator("html")).to_have_attribute("lang", language)
-
-    def tags(name: str) -> list[str]:
-        found = page.locator(f'meta[name="{name}"]')
-        return list(found.evaluate_all("tags => tags.map((tag) => tag.content)"))
-
-    assert tags("citation_title") == [title]
-    assert tags("citation_author")
-    assert re.fullmatch(r"\d{4}", tags("citation_publication_date")[0])
-    (context,) = page.locator(".Z3988").all()
-    assert parse_qs(context.get_attribute("title"))["rft.atitle"] == [title]
-
-    unapi = page.locator('link[rel="unapi-server"]').get_attribute("href")
-    identifier = page.locator("abbr.unapi-id").get_attribute("title")
-    listed = unlimited.get(unapi, params={"id": identifier})
-    assert listed.status_code == 300
-    formats = [each.get("name") for each in ElementTree.fromstring(listed.text)]
-    assert {"ris", "bibtex", "csl-json", "csv", "jsonl"} <= set(formats)
-    given = unlimited.get(unapi, params={"id": identifier, "format": "ris"})
-    assert titles(given.text) == [title]
-
-
 @in_both_languages
 def test_a_search_record_is_saved_to_read_and_runs_again(reader, language, tmp_path):
     given = address(
         ENGLISH, k=5, year="2015..2024", way="shrag", hops="auto", model="small-writer", **{"not": "sodium"}
     )
-    page = reader.open(given + HOW, language=language)
-    settled(page)
+    page = shown(reader, given + HOW, language=language)
     words = keywords(page)
     remove = page.locator(f'[data-keyword="{words[0]}"]').get_by_role("button").last
     remove.click()
@@ -132,7 +96,7 @@ def test_a_search_record_is_saved_to_read_and_runs_again(reader, language, tmp_p
     page.locator('[data-query="SQ1"]').get_by_role("checkbox").uncheck()
     expect(page).to_have_url(re.compile("skip="))
     settled(page)
-    shown, where = documents(page), page.url.removesuffix(HOW)
+    listed, where = documents(page), page.url.removesuffix(HOW)
 
     page.locator("#open-record").click()
     dialog = page.get_by_role("dialog")
@@ -153,17 +117,16 @@ def test_a_search_record_is_saved_to_read_and_runs_again(reader, language, tmp_p
     with other.expect_request("**/api/v1/rerun") as sent:  # what a form cannot say holds too
         other.get_by_role("dialog").locator("input[type=file]").set_input_files(file)
     assert sent.value.post_data_json == json.loads(record)
-    expect(hits(other)).to_have_count(len(shown))
+    expect(hits(other)).to_have_count(len(listed))
     settled(other)
-    assert documents(other) == shown
+    assert documents(other) == listed
     asked = [parse_qs(page_url.partition("?")[2]) for page_url in (where, other.url)]
     assert {**asked[1], "index": None} == {**asked[0], "index": None}
 
 
 @in_both_languages
 def test_a_feed_of_a_search_is_created_and_deleted(reader, unlimited, language):
-    page = reader.open(address(QUESTIONS[language]), language=language)
-    settled(page)
+    page = shown(reader, address(QUESTIONS[language]), language=language)
     page.locator("#open-record").click()
     dialog = page.get_by_role("dialog")
     dialog.locator("[data-feed-create]").click()
@@ -180,14 +143,10 @@ def test_a_feed_of_a_search_is_created_and_deleted(reader, unlimited, language):
 
 @in_both_languages
 def test_the_history_is_opened_saved_and_cleared(reader, language):
-    page = reader.open(address(ENGLISH), language=language)
-    settled(page)
+    page = shown(reader, address(ENGLISH), language=language)
     first = documents(page)
-    page.locator("#question").fill(KOREAN)
-    page.locator("#question").press("Enter")
-    page.wait_for_function(
-        "first => document.querySelector('#hits > li')?.dataset.doc !== first", arg=first[0]
-    )
+    search(page, KOREAN)
+    expect(hits(page).first).not_to_have_attribute("data-doc", first[0])
     settled(page)
     page.locator("#open-history").click()
     dialog = page.get_by_role("dialog")
@@ -196,9 +155,7 @@ def test_the_history_is_opened_saved_and_cleared(reader, language):
     assert [each["question"] for each in kept["history"]] == [KOREAN, ENGLISH]
     dialog.get_by_role("link").last.click()
     expect(page.locator("#question")).to_have_value(ENGLISH)
-    page.wait_for_function(
-        "first => document.querySelector('#hits > li')?.dataset.doc === first", arg=first[0]
-    )
+    expect(hits(page).first).to_have_attribute("data-doc", first[0])
     page.locator("#open-history").click()
     dialog.get_by_role("button").last.click()
     expect(dialog.get_by_role("link")).to_have_count(0)
@@ -209,21 +166,13 @@ def test_the_history_is_opened_saved_and_cleared(reader, language):
 
 
 def test_print_gives_question_search_results_and_answer_and_no_buttons(reader):
-    page = reader.open(address(ENGLISH, ask=1))
-    answered(page)
-    settled(page)
+    page = shown(reader, address(ENGLISH, ask=1))
     page.emulate_media(media="print")
-    for part in (
-        "#question",
-        "#strategy .chips",
-        "#queries",
-        "#hits > li",
-        "#answer [data-sentence]",
-        ".print-only",
-    ):
+    for part in ("#question", "#queries", "#hits > li", "#answer [data-sentence]", ".print-only"):
         expect(page.locator(part).first).to_be_visible()
     for part in (".tools", "#results-tools", ".actions", ".add", "#facets"):
         expect(page.locator(part).first).to_be_hidden()
     last = page.locator("#answer-body .colophon").bounding_box()
+    assert last
     assert last["y"] + last["height"] <= page.evaluate("document.documentElement.scrollHeight")
     assert page.pdf().startswith(b"%PDF")

@@ -1,11 +1,13 @@
 """Steps that many walks through the page begin with."""
 
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.generator.sample_index import ENGLISH, KOREAN
+from tests.server.page.browser import Reader
 
 QUESTIONS = {"ko": KOREAN, "en": ENGLISH}
 in_both_languages = pytest.mark.parametrize("language", ["ko", "en"])
@@ -45,3 +47,18 @@ def answered(page: Page) -> None:
     """Wait until an answer is complete."""
     expect(page.locator("#answer-body .colophon")).not_to_be_empty()
     expect(page.locator('#answer-body [aria-busy="true"]')).to_have_count(0)
+
+
+def shown(reader: Reader, path: str, **options: Any) -> Page:
+    """Open an address, and wait for its results and its answer."""
+    page = reader.open(path, **options)
+    if "ask=1" in path:
+        answered(page)
+    settled(page)
+    return page
+
+
+def search(page: Page, question: str) -> None:
+    """Type a question and press Enter."""
+    page.locator("#question").fill(question)
+    page.locator("#question").press("Enter")

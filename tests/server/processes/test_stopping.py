@@ -16,8 +16,6 @@ from tests.server.running import START_S, serving, wait_for
 
 pytestmark = pytest.mark.slow  # starts processes of the server
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 STREAMS = 50
 KEYWORDS = {"en": ["battery", "thermal runaway"]}
 ENDLESS = streams_out(*[piece("no answer yet ")] * 6_000, pause_s=0.1)

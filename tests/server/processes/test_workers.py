@@ -16,8 +16,6 @@ from tests.server.loading import Load, publish_edition
 from tests.server.processes.test_stopping import ENDLESS, STREAMED, with_model
 from tests.server.running import START_S, children_of, serving, wait_for, workers_of
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 pytestmark = pytest.mark.slow  # starts processes of the server
 
 OTHER = "quokkas"
@@ -25,7 +23,7 @@ OTHER = "quokkas"
 
 def until_answered_by(load, edition):
     """Wait until all questions are answered by an edition."""
-    wait_for(lambda: load.last(20), lambda found: found == {edition})
+    wait_for(lambda: load.editions(last=20), lambda found: found == {edition})
 
 
 def test_versions_are_published_rolled_back_and_deleted_while_two_processes_answer(tmp_path):
@@ -50,7 +48,7 @@ def assert_editions_are_served(url, settings):
         assert load.editions() == {1, 2, 3}
         with open_store(settings, OTHER) as store:
             store.delete()
-        wait_for(lambda: load.last_statuses(20), lambda found: found == {404})
+        wait_for(lambda: load.statuses(last=20), lambda found: found == {404})
         publish_edition(settings, OTHER, 4)
         until_answered_by(load, 4)
     assert load.statuses() == {200, 404}

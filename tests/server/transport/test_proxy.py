@@ -3,24 +3,18 @@
 import shutil
 import ssl
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH
+from tests.http_server import certificate_for
 from tests.server.processes.test_stopping import ENDLESS, STREAMED, with_model
 from tests.server.running import START_S as PATIENCE_S
 from tests.server.running import serving
 from tests.server.transport.proxies import example, listening
 from tests.service.processes import free_ports
-
-pytest_plugins = ["tests.generator.sample_index"]
 
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
 HOST = "search.example.org"
@@ -28,37 +22,11 @@ HOST = "search.example.org"
 pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 
 
-def certificate(folder):
-    """Make a certificate for the example's host, signed by itself; return its file and the key's."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, HOST)])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(HOST)]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    chain, private = folder / "fullchain.pem", folder / "privkey.pem"
-    chain.write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    private.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-    )
-    return chain, private
-
-
 @contextmanager
 def nginx(folder, server_port):
     """Run nginx with the example, on free ports; yield that of TLS and the certificate."""
     plain, tls = free_ports(2)
-    chain, private = certificate(folder)
+    chain = certificate_for(f"DNS:{HOST}", folder / "chain.pem")  # with its key
     temporary = "".join(
         f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
@@ -68,7 +36,7 @@ def nginx(folder, server_port):
         r"listen \[::\].*;": "",
         r"server 127.0.0.1:8080;": f"server 127.0.0.1:{server_port};",
         r"/etc/ssl/\S+/fullchain.pem": str(chain),
-        r"/etc/ssl/\S+/privkey.pem": str(private),
+        r"/etc/ssl/\S+/privkey.pem": str(chain),
         r"\nhttp \{": f"\nhttp {{ {temporary}",
     }
     settings = folder / "nginx.conf"

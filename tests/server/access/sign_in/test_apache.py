@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tests.generator.sample_index import ENGLISH
+from tests.generator.sample_index import ENGLISH, NAME
 from tests.server.access.sign_in.openid_provider import CLIENT, SECRET
 from tests.server.running import START_S as PATIENCE_S
 from tests.server.running import serving
@@ -43,7 +43,7 @@ def settings_with(name, module, folder, port, changes):
 
 
 @pytest.fixture(scope="module")
-def url(home, provider, tmp_path_factory):
+def url(shared_home, provider, tmp_path_factory):
     """Serve the sample behind Apache, which asks the provider who comes."""
     folder = tmp_path_factory.mktemp("apache")
     (port,) = free_ports(1)
@@ -58,7 +58,7 @@ def url(home, provider, tmp_path_factory):
     }
     named = {f"server__sign_in__{name}": value for name, value in sign_in.items()}
     behind = {"server__public_url": url, "server__proxies": "127.0.0.1"}
-    with serving(home, folder / "log", **behind, **named) as server:
+    with serving(shared_home, folder / "log", **behind, **named) as server:
         changes = {
             r"https://id\.example\.org/realms/library": provider.issuer,
             r"https://search\.example\.org": url,
@@ -96,7 +96,6 @@ def test_a_person_has_the_rights_of_its_groups_and_no_others(browser, provider, 
     for headers in ({}, FORGED):
         session = browser.get("/api/v1/session", headers=headers).json()
         assert (session["role"], session["label"]) == (role, "p-1")
-    found = browser.post(
-        "/api/v1/search", json={"question": ENGLISH}, headers={"Origin": str(browser.base_url).rstrip("/")}
-    )
+    call, origin = {"question": ENGLISH, "index": NAME}, str(browser.base_url).rstrip("/")
+    found = browser.post("/api/v1/search", json=call, headers={"Origin": origin})
     assert found.status_code == (200 if role else 403)

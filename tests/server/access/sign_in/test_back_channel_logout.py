@@ -2,23 +2,29 @@
 
 import json
 import time
+from typing import Any
 
 import pytest
-from joserfc import jwk, jwt
 
 from server.access.sign_in.provider import LOGOUT_EVENT
-from tests.server.access.sign_in.openid_provider import CLIENT, FOREIGN, KEY, signed
-from tests.server.access.sign_in.test_sign_in import has_access, settings_for, signed_in
+from tests.server.access.sign_in.openid_provider import CLIENT, FORGED, signed
+from tests.server.access.sign_in.test_sign_in import (
+    cookies_of,
+    has_access,
+    settings_for,
+    signed_in,
+    with_access,
+)
 from tests.server.running import application
 
 ADDRESS = "/sign-in/back-channel-logout"
 
 
 @pytest.fixture
-def browser(home, provider, tmp_path):
-    sign_in = settings_for(provider, home, groups={"students": "reader"})
+def browser(shared_home, provider, tmp_path):
+    sign_in = settings_for(provider, shared_home, groups={"students": "reader"})
     given = {"public_url": "http://localhost", "audit_file": tmp_path / "audit.jsonl"}
-    with application(home, sign_in=sign_in, **given) as client:
+    with application(shared_home, sign_in=sign_in, **given) as client:
         client.follow_redirects = False
         yield client
 
@@ -49,87 +55,46 @@ def log_out(browser, token):
 
 
 def test_all_sessions_of_the_person_end_and_those_of_others_do_not(browser, provider, tmp_path):
-    cookies = []
-    for subject in ("p-1", "p-1", "p-2"):
-        signed_in(browser, provider, sub=subject)
-        person = browser.get("/api/v1/session").json()["person"]
-        cookies.append((browser.cookies["shrag"], person))
-        browser.cookies.clear()
+    cookies = cookies_of(browser, provider, "p-1", "p-1", "p-2")
+    browser.cookies.set("shrag", cookies[0])
+    person = browser.get("/api/v1/session").json()["person"]
 
     answer = log_out(browser, signed(claims_for(provider), typ="logout+jwt"))
 
     assert (answer.status_code, answer.content, answer.headers["cache-control"]) == (200, b"", "no-store")
-    found = []
-    for cookie, _ in cookies:
-        browser.cookies.set("shrag", cookie)
-        found.append(has_access(browser))
-        browser.cookies.clear()
-    assert found == [False, False, True]
+    browser.cookies.clear()
+    assert with_access(browser, cookies) == [False, False, True]
     lines = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text("utf-8").splitlines()]
     (line,) = [each for each in lines if each.get("event") == "back-channel sign-out"]
-    assert (line["status"], line["person"]) == (200, cookies[0][1])
+    assert (line["status"], line["person"]) == (200, person)
 
 
 NOW = int(time.time())
+WRONG: dict[str, tuple[Any, ...]] = {
+    "iss": ("https://elsewhere.example.org", None),
+    "aud": ("another", None, f"{CLIENT}-and-more"),
+    "iat": (NOW - 3_600, NOW + 3_600, None, True, str(NOW)),
+    "exp": (NOW - 600,),
+    "jti": (None,),
+    "events": (None, {}, [LOGOUT_EVENT]),
+    "nonce": ("n",),
+    "sub": (None, ["p-1"]),
+}
 
 
-@pytest.mark.parametrize(
-    ("changed", "reason"),
-    [
-        ({"iss": "https://elsewhere.example.org"}, "iss"),
-        ({"iss": None}, "iss"),
-        ({"aud": "another"}, "aud"),
-        ({"aud": None}, "aud"),
-        ({"aud": f"{CLIENT}-and-more"}, "aud"),
-        ({"iat": NOW - 3_600}, "iat"),
-        ({"iat": NOW + 3_600}, "iat"),
-        ({"iat": None}, "iat"),
-        ({"iat": True}, "iat"),
-        ({"iat": str(NOW)}, "iat"),
-        ({"exp": NOW - 600}, "exp"),
-        ({"jti": None}, "jti"),
-        ({"events": None}, "events"),
-        ({"events": {}}, "events"),
-        ({"events": [LOGOUT_EVENT]}, "events"),
-        ({"nonce": "n"}, "nonce"),
-        ({"sub": None}, "sub"),
-        ({"sub": ["p-1"]}, "sub"),
-    ],
-)
-def test_a_token_with_a_wrong_claim_ends_no_session(browser, provider, changed, reason):
+@pytest.mark.parametrize(("claim", "value"), [(claim, each) for claim in WRONG for each in WRONG[claim]])
+def test_a_token_with_a_wrong_claim_ends_no_session(browser, provider, claim, value):
     signed_in(browser, provider)
 
-    answer = log_out(browser, signed(claims_for(provider, **changed)))
+    answer = log_out(browser, signed(claims_for(provider, **{claim: value})))
 
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
-    assert f"({reason})" in answer.json()["error_description"]
+    assert f"({claim})" in answer.json()["error_description"]
     assert has_access(browser)
 
 
-def without_signature(claims):
-    head, body, _ = signed(claims).split(".")
-    return f"{head}.{body}."
-
-
-def by_public_key_as_secret(claims):
-    secret = jwk.import_key({"kty": "oct", "k": KEY.as_dict(private=False)["x"]})
-    return jwt.encode({"alg": "HS256", "kid": "1"}, claims, secret)
-
-
-@pytest.mark.parametrize(
-    "made",
-    [
-        lambda claims: signed(claims, FOREIGN),
-        lambda claims: signed(claims, FOREIGN, jwk=FOREIGN.as_dict(private=False)),
-        without_signature,
-        by_public_key_as_secret,
-        lambda claims: "",
-        lambda claims: "a.b.c",
-        lambda claims: "ä" * 100,
-        lambda claims: "x" * 3_900,
-    ],
-    ids=["foreign", "key in the header", "unsigned", "secret", "empty", "malformed", "not ASCII", "long"],
-)
+@pytest.mark.filterwarnings("ignore::joserfc.errors.SecurityWarning")
+@pytest.mark.parametrize("made", FORGED.values(), ids=FORGED)
 def test_a_token_that_the_provider_did_not_sign_ends_no_session(browser, provider, made):
     signed_in(browser, provider)
 

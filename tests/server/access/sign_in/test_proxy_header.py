@@ -21,17 +21,10 @@ SETTINGS: dict[str, Any] = {
 ADA = {"X-Remote-User": "ada@example.org", "X-Remote-Groups": "students; club"}
 
 
-@pytest.fixture(scope="module")
-def home(sample_home, tmp_path_factory):
-    home = tmp_path_factory.mktemp("home")
-    (home / NAME).symlink_to(sample_home / NAME)
-    return home
-
-
-def behind_proxy(home, address=PROXY, **settings):
+def behind_proxy(shared_home, address=PROXY, **settings):
     # Both are trusted with X-Forwarded-For, and only one with the names of persons.
     return application(
-        home,
+        shared_home,
         address=address,
         sign_in=SignInSettings(**SETTINGS),
         proxies=f"{PROXY}, {OTHER}",
@@ -40,8 +33,8 @@ def behind_proxy(home, address=PROXY, **settings):
     )
 
 
-def test_the_proxy_names_the_person_and_its_groups(home):
-    with behind_proxy(home) as client:
+def test_the_proxy_names_the_person_and_its_groups(shared_home):
+    with behind_proxy(shared_home) as client:
         session = client.get("/api/v1/session", headers=ADA | {"X-Forwarded-For": "203.0.113.1"}).json()
         assert (session["role"], session["indexes"], session["signed_in"]) == ("reader", [NAME], True)
         assert "ada" not in session["person"]
@@ -53,10 +46,10 @@ def test_the_proxy_names_the_person_and_its_groups(home):
         assert client.get("/api/v1/indexes", headers=without_rights).status_code == 403
 
 
-def test_the_audit_log_names_the_person_by_the_pseudonym_alone(home, tmp_path):
+def test_the_audit_log_names_the_person_by_the_pseudonym_alone(shared_home, tmp_path):
     audit = tmp_path / "audit.jsonl"
     staff = {"X-Remote-User": "eve", "X-Remote-Groups": "staff", "Origin": "http://localhost"}
-    with behind_proxy(home, audit_file=audit) as client:
+    with behind_proxy(shared_home, audit_file=audit) as client:
         person = client.get("/api/v1/session", headers=staff).json()["person"]
         with pytest.MonkeyPatch.context() as patched:
             patched.setenv("SHRAG_SERVER__AUDIT_FILE", str(audit))
@@ -67,17 +60,17 @@ def test_the_audit_log_names_the_person_by_the_pseudonym_alone(home, tmp_path):
     assert '"eve"' not in audit.read_text()
 
 
-def test_another_address_cannot_name_a_person_even_as_a_proxy(home):
+def test_another_address_cannot_name_a_person_even_as_a_proxy(shared_home):
     forwarded = {"X-Forwarded-For": PROXY, "Forwarded": f"for={PROXY}", "X-Real-IP": PROXY}
-    with behind_proxy(home, OTHER) as client:
+    with behind_proxy(shared_home, OTHER) as client:
         for headers in (ADA, ADA | forwarded, {"X-Remote-Groups": "staff"}):
             assert client.get("/api/v1/indexes", headers=headers).status_code == 403
         disguised = {"X-Remote_User": "ada", "X_Remote_User": "ada", "Remote-User": "ada"} | forwarded
         assert client.get("/api/v1/indexes", headers=disguised).status_code == 401
 
 
-def test_a_page_of_another_site_cannot_use_the_session_of_the_proxy(home):
-    with behind_proxy(home) as client:
+def test_a_page_of_another_site_cannot_use_the_session_of_the_proxy(shared_home):
+    with behind_proxy(shared_home) as client:
         for foreign in ({}, {"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
             refused = client.post("/api/v1/search", json={"question": ENGLISH}, headers=ADA | foreign)
             assert refused.status_code == 403

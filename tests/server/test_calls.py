@@ -1,11 +1,15 @@
 """What a caller of the API relies on, asked of the real sample."""
 
 import asyncio
+import io
 import json
+import re
 
+import docx
 import pytest
 
-from tests.generator.sample_index import ENGLISH, NAME, UNANSWERABLE_KOREAN
+from server.addresses import paper_address
+from tests.generator.sample_index import ENGLISH, KOREAN, NAME, UNANSWERABLE_KOREAN
 
 # What differs from call to call without a difference in what was found.
 PASSING = {"milliseconds"}
@@ -59,17 +63,6 @@ def test_an_edited_strategy_is_searched_for_in_its_order_and_returned(api):
     assert [hit["doc_id"] for hit in found["hits"]] != [
         hit["doc_id"] for hit in post(api, "search", question=ENGLISH).json()["hits"]
     ]
-
-
-def test_the_parts_of_an_explanation_add_up_to_the_score_of_the_hit(api):
-    hit = post(api, "search", question=ENGLISH).json()["hits"][0]
-    explained = post(api, "explain", question=ENGLISH, passage_id=hit["passage_id"]).json()
-    parts = [part["contribution"] for part in explained["features"].values()]
-    assert sum(parts) == pytest.approx(explained["order_score"])
-    assert explained["order_score"] == pytest.approx(hit["score"], abs=1e-4)
-    assert explained["rank"] == hit["rank"]
-    asked = sum(term["score"] for term in explained["terms"] if term["field"] == "question")
-    assert asked == pytest.approx(explained["features"]["question"]["contribution"])
 
 
 def test_a_search_with_facets_has_the_counts_that_the_call_for_facets_gives(api):
@@ -136,3 +129,57 @@ def test_a_question_without_words_finds_nothing_and_says_so(api, question):
     answered = post(api, "ask", question=question).json()
     assert answered["answer"]["abstained"]
     assert answered["evidence"] == []
+
+
+WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+
+
+def test_papers_are_cited_in_a_style(api):
+    ids = ["SAMPLE-AGR-002", "SAMPLE-AGR-001"]
+    response = api.get("/api/v1/export", params={"format": "text", "cite": "apa", "ids": ids})
+
+    assert response.status_code == 200
+    assert [line[:15] for line in response.text.splitlines()] == ["Jang, B. (2023)", "강가은. (2020). 논물"]
+    assert response.headers["content-type"] == "text/plain; charset=utf-8"
+    assert response.headers["content-disposition"] == 'attachment; filename="sample.txt"'
+
+
+def test_an_answer_is_returned_as_a_document_with_its_references(api):
+    asked = api.post("/api/v1/ask", json={"question": KOREAN}).json()
+    answer = asked["answer"] | {"question": KOREAN}
+    call = {"format": "docx", "cite": "korean", "answer": answer, "evidence": asked["evidence"]}
+    response = api.post("/api/v1/export", json=call)
+    assert response.headers["content-type"] == WORD
+    texts = [paragraph.text for paragraph in docx.Document(io.BytesIO(response.content)).paragraphs]
+    title, question, first, *_ = texts
+
+    assert (title, question) == ("도움이 될 만한 구절", KOREAN)
+    assert first.startswith(f"“{asked['answer']['sentences'][0]['text']}” (")
+    assert "참고 문헌" in texts
+
+
+LISTED = re.compile(r'<a href="(/papers/[^"]+)" lang')
+
+
+@pytest.mark.parametrize(
+    ("asked", "called"),
+    [
+        ({"k": 3}, {"k": 3}),
+        ({"strategy": '{"en": ["cell", "aerogel"]}'}, {"strategy": {"en": ["cell", "aerogel"]}}),
+        ({"skip": ["SQ1", "question"]}, {"skip": ["SQ1", "question"]}),
+        ({"not": ["cooling plate"]}, {"exclude": ["cooling plate"]}),
+        (
+            {"q": f"{ENGLISH} -aerogel", "literal": "1"},
+            {"question": f"{ENGLISH} -aerogel", "conditions": False},
+        ),
+    ],
+)
+def test_without_scripts_an_address_lists_what_it_does_with_them(api, asked, called):
+    found = api.post("/api/v1/search", json={"question": ENGLISH} | called).json()
+    expected = [
+        paper_address(hit["doc_id"], found["index"], hit["passage_id"]).replace("&", "&amp;")
+        for hit in found["hits"]
+    ]
+    page = api.get("/plain", params={"q": ENGLISH} | asked)
+    assert page.status_code == 200
+    assert LISTED.findall(page.text) == expected

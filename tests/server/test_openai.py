@@ -11,8 +11,6 @@ from tests.generator.language_model import events, streams_out
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME
 from tests.server.running import START_S, post_and_leave, serving_with_model
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 # In the order in which the tests of a model are answered: keywords, then the answer.
 KEYWORDS = {"ko": ["열폭주", "배터리 팩"], "en": ["thermal runaway", "battery pack", "cell"]}
 NOT_READ = "not taken into account"
@@ -205,25 +203,20 @@ def test_a_models_answer_has_its_doubts_marked_and_its_tokens_counted(of_all):
     ] == (["[1]", "[1]", "[2]", "[2]"])
 
 
-@pytest.mark.parametrize("stream", [False, True])
-def test_a_reader_that_leaves_ends_the_models_work(of_all, stream):
+@pytest.mark.parametrize(
+    ("path", "call"),
+    [
+        ("/v1/chat/completions", {"stream": False}),
+        ("/v1/chat/completions", {"stream": True}),
+        ("/api/v1/ask", {"question": ENGLISH}),
+    ],
+)
+def test_a_reader_that_leaves_ends_the_models_work(of_all, path, call):
     server, model = of_all
     model.meet(*answers(KEYWORDS), streams_out(*events({"title": "x" * 30_000}), pause_s=0.05))
-    call = {"model": NAME, "messages": asks(ENGLISH), "stream": stream}
-
-    def leave():
-        with (
-            httpx.Client(timeout=START_S) as client,
-            client.stream("POST", f"{server.url}/v1/chat/completions", json=call) as answer,
-        ):
-            for _ in answer.iter_raw():
-                if model.second.wait(START_S):
-                    return
-
-    if stream:
-        leave()
-    else:
-        post_and_leave(f"{server.url}/v1/chat/completions", model.second, json=call)
+    chat = {} if "question" in call else {"model": NAME, "messages": asks(ENGLISH)}
+    headers = {"Accept": "text/event-stream, application/json"}
+    post_and_leave(f"{server.url}{path}", model.second, json=chat | call, headers=headers)
     assert model.closed.wait(START_S)
     assert server.get("/healthz").status_code == 200
     assert "Traceback" not in server.log.read_text()

@@ -1,0 +1,232 @@
+"""Addresses and pages of papers: by DOI and by any id, in unAPI and OpenSearch; hostile records are text."""
+
+import re
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+from unicodedata import normalize
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from server.html import Reader, page_in
+from server.routes.papers import paper_values
+from tests.indexer.made_corpora import build, write_jsonl
+from tests.server.running import NO_LIMITS, application, serving
+
+PAPER = {
+    "id": "scans/gills.pdf",
+    "title": "Axolotl gills",
+    "abstract": "Gills of the axolotl.",
+    "doi": "10.1000/Gills(24)",
+}
+ODD = {"id": "a/b&c#d+논문", "title": "Axolotl tails", "abstract": "Tails of the axolotl."}
+OTHER = {"id": "10.1000/limbs", "title": "Axolotl limbs", "abstract": "Limbs of the axolotl."}
+HTML = {"Accept": "text/html", "Accept-Language": "ko"}
+DESCRIBED = "{http://a9.com/-/spec/opensearch/1.1/}"
+
+
+def publish(home, *papers, name="papers"):
+    build(home, write_jsonl(home / "papers.jsonl", papers), name)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    home = tmp_path_factory.mktemp("links")
+    publish(home, PAPER, OTHER, ODD)
+    return home
+
+
+@pytest.fixture(scope="module")
+def api(home):
+    with application(home, public_url="https://search.example.org") as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    ("path", "address"),
+    [
+        ("/doi/10.1000/gills(24)", "/papers/scans%2Fgills.pdf?index=papers"),
+        ("/doi/10.1000%2FGILLS%2824%29?index=papers", "/papers/scans%2Fgills.pdf?index=papers"),
+        ("/doi/https://doi.org/10.1000/gills(24)", "/papers/scans%2Fgills.pdf?index=papers"),
+        ("/doi/10.1000/LIMBS", "/papers/10.1000%2Flimbs?index=papers"),
+        ("/papers/10.1000%2Fgills%2824%29?index=papers", "/papers/scans%2Fgills.pdf?index=papers"),
+    ],
+)
+def test_a_doi_leads_to_its_paper(api, path, address):
+    answered = api.get(path, follow_redirects=False)
+    assert (answered.status_code, answered.headers["location"]) == (302, address)
+
+
+def test_the_address_by_doi_stays_when_the_file_is_renamed(tmp_path):
+    publish(tmp_path, PAPER)
+    with application(tmp_path) as client:
+        text = client.get("/papers/scans%2Fgills.pdf").text
+        [link] = re.findall(r"http://localhost(/doi/[^\"]+)\">", text)
+        publish(tmp_path, PAPER | {"id": "renamed.pdf"})
+        answered = client.get(link)
+    assert answered.status_code == 200
+    assert answered.url.path == "/papers/renamed.pdf"
+
+
+@pytest.mark.parametrize(("language", "word"), [("ko", "논문"), ("en", "papers")])
+def test_a_browser_can_add_the_search(api, language, word):
+    page = api.get("/", params={"hl": language}).text
+    href = re.search(
+        r'<link rel="search" type="application/opensearchdescription\+xml"[^>]* href="([^"]+)"', page
+    )
+    assert href
+    answered = api.get(href[1], headers={"Host": "127.0.0.1:1"})
+    described = ET.fromstring(answered.content)
+
+    assert answered.headers["content-type"] == "application/opensearchdescription+xml"
+    assert described.findtext(f"{DESCRIBED}ShortName") == "SHRAG"
+    assert word in (described.findtext(f"{DESCRIBED}Description") or "")
+    assert [url.get("template") for url in described.iter(f"{DESCRIBED}Url")] == [
+        "https://search.example.org/?q={searchTerms}",
+        f"https://search.example.org/opensearch.xml?hl={language}",
+    ]
+    assert "axolotl" in api.get("/", params={"q": "axolotl"}).text
+
+
+@pytest.mark.parametrize("path", ["/plain?q=axolotl+tails", "/papers/a%2Fb%26c%23d%2B%EB%85%BC%EB%AC%B8"])
+def test_an_id_of_a_page_is_found_by_unapi_as_it_is_and_encoded(api, path):
+    page = api.get(path).text
+    [identifier, *_] = re.findall(r'<abbr class="unapi-id" title="([^"]+)"', page)
+
+    assert '<link rel="unapi-server"' in page
+    assert 'class="Z3988"' in page
+    assert path.startswith("/plain") or '<meta name="citation_title" content="Axolotl tails">' in page
+    listed = api.get("/unapi", params={"id": identifier})
+    assert listed.status_code == 300
+    formats = {each.get("name") for each in ET.fromstring(listed.content)}
+    assert {"ris", "bibtex", "csl-json", "csv", "jsonl"} <= formats
+    as_zotero_asks = api.get(f"/unapi?id={identifier}&format=ris")
+    encoded = api.get("/unapi", params={"id": identifier, "format": "ris"})
+    assert as_zotero_asks.status_code == encoded.status_code == 200
+    assert "TI  - Axolotl tails" in as_zotero_asks.text
+    assert encoded.text == as_zotero_asks.text
+    assert api.get("/unapi", params={"id": f"papers/{'%41' * 2_000}"}).status_code == 404
+
+
+ODD_IDS = [
+    "10.1000/xyz#1",
+    "a%2Fb",
+    "a%b",
+    "what?is=this&that",
+    "/leading",
+    "trailing/",
+    "a//b",
+    "../../etc/passwd",
+    "..%2f..",
+    "a\\b",
+    "한국어/논문#2",
+    "😀",
+    "a+b",
+    "a;b,c:d@e!$'()*",
+    '"><script>alert(1)</script>',
+    "${7*7}{{7*7}}",
+    "x" * 512,
+    "가" * 512,
+    "@en",
+    "#",
+    "ü\u200b\u202e",
+    "null",
+    "ER-",
+    "=1+1",
+]
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory):
+    """Serve an index of a Korean name whose papers have all odd ids."""
+    home = tmp_path_factory.mktemp("odd")
+    records = [
+        {
+            "id": doc_id,
+            "title": f"Aerogel {number}",
+            "abstract": f"Aerogel number {number} slows the runaway of cells.",
+            "references": ODD_IDS[:number][-2:],
+        }
+        for number, doc_id in enumerate(ODD_IDS)
+    ]
+    publish(home, *records, name="논문.모음")
+    with serving(home, home.parent / "log", **NO_LIMITS) as server:  # a test client decodes addresses twice
+        yield server
+
+
+@pytest.mark.parametrize("doc_id", ODD_IDS)
+def test_a_paper_of_any_id_has_an_address(odd, doc_id):
+    address = f"/api/v1/papers/{quote(doc_id, safe='')}"
+    paper = odd.get(address, params={"index": "논문.모음"})
+    assert paper.status_code == 200, paper.text
+    assert paper.json()["doc_id"] == doc_id
+    assert paper.json()["record"]["id"] == doc_id
+    passage_id = paper.json()["passages"][0]["passage_id"]
+    passage = odd.get(f"/api/v1/passages/{quote(passage_id, safe='')}", params={"index": "논문.모음"})
+    assert passage.json()["doc_id"] == doc_id
+    if doc_id.isascii():  # a decomposed one is the same one
+        return
+    decomposed = quote(normalize("NFD", doc_id), safe="")
+    assert odd.get(f"/api/v1/papers/{decomposed}", params={"index": "논문.모음"}).json() == paper.json()
+
+
+HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(1)>' {{base}} &lt;"
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.names: set[str] = set()
+        self.addresses: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.names |= {name for name, _ in attrs}
+        self.addresses |= {value or "" for name, value in attrs if name in {"href", "src"}}
+
+
+def page_of(text: str) -> dict[str, object]:
+    """Make the page of a paper that says the same everywhere."""
+    record = dict.fromkeys(["title", "title2", "journal", "publisher", "doi", "url", "note"], text)
+    passage = {"passage_id": text, "part": "abstract", "lang": "ko", "title": text, "text": text}
+    named = {"doc_id": text, "title": text, "authors": [text]}
+    return {
+        "doc_id": text,
+        "record": record | {"authors": [text], "keywords": [text], text or "x": [{"a": text}]},
+        "passages": [passage],
+        "passage_count": 2,
+        "cites": [named],
+        "unknown": [text],
+        "reference_count": 2,
+        "cited_by": [named],
+        "citing_count": 1,
+        "similar": [named],
+    }
+
+
+def tags_of(text: str) -> Tags:
+    tags = Tags()
+    page = page_of(text)
+    filled = page_in(Reader("ko", "auto"), "paper.html", title=text, **paper_values(page, text, ""))
+    tags.feed(bytes(filled.body).decode())
+    return tags
+
+
+def test_a_hostile_record_makes_no_element_and_no_attribute():
+    hostile, plain = tags_of(HOSTILE), tags_of("a")
+    assert hostile.tags == plain.tags
+    assert hostile.names == plain.names
+
+
+@given(st.text(min_size=1))
+def test_no_text_becomes_markup(text):
+    tags = tags_of(text)
+    assert tags.tags == tags_of("a").tags
+    assert not any(name.startswith("on") for name in tags.names)
+
+
+def test_an_address_that_runs_is_no_link():
+    assert not any(address.startswith("javascript:") for address in tags_of("javascript:alert(1)").addresses)
