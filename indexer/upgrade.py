@@ -11,7 +11,6 @@ import numpy as np
 from base.errors import Remedy
 from base.progress import Progress, no_progress
 from base.windows import windows
-from indexer.building import build_version
 from indexer.building.plan import BuildPlan, IngestRequest, own_entries
 from indexer.building.source_files import keep_sources
 from indexer.building.spool import RecordHead, Spooled
@@ -19,16 +18,17 @@ from indexer.building.vector_stage import VectorStage
 from indexer.corpora.papers import Origin, Unit
 from indexer.corpora.record_source import RecordSource
 from indexer.encoders import open_encoder
-from indexer.errors import EmptyCorpus, EncoderNotConfigured, IndexMismatch
+from indexer.errors import EncoderNotConfigured, IndexMismatch
 from indexer.files.keys import paper_keys
 from indexer.files.stored import exact_values, key_of, open_searcher, read_numbered
 from indexer.glossary.given import GivenPairs
-from indexer.ingest import writable_store
+from indexer.ingest import publish_build, writable_store
 from indexer.settings import IndexerSettings
 from indexer.vectors.parts import VectorParts
 from indexer.vectors.spool import VectorSpool, text_to_encode, vector_key
 from indexer.versions.manifest import HARVESTS, Manifest, lexical_fingerprint
 from indexer.versions.store import IndexStore
+from indexer.versions.store.engines import open_store
 
 VECTORS_AT_ONCE = 4_096
 
@@ -87,7 +87,9 @@ def upgrade_index(
         EncoderNotConfigured: the vectors are in a cluster, and no encoder is configured.
         InvalidCall: the configured encoder is another one than that of the vectors.
     """
-    with writable_store(settings, name, published=True) as store:
+    with open_store(settings, name) as store:
+        store.require_current()
+    with writable_store(settings, name) as store:
         base = store.manifest()
         dictionary = store.dictionary(base)
         current = lexical_fingerprint(base.analyzer, base.decompound, base.engine, dictionary)
@@ -116,29 +118,24 @@ def upgrade_index(
         with closing(encoder) if encoder else nullcontext():
             VectorStage(store, encoder, base, progress).check()
             if kept and (vectors := store.vectors(base)):
-                _fill(VectorSpool(store.local.encoded, kept), vectors, Path(store.address(base).index))
+                _fill(store.local.encoded, vectors, Path(store.address(base).index))
             elif kept and encoder is None:
                 raise EncoderNotConfigured(
                     f"the vectors of index {name!r} must be encoded again",
                     remedy="set SHRAG_ENCODER__PROVIDER to local or endpoint",
                 )
             stage = VectorStage(store, encoder, None, progress, kept)
-            try:
-                built = build_version(store, plan, settings, stage, progress)
-            except EmptyCorpus:
-                store.discard_building()
-                raise
-        manifest = store.publish(built.manifest, keep=settings.keep_versions)
+            _, manifest = publish_build(store, plan, settings, stage, progress)
         keep_sources(store.local.sources, base, manifest)
-        store.local.forget_encoded()
     return manifest, True
 
 
-def _fill(spool: VectorSpool, vectors: VectorParts, index: Path) -> None:
+def _fill(folder: Path, vectors: VectorParts, index: Path) -> None:
     """Add the vectors of a version to the spool of the build."""
     passages = read_numbered(open_searcher(index), lambda numbers: vectors.places(numbers) >= 0)
     keyed = ((vector_key(text_to_encode(passage)), number) for number, passage in passages)
-    for window in windows(keyed, VECTORS_AT_ONCE):
-        numbers = dict(window)
-        new = [key for key in numbers if not spool.has(key)]
-        spool.append(new, vectors.vectors(vectors.places(np.array([numbers[key] for key in new], np.int64))))
+    with VectorSpool(folder, vectors.fingerprint) as spool:
+        for window in windows(keyed, VECTORS_AT_ONCE):
+            numbers = np.array([number for _, number in window], np.int64)
+            keys, found = (key for key, _ in window), vectors.vectors(vectors.places(numbers))
+            spool.add(dict(zip(keys, found, strict=True)))

@@ -23,7 +23,7 @@ from indexer.versions.store.build_folder import DERIVED_FROM, GLOSSARY
 
 @dataclass(frozen=True, slots=True)
 class IngestRequest:
-    """Arguments of `shrag index`."""
+    """Arguments of `shrag index`; without paths, records are removed or passages encoded."""
 
     name: str
     paths: Sequence[str]
@@ -52,7 +52,7 @@ class BuildPlan:
     fingerprint: Fingerprint
     given: GivenPairs  # for the glossary, which is written last; a resumed build uses the current pairs
     options: Mapping[str, Any] = field(default_factory=dict)  # with which files are read
-    publishes_anyway: bool = False  # an update without changed records is published, too
+    publishes_anyway: bool = False  # an update without changed records or vectors is published, too
     skipped: SkippedFiles = field(default_factory=SkippedFiles)
 
     def as_record(self) -> dict[str, Any]:
@@ -66,8 +66,9 @@ class BuildPlan:
             "version": self.version,
         }
 
-    def draft(self, store: IndexStore, counts: dict[str, int]) -> Manifest:
-        """Return the draft manifest, without the counts of passages."""
+    def draft(self, store: IndexStore) -> Manifest:
+        """Return the draft manifest, without the counts."""
+        paths, format_ = list(self.request.paths), self.corpus.format
         return Manifest(
             name=store.name,
             version=self.version,
@@ -79,9 +80,8 @@ class BuildPlan:
             passages=0,
             published="",
             fingerprint=self.fingerprint,
-            counts=counts,
             dictionary=self.dictionary.hash if self.dictionary else "",
-            source={"paths": list(self.request.paths), "format": self.corpus.format}
+            source=({"paths": paths, "format": format_} if paths else {})
             | harvests_in(self.base, self.request.harvests),
         )
 
@@ -103,6 +103,8 @@ def plan_build(
         dictionary = check_request(store, base, request, corpus)
         own = own or own_entries(store, base)
     fingerprint = lexical_fingerprint(request.analyzer, request.decompound, store.engine, dictionary)
+    if base and not request.paths:  # the call is about something else
+        general_glossary = bool(base.glossary.get("general"))
     given = GivenPairs(own, general_glossary)
     return BuildPlan(request, corpus, store.next_version(), base, dictionary, fingerprint, given)
 

@@ -105,20 +105,6 @@ class CorpusSummary:
         return len(np.unique(arrays["hashes"])), counts  # MIRACL's passages count by article
 
 
-def remove_records(writer: Writer, summary: CorpusSummary, key: str, ids: Iterable[str]) -> int:
-    """Remove records of the base version; return the number of removed records."""
-    present = writer.stored_records(key, sorted(set(ids)))
-    for record_id, passages in present.items():
-        writer.remove(key, record_id)
-        summary.remove(passages)
-    return len(present)
-
-
-def publishing_time() -> str:
-    """Return the current time in the format of a manifest."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
 def complete_manifest(
     building: Path,
     draft: Manifest,
@@ -148,7 +134,7 @@ def complete_manifest(
         draft,
         papers=papers,
         passages=total,
-        published=publishing_time(),
+        published=datetime.now(UTC).isoformat(timespec="seconds"),
         glossary=sizes,
         citations=citations,
     )

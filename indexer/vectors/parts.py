@@ -41,6 +41,7 @@ class VectorParts:
             FileNotFoundError: a file is missing.
             ValueError: their sizes do not match.
         """
+        self.fingerprint = fingerprint
         self._dtype, self._dimensions = DTYPES[fingerprint.storage], fingerprint.dimensions
         paths = parts_in(folder)
         self._matrices = [_matrix(path, fingerprint) for path in paths]
