@@ -3,22 +3,19 @@
 import json
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from base.amounts import counted
 from base.terminal.output import echo, echo_json
-from indexer.analysis import Decompound, make_analyzer
+from indexer.analysis import Decompound, UserDictionary, make_analyzer
 from indexer.console import as_record
 from indexer.options import (
     analyzer_option,
     chosen_index,
     decompound_option,
-    dictionary_of,
     dictionary_option,
-    glossary_of,
     glossary_option,
     interruptible,
     json_option,
@@ -29,6 +26,7 @@ from indexer.options import (
 from indexer.settings import IndexerSettings
 
 if TYPE_CHECKING:
+    from indexer.glossary.given import Entry
     from indexer.harvest import HarvestReport
 
 
@@ -76,8 +74,8 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     rebuild: bool,
     analyzer: str,
     decompound: Decompound,
-    dictionary_file: Path | None,
-    glossary_file: Path | None,
+    dictionary: UserDictionary | None,
+    glossary: "tuple[Entry, ...] | None",
     columns: str | None,
     follow_links: bool,
     strict: bool,
@@ -131,8 +129,8 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         rebuild=rebuild,
         strict=strict,
         follow_links=follow_links,
-        dictionary=dictionary_of(dictionary_file),
-        glossary=glossary_of(glossary_file),
+        dictionary=dictionary,
+        glossary=glossary,
     )
     with progress_bar() as progress, interruptible():
         if repository:
@@ -182,14 +180,14 @@ def _encode(name: str, settings: IndexerSettings, *, as_json: bool) -> None:
 @analyzer_option
 @decompound_option
 @dictionary_option
-def analyze(analyzer: str, decompound: Decompound, dictionary_file: Path | None) -> None:
+def analyze(analyzer: str, decompound: Decompound, dictionary: UserDictionary | None) -> None:
     r"""Turn texts into tokens.
 
     Input: JSON lines {"text": …}. Output: JSON lines {"tokens": [[token, position, start, end], …]}. The text
     is neither stripped nor normalised. Positions keep the gaps of dropped words; start and end are code point
     offsets.
     """
-    chain = make_analyzer(analyzer, decompound, dictionary_of(dictionary_file))
+    chain = make_analyzer(analyzer, decompound, dictionary)
     if sys.stdin is None:
         raise click.UsageError("standard input is closed")
     for number, text in _texts(sys.stdin.buffer):

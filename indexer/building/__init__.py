@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from errno import EIO
+from operator import itemgetter
 
 from base.errors import Remedy
 from base.logs import get_logger
@@ -23,14 +24,14 @@ from indexer.building.plan import BuildPlan
 from indexer.building.records import DeadLetterFile, Record, Tally, read_corpus, records_to_write
 from indexer.building.source_files import FileRecords
 from indexer.building.spool import read_spool, write_spool
-from indexer.building.summary import CorpusSummary, complete_manifest
+from indexer.building.summary import CorpusSummary
 from indexer.building.vector_stage import VectorStage
 from indexer.corpora.readers import DeadLetter
 from indexer.corpora.readers.files import ENDINGS
 from indexer.errors import EmptyCorpus, IndexDamaged, IndexNotWritten
 from indexer.files.damage import map_damage_errors
 from indexer.files.stored import key_field
-from indexer.glossary.mined import find_mentions, texts_of
+from indexer.glossary.mined import find_mentions
 from indexer.settings import IndexerSettings
 from indexer.versions.manifest import Manifest
 from indexer.versions.store import IndexStore
@@ -134,9 +135,7 @@ class _Build:
                 return Built(same, letters.first, letters.written, tally.files, is_changed=False)
             writer.finish()
             draft = replace(draft, counts=dict(counts if paths else +counts))
-            manifest = complete_manifest(
-                building, draft, writer, self.progress, plan.dictionary, plan.given, summary
-            )
+            manifest = summary.complete(building, draft, writer, plan.given, self.progress)
         return Built(manifest, letters.first, letters.written, tally.files, absent=absent)
 
     def _remove(self, writer: Writer, summary: CorpusSummary, counts: Counter[str]) -> list[str]:
@@ -189,7 +188,7 @@ class _Build:
                 if first + record.number >= written
                 for passage in record.passages
             ),
-            lambda item: texts_of(item[1]),
+            itemgetter(1),
             find_mentions,
             analyzer=plan.request.analyzer,
             decompound=plan.request.decompound,

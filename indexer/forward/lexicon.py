@@ -186,15 +186,8 @@ class TokenCounts:
         self._frequency, self._named = columns or (np.zeros(0, np.int64), np.zeros(0, np.int64))
         self._rows: dict[int, list[bytes]] = {1: [], -1: []}  # rows to add, and to subtract
 
-    def add(self, row: bytes) -> None:
-        """Count the row of a passage."""
-        self._keep(row, 1)
-
-    def remove(self, row: bytes) -> None:
-        """Subtract the row of a passage that was counted."""
-        self._keep(row, -1)
-
-    def _keep(self, row: bytes, sign: int) -> None:
+    def add(self, row: bytes, sign: int = 1) -> None:
+        """Count the row of a passage; with the sign −1, subtract one that was counted."""
         self._rows[sign].append(row)
         if len(self._rows[sign]) == ROWS_AT_ONCE:
             self._count(sign)

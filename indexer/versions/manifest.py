@@ -9,7 +9,6 @@ from typing import Any, Self
 
 from base.errors import Remedy
 from base.files.durable import write_durably
-from base.files.regular_files import read_regular
 from indexer.analysis import Decompound, UserDictionary
 from indexer.corpora.papers import Unit
 from indexer.encoders import VectorFingerprint
@@ -25,7 +24,6 @@ Fingerprint = dict[str, str]
 MANIFEST = "manifest.json"
 FORMAT = 9  # of a manifest and its files
 HARVESTS = "harvests"  # in `source`: mirror and generation of each harvested repository
-MOST_BYTES = 64_000_000  # limit of a manifest; real ones are smaller
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +108,7 @@ class Manifest:
     def read(cls, folder: Path, index: str = "", version: int | None = None) -> Self:
         """Read `manifest.json` in `folder`; raises as `from_record`."""
         try:
-            record = json.loads(read_regular(folder / MANIFEST, MOST_BYTES))
+            record = json.loads((folder / MANIFEST).read_bytes())
         except (OSError, ValueError, RecursionError) as error:
             raise _damaged(str(folder), error, index) from error
         return cls.from_record(record, index, version)

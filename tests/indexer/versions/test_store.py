@@ -1,6 +1,5 @@
 """Versions side by side: publishing, going back, clearing away, and what an ended process leaves."""
 
-import os
 import sys
 from errno import EIO
 from functools import partial
@@ -74,15 +73,6 @@ def test_rollback_goes_back_one_by_one(store):
     with refusal(InvalidCall, "papers", "1"):
         store.rollback()
     assert [store.rollback(3), answering(store), store.rollback()] == [3, 3, 2]
-
-
-@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("elsewhere")])
-def test_a_lock_that_is_no_file_is_told_and_not_waited_for(store, make):
-    publish(store)
-    make(store.version_path(1) / "index.lock")
-
-    (found,) = store.verify_files(1)
-    assert found.startswith("index.lock ")
 
 
 def test_what_was_rolled_back_from_is_cleared_away_by_the_next_version(store):
