@@ -102,7 +102,6 @@ def index_records(
         with closing(encoder) if encoder else nullcontext():
             vectors = VectorStage(store, encoder, plan.base, progress)
             vectors.check(reencode=not request.paths)
-            plan = replace(plan, publishes_anyway=_publishes_anyway(plan))
             built, manifest = publish_build(store, plan, settings, vectors, progress)
         if request.paths:
             files = known.updated(built.files.sources(states), built.files.all_ids(request.removed))
@@ -154,14 +153,6 @@ def _reading_options(request: IngestRequest, settings: IndexerSettings) -> dict[
         "columns": dict(request.columns or {}),
         "grobid": settings.grobid_url,
     }
-
-
-def _publishes_anyway(plan: BuildPlan) -> bool:
-    """Check whether the glossary or the state of harvests changes, even if no record does."""
-    request, base = plan.request, plan.base
-    if base is None or request.glossary is not None or request.harvests is not None:
-        return True
-    return bool(base.glossary.get("general")) != plan.given.general
 
 
 def _grobid(settings: IndexerSettings) -> Complete | None:

@@ -52,7 +52,6 @@ class BuildPlan:
     fingerprint: Fingerprint
     given: GivenPairs  # for the glossary, which is written last; a resumed build uses the current pairs
     options: Mapping[str, Any] = field(default_factory=dict)  # with which files are read
-    publishes_anyway: bool = False  # an update without changed records or vectors is published, too
     skipped: SkippedFiles = field(default_factory=SkippedFiles)
 
     def as_record(self) -> dict[str, Any]:
@@ -65,6 +64,14 @@ class BuildPlan:
             "base": self.base.version if self.base else None,
             "version": self.version,
         }
+
+    @property
+    def publishes_anyway(self) -> bool:
+        """Whether the glossary or the state of harvests changes, even if no record does."""
+        request, base = self.request, self.base
+        if base is None or request.glossary is not None or request.harvests is not None:
+            return True
+        return bool(base.glossary.get("general")) != self.given.general
 
     def draft(self, store: IndexStore) -> Manifest:
         """Return the draft manifest, without the counts."""

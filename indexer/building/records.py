@@ -165,15 +165,16 @@ def records_to_write(
     contested = set(np.intersect1d(np.array(tally.ids), np.array(tally.further)).tolist())
     taken, counts = set[int](), tally.counts
     for window in windows(records, RECORDS_PER_LOOKUP):
-        papers, passages, stored = set[str](), set[str](), dict[str, list[StoredPassage]]()
+        stored, passages = dict[str, list[StoredPassage]](), dict[str, list[StoredPassage]]()
         if base:
-            stored = base.stored_records(key_field(unit), [record.id for record in window])
+            ids = [one for record in window for one in record.passage_ids]
+            stored = base.stored_records(key_field(unit), ids)
         if base and unit == "paper":
-            papers = base.held("doc_id", (one for record in window for one in record.passage_ids))
-            passages = base.held("passage_id", (record.id for record in window if record.id not in papers))
+            others = [record.id for record in window if record.id not in stored]
+            passages = base.stored_records("passage_id", others)
         for record in window:
             claimed = contested and contested & set(map(hash_of_text, record.passage_ids))
-            in_base = record.id in passages or not papers.isdisjoint(record.head.further)
+            in_base = record.id in passages or not stored.keys().isdisjoint(record.head.further)
             if in_base or (claimed and not taken.isdisjoint(claimed)):
                 file, line, raw = record.head.origin
                 tally.refuse(dead_letter(file, line, CLAIMED, raw))

@@ -66,7 +66,7 @@ def open_encoder(settings: EncoderSettings) -> Encoder | None:
         LibraryMissing, EncoderUnusable: it cannot be loaded or reached; the message contains the remedy.
     """
     if settings.provider == "local":
-        from indexer.encoders.local import LocalEncoder
+        from indexer.encoders.models import LocalEncoder
 
         return LocalEncoder(settings)
     if settings.provider == "endpoint":

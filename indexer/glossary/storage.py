@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -97,10 +98,9 @@ def write_glossary(
         IndexNotWritten: disk full, no permission.
     """
     with writing_sqlite(path, "glossary", SCHEMA) as connection:
-        for number, pair in enumerate(pairs):
-            connection.execute("INSERT INTO pairs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _row(number, pair))
-        for number, form in enumerate(abbreviations):
-            connection.execute("INSERT INTO abbreviations VALUES (?, ?, ?, ?, ?, ?, ?)", _row(number, form))
+        for table, items in (("pairs", pairs), ("abbreviations", abbreviations)):
+            for row in map(_row, count(), items):
+                connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
         connection.executemany("INSERT INTO words VALUES (?, ?, ?, ?, ?)", sorted(words))
 
 

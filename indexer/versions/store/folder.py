@@ -3,16 +3,7 @@
 | below HOME/NAME, in addition to `indexer.versions.store.build_folder` | content |
 |---|---|
 | CURRENT | the number of the current version, with a checksum; replaced atomically |
-| versions/000001/ | a published, immutable version |
-| versions/000001/manifest.json | its manifest |
-| versions/000001/tantivy/ | its index |
-| versions/000001/forward/ | the rows of its passages, in parts |
-| versions/000001/lexicon.bin | the numbers of its terms |
-| versions/000001/vectors/ | the vectors of its passages, in parts, if it has any |
-| versions/000001/glossary.sqlite | its glossary |
-| versions/000001/citations.sqlite | its citation graph |
-| versions/000001/summary.npz | what glossary, citation graph and lexicon are made of |
-| versions/000001/dictionary.txt | the user dictionary of its analysis, if any |
+| versions/000001/ | a published, immutable version; docs/architecture.md lists its files |
 | versions/000001/plan.json | exists only between moving the folder and moving the pointer |
 | versions/.000001/ | a version to be removed when no reader has it open |
 

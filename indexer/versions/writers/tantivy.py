@@ -2,7 +2,7 @@
 
 import errno
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -114,10 +114,6 @@ class TantivyWriter:
             self._rows.remove(passage_numbers(self._base, removed))
             with _as_os_errors(self._folder):
                 self._open.delete_documents_by_term(field, value)
-
-    def held(self, field: str, values: Iterable[str]) -> set[str]:
-        """Return the values that are in an exact field of the base."""
-        return {value for value in values if with_value(self._base, field, value)}
 
     def stored_records(self, field: str, values: Sequence[str]) -> dict[str, list[StoredPassage]]:
         """Return the passages, with rows, of records of the base by their values in an exact field."""

@@ -78,17 +78,6 @@ def test_there_may_be_no_vectors(tmp_path):
     assert VectorParts(tmp_path, fingerprint(), NOTHING).places(np.array([0])).tolist() == [-1]
 
 
-def test_files_that_do_not_fit_are_an_error(tmp_path):
-    writer = VectorWriter(tmp_path, fingerprint())
-    writer.put([0, 1], matrix([1, 0], [0, 1]))
-    writer.finish(NOTHING)
-    [part] = parts_in(tmp_path)
-    (part / "vectors").write_bytes((part / "vectors").read_bytes()[:8])
-
-    with pytest.raises(ValueError, match="damaged"):
-        VectorParts(tmp_path, fingerprint(), NOTHING)
-
-
 def test_a_spool_keeps_what_was_added(tmp_path):
     with VectorSpool(tmp_path / "spool", fingerprint()) as spool:
         spool.add({b"a": matrix(1, 0), b"b": matrix(0, 1)})
