@@ -120,7 +120,7 @@ def own_entries(store: IndexStore, base: Manifest) -> tuple[Entry, ...]:
     """Return the user's pairs in a version's glossary."""
     if not base.glossary.get("user"):
         return ()
-    with Glossary.open(store.companion_path(base, GLOSSARY)) as glossary:
+    with Glossary(store.companion_path(base, GLOSSARY)) as glossary:
         return tuple(
             Entry(pair.korean, pair.english, pair.target)
             for pair in glossary.pairs()

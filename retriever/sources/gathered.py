@@ -172,7 +172,7 @@ async def index_of_sources(
             analyzer=analyzer,
             vectors=vectors,
         )
-        glossary = opened.enter_context(Glossary.open(glossary_path))
+        glossary = opened.enter_context(Glossary(glossary_path))
         index = SearchIndex(
             Pointer(0, "sources"),
             _manifest(sources, vectors.fingerprint if vectors else None),
