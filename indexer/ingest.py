@@ -2,7 +2,7 @@
 
 import time
 import unicodedata
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -163,19 +163,25 @@ def _grobid(settings: IndexerSettings) -> Complete | None:
     return GrobidServer(settings.grobid_url, settings.grobid_timeout_s).completed
 
 
-class NoRecords(RecordSource):
-    """The corpus of a call that reads none."""
+class OtherRecords(RecordSource):
+    """Records that are in no files: none, or those that `read` yields; `name` identifies their content."""
 
+    unit: Unit = "paper"
     files: Sequence[str] = ()
     format: str = ""
-    unit: Unit = "paper"
 
-    def __init__(self, unit: Unit) -> None:
-        self.unit = unit
+    def __init__(
+        self,
+        unit: Unit,
+        name: str = "",
+        corpus_format: str = "",
+        read: Callable[[], Iterable[Any]] = tuple,
+    ) -> None:
+        self.unit, self.files, self.format, self._read = unit, [name] if name else [], corpus_format, read
 
     def __iter__(self) -> Generator[Any, None, None]:
-        """Yield nothing."""
-        yield from ()
+        """Yield the records."""
+        yield from self._read()
 
 
 def _change(
@@ -185,7 +191,7 @@ def _change(
     with open_store(settings, name) as store:
         base = store.manifest()
     request = IngestRequest(name, (), analyzer=base.analyzer, decompound=base.decompound, removed=removed)
-    return index_records(NoRecords(base.unit), request, settings, progress)
+    return index_records(OtherRecords(base.unit), request, settings, progress)
 
 
 def encode_passages(
