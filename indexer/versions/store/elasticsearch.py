@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from elasticsearch import Elasticsearch
+from elasticsearch.helpers import bulk
 
 from base.errors import Remedy
 from base.files.durable import replacing, write_durably
@@ -65,6 +66,7 @@ CREATED_WITHIN = "20s"
 SHOWN = ["*.aliases", "*.mappings._meta", "*.settings.index.uuid", "*.settings.index.number_of_shards"]
 FILES = {**COMPANIONS, DICTIONARY: "dictionary"}
 PIECE_BYTES = 4_000_000
+MAX_PIECES = 10_000  # of all files of a version
 HOLDER = "holder"  # the file with the name of the folder as a holder of claims
 
 
@@ -355,7 +357,10 @@ class ElasticsearchStore(IndexStore):
     def _remove_files(self, index: str) -> None:
         self._client.indices.refresh(index=self._files)
         query = {"term": {"version": index}}
-        self._client.delete_by_query(index=self._files, query=query, conflicts="proceed")
+        found = self._client.search(index=self._files, query=query, size=MAX_PIECES, source=False)
+        pieces = [hit["_id"] for hit in found["hits"]["hits"]]
+        deletions = [{"_op_type": "delete", "_index": self._files, "_id": piece} for piece in pieces]
+        bulk(self._client, deletions, raise_on_error=False)
 
     def discard_building(self) -> None:
         self._delete_unfinished(self.next_version())
