@@ -26,7 +26,6 @@ from indexer.options import (
 from indexer.settings import IndexerSettings
 
 if TYPE_CHECKING:
-    from indexer.glossary.given import Entry
     from indexer.harvest import HarvestReport
 
 
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 @name_option
 @click.option(
     "--format",
-    "corpus_format",
     metavar="FORMAT",
     help="jsonl, csv, ris, bibtex, endnote, medline, wos, refworks, csl-json, crossref, openalex, arxiv, "
     "pubmed, jats, dublin-core, marcxml, scienceon, miracl, beir, pdf, markdown or text. "
@@ -70,21 +68,14 @@ if TYPE_CHECKING:
 def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     paths: tuple[str, ...],
     name: str | None,
-    corpus_format: str | None,
-    rebuild: bool,
-    analyzer: str,
-    decompound: Decompound,
-    dictionary: UserDictionary | None,
-    glossary: "tuple[Entry, ...] | None",
     columns: str | None,
-    follow_links: bool,
-    strict: bool,
     vectors_only: bool,
     set_: str | None,
     metadata_prefix: str | None,
     partial: bool,
     workers: int | None,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Index the corpora at PATH… and publish the result as index NAME.
 
@@ -105,11 +96,13 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     if bool(paths) == vectors_only:
         raise click.UsageError("give a PATH to index, or --vectors-only")
     repository = repository_of(paths, set_, metadata_prefix)
-    if (repository and (corpus_format or columns or follow_links)) or (partial and not repository):
+    if (repository and (options["format"] or columns or options["follow_links"])) or (
+        partial and not repository
+    ):
         raise click.UsageError(
             "--format, --columns and --follow-links are for files, --partial is for oai:URL"
         )
-    if name is None and rebuild:
+    if name is None and options["rebuild"]:
         raise click.UsageError("--rebuild replaces an index: name it (--name)")
     if name is None:
         name = chosen_index(name, settings)
@@ -119,19 +112,7 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         return
     if workers:
         settings = settings.model_copy(update={"workers": workers})
-    request = IngestRequest(
-        name=name,
-        paths=paths,
-        format=corpus_format,
-        columns=parse_columns(columns) if columns else None,
-        analyzer=analyzer,
-        decompound=decompound,
-        rebuild=rebuild,
-        strict=strict,
-        follow_links=follow_links,
-        dictionary=dictionary,
-        glossary=glossary,
-    )
+    request = IngestRequest(name, paths, columns=parse_columns(columns) if columns else None, **options)
     with progress_bar() as progress, interruptible():
         if repository:
             harvested = harvest(repository, request, settings, HarvestOptions(partial=partial), progress)

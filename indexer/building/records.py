@@ -3,7 +3,6 @@
 from array import array
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Self, TextIO
@@ -47,7 +46,7 @@ class DeadLetterFile:
         path.unlink(missing_ok=True)
         self.first: list[DeadLetter] = []
         self.count = self.written = self._bytes = 0
-        self._path, self._strict, self._opened = path, strict, ExitStack()
+        self._path, self._strict = path, strict
         self._file: TextIO | None = None
 
     def __enter__(self) -> Self:
@@ -56,16 +55,17 @@ class DeadLetterFile:
 
     def __exit__(self, *_: object) -> None:
         """Close it."""
-        if self._file and (more := self.count - self.written):
-            self._file.write(_as_line(DeadLetter("", 0, f"{more:,} more are not listed here", "")))
-        self._opened.close()
+        if self._file:
+            if more := self.count - self.written:
+                self._file.write(_as_line(DeadLetter("", 0, f"{more:,} more are not listed here", "")))
+            self._file.close()
 
     def add(self, letter: DeadLetter) -> None:
         """Write a dead letter; StrictRefusal in a strict build."""
         if self._strict:
             described = f"{letter.described}; nothing was published"
             raise StrictRefusal(described, remedy=Remedy.ALLOW_DEAD_LETTERS)
-        file = self._file = self._file or self._opened.enter_context(self._path.open("a", encoding="utf-8"))
+        file = self._file = self._file or self._path.open("a", encoding="utf-8")
         line = _as_line(letter)
         self.count += 1
         self._bytes += len(line.encode())
