@@ -37,12 +37,14 @@ from base.terminal.output import echo, echo_json, echo_lines
 from base.terminal.progress_bar import progress_bar
 from indexer.errors import IndexBusy, IndexDamaged, IndexNotWritten, UnknownIndex
 from indexer.files.parts import try_link
+from indexer.files.sums import FileSum, sum_file
 from indexer.options import json_option
 from indexer.settings import IndexerSettings
-from indexer.versions.manifest import MANIFEST, Manifest
+from indexer.versions.manifest import MANIFEST
 from indexer.versions.store import LOCAL_ENGINES
 from indexer.versions.store.build_folder import NAME
-from indexer.versions.store.folder import FolderStore, index_names
+from indexer.versions.store.engines import index_names
+from indexer.versions.store.folder import FolderStore
 
 # The file in the home folder with the keys, sessions, kept searches, feeds, judgements and statistics of the
 # server (`server/store.py`). No index can have this name.
@@ -187,43 +189,38 @@ def _copy_all(
 
 
 def _copy_current(store: FolderStore, copy: FolderStore, previous: Path | None) -> tuple[int, int]:
-    """Copy the current version; return its bytes, and the bytes that were not linked."""
+    """Copy the current version, with links to equal files of the previous backup, and verify it.
+
+    Returns its bytes, and the bytes that were not linked.
+    """
     with ExitStack() as held:
         while True:
             manifest = store.manifest()
             with suppress(FileNotFoundError):  # a build published another one, and this one was pruned
                 held.enter_context(store.holding(manifest.version))
                 break
-        earlier = FolderStore(previous, store.name).version_path(manifest.version) if previous else None
-        return _copy_version(store, manifest, copy, earlier)
-
-
-def _copy_version(
-    store: FolderStore, manifest: Manifest, copy: FolderStore, earlier: Path | None
-) -> tuple[int, int]:
-    """Copy a version, with links to an earlier copy of the same, and verify it."""
-    source, target = store.version_path(manifest.version), copy.version_path(manifest.version)
-    text, copied = manifest.to_text(), 0
-    try:
-        if earlier and (earlier / MANIFEST).read_bytes() != text.encode():
-            earlier = None
-    except OSError:  # it has none
-        earlier = None
-    for name, file in manifest.files.items():
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        if not (earlier and try_link(earlier / name, target / name)):
+        source, target = (each.version_path(manifest.version) for each in (store, copy))
+        earlier, copied = (
+            FolderStore(previous, store.name).version_path(manifest.version) if previous else None,
+            0,
+        )
+        for name, file in manifest.files.items():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            if earlier and _holds(earlier / name, file) and try_link(earlier / name, target / name):
+                continue
             copied += file.bytes
             shutil.copyfile(source / name, target / name)
             sync(target / name)
-    write_durably(target / MANIFEST, text)
-    if differences := copy.verify_files(manifest.version):
-        if earlier:  # it may be the damaged one
-            shutil.rmtree(target)
-            return _copy_version(store, manifest, copy, None)
-        what = f"index {store.name!r}, version {manifest.version}: its backup differs ({differences[0]})"
-        raise IndexDamaged(what, remedy=Remedy.VERIFY, index=store.name)
+            if not _holds(target / name, file):
+                what = f"index {store.name!r}, version {manifest.version}: its backup differs ({name})"
+                raise IndexDamaged(what, remedy=Remedy.VERIFY, index=store.name)
+    write_durably(target / MANIFEST, manifest.to_text())
     copy.point_to(manifest.version)
     return sum(file.bytes for file in manifest.files.values()), copied
+
+
+def _holds(path: Path, content: FileSum) -> bool:
+    return path.is_file() and sum_file(path) == content
 
 
 @contextmanager

@@ -3,22 +3,19 @@
 import json
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from base.amounts import counted
 from base.terminal.output import echo, echo_json
-from indexer.analysis import Decompound, make_analyzer
+from indexer.analysis import Decompound, UserDictionary, make_analyzer
 from indexer.console import as_record
 from indexer.options import (
     analyzer_option,
     chosen_index,
     decompound_option,
-    dictionary_of,
     dictionary_option,
-    glossary_of,
     glossary_option,
     interruptible,
     json_option,
@@ -37,7 +34,6 @@ if TYPE_CHECKING:
 @name_option
 @click.option(
     "--format",
-    "corpus_format",
     metavar="FORMAT",
     help="jsonl, csv, ris, bibtex, endnote, medline, wos, refworks, csl-json, crossref, openalex, arxiv, "
     "pubmed, jats, dublin-core, marcxml, scienceon, miracl, beir, pdf, markdown or text. "
@@ -72,21 +68,14 @@ if TYPE_CHECKING:
 def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     paths: tuple[str, ...],
     name: str | None,
-    corpus_format: str | None,
-    rebuild: bool,
-    analyzer: str,
-    decompound: Decompound,
-    dictionary_file: Path | None,
-    glossary_file: Path | None,
     columns: str | None,
-    follow_links: bool,
-    strict: bool,
     vectors_only: bool,
     set_: str | None,
     metadata_prefix: str | None,
     partial: bool,
     workers: int | None,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Index the corpora at PATH… and publish the result as index NAME.
 
@@ -107,11 +96,13 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     if bool(paths) == vectors_only:
         raise click.UsageError("give a PATH to index, or --vectors-only")
     repository = repository_of(paths, set_, metadata_prefix)
-    if (repository and (corpus_format or columns or follow_links)) or (partial and not repository):
+    if (repository and (options["format"] or columns or options["follow_links"])) or (
+        partial and not repository
+    ):
         raise click.UsageError(
             "--format, --columns and --follow-links are for files, --partial is for oai:URL"
         )
-    if name is None and rebuild:
+    if name is None and options["rebuild"]:
         raise click.UsageError("--rebuild replaces an index: name it (--name)")
     if name is None:
         name = chosen_index(name, settings)
@@ -121,19 +112,7 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         return
     if workers:
         settings = settings.model_copy(update={"workers": workers})
-    request = IngestRequest(
-        name=name,
-        paths=paths,
-        format=corpus_format,
-        columns=parse_columns(columns) if columns else None,
-        analyzer=analyzer,
-        decompound=decompound,
-        rebuild=rebuild,
-        strict=strict,
-        follow_links=follow_links,
-        dictionary=dictionary_of(dictionary_file),
-        glossary=glossary_of(glossary_file),
-    )
+    request = IngestRequest(name, paths, columns=parse_columns(columns) if columns else None, **options)
     with progress_bar() as progress, interruptible():
         if repository:
             harvested = harvest(repository, request, settings, HarvestOptions(partial=partial), progress)
@@ -182,14 +161,14 @@ def _encode(name: str, settings: IndexerSettings, *, as_json: bool) -> None:
 @analyzer_option
 @decompound_option
 @dictionary_option
-def analyze(analyzer: str, decompound: Decompound, dictionary_file: Path | None) -> None:
+def analyze(analyzer: str, decompound: Decompound, dictionary: UserDictionary | None) -> None:
     r"""Turn texts into tokens.
 
     Input: JSON lines {"text": …}. Output: JSON lines {"tokens": [[token, position, start, end], …]}. The text
     is neither stripped nor normalised. Positions keep the gaps of dropped words; start and end are code point
     offsets.
     """
-    chain = make_analyzer(analyzer, decompound, dictionary_of(dictionary_file))
+    chain = make_analyzer(analyzer, decompound, dictionary)
     if sys.stdin is None:
         raise click.UsageError("standard input is closed")
     for number, text in _texts(sys.stdin.buffer):

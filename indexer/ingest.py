@@ -2,7 +2,7 @@
 
 import time
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,9 +11,8 @@ from typing import Any
 from base.errors import InvalidCall
 from base.progress import Progress, no_progress
 from base.versions import installed_version
-from indexer.analysis import UserDictionary
 from indexer.building import Built, build_version
-from indexer.building.plan import BuildPlan, IngestRequest, own_entries, plan_build
+from indexer.building.plan import BuildPlan, IngestRequest, plan_build
 from indexer.building.source_files import (
     FileChanges,
     SourceFiles,
@@ -23,22 +22,18 @@ from indexer.building.source_files import (
     states_of,
     version_key,
 )
-from indexer.building.summary import CorpusSummary, complete_manifest, publishing_time
-from indexer.building.summary import remove_records as remove_from
 from indexer.building.vector_stage import VectorStage
 from indexer.corpora.full_text.parsing import Complete
+from indexer.corpora.papers import Unit
 from indexer.corpora.readers import DeadLetter, LeftOut, read_corpus
 from indexer.corpora.record_source import RecordSource
 from indexer.encoders import open_encoder
 from indexer.errors import EmptyCorpus, EncoderNotConfigured, StrictRefusal
 from indexer.files.damage import map_write_errors
-from indexer.files.parts import link_file
-from indexer.files.stored import key_field
-from indexer.glossary.given import GivenPairs
-from indexer.settings import IndexerSettings
-from indexer.versions.manifest import Manifest, check_analysis, harvests_in
+from indexer.settings import EncoderSettings, IndexerSettings
+from indexer.versions.manifest import Manifest
 from indexer.versions.store import IndexStore
-from indexer.versions.store.build_folder import COMPANIONS, DERIVED_FROM, SUMMARY, BuildFolder
+from indexer.versions.store.build_folder import BuildFolder
 from indexer.versions.store.engines import open_store
 
 __all__ = [
@@ -68,6 +63,7 @@ class IngestReport:
     files: FileChanges = field(default_factory=FileChanges)
     is_published: bool = True  # not if no record changed: then the manifest is that of the current version
     left_out: LeftOut = field(default_factory=LeftOut)
+    absent: Sequence[str] = ()  # ids to remove that are not in the index
 
 
 def build_index(
@@ -105,18 +101,13 @@ def index_records(
         encoder = open_encoder(settings.encoder)
         with closing(encoder) if encoder else nullcontext():
             vectors = VectorStage(store, encoder, plan.base, progress)
-            vectors.check()
-            plan = replace(plan, publishes_anyway=_publishes_anyway(plan, settings, vectors))
-            try:
-                built = build_version(store, plan, settings, vectors, progress)
-            except (EmptyCorpus, StrictRefusal):
-                store.discard_building()
-                raise
-            manifest = _published(store, built, settings.keep_versions)
-            if encoder:
-                store.local.forget_encoded()
+            vectors.check(reencode=not request.paths)
+            built, manifest = publish_build(store, plan, settings, vectors, progress)
+        if request.paths:
             files = known.updated(built.files.sources(states), built.files.all_ids(request.removed))
             SourceFiles(version_key(manifest), options, files).write(store.local.sources)
+        elif plan.base and not request.removed:
+            keep_sources(store.local.sources, plan.base, manifest)
         letters = built.first_dead_letters
         letter_file = store.local.dead_letter_path(manifest.version) if letters else None
     return IngestReport(
@@ -129,7 +120,29 @@ def index_records(
         plan.skipped.changes,
         built.is_changed,
         corpus.left_out,
+        built.absent,
     )
+
+
+def publish_build(
+    store: IndexStore, plan: BuildPlan, settings: IndexerSettings, vectors: VectorStage, progress: Progress
+) -> tuple[Built, Manifest]:
+    """Build and publish a version; if nothing changed, keep the current version and the dead letters."""
+    try:
+        built = build_version(store, plan, settings, vectors, progress)
+    except (EmptyCorpus, StrictRefusal):
+        store.discard_building()
+        raise
+    manifest = built.manifest
+    if built.is_changed:
+        manifest = store.publish(manifest, keep=settings.keep_versions)
+    else:
+        if plan.request.paths:
+            store.local.move_dead_letters(manifest.version)
+        store.discard_building()
+    if vectors.encoder or vectors.spooled:
+        store.local.forget_encoded()
+    return built, manifest
 
 
 def _reading_options(request: IngestRequest, settings: IndexerSettings) -> dict[str, Any]:
@@ -142,31 +155,43 @@ def _reading_options(request: IngestRequest, settings: IndexerSettings) -> dict[
     }
 
 
-def _publishes_anyway(plan: BuildPlan, settings: IndexerSettings, vectors: VectorStage) -> bool:
-    """Check whether glossary, vectors or the state of harvests change, even if no record does."""
-    request = plan.request
-    if plan.base is None or request.glossary is not None or request.harvests is not None:
-        return True
-    if vectors.has_missing:
-        return True
-    return bool(plan.base.glossary.get("general")) != settings.general_glossary
-
-
-def _published(store: IndexStore, built: Built, keep_versions: int) -> Manifest:
-    """Publish a build that changed anything; otherwise keep the current version and the dead letters."""
-    if built.is_changed:
-        return store.publish(built.manifest, keep=keep_versions)
-    store.local.move_dead_letters(built.manifest.version)
-    store.discard_building()
-    return built.manifest
-
-
 def _grobid(settings: IndexerSettings) -> Complete | None:
     if not settings.grobid_url:
         return None
     from indexer.corpora.full_text.grobid import GrobidServer
 
     return GrobidServer(settings.grobid_url, settings.grobid_timeout_s).completed
+
+
+class OtherRecords(RecordSource):
+    """Records that are in no files: none, or those that `read` yields; `name` identifies their content."""
+
+    unit: Unit = "paper"
+    files: Sequence[str] = ()
+    format: str = ""
+
+    def __init__(
+        self,
+        unit: Unit,
+        name: str = "",
+        corpus_format: str = "",
+        read: Callable[[], Iterable[Any]] = tuple,
+    ) -> None:
+        self.unit, self.files, self.format, self._read = unit, [name] if name else [], corpus_format, read
+
+    def __iter__(self) -> Generator[Any, None, None]:
+        """Yield the records."""
+        yield from self._read()
+
+
+def _change(
+    name: str, settings: IndexerSettings, progress: Progress, removed: Sequence[str] = ()
+) -> IngestReport:
+    """Publish a version of an index without reading a corpus."""
+    with open_store(settings, name) as store:
+        base = store.manifest()
+    request = IngestRequest(name, (), analyzer=base.analyzer, decompound=base.decompound, removed=removed)
+    return index_records(OtherRecords(base.unit), request, settings, progress)
 
 
 def encode_passages(
@@ -181,33 +206,12 @@ def encode_passages(
         EncoderNotConfigured: no encoder is configured.
         InvalidCall: the engine cannot change to the configured encoder.
     """
-    with writable_store(settings, name, published=True) as store:
-        base, dictionary = _checked_base(store)
-        if (encoder := open_encoder(settings.encoder)) is None:
-            raise EncoderNotConfigured(
-                "no encoder is configured", remedy="set SHRAG_ENCODER__PROVIDER to local or endpoint"
-            )
-        with closing(encoder):
-            stage = VectorStage(store, encoder, base, progress)
-            stage.check(reencode=True)
-            held = base.vector_count if base.vector_fingerprint == encoder.fingerprint else 0
-            draft = _start_from(store, base, dictionary)
-            with store.writer(base) as writer:
-                draft = stage.run(draft, writer)
-                if draft.vector_count > held:
-                    writer.finish()
-        added = draft.vector_count - held
-        if not added:
-            store.discard_building()
-            store.local.forget_encoded()
-            return base, 0
-        for companion in COMPANIONS.keys() & base.files.keys():
-            link_file(store.companion_path(base, companion), store.local.building / companion)
-        draft = replace(draft, counts={"encoded": added}, published=publishing_time())
-        manifest = store.publish(draft, keep=settings.keep_versions)
-        keep_sources(store.local.sources, base, manifest)
-        store.local.forget_encoded()
-    return manifest, added
+    if settings.encoder.provider == "none":
+        raise EncoderNotConfigured(
+            "no encoder is configured", remedy="set SHRAG_ENCODER__PROVIDER to local or endpoint"
+        )
+    report = _change(name, settings, progress)
+    return report.manifest, report.manifest.counts["encoded"] if report.is_published else 0
 
 
 def remove_records(
@@ -219,26 +223,11 @@ def remove_records(
         InvalidCall: none of the ids is in the index; nothing is published.
     """
     asked = list(dict.fromkeys(unicodedata.normalize("NFC", record_id) for record_id in ids))
-    with writable_store(settings, name, published=True) as store:
-        base, dictionary = _checked_base(store)
-        key = key_field(base.unit)
-        given = GivenPairs(own_entries(store, base), general=bool(base.glossary.get("general")))
-        draft = _start_from(store, base, dictionary)
-        with store.writer(base) as writer:
-            if not (present := writer.held(key, asked)):
-                store.discard_building()
-                raise InvalidCall(f"index {name!r} contains none of these ids: {', '.join(asked[:5])}")
-            path = store.companion_path(base, SUMMARY)
-            summary = CorpusSummary(base.analyzer, base.decompound, dictionary, path)
-            draft = replace(draft, counts={"removed": remove_from(writer, summary, key, present)})
-            writer.commit()
-            draft = VectorStage(store, None, base, progress).run(draft, writer)
-            writer.finish()
-            draft = complete_manifest(
-                store.local.building, draft, writer, progress, dictionary, given, summary
-            )
-        manifest = store.publish(draft, keep=settings.keep_versions)
-    return manifest, [record_id for record_id in asked if record_id not in present]
+    without = settings.model_copy(update={"encoder": EncoderSettings()})
+    report = _change(name, without, progress, asked)
+    if not report.is_published:
+        raise InvalidCall(f"index {name!r} contains none of these ids: {', '.join(asked[:5])}")
+    return report.manifest, list(report.absent)
 
 
 def create_folder(name: str, settings: IndexerSettings) -> BuildFolder:
@@ -258,34 +247,15 @@ def discard_folder(name: str, settings: IndexerSettings) -> None:
 
 
 @contextmanager
-def writable_store(settings: IndexerSettings, name: str, *, published: bool = False) -> Iterator[IndexStore]:
-    """Open an index for writing; with `published` it must already exist.
+def writable_store(settings: IndexerSettings, name: str) -> Iterator[IndexStore]:
+    """Open an index for writing.
 
     The settings determine the readers of a new index; the mode of its folder applies to all of its content.
     """
     with open_store(settings, name) as store:
-        if published:
-            store.require_current()
         is_new = not store.local.path.exists()
         with store.writing(), map_write_errors(name):
             if is_new:
                 mode = store.local.path.stat().st_mode  # restricted by the umask
                 store.local.path.chmod(mode & FOLDER_MODES[settings.readable_by])
             yield store
-
-
-def _checked_base(store: IndexStore) -> tuple[Manifest, UserDictionary | None]:
-    """Return the current version, checked against today's analysis, and its dictionary."""
-    base = store.manifest()
-    store.check_files(base, names=DERIVED_FROM)
-    dictionary = store.dictionary(base)
-    check_analysis(base, dictionary)
-    return base, dictionary
-
-
-def _start_from(store: IndexStore, base: Manifest, dictionary: UserDictionary | None) -> Manifest:
-    """Start a version from the passages of another; it cannot be resumed. Return its draft manifest."""
-    store.start_building(base, base.analyzer, base.decompound, dictionary)
-    draft = replace(base, version=store.next_version(), source=harvests_in(base))
-    store.local.write_plan({"base": base.version, "version": draft.version})
-    return draft

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -11,10 +10,10 @@ from base.errors import InvalidCall, RemediableError, Remedy, first_names
 from base.remedies import INDEX_CALLED_FOR, describe_error
 from base.terminal.output import echo, echo_lines
 from base.terminal.parameters import PathParameter, completing
-from indexer.analysis import ANALYZERS, DECOMPOUND_MODES, UserDictionary
+from indexer.analysis import ANALYZERS, DECOMPOUND_MODES
 from indexer.analysis.user_dictionary import read_user_dictionary
 from indexer.errors import UnknownIndex
-from indexer.glossary.given import Entry, read_glossary
+from indexer.glossary.given import read_glossary
 
 if TYPE_CHECKING:
     from indexer.harvesting.protocol import Repository
@@ -103,30 +102,20 @@ decompound_option = click.option(
 )
 dictionary_option = click.option(
     "--dictionary",
-    "dictionary_file",
     type=PathParameter(),
+    callback=lambda _, __, file: read_user_dictionary(file) if file else None,
     metavar="FILE",
     help="Custom terms, one per line, followed by its parts if it is to be split: 세종시 세종 시",
 )
 
 
-def dictionary_of(file: Path | None) -> UserDictionary | None:
-    """Read the dictionary given as an option; None without the option."""
-    return read_user_dictionary(file) if file else None
-
-
 glossary_option = click.option(
     "--glossary",
-    "glossary_file",
     type=PathParameter(),
+    callback=lambda _, __, file: read_glossary(file) if file else None,
     metavar="FILE",
     help="Custom glossary, one pair per line: the Korean term, a tab, the English term.",
 )
-
-
-def glossary_of(file: Path | None) -> tuple[Entry, ...] | None:
-    """Read the glossary given as an option; None without the option."""
-    return read_glossary(file) if file else None
 
 
 partial_option = click.option(

@@ -311,13 +311,9 @@ class EncoderSettings(LocalModelSettings):
     )
 
     @model_validator(mode="after")
-    def _check_endpoint_address(self) -> Self:
+    def _check_endpoint(self) -> Self:
         if self.provider == "endpoint" and not self.base_url:
             raise ValueError("provider is endpoint and base_url is not set: set SHRAG_ENCODER__BASE_URL")
-        return self
-
-    @model_validator(mode="after")
-    def _check_encryption(self) -> Self:
         if self.provider == "endpoint":
             refuse_plain_http(self.base_url, secret=bool(self.api_key), allowed=self.allow_plain_http)
             refuse_unused_certificates(self.base_url, self.ca_certs)

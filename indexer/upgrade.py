@@ -1,8 +1,9 @@
 """Rewriting an index for the installed analysis and libraries, from its stored passages."""
 
-from collections.abc import Generator
+from collections.abc import Iterator
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -11,68 +12,40 @@ import numpy as np
 from base.errors import Remedy
 from base.progress import Progress, no_progress
 from base.windows import windows
-from indexer.building import build_version
 from indexer.building.plan import BuildPlan, IngestRequest, own_entries
 from indexer.building.source_files import keep_sources
 from indexer.building.spool import RecordHead, Spooled
 from indexer.building.vector_stage import VectorStage
-from indexer.corpora.papers import Origin, Unit
-from indexer.corpora.record_source import RecordSource
+from indexer.corpora.papers import Origin
 from indexer.encoders import open_encoder
-from indexer.errors import EmptyCorpus, EncoderNotConfigured, IndexMismatch
+from indexer.errors import EncoderNotConfigured, IndexMismatch
 from indexer.files.keys import paper_keys
 from indexer.files.stored import exact_values, key_of, open_searcher, read_numbered
 from indexer.glossary.given import GivenPairs
-from indexer.ingest import writable_store
+from indexer.ingest import OtherRecords, publish_build, writable_store
 from indexer.settings import IndexerSettings
 from indexer.vectors.parts import VectorParts
 from indexer.vectors.spool import VectorSpool, text_to_encode, vector_key
 from indexer.versions.manifest import HARVESTS, Manifest, lexical_fingerprint
 from indexer.versions.store import IndexStore
+from indexer.versions.store.engines import open_store
 
 VECTORS_AT_ONCE = 4_096
 
 
-@dataclass(frozen=True)
-class StoredRecords(RecordSource):
-    """The records of a version as a corpus."""
-
-    store: IndexStore
-    manifest: Manifest
-
-    @property
-    def files(self) -> list[str]:
-        """A name of the version, which no file has."""
-        return [f"{self.manifest.name}@{self.manifest.version} {self.manifest.published}"]
-
-    @property
-    def format(self) -> str:
-        """The formats of the corpus of the version."""
-        return str(self.manifest.source.get("format", ""))
-
-    @property
-    def unit(self) -> Unit:
-        """The kind of a record."""
-        return self.manifest.unit
-
-    def __iter__(self) -> Generator[Spooled, None, None]:
-        """Yield the records with their passages."""
-        passages = self.store.stored_passages(self.manifest)
-        for record_id, found in groupby(passages, key=lambda passage: key_of(passage, self.unit)):
-            first, *more = found
-            record = first.paper or {}
-            authors = exact_values(record.get("authors") or ())
-            kind = "".join(exact_values([record.get("type")]))
-            head = RecordHead(
-                record_id,
-                Origin(),
-                cut=False,
-                incomplete=first.incomplete,
-                further=[p.passage_id for p in more],
-            )
-            titles, ids = (first.title, first.title2), (first.doc_id, *map(record.get, ("doi", "url")))
-            keys = paper_keys(authors, titles, first.journal, filter(None, ids))
-            yield head, [replace(each, authors=authors, type=kind, keys=keys) for each in (first, *more)]
+def stored_records(store: IndexStore, manifest: Manifest) -> Iterator[Spooled]:
+    """Yield the records of a version with their passages, as a corpus."""
+    passages = store.stored_passages(manifest)
+    for record_id, found in groupby(passages, key=lambda passage: key_of(passage, manifest.unit)):
+        first, *more = found
+        record = first.paper or {}
+        authors = exact_values(record.get("authors") or ())
+        kind = "".join(exact_values([record.get("type")]))
+        further = [passage.passage_id for passage in more]
+        head = RecordHead(record_id, Origin(), cut=False, incomplete=first.incomplete, further=further)
+        titles, ids = (first.title, first.title2), (first.doc_id, *map(record.get, ("doi", "url")))
+        keys = paper_keys(authors, titles, first.journal, filter(None, ids))
+        yield head, [replace(each, authors=authors, type=kind, keys=keys) for each in (first, *more)]
 
 
 def upgrade_index(
@@ -87,7 +60,9 @@ def upgrade_index(
         EncoderNotConfigured: the vectors are in a cluster, and no encoder is configured.
         InvalidCall: the configured encoder is another one than that of the vectors.
     """
-    with writable_store(settings, name, published=True) as store:
+    with open_store(settings, name) as store:
+        store.require_current()
+    with writable_store(settings, name) as store:
         base = store.manifest()
         dictionary = store.dictionary(base)
         current = lexical_fingerprint(base.analyzer, base.decompound, base.engine, dictionary)
@@ -111,34 +86,32 @@ def upgrade_index(
             harvests=base.source.get(HARVESTS),
         )
         given = GivenPairs(own, general=bool(base.glossary.get("general")))
-        corpus = StoredRecords(store, base)
+        source = f"{name}@{base.version} {base.published}"
+        corpus = OtherRecords(
+            base.unit, source, str(base.source.get("format", "")), partial(stored_records, store, base)
+        )
         plan = BuildPlan(request, corpus, store.next_version(), None, dictionary, current, given)
         with closing(encoder) if encoder else nullcontext():
             VectorStage(store, encoder, base, progress).check()
             if kept and (vectors := store.vectors(base)):
-                _fill(VectorSpool(store.local.encoded, kept), vectors, Path(store.address(base).index))
+                _fill(store.local.encoded, vectors, Path(store.address(base).index))
             elif kept and encoder is None:
                 raise EncoderNotConfigured(
                     f"the vectors of index {name!r} must be encoded again",
                     remedy="set SHRAG_ENCODER__PROVIDER to local or endpoint",
                 )
             stage = VectorStage(store, encoder, None, progress, kept)
-            try:
-                built = build_version(store, plan, settings, stage, progress)
-            except EmptyCorpus:
-                store.discard_building()
-                raise
-        manifest = store.publish(built.manifest, keep=settings.keep_versions)
+            _, manifest = publish_build(store, plan, settings, stage, progress)
         keep_sources(store.local.sources, base, manifest)
-        store.local.forget_encoded()
     return manifest, True
 
 
-def _fill(spool: VectorSpool, vectors: VectorParts, index: Path) -> None:
+def _fill(folder: Path, vectors: VectorParts, index: Path) -> None:
     """Add the vectors of a version to the spool of the build."""
     passages = read_numbered(open_searcher(index), lambda numbers: vectors.places(numbers) >= 0)
     keyed = ((vector_key(text_to_encode(passage)), number) for number, passage in passages)
-    for window in windows(keyed, VECTORS_AT_ONCE):
-        numbers = dict(window)
-        new = [key for key in numbers if not spool.has(key)]
-        spool.append(new, vectors.vectors(vectors.places(np.array([numbers[key] for key in new], np.int64))))
+    with VectorSpool(folder, vectors.fingerprint) as spool:
+        for window in windows(keyed, VECTORS_AT_ONCE):
+            numbers = np.array([number for _, number in window], np.int64)
+            keys, found = (key for key, _ in window), vectors.vectors(vectors.places(numbers))
+            spool.add(dict(zip(keys, found, strict=True)))

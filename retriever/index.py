@@ -177,7 +177,7 @@ def _open_version(
                 dictionary = _checked_dictionary(store, manifest)
                 analyzer = make_analyzer(manifest.analyzer, manifest.decompound, dictionary)
                 alike = read_synonyms(synonyms, analyzer) if synonyms else None
-                glossary = opened.enter_context(Glossary.open(store.companion_path(manifest, GLOSSARY)))
+                glossary = opened.enter_context(Glossary(store.companion_path(manifest, GLOSSARY)))
                 graph = CitationGraph(store.companion_path(manifest, CITATIONS))
                 citations = opened.enter_context(closing(graph))
                 engine = opened.enter_context(closing(ENGINES[store.engine](settings, store, manifest)))

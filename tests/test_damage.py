@@ -128,7 +128,7 @@ def test_damage_that_is_met_while_searching_is_told(copy, monkeypatch, pattern):
         assert "Traceback" not in said
 
 
-@pytest.mark.parametrize("how", DAMAGES)
+@pytest.mark.parametrize("how", [how for how in DAMAGES if how != "folder"])
 def test_a_damaged_pointer_is_set_again(copy, how):
     before = outcome(SEARCHES[0])
     DAMAGES[how](copy / "papers" / "CURRENT")

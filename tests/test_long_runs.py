@@ -25,7 +25,7 @@ def glossary(tmp_path):
     form = Abbreviation("KD", "knowledge distillation", ("kd",), ("knowledg", "distil"), 3)
     pair = Pair("그래프", "graph", ("그래프",), ("graph",), 9, ("bracket",))
     write_glossary(tmp_path / "g", [pair], [form])
-    with Glossary.open(tmp_path / "g") as opened:
+    with Glossary(tmp_path / "g") as opened:
         yield opened
 
 

@@ -54,7 +54,7 @@ def mined(name: str, data: Path, settings: IndexerSettings) -> tuple[list[Mined]
     with open_store(settings, name) as store:
         manifest = store.manifest()
         texts = [f"{each.title} {each.text} {each.title2}" for each in store.stored_passages(manifest)]
-        with Glossary.open(store.companion_path(manifest, GLOSSARY)) as glossary:
+        with Glossary(store.companion_path(manifest, GLOSSARY)) as glossary:
             pairs = (pair for pair in glossary.pairs() if pair.sources[0] not in TIER_OF)
             found = [Mined(name, PAIR, each.korean, each.english, each.count, each.sources) for each in pairs]
             found += [

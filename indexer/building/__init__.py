@@ -9,10 +9,12 @@ are never written: BM25 statistics include deleted passages until the engine mer
 published version does delete, commits once at its end, and starts over if it is killed.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from errno import EIO
+from operator import itemgetter
 
 from base.errors import Remedy
 from base.logs import get_logger
@@ -22,14 +24,14 @@ from indexer.building.plan import BuildPlan
 from indexer.building.records import DeadLetterFile, Record, Tally, read_corpus, records_to_write
 from indexer.building.source_files import FileRecords
 from indexer.building.spool import read_spool, write_spool
-from indexer.building.summary import CorpusSummary, complete_manifest, remove_records
+from indexer.building.summary import CorpusSummary
 from indexer.building.vector_stage import VectorStage
 from indexer.corpora.readers import DeadLetter
 from indexer.corpora.readers.files import ENDINGS
 from indexer.errors import EmptyCorpus, IndexDamaged, IndexNotWritten
 from indexer.files.damage import map_damage_errors
 from indexer.files.stored import key_field
-from indexer.glossary.mined import find_mentions, texts_of
+from indexer.glossary.mined import find_mentions
 from indexer.settings import IndexerSettings
 from indexer.versions.manifest import Manifest
 from indexer.versions.store import IndexStore
@@ -43,7 +45,7 @@ log = get_logger("build")
 class Built:
     """A publishable build, its first dead letters, and the number of dead letters written to disk.
 
-    If nothing changed, the manifest is that of the current version with the counts of this build.
+    If nothing changed, the manifest is that of the current version, with the counts of the corpus.
     """
 
     manifest: Manifest
@@ -51,6 +53,7 @@ class Built:
     dead_letters_written: int
     files: FileRecords
     is_changed: bool = True
+    absent: Sequence[str] = ()  # ids to remove that are not in the base version
 
 
 def build_version(
@@ -111,27 +114,39 @@ class _Build:
                     raise
                 raise _Unusable(str(error)) from error
             self._write(writer, summary, tally)
-            counts = tally.counts
-            if plan.base and plan.request.removed:
-                key = key_field(plan.corpus.unit)
-                counts["removed"] = remove_records(writer, summary, key, plan.request.removed)
-            if not (counts["records"] or counts["removed"]):
-                if not plan.base or not (counts["unchanged"] or plan.skipped.names):
-                    raise self._nothing_to_index(letters)
-                if not plan.publishes_anyway:
-                    same = replace(plan.base, counts=dict(counts))
-                    return Built(same, letters.first, letters.written, tally.files, is_changed=False)
-            self.progress("merging", 0, 0)
-            writer.commit()
-            if writer.passage_count + counts["removed"] == 0:
+            counts, paths = tally.counts, plan.request.paths
+            absent = self._remove(writer, summary, counts) if plan.base and plan.request.removed else []
+            is_changed = bool(counts["records"] or counts["removed"]) or plan.publishes_anyway
+            is_known = plan.base and (counts["unchanged"] or plan.skipped.names or not paths)
+            if not (counts["records"] or counts["removed"] or is_known):
                 raise self._nothing_to_index(letters)
-            counts["replaced"] = writer.replaced - counts["removed"]
-            draft = self.vectors.run(plan.draft(store, dict(counts)), writer)
+            if is_changed or self.vectors.has_missing:
+                self.progress("merging", 0, 0)
+                writer.commit()
+                if paths and writer.passage_count + counts["removed"] == 0:
+                    raise self._nothing_to_index(letters)
+                counts["replaced"] = writer.replaced - counts["removed"]
+                draft = self.vectors.run(plan.draft(store), writer)
+                if not paths:
+                    counts["encoded"] = draft.vector_count - self.vectors.held_count
+                is_changed = is_changed or plan.base is None or draft.vectors != plan.base.vectors
+            if plan.base and not is_changed:
+                same = replace(plan.base, counts=dict(counts)) if paths else plan.base
+                return Built(same, letters.first, letters.written, tally.files, is_changed=False)
             writer.finish()
-            manifest = complete_manifest(
-                building, draft, writer, self.progress, plan.dictionary, plan.given, summary
-            )
-        return Built(manifest, letters.first, letters.written, tally.files)
+            draft = replace(draft, counts=dict(counts if paths else +counts))
+            manifest = summary.complete(building, draft, writer, plan.given, self.progress)
+        return Built(manifest, letters.first, letters.written, tally.files, absent=absent)
+
+    def _remove(self, writer: Writer, summary: CorpusSummary, counts: Counter[str]) -> list[str]:
+        """Remove records of the base version; return the unknown ids."""
+        key, removed = key_field(self.plan.corpus.unit), self.plan.request.removed
+        present = writer.stored_records(key, sorted(set(removed)))
+        for record_id, passages in present.items():
+            writer.remove(key, record_id)
+            summary.remove(passages)
+        counts["removed"] = len(present)
+        return [record_id for record_id in removed if record_id not in present]
 
     def _read(self, tally: Tally) -> None:
         """Read the corpus into the spool, unless an earlier run did, and count its records."""
@@ -173,7 +188,7 @@ class _Build:
                 if first + record.number >= written
                 for passage in record.passages
             ),
-            lambda item: texts_of(item[1]),
+            itemgetter(1),
             find_mentions,
             analyzer=plan.request.analyzer,
             decompound=plan.request.decompound,

@@ -23,7 +23,7 @@ from indexer.versions.store.build_folder import DERIVED_FROM, GLOSSARY
 
 @dataclass(frozen=True, slots=True)
 class IngestRequest:
-    """Arguments of `shrag index`."""
+    """Arguments of `shrag index`; without paths, records are removed or passages encoded."""
 
     name: str
     paths: Sequence[str]
@@ -52,7 +52,6 @@ class BuildPlan:
     fingerprint: Fingerprint
     given: GivenPairs  # for the glossary, which is written last; a resumed build uses the current pairs
     options: Mapping[str, Any] = field(default_factory=dict)  # with which files are read
-    publishes_anyway: bool = False  # an update without changed records is published, too
     skipped: SkippedFiles = field(default_factory=SkippedFiles)
 
     def as_record(self) -> dict[str, Any]:
@@ -66,8 +65,17 @@ class BuildPlan:
             "version": self.version,
         }
 
-    def draft(self, store: IndexStore, counts: dict[str, int]) -> Manifest:
-        """Return the draft manifest, without the counts of passages."""
+    @property
+    def publishes_anyway(self) -> bool:
+        """Whether the glossary or the state of harvests changes, even if no record does."""
+        request, base = self.request, self.base
+        if base is None or request.glossary is not None or request.harvests is not None:
+            return True
+        return bool(base.glossary.get("general")) != self.given.general
+
+    def draft(self, store: IndexStore) -> Manifest:
+        """Return the draft manifest, without the counts."""
+        paths, format_ = list(self.request.paths), self.corpus.format
         return Manifest(
             name=store.name,
             version=self.version,
@@ -79,9 +87,8 @@ class BuildPlan:
             passages=0,
             published="",
             fingerprint=self.fingerprint,
-            counts=counts,
             dictionary=self.dictionary.hash if self.dictionary else "",
-            source={"paths": list(self.request.paths), "format": self.corpus.format}
+            source=({"paths": paths, "format": format_} if paths else {})
             | harvests_in(self.base, self.request.harvests),
         )
 
@@ -103,6 +110,8 @@ def plan_build(
         dictionary = check_request(store, base, request, corpus)
         own = own or own_entries(store, base)
     fingerprint = lexical_fingerprint(request.analyzer, request.decompound, store.engine, dictionary)
+    if base and not request.paths:  # the call is about something else
+        general_glossary = bool(base.glossary.get("general"))
     given = GivenPairs(own, general_glossary)
     return BuildPlan(request, corpus, store.next_version(), base, dictionary, fingerprint, given)
 
@@ -111,7 +120,7 @@ def own_entries(store: IndexStore, base: Manifest) -> tuple[Entry, ...]:
     """Return the user's pairs in a version's glossary."""
     if not base.glossary.get("user"):
         return ()
-    with Glossary.open(store.companion_path(base, GLOSSARY)) as glossary:
+    with Glossary(store.companion_path(base, GLOSSARY)) as glossary:
         return tuple(
             Entry(pair.korean, pair.english, pair.target)
             for pair in glossary.pairs()

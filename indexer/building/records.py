@@ -3,7 +3,6 @@
 from array import array
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Self, TextIO
@@ -47,7 +46,7 @@ class DeadLetterFile:
         path.unlink(missing_ok=True)
         self.first: list[DeadLetter] = []
         self.count = self.written = self._bytes = 0
-        self._path, self._strict, self._opened = path, strict, ExitStack()
+        self._path, self._strict = path, strict
         self._file: TextIO | None = None
 
     def __enter__(self) -> Self:
@@ -56,16 +55,17 @@ class DeadLetterFile:
 
     def __exit__(self, *_: object) -> None:
         """Close it."""
-        if self._file and (more := self.count - self.written):
-            self._file.write(_as_line(DeadLetter("", 0, f"{more:,} more are not listed here", "")))
-        self._opened.close()
+        if self._file:
+            if more := self.count - self.written:
+                self._file.write(_as_line(DeadLetter("", 0, f"{more:,} more are not listed here", "")))
+            self._file.close()
 
     def add(self, letter: DeadLetter) -> None:
         """Write a dead letter; StrictRefusal in a strict build."""
         if self._strict:
             described = f"{letter.described}; nothing was published"
             raise StrictRefusal(described, remedy=Remedy.ALLOW_DEAD_LETTERS)
-        file = self._file = self._file or self._opened.enter_context(self._path.open("a", encoding="utf-8"))
+        file = self._file = self._file or self._path.open("a", encoding="utf-8")
         line = _as_line(letter)
         self.count += 1
         self._bytes += len(line.encode())
@@ -165,15 +165,16 @@ def records_to_write(
     contested = set(np.intersect1d(np.array(tally.ids), np.array(tally.further)).tolist())
     taken, counts = set[int](), tally.counts
     for window in windows(records, RECORDS_PER_LOOKUP):
-        papers, passages, stored = set[str](), set[str](), dict[str, list[StoredPassage]]()
+        stored, passages = dict[str, list[StoredPassage]](), dict[str, list[StoredPassage]]()
         if base:
-            stored = base.stored_records(key_field(unit), [record.id for record in window])
+            ids = [one for record in window for one in record.passage_ids]
+            stored = base.stored_records(key_field(unit), ids)
         if base and unit == "paper":
-            papers = base.held("doc_id", (one for record in window for one in record.passage_ids))
-            passages = base.held("passage_id", (record.id for record in window if record.id not in papers))
+            others = [record.id for record in window if record.id not in stored]
+            passages = base.stored_records("passage_id", others)
         for record in window:
             claimed = contested and contested & set(map(hash_of_text, record.passage_ids))
-            in_base = record.id in passages or not papers.isdisjoint(record.head.further)
+            in_base = record.id in passages or not stored.keys().isdisjoint(record.head.further)
             if in_base or (claimed and not taken.isdisjoint(claimed)):
                 file, line, raw = record.head.origin
                 tally.refuse(dead_letter(file, line, CLAIMED, raw))

@@ -4,25 +4,25 @@ A file of this machine, beside the versions: it counts only for the version that
 release with the same options. Without it, all files are read again.
 """
 
-import hashlib
 import os
 from array import array
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
 from base.files.durable import write_durably
 from indexer.corpora.readers.items import name_in_letters
 from indexer.corpora.record_source import RecordSource
+from indexer.files.parts import Column
 from indexer.files.sums import hash_of_text, sealed, unsealed
 from indexer.versions.manifest import Manifest
 
 State: TypeAlias = list[list[str | int]]  # of a file and the copies of its paper
-MOST_HEADER = 256_000_000  # bytes
 
 
 def absolute(name: str) -> str:
@@ -39,12 +39,11 @@ def state_of(name: str) -> list[str | int]:
     return [name, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceFile(NamedTuple):
     """A file: its state, empty if it had dead letters, and the hashes of its records' ids."""
 
     state: State
-    ids: "array[int]" = field(default_factory=lambda: array("q"))
+    ids: Column
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,40 +57,37 @@ class SourceFiles:
     @classmethod
     def read(cls, path: Path, version: str, options: Mapping[str, Any]) -> "SourceFiles":
         """Return the files of a version that were read with some options; none if that is unknown."""
-        nothing = cls(version, options)
-        try:
-            with path.open("rb") as file:
-                header = unsealed(file.readline(MOST_HEADER))
-                content = file.read()
-        except OSError:
-            return nothing
-        if header is None or header["ids"] != hashlib.sha256(content).hexdigest():
-            return nothing
-        if header["version"] != version or header["options"] != options:
-            return nothing
-        ids, place, files = array("q", content), 0, {}
-        for name, state, count in header["files"]:
-            files[name] = SourceFile(state, ids[place : place + count])
-            place += count
+        record = _record_in(path, version)
+        if record is None or record["options"] != options:
+            return cls(version, options)
+        files = {
+            name: SourceFile(state, np.frombuffer(b64decode(ids), np.int64))
+            for name, state, ids in record["files"]
+        }
         return cls(version, options, files)
 
-    def updated(self, read: Mapping[str, SourceFile], ids: "array[int]") -> dict[str, SourceFile]:
+    def updated(self, read: Mapping[str, SourceFile], ids: Column) -> dict[str, SourceFile]:
         """Return the files after a build: other files with one of its ids are to be read again next time."""
         kept = {name: file for name, file in self.files.items() if name not in read}
-        shared = _sharing(kept, _joined([ids]))
-        again = {name: SourceFile([], kept[name].ids) for name in shared}
+        again = {name: SourceFile([], kept[name].ids) for name in _sharing(kept, ids)}
         return kept | again | dict(read)
 
     def write(self, path: Path) -> None:
         """Replace the file."""
-        content = b"".join(file.ids.tobytes() for file in self.files.values())
-        header = {
-            "version": self.version,
-            "options": self.options,
-            "ids": hashlib.sha256(content).hexdigest(),
-            "files": [[name, file.state, len(file.ids)] for name, file in self.files.items()],
-        }
-        write_durably(path, sealed(header).encode() + b"\n" + content)
+        files = [
+            (name, file.state, b64encode(file.ids.tobytes()).decode()) for name, file in self.files.items()
+        ]
+        record = {"version": self.version, "options": self.options, "files": files}
+        write_durably(path, sealed(record))
+
+
+def _record_in(path: Path, version: str) -> dict[str, Any] | None:
+    """Return the content of the file if it is about a version."""
+    try:
+        record = unsealed(path.read_bytes())
+    except OSError:
+        return None
+    return record if record and record.get("version") == version else None
 
 
 @dataclass(slots=True)
@@ -125,9 +121,9 @@ class FileRecords:
         self.ids.setdefault(file, array("q")).append(hashed)
         return self.places.get(file, -1), hashed
 
-    def all_ids(self, removed: Iterable[str]) -> "array[int]":
+    def all_ids(self, removed: Iterable[str]) -> Column:
         """Return the hashes of all ids that were read, or removed."""
-        return array("q", chain(map(hash_of_text, removed), *self.ids.values()))
+        return np.array([*map(hash_of_text, removed), *chain(*self.ids.values())], np.int64)
 
     def sources(self, states: Mapping[str, State]) -> dict[str, SourceFile]:
         """Return the files that were read, by absolute paths; files with dead letters without their states.
@@ -137,7 +133,7 @@ class FileRecords:
         refused = self.places if "" in self.with_letters else self.with_letters
         return {
             absolute(name): SourceFile(
-                [] if name in refused else states[absolute(name)], self.ids.get(name, array("q"))
+                [] if name in refused else states[absolute(name)], np.array(self.ids.get(name, ()), np.int64)
             )
             for name in self.places
             if name not in self.skipped
@@ -151,14 +147,8 @@ def version_key(manifest: Manifest) -> str:
 
 def keep_sources(path: Path, before: Manifest, after: Manifest) -> None:
     """Let the files of a version count for another one with the same records."""
-    try:
-        with path.open("rb") as file:
-            header = unsealed(file.readline(MOST_HEADER))
-            content = file.read()
-    except OSError:
-        return
-    if header and header["version"] == version_key(before):
-        write_durably(path, sealed(header | {"version": version_key(after)}).encode() + b"\n" + content)
+    if record := _record_in(path, version_key(before)):
+        write_durably(path, sealed(record | {"version": version_key(after)}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,15 +181,13 @@ class SkippedFiles:
     names: frozenset[str] = frozenset()
     changes: FileChanges = field(default_factory=FileChanges)
     # Hashes of the skipped files' ids, sorted, with the last place of a file with the id.
-    ids: "np.ndarray[Any, np.dtype[np.int64]]" = field(default_factory=lambda: np.empty(0, np.int64))
-    places: "np.ndarray[Any, np.dtype[np.int64]]" = field(default_factory=lambda: np.empty(0, np.int64))
+    ids: Column = field(default_factory=lambda: np.empty(0, np.int64))
+    places: Column = field(default_factory=lambda: np.empty(0, np.int64))
 
     def has_later(self, wanted: int, place: int) -> bool:
         """Check whether a skipped file after the place contains a record with the hash of an id."""
-        if not self.ids.size:
-            return False
         found = int(np.searchsorted(self.ids, wanted))
-        return found < self.ids.size and self.ids[found] == wanted and self.places[found] > place
+        return found < self.ids.size and bool(self.ids[found] == wanted and self.places[found] > place)
 
 
 def states_of(corpus: RecordSource) -> dict[str, State]:
@@ -223,13 +211,13 @@ def choose_skipped(known: SourceFiles, states: Mapping[str, State], paths: Seque
     gone = [name for name in known.files if name not in states and _is_below(name, paths)]
     again = [name for name, file in before.items() if not file.state]
     changed = before.keys() - {*same, *again}
-    other = _joined(known.files[name].ids for name in (*changed, *again, *gone))
-    shared = _sharing(same, other)
+    shared = _sharing(same, _joined(known.files[name] for name in (*changed, *again, *gone)))
     skipped = [name for name in same if name not in shared]
     place_of = {name: place for place, name in enumerate(states)}
-    ids = _joined(known.files[name].ids for name in skipped)
-    places = np.repeat([place_of[name] for name in skipped], [len(known.files[name].ids) for name in skipped])
-    order = np.lexsort((-places, ids)) if ids.size else np.empty(0, np.intp)
+    ids = _joined(known.files[name] for name in skipped)
+    counts = np.array([len(known.files[name].ids) for name in skipped], np.int64)
+    places = np.repeat(np.array([place_of[name] for name in skipped], np.int64), counts)
+    order = np.lexsort((-places, ids))
     changes = FileChanges(
         new=len(states) - len(before),
         changed=len(changed),
@@ -237,20 +225,17 @@ def choose_skipped(known: SourceFiles, states: Mapping[str, State], paths: Seque
         unchanged=len(skipped),
         gone=tuple(sorted(gone)),
     )
-    return SkippedFiles(frozenset(skipped), changes, ids[order], places[order].astype(np.int64))
+    return SkippedFiles(frozenset(skipped), changes, ids[order], places[order])
 
 
-def _sharing(files: Mapping[str, SourceFile], ids: "np.ndarray[Any, np.dtype[np.int64]]") -> set[str]:
+def _sharing(files: Mapping[str, SourceFile], ids: Column) -> set[str]:
     """Return the files with one of the ids."""
-    names = list(files)
-    found = np.isin(_joined(files[name].ids for name in names), ids)
-    owners = np.repeat(np.arange(len(names)), [len(files[name].ids) for name in names])
-    return {names[place] for place in np.unique(owners[found])}
+    wanted = set(ids.tolist()) if files else set()
+    return {name for name, file in files.items() if not wanted.isdisjoint(file.ids.tolist())}
 
 
-def _joined(arrays: Iterable["array[int]"]) -> "np.ndarray[Any, np.dtype[np.int64]]":
-    found = [np.frombuffer(ids, np.int64) for ids in arrays if ids]
-    return np.concatenate(found) if found else np.empty(0, np.int64)
+def _joined(files: Iterable[SourceFile]) -> Column:
+    return np.concatenate([np.zeros(0, np.int64), *(file.ids for file in files)])
 
 
 def _is_below(name: str, paths: Sequence[str]) -> bool:

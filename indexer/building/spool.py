@@ -14,6 +14,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -24,10 +25,7 @@ from indexer.corpora.readers import DeadLetter
 from indexer.errors import IndexDamaged
 from indexer.files.schema import StoredPassage
 
-FIELDS = (
-    *("passage_id", "doc_id", "title", "text", "lang", "part", "year", "journal", "source", "incomplete"),
-    *("title2", "record", "type", "authors", "keys"),
-)
+FIELDS = [field.name for field in fields(StoredPassage) if field.name not in {"tokens", "row"}]
 VALUES = attrgetter(*FIELDS)
 FAST = 1  # the compression level
 

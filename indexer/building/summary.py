@@ -20,7 +20,7 @@ from indexer.files.damage import map_damage_errors
 from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import TokenCounts, lexicon_bytes
 from indexer.glossary.given import GivenPairs, packed_pairs
-from indexer.glossary.mined import Evidence, Mentions, find_mentions, texts_of
+from indexer.glossary.mined import Evidence, Mentions, find_mentions
 from indexer.glossary.pairs import Pair
 from indexer.glossary.storage import write_glossary
 from indexer.versions.manifest import Manifest
@@ -39,119 +39,75 @@ class CorpusSummary:
         base: Path | None = None,
     ) -> None:
         """Start with the summary of a base version, or without passages, with the analysis of the index."""
-        self._analyzer = make_analyzer(analyzer, decompound, dictionary)
+        self._analysis = analyzer, decompound, dictionary
+        self._analyzer = make_analyzer(*self._analysis)
         self._terms, self._tokens, self._added = Evidence(), TokenCounts(), Gathered()
         self._base: dict[str, np.ndarray] = {}
         self._removed: set[int] = set()
-        self.general = b""  # the general pairs, packed
+        self._general = b""  # the general pairs, packed
         if base:
             with map_damage_errors(base), np.load(base) as archive:
                 self._base = dict(archive)
                 self._terms = Evidence.unpacked(self._base.pop("evidence").tobytes())
                 passages, tokens = self._base.pop("totals").tolist()
                 columns = self._base.pop("frequency"), self._base.pop("named")
-                self.general = self._base.pop("general").tobytes()
+                self._general = self._base.pop("general").tobytes()
                 self._tokens = TokenCounts(passages, tokens, columns)
 
     def add(self, passage: StoredPassage, row: bytes, mentions: Mentions | None = None) -> None:
         """Add a passage with its row; `mentions` if already found."""
-        self._terms.add(passage, mentions or find_mentions(texts_of(passage), self._analyzer))
+        self._terms.add(passage, mentions or find_mentions(passage, self._analyzer))
         self._added.add(passage)
         self._tokens.add(row)
 
     def remove(self, passages: Iterable[StoredPassage]) -> None:
         """Subtract passages of the base version, which have their rows."""
         for passage in passages:
-            self._terms.remove(passage, find_mentions(texts_of(passage), self._analyzer))
-            self._tokens.remove(passage.row)
+            self._terms.remove(passage, find_mentions(passage, self._analyzer))
+            self._tokens.add(passage.row, -1)
             if passage.record:
                 self._removed.add(record_key(passage))
 
-    def used(self, terms: list[str]) -> set[str]:
-        """Return the terms that a passage contains, of all terms in the order of their numbers."""
-        frequency, _ = self._tokens.columns(len(terms))
-        return {term for term, count in zip(terms, frequency[1:].tolist(), strict=True) if count}
-
-    def write_glossary(self, path: Path, own: list[Pair], general: list[Pair]) -> int:
-        """Write the given pairs, and the pairs, abbreviations and words of the passages.
-
-        Returns the number of mined pairs.
-        """
+    def complete(
+        self, folder: Path, draft: Manifest, writer: Writer, given: GivenPairs, progress: Progress
+    ) -> Manifest:
+        """Write glossary, citation graph, lexicon and summary; return the manifest with all counts."""
+        total, terms = writer.passage_count, writer.terms
+        progress("glossary", 0, total)
+        own, general = given.pairs(*self._analysis, self._general)
+        frequency, named = self._tokens.columns(len(terms))
+        used = {term for term, count in zip(terms, frequency[1:].tolist(), strict=True) if count}
+        useful = [pair for pair in general if _is_useful(pair, used)]
         mined = self._terms.choose_pairs(self._analyzer)
         forms = self._terms.choose_abbreviations(self._analyzer)
         words = self._terms.choose_words(self._analyzer)
-        write_glossary(path, [*own, *mined, *general], forms, words)
-        return len(mined)
-
-    def write(self, folder: Path, terms: list[str]) -> tuple[int, dict[str, int]]:
-        """Write lexicon, citation graph and summary; return the number of papers and counts of references."""
+        write_glossary(folder / GLOSSARY, [*own, *mined, *useful], forms, words)
         references = Gathered()
         if self._base:
             references.extend(self._base, self._removed)
             self._base = {}
         references.extend(self._added.packed())
-        counts = write_citations(folder / CITATIONS, references)
+        citations = write_citations(folder / CITATIONS, references)
         (folder / LEXICON).write_bytes(lexicon_bytes(terms, self._tokens))
-        frequency, named = self._tokens.columns(len(terms))
         arrays = references.packed() | {
             "frequency": frequency.astype(np.int32),
             "named": named.astype(np.int32),
             "totals": np.array([self._tokens.passages, self._tokens.tokens]),
             "evidence": np.frombuffer(self._terms.packed(), np.uint8),
-            "general": np.frombuffer(self.general, np.uint8),
+            "general": np.frombuffer(packed_pairs(general), np.uint8),
         }
         with (folder / SUMMARY).open("wb") as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]  # its other keyword is allow_pickle
-        return len(np.unique(arrays["hashes"])), counts  # MIRACL's passages count by article
-
-
-def remove_records(writer: Writer, summary: CorpusSummary, key: str, ids: Iterable[str]) -> int:
-    """Remove records of the base version; return the number of removed records."""
-    present = writer.stored_records(key, sorted(set(ids)))
-    for record_id, passages in present.items():
-        writer.remove(key, record_id)
-        summary.remove(passages)
-    return len(present)
-
-
-def publishing_time() -> str:
-    """Return the current time in the format of a manifest."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def complete_manifest(
-    building: Path,
-    draft: Manifest,
-    writer: Writer,
-    progress: Progress,
-    dictionary: UserDictionary | None,
-    given: GivenPairs,
-    summary: CorpusSummary,
-) -> Manifest:
-    """Write the files made of a summary, and return the manifest with all counts."""
-    total = writer.passage_count
-    progress("glossary", 0, total)
-    own, general = given.pairs(draft.analyzer, draft.decompound, dictionary, summary.general)
-    summary.general = packed_pairs(general)
-    terms = writer.terms
-    known = summary.used(terms)
-    general = [pair for pair in general if _is_useful(pair, known)]
-    mined = summary.write_glossary(building / GLOSSARY, own, general)
-    papers, citations = summary.write(building, terms)
-    progress("publishing", 0, 0)
-    sizes = {
-        "corpus": mined,
-        "user": len({(pair.korean, pair.english) for pair in own}),
-        "general": len(general),
-    }
-    return replace(
-        draft,
-        papers=papers,
-        passages=total,
-        published=publishing_time(),
-        glossary=sizes,
-        citations=citations,
-    )
+        progress("publishing", 0, 0)
+        users = {(pair.korean, pair.english) for pair in own}
+        return replace(
+            draft,
+            papers=len(np.unique(arrays["hashes"])),  # MIRACL's passages count by article
+            passages=total,
+            published=datetime.now(UTC).isoformat(timespec="seconds"),
+            glossary={"corpus": len(mined), "user": len(users), "general": len(useful)},
+            citations=citations,
+        )
 
 
 def _is_useful(pair: Pair, terms: Container[str]) -> bool:

@@ -46,12 +46,15 @@ class VectorStage:
         )
 
     @property
+    def held_count(self) -> int:
+        """The number of passages of the base version with a vector of the configured encoder."""
+        is_same = self.base and self.encoder and self.base.vector_fingerprint == self.encoder.fingerprint
+        return self.base.vector_count if self.base and is_same else 0
+
+    @property
     def has_missing(self) -> bool:
         """Whether passages of the base version have no vector of the configured encoder."""
-        if self.encoder is None or self.base is None:
-            return False
-        is_same = self.base.vector_fingerprint == self.encoder.fingerprint
-        return not is_same or self.base.vector_count < self.base.passages
+        return self.encoder is not None and self.base is not None and self.held_count < self.base.passages
 
     def run(self, draft: Manifest, writer: Writer) -> Manifest:
         """Encode the passages without a vector, and store their vectors; return the updated manifest.
@@ -64,7 +67,7 @@ class VectorStage:
             return replace(draft, vectors=None)
         missing = writer.start_vectors(wanted, keep=built == wanted)
         if self.encoder or self.spooled:
-            spool = VectorSpool(self.store.local.encoded, wanted)
             total = writer.passage_count
-            encode_missing(missing, spool, self.encoder, writer.put_vectors, self.progress, total)
+            with VectorSpool(self.store.local.encoded, wanted) as spool:
+                encode_missing(missing, spool, self.encoder, writer.put_vectors, self.progress, total)
         return draft.with_vectors(wanted, writer.finish_vectors())

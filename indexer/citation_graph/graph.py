@@ -81,7 +81,7 @@ def _packed(owners: Numbers, values: Numbers, count: int, order: Numbers) -> Ite
     return (whole[begin:end].tobytes() for begin, end in pairwise(ends))
 
 
-class CitationGraph:
+class CitationGraph(SQLiteFile):
     """The citations among the papers of a version, for many papers per call; close it after use.
 
     Unknown papers, and papers without citations, have no links.
@@ -94,23 +94,23 @@ class CitationGraph:
             FileNotFoundError: the file does not exist.
             IndexDamaged: the file is not a citation graph.
         """
-        self._file = SQLiteFile(path, "citation graph", table="papers")
+        super().__init__(path, "citation graph", "papers")
 
     def references(self, doc_ids: Collection[str], limit: int = ALL) -> dict[str, list[str]]:
         """Return at most `limit` papers of the index cited by each paper, in the order of its references."""
-        with map_damage_errors(self._file.path):
+        with map_damage_errors(self.path):
             found = {name: [link for link in links if link >= 0] for name, links, _ in self._links(doc_ids)}
             return self._named(doc_ids, found, limit)
 
     def cited_by(self, doc_ids: Collection[str], limit: int = ALL) -> dict[str, list[str]]:
         """Return at most `limit` papers citing each paper, by id."""
-        with map_damage_errors(self._file.path):
+        with map_damage_errors(self.path):
             return self._named(doc_ids, {name: citing for name, _, citing in self._links(doc_ids)}, limit)
 
     def counts(self, doc_ids: Iterable[str]) -> dict[str, CitationCounts]:
         """Return the counts of each paper."""
         counts = {doc_id: CitationCounts() for doc_id in doc_ids}
-        with map_damage_errors(self._file.path):
+        with map_damage_errors(self.path):
             for name, links, citing in self._links(counts):
                 cites = sum(link >= 0 for link in links)
                 counts[name] = CitationCounts(len(links), cites, len(citing))
@@ -121,14 +121,10 @@ class CitationGraph:
 
         An outcome is the doc_id of the cited paper, or the code of the reason why there is none.
         """
-        with map_damage_errors(self._file.path):
+        with map_damage_errors(self.path):
             links = [link for _, links, _ in self._links([doc_id]) for link in links]
             names = dict(self._rows(NAMES, links))
             return [names[link] if link >= 0 else link for link in links]
-
-    def close(self) -> None:
-        """Close the file; later calls raise IndexClosed."""
-        self._file.close()
 
     def _links(self, doc_ids: Iterable[str]) -> Iterator[tuple[str, list[int], list[int]]]:
         for doc_id, *packed in self._rows(LINKS, doc_ids):
@@ -142,4 +138,4 @@ class CitationGraph:
 
     def _rows(self, statement: str, values: Iterable[str | int]) -> Iterator[tuple[Any, ...]]:
         for some in windows(dict.fromkeys(values), VALUES_PER_QUERY):
-            yield from self._file.select(statement.format(", ".join("?" * len(some))), *some)
+            yield from self.select(statement.format(", ".join("?" * len(some))), *some)

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from indexer.encoders.cross_encoder import CrossEncoderReranker
+
     Vectors: TypeAlias = NDArray[np.float32]  # a row per text
     Stored: TypeAlias = NDArray[np.float32] | NDArray[np.int8]  # a row per vector, as stored
 else:
@@ -57,21 +59,6 @@ class Encoder(Protocol):
         ...
 
 
-class Reranker(Protocol):
-    """Scores of texts for a question; higher is better."""
-
-    model: str
-    revision: str
-
-    def scores(self, question: str, texts: Sequence[str]) -> Vectors:
-        """Return a score for each text, in order: float32 of shape (len(texts),)."""
-        ...
-
-    def close(self) -> None:
-        """Release the model."""
-        ...
-
-
 def open_encoder(settings: EncoderSettings) -> Encoder | None:
     """Open the configured encoder; None if none is configured.
 
@@ -79,7 +66,7 @@ def open_encoder(settings: EncoderSettings) -> Encoder | None:
         LibraryMissing, EncoderUnusable: it cannot be loaded or reached; the message contains the remedy.
     """
     if settings.provider == "local":
-        from indexer.encoders.local import LocalEncoder
+        from indexer.encoders.models import LocalEncoder
 
         return LocalEncoder(settings)
     if settings.provider == "endpoint":
@@ -89,7 +76,7 @@ def open_encoder(settings: EncoderSettings) -> Encoder | None:
     return None
 
 
-def open_reranker(settings: RerankerSettings) -> Reranker | None:
+def open_reranker(settings: RerankerSettings) -> "CrossEncoderReranker | None":
     """Open the configured re-ranker; None if none is configured.
 
     Raises:

@@ -1,5 +1,6 @@
 """Conversion of library and system errors while an index is read or written to errors of the index."""
 
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,10 +53,11 @@ def map_write_errors(name: str) -> Iterator[None]:
     """Convert system errors while an index is written to IndexNotWritten with the next step."""
     try:
         yield
-    except OSError as error:
-        where = f" ({error.filename})" if error.filename else ""
+    except (OSError, sqlite3.Error) as error:
+        cause = cause_of(error) if isinstance(error, OSError) else str(error)
+        where = f" ({error.filename})" if isinstance(error, OSError) and error.filename else ""
         raise IndexNotWritten(
-            f"index {name!r} was not written: {cause_of(error)}{where}. The published version remains in use",
+            f"index {name!r} was not written: {cause}{where}. The published version remains in use",
             remedy="fix the cause and repeat the command, which resumes the build",
             index=name,
         ) from error

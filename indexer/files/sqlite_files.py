@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Self
 
 from base.errors import Remedy
 from base.files.durable import temporary_path
@@ -40,7 +40,7 @@ def writing_sqlite(path: Path, what: str, schema: str) -> Iterator[sqlite3.Conne
 
 
 class SQLiteFile:
-    """A file opened for reading; one connection shared by threads."""
+    """A file opened for reading; one connection shared by threads; a context manager that closes it."""
 
     def __init__(self, path: Path, what: str, table: str) -> None:
         """Open a file that contains the table.
@@ -72,6 +72,12 @@ class SQLiteFile:
             raise IndexClosed(what, remedy="open the index again") from error
         except sqlite3.DatabaseError as error:
             raise self._damaged(error) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Close the file; later calls raise IndexClosed."""

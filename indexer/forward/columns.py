@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from indexer.files.parts import Column, map_numbers, part_name, parts_in
+from indexer.files.parts import Column, map_numbers, parts_in
 from indexer.forward.rows import PassageRows, Places, Words
 
 ROWS, ROW_LENGTHS, IDS, ID_LENGTHS, DOC_LENGTHS = "rows", "row_lengths", "ids", "id_lengths", "doc_lengths"
@@ -42,23 +42,12 @@ class Part:
     """A part, memory-mapped; several threads may read it."""
 
     def __init__(self, folder: Path) -> None:
-        """Map the files.
-
-        Raises:
-            FileNotFoundError: one is missing.
-            ValueError: their sizes do not match.
-        """
+        """Map the files, whose sizes the manifest has; FileNotFoundError if one is missing."""
         columns = {name: map_numbers(folder / name, dtype) for name, dtype in COLUMNS.items()}
         self.words: Words = columns[ROWS]
         self.ends: Places = np.cumsum(columns[ROW_LENGTHS], dtype=np.int64)
         self._ids, self._doc_lengths = columns[IDS].data, columns[DOC_LENGTHS].data
-        id_ends = np.cumsum(columns[ID_LENGTHS], dtype=np.int64)
-        self._id_ends = id_ends.data
-        count = len(self.ends)
-        if not len(id_ends) == len(self._doc_lengths) == count or (
-            count and (self.ends[-1] != len(self.words) or id_ends[-1] != len(self._ids))
-        ):
-            raise ValueError(f"{folder.name} is damaged")
+        self._id_ends = np.cumsum(columns[ID_LENGTHS], dtype=np.int64).data
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -79,13 +68,9 @@ class ForwardColumns:
     """The rows of a version, memory-mapped; several threads may read them."""
 
     def __init__(self, folder: Path) -> None:
-        """Map the parts in a folder; raises as `Part`, and ValueError if a part is missing."""
-        paths = parts_in(folder)
-        self._parts = list(map(Part, paths))
+        """Map the parts in a folder; raises as `Part`."""
+        self._parts = list(map(Part, parts_in(folder)))
         *self._firsts, self._count = accumulate(map(len, self._parts), initial=0)
-        for path, first in zip(paths, self._firsts, strict=True):
-            if path.name != part_name(first):
-                raise ValueError(f"the rows before {path.name} are missing")
 
     def __len__(self) -> int:
         """Return the number after the highest one."""

@@ -59,12 +59,10 @@ class Lexicon:
         """
         self._what = what
         header = np.frombuffer(data, HEADER, 4 + COLUMNS)
-        size, self.passages, self._tokens, length, *widths = map(int, header)
+        size, self.passages, self._tokens, _, *widths = map(int, header)
         at = [header.nbytes]
         for width in widths:
             at.append(at[-1] + (size + 1) * width)
-        if size < 0 or not {*widths} <= {1, 2, 4} or len(data) != at[-1] + length:
-            raise ValueError("a lexicon is damaged")
         order, frequency, lengths, self._named = (
             np.frombuffer(data, f"<u{width}", size + 1, start)
             for width, start in zip(widths, at, strict=False)
@@ -73,8 +71,6 @@ class Lexicon:
         self._ends = np.cumsum(lengths, dtype=np.uint32).data
         self._order = order[:size].data
         self._terms = memoryview(data)[at[-1] :]
-        if self._ends[size] != length:
-            raise ValueError("a lexicon is damaged")
         self._numbers: dict[str, int] = {GAP: 0}
         self._texts: dict[int, str] = {0: GAP}
 
@@ -186,15 +182,8 @@ class TokenCounts:
         self._frequency, self._named = columns or (np.zeros(0, np.int64), np.zeros(0, np.int64))
         self._rows: dict[int, list[bytes]] = {1: [], -1: []}  # rows to add, and to subtract
 
-    def add(self, row: bytes) -> None:
-        """Count the row of a passage."""
-        self._keep(row, 1)
-
-    def remove(self, row: bytes) -> None:
-        """Subtract the row of a passage that was counted."""
-        self._keep(row, -1)
-
-    def _keep(self, row: bytes, sign: int) -> None:
+    def add(self, row: bytes, sign: int = 1) -> None:
+        """Count the row of a passage; with the sign −1, subtract one that was counted."""
         self._rows[sign].append(row)
         if len(self._rows[sign]) == ROWS_AT_ONCE:
             self._count(sign)

@@ -8,18 +8,11 @@ transcribed name (아이작 뉴턴, Isaac Newton) starts where its consonants ag
 import math
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from indexer.analysis.english import STOP_WORDS
 from indexer.analysis.tokens import Analyzer
 from indexer.glossary.loanwords import consonant_similarity
-from indexer.glossary.pairs import (
-    BRACKET,
-    HANGUL,
-    LATIN,
-    korean_tokens,
-    spell,
-)
+from indexer.glossary.pairs import BRACKET, HANGUL, LATIN, Sighting, korean_tokens, spell
 
 WINDOW = 90  # characters
 MOST_WORDS = 8
@@ -47,15 +40,7 @@ FEWEST_WORDS = 2  # English words that are accepted for a Korean term of any len
 TRANSCRIBED = 0.85
 
 
-class Bracketed(NamedTuple):
-    """A term in both languages; `sure` if one passage is enough evidence."""
-
-    korean: str
-    english: str
-    sure: bool = True
-
-
-def bracketed_terms(text: str, analyzer: Analyzer) -> Iterator[Bracketed]:
+def bracketed_terms(text: str, analyzer: Analyzer) -> Iterator[Sighting]:
     """Yield the terms of a text that have a bracket with the term in the other language."""
     if text.isascii():
         return
@@ -101,16 +86,16 @@ def is_abbreviation(form: str) -> bool:
     return len(form) <= LONGEST_SHORT_FORM and " " not in form and capitals + has_digit > 1
 
 
-def _korean_before(before: str, english: str, analyzer: Analyzer) -> Bracketed | None:
+def _korean_before(before: str, english: str, analyzer: Analyzer) -> Sighting | None:
     """Return the Korean term at the end of a text."""
     if before[-1:] in CLOSING:
         quoted = before[:-1].rpartition(CLOSING[before[-1]])[2].strip()
-        return Bracketed(quoted, english) if _distance(quoted, english) <= MOST_APART else None
+        return Sighting(quoted, english) if _distance(quoted, english) <= MOST_APART else None
     span = BORDER.split(before)[-1]
     ends = [span[word.start() :] for word in re.finditer(r"\S+", span)][-MOST_WORDS:][::-1]
     alike, heard = max(((consonant_similarity(end, english), end) for end in ends), default=(0.0, ""))
     if alike >= TRANSCRIBED:
-        return Bracketed(heard, english)
+        return Sighting(heard, english)
     needed, parts, nouns = _number_of_parts(english), 0, dict[str, int]()
     for end in ends[:needed]:
         count = _parts_of_noun(end.split()[0], analyzer, number=any(map(str.isdecimal, english)))
@@ -123,7 +108,8 @@ def _korean_before(before: str, english: str, analyzer: Analyzer) -> Bracketed |
     if not best or apart[best] > MOST_APART:
         return None
     is_name = " " not in english and english.istitle()
-    return Bracketed(best, english, nouns[best] >= needed and len(english) > FEWEST_LETTERS and not is_name)
+    is_sure = nouns[best] >= needed and len(english) > FEWEST_LETTERS and not is_name
+    return Sighting(best, english, "bracket" if is_sure else "unsure")
 
 
 def _parts_of_noun(word: str, analyzer: Analyzer, *, number: bool) -> int:
@@ -154,7 +140,7 @@ def _distance(korean: str, english: str) -> float:
     return abs(math.log((syllables + 1) / (expected + 1))) if syllables > 1 else math.inf
 
 
-def _english_before(before: str, korean: str, analyzer: Analyzer) -> Bracketed | None:
+def _english_before(before: str, korean: str, analyzer: Analyzer) -> Sighting | None:
     """Return the English term before a Korean one: the words behind the last function word."""
     run = ENGLISH_RUN.search(before)
     tokens = korean_tokens(korean, analyzer)
@@ -174,4 +160,5 @@ def _english_before(before: str, korean: str, analyzer: Analyzer) -> Bracketed |
         or is_abbreviation(english)
         or consonant_similarity(korean, english) >= TRANSCRIBED
     )
-    return Bracketed(korean, english, is_clear and len(taken) <= max(FEWEST_WORDS, len(tokens)))
+    is_sure = is_clear and len(taken) <= max(FEWEST_WORDS, len(tokens))
+    return Sighting(korean, english, "bracket" if is_sure else "unsure")

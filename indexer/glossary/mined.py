@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any, Literal, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 from zlib import compress, crc32, decompress
 
 from indexer.analysis.tokens import Analyzer
@@ -21,7 +21,7 @@ from indexer.glossary.pairs import (
     HANGUL,
     LONGEST_TERM,
     Pair,
-    Source,
+    Sighting,
     Tokens,
     korean_tokens,
     spell,
@@ -29,7 +29,6 @@ from indexer.glossary.pairs import (
     with_targets,
 )
 
-Kind = Literal["keywords", "title", "bracket", "unsure"]
 WORD = re.compile(r"[A-Za-zÀ-ÖØ-öø-ſ]{2,40}")
 MOST_COUNTED = 1_000_000  # different items of a kind; beyond them the rarer half is dropped
 MOST_TITLES = 50_000
@@ -41,24 +40,6 @@ PHRASE = re.compile(r"[\w\s-]+")
 FEWEST_TITLES, LEAST_DICE = 5, 0.8
 
 
-class Texts(NamedTuple):
-    """The texts of a passage; `keywords` are those of the paper, in its first passage."""
-
-    title: str
-    text: str
-    title2: str = ""
-    keywords: tuple[str, ...] = ()
-    opens: bool = False  # the first passage of its paper
-
-
-class Sighting(NamedTuple):
-    """A pair as written, and the kind of its evidence."""
-
-    korean: str
-    english: str
-    kind: Kind
-
-
 class Mentions(NamedTuple):
     """The evidence of a passage; each item counts once."""
 
@@ -67,26 +48,21 @@ class Mentions(NamedTuple):
     titles: tuple[str, str] | None = None  # Korean, English
 
 
-def texts_of(passage: StoredPassage) -> Texts:
-    """Return the texts of a passage."""
-    keywords: Any = (passage.paper or {}).get("keywords")
-    listed = tuple(each for each in keywords if isinstance(each, str)) if isinstance(keywords, list) else ()
-    return Texts(passage.title, passage.text, passage.title2, listed, bool(passage.record))
-
-
-def find_mentions(texts: Texts, analyzer: Analyzer) -> Mentions:
+def find_mentions(passage: StoredPassage, analyzer: Analyzer) -> Mentions:
     """Return what a passage mentions; later passages of a paper repeat its title."""
-    parts = [texts.text, *((texts.title, texts.title2) if texts.opens else ())]
-    pairs = [Sighting(*pair, "keywords") for pair in keyword_pairs(texts.keywords)]
-    for korean, english, sure in (found for part in parts for found in bracketed_terms(part, analyzer)):
-        pairs.append(Sighting(korean, english, "bracket" if sure else "unsure"))
+    paper = passage.paper
+    parts = [passage.text] if paper is None else [passage.text, passage.title, passage.title2]
+    keywords: Any = (paper or {}).get("keywords")
+    listed = [each for each in keywords if isinstance(each, str)] if isinstance(keywords, list) else []
+    pairs = [Sighting(*pair, "keywords") for pair in keyword_pairs(listed)]
+    pairs += (found for part in parts for found in bracketed_terms(part, analyzer))
     short_enough = (pair for pair in pairs if max(len(pair.korean), len(pair.english)) <= LONGEST_TERM)
     forms = (found for part in parts for found in expanded_abbreviations(part))
-    return Mentions(tuple(dict.fromkeys(short_enough)), tuple(dict.fromkeys(forms)), _both_titles(texts))
+    return Mentions(tuple(dict.fromkeys(short_enough)), tuple(dict.fromkeys(forms)), _both_titles(passage))
 
 
-def _both_titles(texts: Texts) -> tuple[str, str] | None:
-    for korean, english in ((texts.title, texts.title2), (texts.title2, texts.title)):
+def _both_titles(passage: StoredPassage) -> tuple[str, str] | None:
+    for korean, english in ((passage.title, passage.title2), (passage.title2, passage.title)):
         is_short = max(len(korean), len(english)) <= LONGEST_TITLE
         if is_short and (term_language(korean), term_language(english)) == ("ko", "en"):
             return korean, english
@@ -219,14 +195,14 @@ class Evidence:
 
 def _chosen(sides: tuple[Tokens, Tokens], counts: dict[Sighting, int]) -> Pair | None:
     """Return the pair of spellings with the same tokens; None without enough evidence."""
-    by_kind, written = Counter[Kind](), Counter[tuple[str, str]]()
+    by_kind, written = Counter[str](), Counter[tuple[str, str]]()
     for (korean, english, kind), count in counts.items():
         by_kind[kind] += count
         written[korean, english] += count
     if set(by_kind) == {"unsure"} and by_kind["unsure"] < FEWEST_UNSURE:
         return None
     (korean, english), _ = commonest(written, 1)[0]
-    sources: set[Source] = {"bracket" if kind == "unsure" else kind for kind in by_kind}
+    sources = {"bracket" if kind == "unsure" else kind for kind in by_kind}
     is_part = len(sides[1]) == 1 and len(english.replace("-", " ").split()) > 1  # lock of lock-in
     return Pair(
         korean, english, *sides, max(by_kind.values()), tuple(sorted(sources)), "en" if is_part else None

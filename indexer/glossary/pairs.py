@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from indexer.analysis.normal_form import normal_form
 from indexer.analysis.tokens import Analyzer
@@ -22,6 +22,14 @@ HANGUL = re.compile("[가-힣]")
 LATIN = re.compile("[A-Za-zÀ-ÖØ-öø-ſ]")
 # The innermost brackets, ASCII and full-width.
 BRACKET = re.compile(r"[(（]([^()（）]{1,200})[)）]")
+
+
+class Sighting(NamedTuple):
+    """A pair as written, and the kind of its evidence; one unsure passage is not enough."""
+
+    korean: str
+    english: str
+    kind: Literal["keywords", "title", "bracket", "unsure"] = "bracket"
 
 
 @dataclass(frozen=True, slots=True)

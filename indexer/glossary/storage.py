@@ -4,8 +4,9 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from indexer.files.damage import map_damage_errors
 from indexer.files.sqlite_files import SQLiteFile, writing_sqlite
@@ -97,10 +98,9 @@ def write_glossary(
         IndexNotWritten: disk full, no permission.
     """
     with writing_sqlite(path, "glossary", SCHEMA) as connection:
-        for number, pair in enumerate(pairs):
-            connection.execute("INSERT INTO pairs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _row(number, pair))
-        for number, form in enumerate(abbreviations):
-            connection.execute("INSERT INTO abbreviations VALUES (?, ?, ?, ?, ?, ?, ?)", _row(number, form))
+        for table, items in (("pairs", pairs), ("abbreviations", abbreviations)):
+            for row in map(_row, count(), items):
+                connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
         connection.executemany("INSERT INTO words VALUES (?, ?, ?, ?, ?)", sorted(words))
 
 
@@ -131,22 +131,18 @@ def _sides(pair: Pair) -> dict[Target, Tokens]:
     return {target: side for target, side in sides.items() if pair.target in {None, target}}
 
 
-class Glossary:
-    """A glossary file opened for reading; use it as a context manager or close it."""
+class Glossary(SQLiteFile):
+    """A glossary file opened for reading."""
 
-    def __init__(self, file: SQLiteFile) -> None:
-        self._file, self._path = file, file.path
-        self._words_starting_with = lru_cache(CACHED_LETTERS)(self._read_words_of)
-
-    @classmethod
-    def open(cls, path: Path) -> Self:
+    def __init__(self, path: Path) -> None:
         """Open the file at `path`.
 
         Raises:
             FileNotFoundError: the file does not exist.
             IndexDamaged: the file is not a glossary.
         """
-        return cls(SQLiteFile(path, "glossary", table="pairs"))
+        super().__init__(path, "glossary", "pairs")
+        self._words_starting_with = lru_cache(CACHED_LETTERS)(self._read_words_of)
 
     def translations(
         self,
@@ -233,18 +229,8 @@ class Glossary:
         return self._read(make, statement, joined, joined)
 
     def _read(self, make: Callable[[Row], Made], statement: str, *values: str) -> list[Made]:
-        with map_damage_errors(self._path):
-            return [make(row) for row in self._file.select(statement, *values)]
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the file; later calls raise IndexClosed."""
-        self._file.close()
+        with map_damage_errors(self.path):
+            return [make(row) for row in self.select(statement, *values)]
 
 
 def _spans(tokens: Sequence[str], longest: int, units: Collection[Unit]) -> Mapping[Tokens, list[Unit]]:

@@ -35,18 +35,12 @@ class VectorParts:
     """
 
     def __init__(self, folder: Path, fingerprint: VectorFingerprint, removed: Column) -> None:
-        """Map the parts, without the vectors of removed passages.
-
-        Raises:
-            FileNotFoundError: a file is missing.
-            ValueError: their sizes do not match.
-        """
+        """Map the parts, whose sizes the manifest has, without the vectors of removed passages."""
+        self.fingerprint = fingerprint
         self._dtype, self._dimensions = DTYPES[fingerprint.storage], fingerprint.dimensions
         paths = parts_in(folder)
         self._matrices = [_matrix(path, fingerprint) for path in paths]
         numbers = [map_numbers(path / NUMBERS, NUMBER) for path in paths]
-        if [*map(len, numbers)] != [*map(len, self._matrices)]:
-            raise ValueError(f"{folder.name} is damaged")
         self._starts = np.cumsum([0, *map(len, self._matrices)])
         self.numbers: Column = np.concatenate([np.zeros(0, NUMBER), *numbers])
         self.is_removed: Column = np.isin(self.numbers, removed)

@@ -1,23 +1,18 @@
 """Encoding of a build's passages, with a spool that survives kills.
 
-Encoded vectors are written to a spool next to the build, one window of passages at a time, under a hash of
-their text. A build that is killed or restarted reuses them. It is removed when its version is published.
-
-| file | content |
-|---|---|
-| vectors | the vectors, one after another: little-endian float32, or int8 |
-| hashes | the hash of each vector's text; a vector counts when its hash is there |
-| fingerprint.json | dependencies of the vectors |
+Encoded vectors are written to a spool next to the build (a SQLite file), one window of passages at a time,
+under a hash of their text. A build that is killed or restarted reuses them. It is removed when its version is
+published.
 """
 
 import hashlib
 import json
-import os
 import shutil
+import sqlite3
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -26,10 +21,12 @@ from base.windows import windows
 from indexer.encoders import Encoder, Stored, VectorFingerprint
 from indexer.encoders.rounding import to_storage
 from indexer.errors import EncoderUnusable
+from indexer.files.parts import Column
 from indexer.files.schema import StoredPassage
 
 WINDOW = 1_024  # passages encoded between two commits, sorted by length
 KEY_BYTES = 16
+FINGERPRINT = "fingerprint.json"  # dependencies of the vectors
 DTYPES: dict[str, np.dtype[Any]] = {"float32": np.dtype("<f4"), "int8": np.dtype("i1")}
 Key = TypeVar("Key")
 
@@ -45,46 +42,39 @@ def vector_key(text: str) -> bytes:
 
 
 class VectorSpool:
-    """Vectors by the hash of their text, in a folder."""
+    """Vectors by the hash of their text, in a file of a folder; a context manager that closes it."""
 
     def __init__(self, folder: Path, fingerprint: VectorFingerprint) -> None:
         """Open the folder, or create it; vectors of another fingerprint are removed."""
-        self._vectors, self._hashes = folder / "vectors", folder / "hashes"
-        about = folder / "fingerprint.json"
-        self._shape, self._dtype = (-1, fingerprint.dimensions), DTYPES[fingerprint.storage]
-        record = json.dumps(fingerprint.as_record())
-        if not about.exists() or about.read_text(encoding="utf-8") != record:
+        self._dtype, about = DTYPES[fingerprint.storage], json.dumps(fingerprint.as_record())
+        if not (folder / FINGERPRINT).exists() or (folder / FINGERPRINT).read_text("utf-8") != about:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
-            self._vectors.touch()
-            self._hashes.touch()
-            about.write_text(record, encoding="utf-8")
-        held = self._hashes.read_bytes()
-        size = fingerprint.dimensions * self._dtype.itemsize
-        count = min(len(held) // KEY_BYTES, self._vectors.stat().st_size // size)
-        os.truncate(self._vectors, count * size)  # a killed process may have written more
-        os.truncate(self._hashes, count * KEY_BYTES)
-        self._count = count  # of vectors in the file
-        self._rows = {held[row * KEY_BYTES : (row + 1) * KEY_BYTES]: row for row in range(count)}
+            (folder / FINGERPRINT).write_text(about, encoding="utf-8")
+        self._file = sqlite3.connect(folder / "vectors.sqlite")
+        self._file.execute("CREATE TABLE IF NOT EXISTS vectors (hash BLOB PRIMARY KEY, vector BLOB)")
 
-    def has(self, key: bytes) -> bool:
-        """Check whether there is a vector."""
-        return key in self._rows
+    def __enter__(self) -> Self:
+        """Return the spool."""
+        return self
 
-    def append(self, hashes: Sequence[bytes], vectors: Stored) -> None:
-        """Add vectors; they are on disk afterwards."""
-        for path, content in ((self._vectors, vectors.tobytes()), (self._hashes, b"".join(hashes))):
-            with path.open("ab") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-        self._rows |= {hashed: self._count + place for place, hashed in enumerate(hashes)}
-        self._count += len(hashes)
+    def __exit__(self, *_: object) -> None:
+        """Close the file."""
+        self._file.close()
 
-    def read(self, hashes: Sequence[bytes]) -> Stored:
-        """Return the vectors of hashes, a row each."""
-        matrix = np.memmap(self._vectors, self._dtype, "r").reshape(self._shape)
-        return np.asarray(matrix[[self._rows[wanted] for wanted in hashes]])
+    def add(self, vectors: Mapping[bytes, Stored]) -> None:
+        """Add vectors by hash; they are on disk afterwards."""
+        rows = ((hashed, vector.tobytes()) for hashed, vector in vectors.items())
+        with self._file:
+            self._file.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)
+
+    def read(self, hashes: Sequence[bytes]) -> dict[bytes, Column]:
+        """Return the vectors of the hashes that have one; at most 32,766 hashes."""
+        statement = f"SELECT * FROM vectors WHERE hash IN ({', '.join('?' * len(hashes))})"  # noqa: S608 - no values
+        return {
+            hashed: np.frombuffer(vector, self._dtype)
+            for hashed, vector in self._file.execute(statement, hashes)
+        }
 
 
 def encode_missing(
@@ -113,23 +103,29 @@ def encode_missing(
     texts = ((key, passage, text_to_encode(passage)) for key, passage in passages)
     for window in windows((item for item in texts if item[2]), WINDOW):
         hashes = [vector_key(text) for *_, text in window]
-        missing = {hashed: place for place, hashed in enumerate(hashes) if not spool.has(hashed)}
-        if encoder and missing:
-            new = sorted(missing.values())
-            before = done
+        vectors = spool.read(hashes)
+        new = {hashed: item for hashed, item in zip(hashes, window, strict=True) if hashed not in vectors}
+        if encoder and new:
             try:
-                vectors = encoder.encode_passages(
-                    [window[place][2] for place in new],
-                    lambda count, before=before: progress("encoding", before + count, total),  # type: ignore[misc]
+                encoded = encoder.encode_passages(
+                    [text for *_, text in new.values()],
+                    lambda count, before=done: progress("encoding", before + count, total),  # type: ignore[misc]
                 )
             except EncoderUnusable as error:
-                first, last = (window[new[place]][1].passage_id for place in (0, -1))
+                *_, last = names = [passage.passage_id for _, passage, _ in new.values()]
                 raise EncoderUnusable(
-                    f"{error} (while {len(new):,} passages from {first!r} to {last!r} were encoded). "
+                    f"{error} (while {len(new):,} passages from {names[0]!r} to {last!r} were encoded). "
                     "The vectors encoded before are kept: fix the cause and repeat the command"
                 ) from error
-            spool.append([hashes[place] for place in new], to_storage(vectors, encoder.fingerprint.storage))
-        if known := [place for place, hashed in enumerate(hashes) if spool.has(hashed)]:
-            put([window[place][0] for place in known], spool.read([hashes[place] for place in known]))
+            added = dict(zip(new, to_storage(encoded, encoder.fingerprint.storage), strict=True))
+            spool.add(added)
+            vectors |= added
+        known = [
+            (key, vectors[hashed])
+            for hashed, (key, *_) in zip(hashes, window, strict=True)
+            if hashed in vectors
+        ]
+        if known:
+            put([key for key, _ in known], np.stack([vector for _, vector in known]))
         done += len(window)
         progress("encoding", done, total)

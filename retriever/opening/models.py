@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from base.errors import ResourceError
 from base.notes import Note
-from indexer.encoders import Encoder, Reranker, Stored, VectorFingerprint, open_encoder, open_reranker
+from indexer.encoders import Encoder, Stored, VectorFingerprint, open_encoder, open_reranker
 from indexer.errors import IndexClosed
 from indexer.settings import CheckSettings, EncoderSettings, IndexerSettings, RerankerSettings
 from retriever.opening.worker_threads import CLOSED, check_cancelled
@@ -84,7 +84,7 @@ class LazyModel(Generic[Model]):
             raise
 
 
-class CrossEncoder(LazyModel[Reranker]):
+class CrossEncoder(LazyModel[Any]):
     """The cross-encoder, which scores texts by their relevance to a question."""
 
     def __init__(self, settings: RerankerSettings) -> None:

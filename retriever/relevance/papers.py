@@ -116,7 +116,7 @@ class PaperRelevance:
             self.glossary = self._given
         else:
             folder = Path(self._opened.enter_context(TemporaryDirectory(prefix="shrag-finding-")))
-            self.glossary = Glossary.open(general_glossary(folder))
+            self.glossary = Glossary(general_glossary(folder))
             self._opened.callback(self.glossary.close)
         return self
 

@@ -164,7 +164,7 @@ async def index_of_sources(
             analyzer=analyzer,
             encode=partial(models.encoded, fingerprint=fingerprint) if fingerprint else None,
         )
-        glossary = opened.enter_context(Glossary.open(glossary_path))
+        glossary = opened.enter_context(Glossary(glossary_path))
         index = SearchIndex(
             Pointer(0, "sources"),
             _manifest(sources, fingerprint),

@@ -31,7 +31,7 @@ def test_another_encoder_encodes_all_passages_anew(settings, server, tmp_path):
 
 def test_a_build_killed_behind_its_vectors_ends_as_if_nothing_had_been(settings, tmp_path, monkeypatch):
     with monkeypatch.context() as killed:
-        killed.setattr("indexer.building.complete_manifest", lambda *_: sys.exit("killed"))
+        killed.setattr("indexer.building.summary.CorpusSummary.complete", lambda *_: sys.exit("killed"))
         with pytest.raises(SystemExit):
             build(settings, PAPERS, tmp_path)
     manifest = build(settings, PAPERS, tmp_path)

@@ -123,7 +123,10 @@ class ElasticsearchStore(IndexStore):
         return max(self.versions(), default=0) + 1
 
     def all_names(self) -> list[str]:
-        return _names_in(self._client, self._settings.prefix)
+        prefix = self._settings.prefix
+        found = _indexes_of(self._client, f"{prefix}-*@*").values()
+        named = ((str(index.meta["name"]), index.aliases) for index in found)
+        return sorted({name for name, there in named if documents.versions_alias(prefix, name) in there})
 
     def manifest_of(self, version: int) -> Manifest:
         return Manifest.from_record(self._index(version).meta.get("manifest"), self.name, version)
@@ -392,15 +395,3 @@ def _indexes_of(client: Elasticsearch, pattern: str) -> dict[str, Index]:
 def open_store(settings: IndexerSettings, name: str) -> IndexStore:
     """Connect to the store of an index; InvalidCall for an invalid name."""
     return ElasticsearchStore(settings, name)
-
-
-def index_names(settings: IndexerSettings) -> list[str]:
-    """Return the names of the published indexes in the cluster, including damaged ones, in order."""
-    with connect(settings.elasticsearch) as client:
-        return _names_in(client, settings.elasticsearch.prefix)
-
-
-def _names_in(client: Elasticsearch, prefix: str) -> list[str]:
-    found = _indexes_of(client, f"{prefix}-*@*").values()
-    named = ((str(index.meta["name"]), index.aliases) for index in found)
-    return sorted({name for name, there in named if documents.versions_alias(prefix, name) in there})

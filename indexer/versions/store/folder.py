@@ -3,16 +3,7 @@
 | below HOME/NAME, in addition to `indexer.versions.store.build_folder` | content |
 |---|---|
 | CURRENT | the number of the current version, with a checksum; replaced atomically |
-| versions/000001/ | a published, immutable version |
-| versions/000001/manifest.json | its manifest |
-| versions/000001/tantivy/ | its index |
-| versions/000001/forward/ | the rows of its passages, in parts |
-| versions/000001/lexicon.bin | the numbers of its terms |
-| versions/000001/vectors/ | the vectors of its passages, in parts, if it has any |
-| versions/000001/glossary.sqlite | its glossary |
-| versions/000001/citations.sqlite | its citation graph |
-| versions/000001/summary.npz | what glossary, citation graph and lexicon are made of |
-| versions/000001/dictionary.txt | the user dictionary of its analysis, if any |
+| versions/000001/ | a published, immutable version; docs/architecture.md lists its files |
 | versions/000001/plan.json | exists only between moving the folder and moving the pointer |
 | versions/.000001/ | a version to be removed when no reader has it open |
 
@@ -23,13 +14,12 @@ foreign.
 # ruff: noqa: D102 - the protocol describes the methods
 
 import fcntl
-import os
 import re
 import shutil
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
-from errno import EINVAL, EISDIR, ELOOP, ENOENT, ENXIO
+from errno import ENOENT
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,7 +27,6 @@ from zlib import crc32
 
 from base.errors import Remedy
 from base.files.durable import SHORTAGES, cause_of, sync, write_durably
-from base.files.regular_files import open_regular
 from base.progress import Progress, no_progress
 from indexer.analysis import Decompound, UserDictionary
 from indexer.errors import IndexDamaged, IndexMismatch, VersionGone
@@ -70,8 +59,6 @@ if TYPE_CHECKING:  # searching without vectors needs neither
     from indexer.versions.writers import Writer
 
 POINTER = "CURRENT"
-NOT_A_FILE = frozenset({EINVAL, EISDIR, ELOOP, ENXIO})
-LONGEST_POINTER = 32  # bytes that are read
 NUMBER = re.compile(r"[0-9]{1,18}")
 
 
@@ -89,7 +76,14 @@ class FolderStore(IndexStore):
         self._writer_memory_mb = writer_memory_mb
 
     def all_names(self) -> list[str]:
-        return _names_in(self.local.path.parent)
+        home, names = self.local.path.parent, list[str]()
+        for path in sorted(home.iterdir()) if home.is_dir() else ():
+            if path.is_dir() and NAME.fullmatch(path.name):
+                with suppress(IndexDamaged, OSError):  # reported when it is opened
+                    if FolderStore(home, path.name).current() is None:
+                        continue
+                names.append(path.name)
+        return names
 
     def current(self) -> int | None:
         while True:
@@ -107,18 +101,10 @@ class FolderStore(IndexStore):
         raise self.lost_pointer(f"{self._pointer} {reason}")
 
     def _pointer_text(self) -> bytes | None:
-        """Return the first bytes of the pointer, b"" if it is not a file, None if it is missing."""
-        try:
-            if self._pointer.is_symlink():
-                return b""
-            with open_regular(self._pointer) as file:
-                return file.read(LONGEST_POINTER)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            if error.errno in NOT_A_FILE:
-                return b""
-            raise
+        """Return the content of the pointer, None if it is missing."""
+        with suppress(FileNotFoundError):
+            return self._pointer.read_bytes()
+        return None
 
     def pointer(self) -> Pointer | None:
         try:
@@ -316,8 +302,6 @@ class FolderStore(IndexStore):
         self.local.discard(with_index=self.current() is None)
 
     def point_to(self, version: int) -> None:
-        if self._pointer.is_dir() and not self._pointer.is_symlink():  # damage: a file cannot replace it
-            self._pointer.rename(self._pointer.with_name(f".{POINTER}.{os.urandom(4).hex()}"))
         write_durably(self._pointer, _pointer_to(str(version)))
 
     def delete(self) -> None:
@@ -343,25 +327,6 @@ def _remove_unless_read(path: Path) -> None:
 def open_store(settings: IndexerSettings, name: str) -> IndexStore:
     """Return the store of an index; InvalidCall for an invalid name."""
     return FolderStore(settings.home, name, writer_memory_mb=settings.writer_memory_mb)
-
-
-def index_names(settings: IndexerSettings) -> list[str]:
-    """Return the names of the published indexes in the home folder, including damaged ones, in order."""
-    return _names_in(settings.home)
-
-
-def _names_in(home: Path) -> list[str]:
-    if not home.is_dir():
-        return []
-    names = sorted(path.name for path in home.iterdir() if path.is_dir() and NAME.fullmatch(path.name))
-    return [name for name in names if _exists(FolderStore(home, name))]
-
-
-def _exists(store: FolderStore) -> bool:
-    try:
-        return store.current() is not None
-    except (IndexDamaged, OSError):  # reported when it is opened
-        return True
 
 
 def _version_in(text: bytes | None) -> int | None:

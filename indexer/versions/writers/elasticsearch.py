@@ -143,9 +143,6 @@ class ElasticsearchWriter:
                     remedy=("free disk space, or wait if it is busy", "repeat the command, which resumes"),
                 )
 
-    def held(self, field: str, values: Iterable[str]) -> set[str]:
-        return {hit["fields"][field][0] for hit in self._in_base(field, values)}
-
     def _in_base(self, field: str, values: Iterable[str]) -> Iterator[dict[str, Any]]:
         for some in windows(values, MAX_TERMS):
             query = {"terms": {field: some}}
@@ -153,8 +150,9 @@ class ElasticsearchWriter:
 
     def stored_records(self, field: str, values: Sequence[str]) -> dict[str, list[StoredPassage]]:
         records: dict[str, list[StoredPassage]] = {}
-        for passage in passages_of_index(self._client, str(self._base), {"terms": {field: list(values)}}):
-            records.setdefault(str(getattr(passage, field)), []).append(passage)
+        for some in windows(values, MAX_TERMS):
+            for passage in passages_of_index(self._client, str(self._base), {"terms": {field: some}}):
+                records.setdefault(str(getattr(passage, field)), []).append(passage)
         return records
 
     def last_written(self) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from base.errors import InvalidCall
-from indexer.encoders.local import LocalEncoder
+from indexer.encoders.models import LocalEncoder
 from indexer.errors import EncoderUnusable
 from indexer.settings import EncoderSettings
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from base.errors import LibraryMissing
-from indexer.encoders.local import LocalEncoder
-from indexer.encoders.models import cut_into_batches, hash_of
+from indexer.encoders.models import LocalEncoder, cut_into_batches, hash_of
 from indexer.encoders.rounding import cosines, to_storage
 from indexer.settings import EncoderSettings
 

@@ -1,6 +1,5 @@
 """The rows of a version in memory-mapped parts: written, joined, found by number."""
 
-import shutil
 from itertools import islice
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from indexer.files.parts import first_small_part, part_name, parts_in
 from indexer.files.schema import StoredPassage
 from indexer.forward.building import RowWriter
-from indexer.forward.columns import COLUMNS, ForwardColumns
+from indexer.forward.columns import ForwardColumns
 from indexer.forward.rows import GAPS, RowTokens, pack_row
 
 
@@ -107,27 +106,3 @@ def test_an_unfinished_part_is_written_anew(tmp_path):
 
     assert contents(write(tmp_path, 4)) == PASSAGES
     assert [path.name for path in tmp_path.iterdir()] == [part_name(0)]
-
-
-@pytest.mark.parametrize("name", COLUMNS)
-@pytest.mark.parametrize("how", ["removed", "empty", "shorter", "longer", "of another part"])
-def test_files_that_do_not_fit_are_an_error(tmp_path, name, how):
-    write(tmp_path / "other", 2)
-    path = write(tmp_path / "part", 3) / part_name(0) / name
-    if how == "removed":
-        path.unlink()
-    elif how == "of another part":
-        shutil.copy(tmp_path / "other" / part_name(0) / name, path)
-    else:
-        data, size = path.read_bytes(), COLUMNS[name].itemsize
-        path.write_bytes({"empty": b"", "shorter": data[:-size], "longer": data + bytes(size)}[how])
-
-    with pytest.raises((ValueError, FileNotFoundError), match=r"damaged|No such file"):
-        ForwardColumns(tmp_path / "part")
-
-
-def test_a_missing_part_is_an_error(tmp_path):
-    shutil.rmtree(write(tmp_path, 2, 1, 1) / part_name(2))
-
-    with pytest.raises(ValueError, match="missing"):
-        ForwardColumns(tmp_path)

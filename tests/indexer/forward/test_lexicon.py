@@ -1,7 +1,5 @@
 """The lexicon: numbers of terms in a file, document frequencies, and how often a term is in names."""
 
-from contextlib import suppress
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -118,32 +116,6 @@ def test_a_lexicon_is_read_from_its_file(tmp_path):
 
     assert list(lexicon) == TERMS
     assert lexicon.frequencies(["graph"]) == {"graph": 1}
-
-
-BYTES = lexicon_bytes(TERMS, counted(row(1, 2), row(2, 3)))
-
-
-@pytest.mark.parametrize("data", [b"", BYTES[:10], BYTES[:-1], BYTES + b"x", BYTES[8:]])
-def test_a_file_of_another_size_is_an_error(tmp_path, data):
-    path = tmp_path / "lexicon.bin"
-    path.write_bytes(data)
-
-    with pytest.raises(ValueError, match=r"lexicon|buffer|empty file"):
-        Lexicon.open(path)
-
-
-def test_a_lexicon_with_any_byte_changed_answers_or_is_damaged():
-    for place in range(len(BYTES)):
-        data = bytearray(BYTES)
-        data[place] ^= 0xFF
-        for ask in (
-            lambda lexicon: lexicon.number("graph"),
-            lambda lexicon: lexicon.starting_with("gra"),
-            lambda lexicon: lexicon.terms(range(len(TERMS))),
-            lambda lexicon: lexicon.frequencies(TERMS),
-        ):
-            with suppress(ValueError, IndexDamaged):
-                ask(Lexicon(bytes(data)))
 
 
 TERM = st.text(min_size=1, max_size=4).filter(lambda term: term != GAP)

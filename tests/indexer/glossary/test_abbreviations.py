@@ -109,7 +109,7 @@ LM = Abbreviation("LM", "language model", ("lm",), ("languag", "model"), 5, ordi
 )
 def test_an_abbreviation_is_found_by_either_side_the_longest_first(tmp_path, tokens, units, found):
     write_glossary(tmp_path / "file", [], [KD, KNOCKDOWN, LLM, LM])
-    with Glossary.open(tmp_path / "file") as glossary:
+    with Glossary(tmp_path / "file") as glossary:
         assert list(glossary.all_abbreviations()) == [KD, KNOCKDOWN, LLM, LM]
         assert glossary.abbreviations(tokens.split(), units) == found
 

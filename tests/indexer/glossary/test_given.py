@@ -103,6 +103,6 @@ def test_the_general_glossary_serves_every_analyzer(analyzer):
 def test_an_index_keeps_the_general_pairs_with_a_side_in_it(tmp_path, title, abstract, kept):
     corpus = write_jsonl(tmp_path / "corpus.jsonl", [{"id": "P1", "title": title, "abstract": abstract}])
     build_index(IngestRequest(name="x", paths=[str(corpus)]), IndexerSettings(home=tmp_path / "home"))
-    with Glossary.open(tmp_path / "home" / "x" / "versions" / "000001" / GLOSSARY) as glossary:
+    with Glossary(tmp_path / "home" / "x" / "versions" / "000001" / GLOSSARY) as glossary:
         found = {(pair.korean, pair.english) for pair in glossary.pairs()}
     assert (("메탄", "methane") in found) == kept

@@ -28,7 +28,7 @@ def glossary(tmp_path_factory):
     path = tmp_path_factory.mktemp("loanwords") / "glossary.sqlite"
     words = tuple(spelt_words([(word, 5) for word in VOCABULARY], BILINGUAL))
     write_glossary(path, [], words=words)
-    with Glossary.open(path) as opened:
+    with Glossary(path) as opened:
         yield opened
 
 

@@ -12,7 +12,7 @@ from indexer.corpora.papers import Paper
 from indexer.files.schema import StoredPassage
 from indexer.files.stored import stored_passages
 from indexer.glossary import mined as mining
-from indexer.glossary.mined import Evidence, find_mentions, texts_of
+from indexer.glossary.mined import Evidence, find_mentions
 from indexer.glossary.pairs import Pair
 
 ANALYZERS = {name: make_analyzer(name) for name in ("bilingual", "korean", "english")}
@@ -28,7 +28,7 @@ def passage(text="", title="", doc_id="P1", **paper):
 def evidence(*passages, analyzer=BILINGUAL):
     found = Evidence()
     for each in passages:
-        found.add(each, find_mentions(texts_of(each), analyzer))
+        found.add(each, find_mentions(each, analyzer))
     return found
 
 

@@ -29,7 +29,7 @@ MONOXIDE, ENRICHMENT = pair("일산화탄소", "co"), pair("이산화탄소 시�
 
 def glossary(folder, *pairs):
     write_glossary(folder / "glossary.sqlite", pairs)
-    return Glossary.open(folder / "glossary.sqlite")
+    return Glossary(folder / "glossary.sqlite")
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_words_of_the_corpus_are_found_by_their_first_letter(tmp_path):
     words += [SpeltWord("t", "Zu", "zoo", "zoo", 2), SpeltWord("n", "not", "noz", "noz", 2)]
     write_glossary(tmp_path / "g", [], words=words)
 
-    with Glossary.open(tmp_path / "g") as found:
+    with Glossary(tmp_path / "g") as found:
         assert sorted(found.words_starting_with("n").words) == ["naïve", "noz"]
         assert found.words_starting_with("g") == (("gram",), ("gram",), (3,))
         assert found.words_starting_with("x") == ((), (), ())
@@ -122,7 +122,7 @@ def test_a_file_is_replaced_and_has_the_same_bytes_each_time(tmp_path):
     write_glossary(path, [GRAPH, KNOWLEDGE_GRAPH])
     before = path.read_bytes()
     write_glossary(path, [GRAPH, KNOWLEDGE_GRAPH])
-    with Glossary.open(path) as found:
+    with Glossary(path) as found:
         assert list(found.pairs()) == [GRAPH, KNOWLEDGE_GRAPH]
     assert (path.read_bytes(), list(tmp_path.iterdir())) == (before, [path])
 
@@ -130,10 +130,10 @@ def test_a_file_is_replaced_and_has_the_same_bytes_each_time(tmp_path):
 def test_missing_damaged_closed_and_unwritable_files_are_errors(tmp_path):
     path = tmp_path / "glossary.sqlite"
     with pytest.raises(FileNotFoundError, match=r"glossary\.sqlite"):
-        Glossary.open(path)
+        Glossary(path)
     path.write_text("not a database, but long enough to be one" * 100)
     with refusal(IndexDamaged, "glossary.sqlite", remedies=ANEW_OR_BACK):
-        Glossary.open(path)
+        Glossary(path)
     found = glossary(tmp_path, GRAPH)
     found.close()
     with pytest.raises(IndexClosed, match=r"glossary\.sqlite"):

@@ -3,7 +3,8 @@
 import pytest
 
 from indexer.settings import IndexerSettings
-from indexer.versions.store.folder import FolderStore, index_names
+from indexer.versions.store.engines import index_names
+from indexer.versions.store.folder import FolderStore
 from tests.indexer.made_corpora import build, paper, write_jsonl
 
 NOTES = "do not delete"

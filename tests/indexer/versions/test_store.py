@@ -1,20 +1,18 @@
 """Versions side by side: publishing, going back, clearing away, and what an ended process leaves."""
 
-import json
-import os
 import sys
 from errno import EIO
 from functools import partial
-from typing import Any
 
 import pytest
 
 from base.errors import InvalidCall, Remedy
 from indexer.errors import IndexBusy, IndexDamaged, IndexMismatch, UnknownIndex
-from indexer.files.sums import FileSum, sum_of
+from indexer.files.sums import FileSum
 from indexer.settings import IndexerSettings
 from indexer.versions.manifest import FORMAT, Manifest
-from indexer.versions.store.folder import FolderStore, index_names
+from indexer.versions.store.engines import index_names
+from indexer.versions.store.folder import FolderStore
 from tests.indexer.made_corpora import build, paper, write_jsonl
 from tests.refusals import ANEW_OR_BACK, refusal
 
@@ -75,15 +73,6 @@ def test_rollback_goes_back_one_by_one(store):
     with refusal(InvalidCall, "papers", "1"):
         store.rollback()
     assert [store.rollback(3), answering(store), store.rollback()] == [3, 3, 2]
-
-
-@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("elsewhere")])
-def test_a_lock_that_is_no_file_is_told_and_not_waited_for(store, make):
-    publish(store)
-    make(store.version_path(1) / "index.lock")
-
-    (found,) = store.verify_files(1)
-    assert found.startswith("index.lock ")
 
 
 def test_what_was_rolled_back_from_is_cleared_away_by_the_next_version(store):
@@ -315,16 +304,6 @@ def lose(pointer):
     pointer.unlink()
 
 
-def make_a_folder(pointer):
-    pointer.unlink()
-    pointer.mkdir()
-
-
-def make_a_link(pointer):
-    pointer.rename(pointer.with_name("elsewhere"))
-    pointer.symlink_to("elsewhere")
-
-
 LOST = {
     "lost": (lose, "is missing"),
     "empty": (lambda pointer: pointer.write_text(""), "contains no version number"),
@@ -337,8 +316,6 @@ LOST = {
         lambda pointer: pointer.write_text("7\n"),
         "names version 7",
     ),
-    "a folder": (make_a_folder, "contains no version number"),
-    "a link": (make_a_link, "contains no version number"),
 }
 
 
@@ -373,7 +350,6 @@ def test_a_pointer_is_set_again_by_naming_a_version(pointerless):
     assert store.rollback() == 2
 
 
-@pytest.mark.parametrize("pointerless", [one for one in LOST if one != "a link"], indirect=True)
 def test_an_index_without_a_pointer_can_be_deleted(pointerless):
     store, _ = pointerless
 
@@ -391,30 +367,6 @@ def test_a_damaged_version_is_not_made_to_answer(store):
         with refusal(IndexDamaged, "version 2", "number", remedies=ANEW_OR_BACK):
             store.rollback(version)
     assert (store.current(), store.rollback(1), store.current()) == (3, 1, 1)
-
-
-FORGED: dict[str, Any] = {
-    "name": None,
-    "version": 2,
-    "papers": "0",
-    "engine": "lucene",
-    "counts": {"records": None},
-    "vectors": {"passages": 1},
-    "files": {"../../../other": {"bytes": 1, "sha256": ""}},
-    "format": [],
-    "more": 1,
-}
-
-
-@pytest.mark.parametrize("field", FORGED)
-def test_a_forged_manifest_is_damage(store, field):
-    publish(store)
-    record = store.manifest().as_record() | {field: FORGED[field]}
-    text = json.dumps(record | {"sha256": sum_of(record)})
-    edit_manifest(store, lambda _: text)
-
-    with refusal(IndexDamaged, "papers", "version 1", remedies=ANEW_OR_BACK):
-        store.manifest()
 
 
 def test_indexes_are_listed_by_name_without_unfinished_ones(tmp_path):
