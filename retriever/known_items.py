@@ -47,9 +47,13 @@ def papers_of_doi(index: SearchIndex, doi: str) -> list[str]:
 
 
 def known_items(context: SearchContext) -> KnownItems | None:
-    """Return the papers that the question names; None if it names none, and for sources."""
-    request, engine = context.request, context.index.engine
-    if engine.lexicon is None or request.exclude or request.skip:
+    """Return the papers that the question names; None if it names none, or a person steers the search.
+
+    Sources have no known items.
+    """
+    request, engine, strategy = context.request, context.index.engine, context.request.strategy
+    steered = strategy is not None and (strategy.origin != "model" or strategy.exclude)
+    if engine.lexicon is None or steered or request.exclude or request.keywords or request.skip:
         return None
     keys: dict[Kind, str] = {}
     if identifier(request.question):

@@ -29,7 +29,7 @@ class Node(Handler):
 
     health = 200, HEALTH
     plugins = NODES
-    analysis = 200, {"tokens": []}
+    analysis: tuple[int, dict[str, list[str]]] = (200, {"tokens": []})
     paths: ClassVar[list[str]] = []
 
     def get(self):
