@@ -38,6 +38,14 @@ def test_a_line_is_written_even_if_the_file_cannot_be_renamed(tmp_path, monkeypa
     assert numbers_in(tmp_path) == [0, 1, 2]
 
 
+def test_a_symbolic_link_is_refused(tmp_path):
+    (tmp_path / "audit").symlink_to(tmp_path / "elsewhere")
+    done = shrag("serve", home=tmp_path, server__audit_file=tmp_path / "audit")
+
+    assert done.returncode == 1
+    assert "audit: it is a symbolic link" in done.stderr
+
+
 def test_the_file_of_a_previous_day_is_renamed(tmp_path):
     log = AuditLog(tmp_path / "audit")
     log.write({"n": 1})
