@@ -67,6 +67,7 @@ class KeptIndexes:
         kept = self._kept.pop(name, None)
         if kept is None or kept.failed:
             kept = _Kept(asyncio.create_task(asyncio.to_thread(self._opened, name)))
+            kept.opening.add_done_callback(lambda _: self._close_surplus())
         self._kept[name] = kept
         kept.holders += 1
 
@@ -95,8 +96,11 @@ class KeptIndexes:
         return {name: opening.result() for name, opening in opened.items() if opening.done()}
 
     def _close_surplus(self) -> None:
-        free = [(name, index) for name, index in self._open().items() if not self._kept[name].holders]
-        for name, index in free[: max(0, len(self._kept) - self._most)]:
+        """Forget indexes that failed to open, and close the open ones beyond the limit that no task holds."""
+        self._kept = {name: kept for name, kept in self._kept.items() if not kept.failed}
+        opened = self._open()
+        free = [(name, index) for name, index in opened.items() if not self._kept[name].holders]
+        for name, index in free[: max(0, len(opened) - self._most)]:
             self._close(name, index)
 
     def _close(self, name: str, index: FollowingIndex) -> None:

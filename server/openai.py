@@ -36,7 +36,7 @@ from server.problems import in_openai_format, problem
 from server.services import Services
 from server.targets import answer_events
 
-Target: TypeAlias = tuple[str | None, tuple[str, ...]]  # an index, or sources instead of one
+ModelTarget: TypeAlias = tuple[str | None, tuple[str, ...]]  # an index, or sources instead of one
 
 SPOKEN = frozenset({"user", "assistant"})
 TEXTS = frozenset({"text", "input_text", "refusal"})  # parts of a message that contain text
@@ -218,7 +218,7 @@ Piece: TypeAlias = str | End | None  # None: the call is admitted
 
 
 async def pieces_of(
-    request: Request, services: Services, target: Target, asked: Asked, *, streams: bool
+    request: Request, services: Services, target: ModelTarget, asked: Asked, *, streams: bool
 ) -> AsyncGenerator[Piece, None]:
     """Yield the pieces of an answer; raises as `answer_events`.
 

@@ -125,7 +125,7 @@ async def _written_each_minute(calls: CallLog, statistics: SearchStatistics) -> 
         while True:
             await asyncio.sleep(WRITTEN_EVERY_S)
             calls.write_counted()
-            await asyncio.to_thread(statistics.write)
+            await asyncio.to_thread(statistics.take())
 
     writing = asyncio.create_task(write_on())
     try:
@@ -133,7 +133,7 @@ async def _written_each_minute(calls: CallLog, statistics: SearchStatistics) -> 
     finally:
         writing.cancel()
         calls.write_counted()
-        statistics.write()
+        statistics.take()()
 
 
 def _services_of(connection: HTTPConnection) -> Services:

@@ -7,6 +7,8 @@ import signal
 import socket
 import sys
 import tempfile
+import threading
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -34,7 +36,7 @@ from server.app import create_app
 from server.errors import NotProtected, SignInUnusable, StoreUnusable
 from server.monitoring.audit import AuditLog
 from server.settings import ServerSettings, SignInSettings
-from server.stopping import SIGNALS, stop_with_parent
+from server.stopping import CLOSED_WITHIN_S, SIGNALS, stop_with_parent
 from server.store import MUST_EXIST, Store
 
 KEEP_ALIVE_S = 15
@@ -157,6 +159,7 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
                 os.environ[METRICS_FOLDER] = folder
                 workers = Multiprocess(config, [listener])
                 logging.getLogger("uvicorn.error").setLevel(logging.INFO)  # names workers that died
+                threading.Thread(target=_end_hung_workers, args=(workers, server.stop_s), daemon=True).start()
                 workers.run()
             _leave(1 if any(worker.exitcode == STARTUP_FAILURE for worker in workers.processes) else 0)
         else:
@@ -172,6 +175,14 @@ def default_workers(settings: IndexerSettings, sources: Iterable[DeclaredSource]
     loads_a_model = "local" in {settings.encoder.provider, settings.reranker.provider, settings.check.judge}
     asks_services = any(isinstance(source.settings, WebSettings) for source in sources)
     return 1 if loads_a_model or asks_services else min(usable_cores(), MOST_WORKERS)
+
+
+def _end_hung_workers(workers: Multiprocess, stop_s: float) -> None:
+    """Kill the workers that still run some time after a stop signal; uvicorn waits for them for ever."""
+    workers.should_exit.wait()
+    time.sleep(stop_s + 2 * CLOSED_WITHIN_S)
+    for worker in workers.processes:
+        worker.process.kill()
 
 
 def _allow_files() -> None:

@@ -30,7 +30,7 @@ def _address_or_none(value: str) -> str:
 
 def _host_or_none(value: str) -> str:
     """Refuse a path: the page's files and links start at the root of the host."""
-    address = _address_or_none(value).rstrip("/")
+    address = _address_or_none(value)
     if urlsplit(address).path:
         raise ValueError("must have no path: the page needs a host name of its own, like search.example.org")
     return address
@@ -89,8 +89,8 @@ class ServerSettings(LayeredSettings):
     )
     public_url: Annotated[str, AfterValidator(_host_or_none)] = Field(
         default="",
-        description="address at which readers reach the server, like https://search.example.org; "
-        "default is the address of the request",
+        description="address at which readers reach the server, without a path, like "
+        "https://search.example.org; default is the address of the request",
     )
     sources: Annotated[CommaList, NAMED_FILE_ONLY] = Field(
         default="", description="sources that callers may search, like library,openalex"

@@ -53,7 +53,7 @@ def create(call: KeyCall, as_json: bool) -> None:
         ending = f"until {_day(key.expires)}" if key.expires else "for ever"
         described = ", ".join(filter(None, (key.role, opened, str(key.limits), ending)))
         echo(f"key {key.id}: {described}. It will not be shown again.", err=True)
-    note_change("key created", key=key.id, role=key.role, indexes=key.indexes, sources=key.sources)
+    note_change("key created", **key.audited())
 
 
 @keys.command("list")

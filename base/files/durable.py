@@ -19,6 +19,7 @@ CAUSES = {
     errno.EROFS: "the file system is read-only",
     errno.EPIPE: "its reader closed the pipe",
     errno.EISDIR: "it is a folder",
+    errno.ELOOP: "it is a symbolic link",
     errno.ENOTDIR: "a part of the path is a file, not a folder",
 }
 

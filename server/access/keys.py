@@ -78,6 +78,10 @@ class Key:
             return "revoked"
         return "expired" if self.expires and self.expires <= now else "active"
 
+    def audited(self) -> dict[str, Any]:
+        """Return the facts of a new key for the audit log."""
+        return {"key": self.id, "role": self.role, "indexes": self.indexes, "sources": self.sources}
+
     def as_record(self, now: datetime) -> dict[str, Any]:
         """Return the public fields of the record."""
         return {

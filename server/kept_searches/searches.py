@@ -283,18 +283,21 @@ class KeptSearches:
         return search
 
     def resume(self, caller: Caller, search_id: str) -> RunningSearch:
-        """Take the lease of a search, and read it.
+        """Take the lease of a search, and read it; without a writable store it is not saved further.
 
         Raises:
             UnknownSearch: the caller has no search with that id.
             SearchRunning: it is running.
             SearchUnusable: the row cannot be read.
         """
-        lease = time.time() + LEASE_S
+        lease, failure = time.time() + LEASE_S, ""
         take = "UPDATE searches SET running_until = ? WHERE id = ? AND owner = ? AND running_until <= ?"
-        self._when_ended(take, caller, search_id, lease)
+        try:
+            self._when_ended(take, caller, search_id, lease)
+        except StoreUnusable:
+            lease, failure = 0.0, NOT_WRITABLE
         search = RunningSearch(self._store, owner_of(caller), SearchHead(search_id, {}, ""))
-        search.lease = lease
+        search.lease, search.failure = lease, failure
         try:
             search.head, search.state, result, _ = self._read(caller, search_id)
             search.result = json.dumps(result).encode() if result else b""

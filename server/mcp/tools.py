@@ -101,7 +101,7 @@ class Arguments(BaseModel):
             name: value for name, value in given.items() if name in required or value not in (None, "")
         }
         for name in present.keys() & {"strategy", "sources"}:
-            with suppress(ValueError, TypeError):  # a text that is not JSON is refused
+            with suppress(ValueError, TypeError, RecursionError):  # a text that is not JSON is refused
                 present[name] = json.loads(present[name])
         return present
 

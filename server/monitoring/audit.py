@@ -24,7 +24,7 @@ from server.settings import ServerSettings
 
 DAY_S = 86_400
 RENAMED = r"\.[0-9]{8}T[0-9]{12}-[0-9]+"
-FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
+FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 log = get_logger("server")
 MOST_COUNTED = 10_000  # kinds of refusals; beyond, their lines are written early

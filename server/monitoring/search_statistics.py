@@ -16,6 +16,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 from unicodedata import normalize
 
@@ -63,10 +64,16 @@ class SearchStatistics:
             text = " ".join(normalize("NFKC", question).split())
             self._without_results.append((day, index, text, caller))
 
-    def write(self) -> None:
-        """Add the counts to the store, and remove old ones; a failure is logged, and the counts are lost."""
-        searches, self._searches = self._searches, Counter()
-        questions, self._without_results = self._without_results, []
+    def take(self) -> Callable[[], None]:
+        """Return a function that writes the counts since the last call; only `take` is for the event loop."""
+        taken = self._searches, self._without_results
+        self._searches, self._without_results = Counter(), []
+        return partial(self._write, *taken)
+
+    def _write(
+        self, searches: Counter[tuple[str, str, int]], questions: list[tuple[str, str, str, str]]
+    ) -> None:
+        """Add counts to the store, and remove old ones; a failure is logged, and the counts are lost."""
         if not searches:
             return
         today, days = datetime.now(UTC).date(), self._settings.statistics_days

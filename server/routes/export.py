@@ -35,6 +35,7 @@ from server.transport.headers import saved_as
 PassageId = Annotated[str, Field(max_length=LONGEST_PASSAGE_ID)]
 router = APIRouter(prefix="/api/v1", tags=["papers"])
 MOST_PAPERS = 1_000
+MOST_SENTENCES = 100  # of an answer
 STYLE = "apa"  # default of documents
 MISSING = "X-Missing-Papers"  # the number of ids that are not in the index, or the sources
 FORMATS = (*export_names(), *DOCUMENT_FORMATS)
@@ -78,7 +79,8 @@ class SentenceToCite(_Sent):
     text: Annotated[str, Field(examples=["Methane fell by 37%."])]
     section: Annotated[Section, Field(examples=["body"])]
     citations: Annotated[
-        tuple[PassageId, ...], Field(description="passage_ids", examples=[["SAMPLE-BAT-011"]])
+        tuple[PassageId, ...],
+        Field(max_length=MOST_EVIDENCE, description="passage_ids", examples=[["SAMPLE-BAT-011"]]),
     ] = ()
     check: Annotated[Check, Field(examples=["supported"])]
 
@@ -90,7 +92,7 @@ class AnswerToCite(_Sent):
 
     title: str = ""
     introduction: Annotated[str, Field(description="the statement of an abstention")] = ""
-    sentences: tuple[SentenceToCite, ...]
+    sentences: Annotated[tuple[SentenceToCite, ...], Field(max_length=MOST_SENTENCES)]
     language: Language = "en"
     written_by: str = "extractive"
     abstained: bool = False

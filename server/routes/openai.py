@@ -12,7 +12,7 @@ from base.errors import ResourceError
 from indexer.errors import UnknownIndex
 from server.addresses import as_index, sources_named
 from server.limits.gate import Read
-from server.openai import ChatCall, Completion, Piece, Target, asked_by, pieces_of
+from server.openai import ChatCall, Completion, ModelTarget, Piece, asked_by, pieces_of
 from server.problems import ErrorBody
 from server.services import Services, Shared
 from server.transport.streams import EVENT_STREAM, EventStream
@@ -62,7 +62,7 @@ async def chat_completions(
     return await completion.whole(pieces)
 
 
-async def _target_of(services: Services, name: str) -> Target:
+async def _target_of(services: Services, name: str) -> ModelTarget:
     """Return the index of a name, else sources: `source:NAME`, several separated by commas, or NAME alone.
 
     Raises:

@@ -251,7 +251,7 @@ async def create_key(
     now = datetime.now(UTC)
     text, key = call.key(now)
     await asyncio.to_thread(services.keys.add, key)
-    await _note(request, "key created", key=key.id, role=key.role, indexes=key.indexes)
+    await _note(request, "key created", **key.audited())
     return {"key": text, "record": key.as_record(now)}
 
 

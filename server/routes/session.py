@@ -22,14 +22,12 @@ from server.access.authentication import (
 from server.access.callers import Caller, visit_of
 from server.access.keys import digest_of
 from server.access.sessions import end_session
-from server.access.sign_in.signing_in import BACK_CHANNEL, CALLBACK, SIGN_IN_S
-from server.access.sign_in.signing_in import SignIn as PersonsSignIn
+from server.access.sign_in.signing_in import BACK_CHANNEL, CALLBACK, SIGN_IN_S, SignIn
 from server.api.schemas import Shaped
 from server.errors import ServerError, SignInFailed, Unauthorized
 from server.limits.rates import Rate
 from server.services import Services, Shared
-from server.transport.entrance import SESSION as PATH
-from server.transport.entrance import count_wrong_key
+from server.transport.entrance import SESSION, count_wrong_key
 
 router = APIRouter()
 
@@ -41,7 +39,7 @@ SEE_OTHER = 303
 NOT_STORED = {"Cache-Control": "no-store"}
 
 
-class SignIn(BaseModel):
+class GivenKey(BaseModel):
     """A key, as printed by `shrag keys create`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -70,17 +68,17 @@ class SignedOut(TypedDict):
     continue_at: Annotated[str, Field(description="address at which the other session ends")]
 
 
-SESSION = Annotated[Session, Shaped(Session)]
+SESSION_RESULT = Annotated[Session, Shaped(Session)]
 
 
-@router.get(PATH, tags=["session"])
-async def session(request: Request, services: Shared) -> SESSION:
+@router.get(SESSION, tags=["session"])
+async def session(request: Request, services: Shared) -> SESSION_RESULT:
     """Describe the caller, and whether a key is needed."""
     return _described(services, visit_of(request).caller)
 
 
-@router.post(PATH, tags=["session"])
-async def sign_in(call: SignIn, request: Request, response: Response, services: Shared) -> SESSION:
+@router.post(SESSION, tags=["session"])
+async def sign_in(call: GivenKey, request: Request, response: Response, services: Shared) -> SESSION_RESULT:
     """Start a session with a key."""
     visit = visit_of(request)
     key = services.keys.find(call.key.get_secret_value().strip())
@@ -96,7 +94,7 @@ async def sign_in(call: SignIn, request: Request, response: Response, services: 
     return _described(services, visit.caller)
 
 
-@router.delete(PATH, status_code=204, responses={200: {"model": SignedOut}}, tags=["session"])
+@router.delete(SESSION, status_code=204, responses={200: {"model": SignedOut}}, tags=["session"])
 async def sign_out(request: Request, services: Shared) -> Response:
     """End the session; 200 if the provider or proxy has a session of its own."""
     visit = visit_of(request)
@@ -195,7 +193,7 @@ def _logout_token_in(body: bytes) -> str:
     return tokens[0]
 
 
-def _sign_in(services: Services) -> PersonsSignIn:
+def _sign_in(services: Services) -> SignIn:
     if services.sign_in is None or not services.sign_in.has_provider:
         raise SignInFailed("this server has no sign-in; use a key", reason="provider")
     return services.sign_in

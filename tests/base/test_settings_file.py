@@ -202,6 +202,12 @@ def test_a_file_that_was_found_does_not_open_the_server_to_everybody(monkeypatch
     assert (ServerSettings().open, ServerSettings().port) == (True, 8081)
 
 
+def test_the_public_address_has_no_path():
+    assert ServerSettings(public_url="https://search.example.org/").public_url == "https://search.example.org"
+    with pytest.raises(ValidationError, match="must have no path"):
+        ServerSettings(public_url="https://example.org/search")
+
+
 SETTINGS = [
     (settings, setting) for settings in settings_classes() for setting in settings_of(settings).values()
 ]

@@ -102,3 +102,11 @@ def test_refusals_that_go_on_are_a_line_for_each_minute(tmp_path):
     calls.note(REFUSED, caller="key other", is_audited=True)
 
     assert [line.get("refused") for line in lines_of(tmp_path / "audit")] == [None, 4, 5, 5, None, None]
+
+
+def test_a_symbolic_link_is_refused(tmp_path):
+    (tmp_path / "audit").symlink_to(tmp_path / "elsewhere")
+    done = shrag("serve", home=tmp_path, server__audit_file=tmp_path / "audit")
+
+    assert done.returncode == 1
+    assert "audit: it is a symbolic link" in done.stderr

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from server.access.callers import Caller
-from server.errors import SearchRunning
+from server.errors import SearchRunning, StoreUnusable
 from server.kept_searches.searches import KeptSearches
 from server.settings import ServerSettings
 from server.store import Store
@@ -325,3 +325,15 @@ def test_a_resumed_search_keeps_its_result_until_more_is_found(home):
     head, result = searches.read(LOCAL, search.id)
     assert (head.complete, head.notes, head.note_codes) == (False, (), [])
     assert not result["complete"]
+
+
+def test_a_search_is_resumed_although_the_store_cannot_be_written(home, monkeypatch):
+    def refuse(*_):
+        raise StoreUnusable("read-only")
+
+    with application(home, address="127.0.0.1") as client:
+        made = client.post("/api/v1/find-papers", json={"question": ENGLISH, "max_papers": 3}).json()
+        monkeypatch.setattr(Store, "changing", refuse)
+        resumed = client.post("/api/v1/find-papers", json={"resume": made["search"], "max_papers": None})
+    assert resumed.json()["complete"]
+    assert "search_not_kept" in {note["code"] for note in resumed.json()["note_codes"]}

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from indexer.errors import IndexClosed
+from indexer.errors import IndexClosed, UnknownIndex
 from indexer.settings import IndexerSettings
 from indexer.versions.store.folder import FolderStore
 from retriever.index import open_index
@@ -64,6 +64,19 @@ def test_of_too_many_the_one_that_was_not_asked_for_longest_is_closed(settings):
             assert set(indexes.versions()) == {"second", "third"}
             assert await asked(held["second"]) == PAPERS
             assert await asyncio.create_task(indexes.get("first")) is not held["first"]
+
+    asyncio.run(use())
+
+
+def test_indexes_that_do_not_open_take_no_place_of_others(settings):
+    async def use():
+        async with kept(settings, 2) as indexes:
+            for number in range(5):
+                with pytest.raises(UnknownIndex):
+                    await asyncio.create_task(indexes.get(f"unknown-{number}"))
+            first = await asyncio.create_task(indexes.get("first"))
+            await asyncio.sleep(0)  # the call lets go of it
+            assert await asyncio.create_task(indexes.get("first")) is first
 
     asyncio.run(use())
 

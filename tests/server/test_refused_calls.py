@@ -19,6 +19,7 @@ ASKED = {"question": ENGLISH}
 RICE = {"question": "rice"}
 PAPER = {"ids": ["SAMPLE-BAT-011"]}
 SENTENCE = {"text": "It fell.", "section": "body", "citations": [], "check": "supported"}
+OVERCITED = SENTENCE | {"citations": ["x"] * 101}
 EVIDENCE = [{"passage_id": "SAMPLE-AGR-002", "doc_id": "SAMPLE-AGR-002"}]
 ANSWER = {"format": "text", "answer": {"sentences": [SENTENCE]}}
 BOTH = {"index": "sample", "sources": ["library"]}
@@ -121,6 +122,8 @@ def test_what_cannot_be_read_is_named_in_plain_words(api, call, place, words, no
         ("export", ANSWER | PAPER | {"evidence": EVIDENCE}, "invalid-call", "answer", ""),
         ("export", ANSWER, "invalid-call", "evidence", ""),
         ("export", ANSWER | {"format": "ris", "evidence": EVIDENCE}, "invalid-call", "docx", ""),
+        ("export", ANSWER | {"answer": {"sentences": [SENTENCE] * 101}}, "bad-request", "100", ""),
+        ("export", ANSWER | {"answer": {"sentences": [OVERCITED]}}, "bad-request", "100", ""),
         ("export", PAPER | {"format": "ris", "cite": "apa"}, "invalid-call", "cite", ""),
         ("export", PAPER | {"format": "text", "cite": "harvard"}, "bad-filter", "vancouver", ""),
         ("export", PAPER | {"format": "pdf"}, "bad-filter", "docx", "no_such_format"),

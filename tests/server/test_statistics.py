@@ -19,7 +19,7 @@ def counted(home, *searches, **settings):
     statistics = SearchStatistics(Store(home), ServerSettings(statistics=True, **settings))
     for search in searches:
         statistics.note(*search)
-    statistics.write()
+    statistics.take()()
     return read_statistics(Store(home), 1)
 
 

@@ -211,10 +211,12 @@ class SignIn:
 def _started(cookie: str | None, now: float) -> tuple[str, str, str, str]:
     """Return state, nonce, verifier and path of a started sign-in; raise SignInFailed if it has expired."""
     try:
-        ends, state, nonce, verifier, returns_to = json.loads(urlsafe_b64decode(cookie or ""))
+        ends, *started = json.loads(urlsafe_b64decode(cookie or ""))
+        state, nonce, verifier, returns_to = map(str, started)
+        f"{state}{nonce}{verifier}".encode()  # a changed cookie may contain lone surrogates
         if now < ends:
-            return str(state), str(nonce), str(verifier), local_path(str(returns_to))
-    except (ValueError, TypeError):
+            return state, nonce, verifier, local_path(returns_to)
+    except (ValueError, TypeError, RecursionError):
         pass
     raise SignInFailed("this sign-in is finished or has expired; sign in again", reason="browser")
 

@@ -80,6 +80,13 @@ def test_a_killed_process_is_replaced_and_what_others_do_goes_on(sample_home, tm
             assert any('"code": "stopping"' in line for line in lines)
 
 
+def test_a_worker_that_hangs_does_not_keep_the_server_from_stopping(sample_home, tmp_path):
+    with serving(sample_home, tmp_path / "log", server__workers=2, server__stop_s=0.5) as server:
+        os.kill(workers_of(server)[0], signal.SIGSTOP)
+        server.process.terminate()
+        assert server.process.wait(START_S) == 0
+
+
 def is_connected(process: int, url: str) -> bool:
     """Tell whether a process has a connection to a server of this machine (proc(5), /proc/net/tcp)."""
     port = f":{httpx.URL(url).port:04X}"

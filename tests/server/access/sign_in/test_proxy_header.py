@@ -53,10 +53,11 @@ def test_the_audit_log_names_the_person_by_the_pseudonym_alone(shared_home, tmp_
         person = client.get("/api/v1/session", headers=staff).json()["person"]
         with pytest.MonkeyPatch.context() as patched:
             patched.setenv("SHRAG_SERVER__AUDIT_FILE", str(audit))
-            assert client.post("/api/v1/keys", json={}, headers=staff).status_code == 201
+            assert client.post("/api/v1/keys", json={"sources": ["library"]}, headers=staff).is_success
     lines = [json.loads(line) for line in audit.read_text().splitlines()]
 
-    assert [line["by"] for line in lines if line.get("event") == "key created"] == [person]
+    [created] = [line for line in lines if line.get("event") == "key created"]
+    assert (created["by"], created["sources"]) == (person, ["library"])
     assert '"eve"' not in audit.read_text()
 
 

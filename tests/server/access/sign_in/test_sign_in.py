@@ -1,5 +1,6 @@
 """Sign-in of persons at a provider: the ordinary way, and attacks on it."""
 
+import base64
 import json
 import sqlite3
 from contextlib import closing
@@ -230,6 +231,13 @@ def test_a_response_that_was_changed_gives_no_access(browser, provider, change):
 
     assert answer.status_code == 403
     assert not has_access(browser)
+
+
+@pytest.mark.parametrize("started", ['[9e9, "\\ud800", "", "", "/"]', "[" * 10_000, "[]", "7"])
+def test_a_changed_cookie_of_a_sign_in_gives_no_access(browser, started):
+    browser.cookies.set("shrag-sign-in", base64.urlsafe_b64encode(started.encode()).decode())
+
+    assert come_back(browser, {"state": "x", "code": "x"}).status_code == 403
 
 
 def test_a_response_is_used_once(browser, provider):
