@@ -82,7 +82,10 @@ WRONG: dict[str, tuple[Any, ...]] = {
 }
 
 
-@pytest.mark.parametrize(("claim", "value"), [(claim, each) for claim in WRONG for each in WRONG[claim]])
+@pytest.mark.parametrize(
+    ("claim", "value"),  # with ids that do not contain the time
+    [pytest.param(claim, each, id=f"{claim}-{n}") for claim in WRONG for n, each in enumerate(WRONG[claim])],
+)
 def test_a_token_with_a_wrong_claim_ends_no_session(browser, provider, claim, value):
     signed_in(browser, provider)
 
