@@ -71,6 +71,7 @@ def test_results_answer_and_exports_show_where_papers_are_from_and_link_to_the_w
     page.keyboard.press("Escape")
     expect(page.locator(".cite").first).to_be_focused()
     page.locator("#open-record").click()
+    expect(page.locator("dialog[open]")).to_be_visible()
     expect(page.locator("dialog [data-format]")).to_have_count(0)
     page.keyboard.press("Escape")
 
