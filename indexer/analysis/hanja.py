@@ -1,6 +1,6 @@
 """Korean readings of Hanja: 女性 is read 여성.
 
-Readings are those of KS X 1001, whose Hanja are sorted by reading. The first letter of a word
+The readings come from KS X 1001, whose Hanja are sorted by reading. The first letter of a word
 follows the initial sound rule of Korean orthography (articles 10 to 12); 렬 and 률 become 열 and 율 after a
 vowel or ㄴ. Hanja outside the standard are kept.
 """
@@ -25,7 +25,7 @@ KS_X_1001 = """
     0탈2탐4탑3탕4태14택2탱터토4통6퇴6투6특2틈파16판9팔3패11팽4퍅편10폄평5폐10포27폭5표14품2풍5피7필10핍2하14학5한14할2함12합7항15해18핵2행5향9허
     4헌4헐험2혁4현20혈4혐협12형20혜9호41혹3혼6홀3홍10화14확5환17활5황24회20획2횡3효13후13훈10훙훤4훼3휘8휴5휼3흉5흑흔4흘4흠3흡4흥희20힐
 """
-# Readings more common than those of the standard.
+# More common readings than in the standard.
 USUAL = {"金": "금", "率": "률", "不": "불", "宅": "택", "泌": "비", "塞": "색", "串": "관"}
 # Words with a rarer reading of one of their Hanja.
 WORDS = dict(

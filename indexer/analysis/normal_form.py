@@ -81,7 +81,7 @@ def normal_form(text: str, *, hanja: bool) -> NormalForm:
 
 
 def _edited(written: str, before: str) -> Iterable[str]:
-    """Return what each character of an edit becomes; `before` is the end of the text before it."""
+    """Return the new text of each character of an edit; `before` is the end of the text before it."""
     first = written[0]
     if first.isascii():
         return [SIGNS.get(each, each) for each in written]

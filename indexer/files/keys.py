@@ -15,7 +15,7 @@ from indexer.corpora.names import IN_BRACKETS
 from indexer.corpora.normal_forms import identifier, normal_title
 
 MAX_WORDS = 6  # of a name with keys for its parts
-MIN_TITLE_WORDS = 3  # before a colon, for a key of its own
+MIN_TITLE_WORDS = 3  # before a colon, for a second key
 WITHIN_WORD = re.compile(r"(?<=\w)['’ʼ‐-](?=\w)")
 WORD = re.compile(r"[^\W\d_]+")
 HANGUL_SPACE = re.compile(r"(?<=[가-힣])\s+(?=[가-힣])")

@@ -69,7 +69,7 @@ def _joins_words(clause: Query) -> bool:
 
 
 def _leaves(query: Query, *, negated: bool = True) -> Iterator[Leaf]:
-    """Yield the words, phrases and conditions of a query, with those of its negations or without."""
+    """Yield the words, phrases and conditions of a query, including its negations if wanted."""
     match query:
         case Not(clause=clause):
             yield from _leaves(clause) if negated else ()
