@@ -19,8 +19,7 @@ from indexer.building.vector_stage import VectorStage
 from indexer.corpora.papers import Origin
 from indexer.encoders import open_encoder
 from indexer.errors import EncoderNotConfigured, IndexMismatch
-from indexer.files.keys import paper_keys
-from indexer.files.stored import exact_values, key_of, open_searcher, read_numbered
+from indexer.files.stored import key_of, open_searcher, read_numbered, unread_values
 from indexer.glossary.given import GivenPairs
 from indexer.ingest import OtherRecords, publish_build, writable_store
 from indexer.settings import IndexerSettings
@@ -39,13 +38,12 @@ def stored_records(store: IndexStore, manifest: Manifest) -> Iterator[Spooled]:
     for record_id, found in groupby(passages, key=lambda passage: key_of(passage, manifest.unit)):
         first, *more = found
         record = first.paper or {}
-        authors = exact_values(record.get("authors") or ())
-        kind = "".join(exact_values([record.get("type")]))
         further = [passage.passage_id for passage in more]
         head = RecordHead(record_id, Origin(), cut=False, incomplete=first.incomplete, further=further)
         titles, ids = (first.title, first.title2), (first.doc_id, *map(record.get, ("doi", "url")))
-        keys = paper_keys(authors, titles, first.journal, filter(None, ids))
-        yield head, [replace(each, authors=authors, type=kind, keys=keys) for each in (first, *more)]
+        authors, kind = record.get("authors") or (), record.get("type")
+        unread = unread_values(authors, kind, titles, first.journal, filter(None, ids))
+        yield head, [replace(each, **unread) for each in (first, *more)]
 
 
 def upgrade_index(

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from base.errors import RemediableError
@@ -13,7 +13,7 @@ from generator.finding.events import stream_finding
 from generator.finding.finding import INDEX_SECONDS, OpenedSources, index_as_source
 from generator.finding.result import SoFar
 from generator.finding.state import FindingState
-from generator.tracing import StepEvent
+from generator.tracing import StepEvent, StreamEvent
 from retriever.errors import SourceFailed
 from retriever.following import FollowingIndex
 from retriever.index import SearchIndex
@@ -31,20 +31,13 @@ from server.transport.streams import until_stop
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class FoundEvent:
-    """A sent event: a `StreamEvent`, or first `search` with the id of the kept search."""
-
-    kind: str
-    data: Mapping[str, Any]
-
-
 async def finding_events(
     target: CallTarget, request: FindRequest, services: Backends, search: RunningSearch | None = None
-) -> AsyncGenerator[FoundEvent, None]:
+) -> AsyncGenerator[StreamEvent, None]:
     """Yield results as they are found, and keep them; `done` comes last, with the reason of an early end.
 
-    `search` keeps them, and has the state of a resumed one.
+    The first event is `search`, with the id of the kept search. `search` keeps the results, and has the state
+    of a resumed one.
 
     Raises:
         SourceFailed: none of the sources answers.
@@ -54,7 +47,7 @@ async def finding_events(
     so_far = SoFar(state)
     async with search or nullcontext(), opened_sources(target, services) as opened:
         if search and not search.failure:
-            yield FoundEvent("search", {"id": search.id})
+            yield StreamEvent("search", {"id": search.id})
 
         def listen(event: StepEvent) -> None:
             so_far.listen(event)
@@ -70,7 +63,7 @@ async def finding_events(
                     if event.kind == "done":
                         done = event.data
                     else:
-                        yield FoundEvent(event.kind, without_address(event.data, settings))
+                        yield StreamEvent(event.kind, without_address(event.data, settings))
         except (Stopping, TooSlow) as error:
             why = Note("ended_stopping" if isinstance(error, Stopping) else "ended_by_server")
             found = await asyncio.to_thread(so_far.found, request, why)
@@ -87,7 +80,7 @@ async def finding_events(
                     "note_codes": [*done["note_codes"], *note_codes([note])],
                 }
         record = {**target.as_record(), **done, **kept}
-        yield FoundEvent("done", await asyncio.to_thread(without_address, record, settings))
+        yield StreamEvent("done", await asyncio.to_thread(without_address, record, settings))
 
 
 @asynccontextmanager

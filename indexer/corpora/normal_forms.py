@@ -13,7 +13,7 @@ ARXIV_ID = re.compile(  # before 2007 the name of an archive and seven digits
     r"(?P<id>\d\d(?:0[1-9]|1[0-2])\.\d{4,5}|(?(prefix)[a-z-]+(?:\.[a-z]{2})?/\d{7}))(?:v\d+)?(?:\.pdf)?",
     re.IGNORECASE,
 )
-ARXIV_DOI = "10.48550/arxiv."  # prefix of the DOIs of arXiv's papers
+ARXIV_DOI = "10.48550/arXiv."  # prefix of the DOIs of arXiv's papers, registered with DataCite
 DOI_PREFIX = re.compile(r"^(?:(?:https?://)?(?:(?:dx|www)\.)?doi\.org/|doi:\s*)", re.IGNORECASE)
 
 
@@ -38,4 +38,4 @@ def whole_doi(text: str) -> str:
 def identifier(text: str) -> str:
     """Return the normalised DOI of a text that is a DOI or an arXiv id, otherwise ""."""
     arxiv = ARXIV_ID.fullmatch(text.strip())
-    return ARXIV_DOI + arxiv["id"].casefold() if arxiv and arxiv["id"] else whole_doi(text)
+    return (ARXIV_DOI + arxiv["id"]).casefold() if arxiv and arxiv["id"] else whole_doi(text)

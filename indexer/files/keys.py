@@ -23,7 +23,7 @@ HANGUL_SPACE = re.compile(r"(?<=[가-힣])\s+(?=[가-힣])")
 
 def author_key(name: str) -> str:
     """Return the key of a whole name or of a part of one."""
-    return "author:" + " ".join(sorted(_words(name)))
+    return _author_key(_words(name))
 
 
 def journal_key(journal: str) -> str:
@@ -55,27 +55,38 @@ def paper_keys(
     authors: Iterable[str], titles: Iterable[str], journal: str, identifiers: Iterable[str]
 ) -> tuple[str, ...]:
     """Return the keys of a paper; of `identifiers` only DOIs and arXiv ids."""
-    found: list[str] = []
-    for author in authors:
-        name = _normal(author)
-        parts = (IN_BRACKETS.sub(" ", name), *IN_BRACKETS.findall(name))
-        found += [author_key(each) for each in (name, *(part.replace("-", " ") for part in parts))]
-        found += [f"author:{key}" for part in parts for key in _name_keys(_words(part))]
+    found = list(author_keys(authors))
     for title in filter(_letters, titles):
         main = title.split(":")[0]
         found += [title_key(title)] + ([title_key(main)] if len(main.split()) >= MIN_TITLE_WORDS else [])
     found += [doi_key(text) for text in identifiers if identifier(text)]
     found += [journal_key(journal)] if _letters(journal) else []
-    return tuple(key for key in dict.fromkeys(found) if not key.endswith(":"))
+    return tuple(dict.fromkeys(found))
 
 
-def _name_keys(words: list[str]) -> Iterator[str]:
-    """Yield a whole name, its words, each pair of words, and of a word and the initial of another."""
+def author_keys(authors: Iterable[str]) -> Iterator[str]:
+    """Yield the keys of each author: of the whole name, of its form in brackets, and of parts of these."""
+    for author in authors:
+        parts = (IN_BRACKETS.sub(" ", _normal(author)), *IN_BRACKETS.findall(_normal(author)))
+        for name in (author, *(part.replace("-", " ") for part in parts)):
+            if words := _words(name):
+                yield _author_key(words)
+        for part in parts:
+            yield from map(_author_key, _parts_of_name(_words(part)))
+
+
+def _author_key(words: Iterable[str]) -> str:
+    return "author:" + " ".join(sorted(words))
+
+
+def _parts_of_name(words: list[str]) -> Iterator[Sequence[str]]:
+    """Yield the words of a name, its pairs of words, those with an initial, and the whole name."""
     if len(words) in range(2, MAX_WORDS + 1):
-        yield from (word for word in words if len(word) > 1)
+        yield from ((word,) for word in words if len(word) > 1)
         for one, other in permutations(words, 2):
-            yield from (" ".join(sorted((first, other))) for first in (one, one[0]))
-    yield " ".join(sorted(words))
+            yield from ((one, other), (one[0], other))
+    if words:
+        yield words
 
 
 def _words(name: str) -> list[str]:

@@ -6,7 +6,7 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 from zlib import DEFLATED, MAX_WBITS, Z_DEFAULT_COMPRESSION, compressobj, crc32, decompress
 
@@ -31,9 +31,9 @@ def stored_passages(paper: "Paper", unit: "Unit") -> list[StoredPassage]:
 
     passages = passages_of(paper, unit)
     incomplete = not any(passage.text.strip() for passage in passages)
-    authors = exact_values(paper.authors)
-    keys = paper_keys(authors, (paper.title, paper.title2), paper.journal, (paper.doi, paper.id, paper.url))
-    kind = "".join(exact_values([(paper.model_extra or {}).get("type")]))
+    titles, identifiers = (paper.title, paper.title2), (paper.doi, paper.id, paper.url)
+    kind = (paper.model_extra or {}).get("type")
+    unread = unread_values(paper.authors, kind, titles, paper.journal, identifiers)
     return [
         StoredPassage(
             passage_id=passage.passage_id,
@@ -48,12 +48,23 @@ def stored_passages(paper: "Paper", unit: "Unit") -> list[StoredPassage]:
             incomplete=incomplete,
             title2=paper.title2 if order == 0 else "",
             record=_paper_record(paper) if order == 0 else "",
-            type=kind,
-            authors=authors,
-            keys=keys,
+            **unread,
         )
         for order, passage in enumerate(passages)
     ]
+
+
+def unread_values(
+    authors: Iterable[object],
+    kind: object,
+    titles: Iterable[str],
+    journal: str,
+    identifiers: Iterable[str],
+) -> dict[str, Any]:
+    """Return the values of a paper's passages that are indexed, but not read back: type, authors, keys."""
+    names = exact_values(authors)
+    keys = paper_keys(names, titles, journal, identifiers)
+    return {"type": "".join(exact_values([kind])), "authors": names, "keys": keys}
 
 
 def exact_values(texts: Iterable[object]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from base.notes import Note
 from base.untrusted import one_line
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Language, Paper
-from indexer.files.keys import author_key, journal_key, paper_keys
+from indexer.files.keys import author_key, author_keys, journal_key
 from retriever.errors import BadFilter
 from retriever.queries.boolean import Exact, ExactField, Not, Query, Range
 
@@ -155,7 +155,7 @@ def satisfies(paper: Paper, filters: Filters) -> bool:
     return (
         filters.lang in {None, "", paper.lang}
         and (not filters.journal or journal_key(filters.journal) == journal_key(paper.journal))
-        and (not filters.author or author_key(filters.author) in paper_keys(paper.authors, (), "", ()))
+        and (not filters.author or author_key(filters.author) in author_keys(paper.authors))
         and filters.type in {None, "", kind if isinstance(kind, str) else None}
         and filters.complete in {None, bool(paper.abstract or paper.abstract2 or paper.body)}
     )

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from indexer.forward.lexicon import Lexicon
 from retriever.engines import Engine
 from retriever.index import SearchIndex
-from retriever.opening.worker_threads import check_cancelled
 from retriever.queries.boolean import (
     And,
     Exact,
@@ -95,7 +94,6 @@ class _PaperSets:
                 return self._all_of(clauses, within)
         if within is not None and not within:
             return within
-        check_cancelled()
         few = within is not None and len(within) <= FEW_PAPERS
         [found] = self._engine.doc_ids([And((query, _papers(within))) if within and few else query])
         return found if within is None or few else found & within

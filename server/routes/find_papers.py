@@ -11,11 +11,12 @@ from typing_extensions import TypedDict
 
 from generator.finding.calls import FindCall
 from generator.finding.result import FoundPapers, WithTree
+from generator.tracing import StreamEvent
 from server.access.callers import visit_of
 from server.addresses import without_address
 from server.api.description import FINDING_EVENTS, FOUND_PAPERS, by_address_and_body, stream_responses
 from server.api.schemas import Shaped
-from server.finding import FoundEvent, finding_events
+from server.finding import finding_events
 from server.kept_searches.searches import SearchHead, resuming_call
 from server.limits.gate import Read, Search
 from server.services import Services, Shared
@@ -48,7 +49,7 @@ async def find(request: Request, call: FindCall, services: Shared) -> Any:
 
 async def _events(
     request: Request, call: FindCall, services: Services
-) -> AsyncGenerator[FoundEvent | None, None]:
+) -> AsyncGenerator[StreamEvent | None, None]:
     """Yield None when the call is admitted, then the events of its search.
 
     A kept search that it resumes is leased until the end. It is read after the admission, as this takes time.

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from base.notes import Note
 from generator.finding.state import FindingState, FindResources, FoundBy, FoundKind, KnownPaper, found_again
 from generator.tracing import Step, all_of
-from indexer.corpora.normal_forms import whole_doi
+from indexer.corpora.normal_forms import ARXIV_DOI, whole_doi
 from retriever.errors import SourceFailed
 from retriever.queries.filters import Filters, satisfies
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourcePaper
@@ -19,7 +19,6 @@ from retriever.sources.merging import LimitedSource, Merged, ask_sources, merge,
 
 MOST_OF_A_PAPER: Mapping[FoundKind, int] = {"reference": 200, "citing": 50}
 OPENALEX, ARXIV = "openalex", "arxiv"
-ARXIV_DOI = "10.48550/arxiv."  # prefix of the DOIs of preprints, followed by their id
 MOST_OF_A_LAYER = 300  # new papers with most links from relevant papers
 
 
@@ -187,4 +186,4 @@ async def _ids_by_doi(
 def doi_of(known: KnownPaper, preprints: Container[str]) -> str:
     """Return the DOI of a paper, or of its preprint if it has no other."""
     own = next((own for source, own in known.merged.ids if source in preprints), "")
-    return whole_doi(known.paper.doi) or (ARXIV_DOI + own.lower() if own else "")
+    return whole_doi(known.paper.doi) or ((ARXIV_DOI + own).lower() if own else "")

@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from base.patterns import lazy_regex
+from indexer.corpora.normal_forms import ARXIV_DOI
 
 REFERENCE_CHARACTERS = 2_000
 MOST_AUTHORS = 50
@@ -19,7 +20,6 @@ DOI = lazy_regex(r"10\.\d{4,9}/[^\s\"<>|\\^`{}「」『』]+", re.IGNORECASE)
 ARXIV = lazy_regex(
     r"arxiv(?:\.org/(?:abs|pdf)/|\s*:\s*|\s+)(\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})", re.IGNORECASE
 )
-ARXIV_DOI = "10.48550/arXiv."  # prefix of the DOIs registered with DataCite
 ADDRESS = lazy_regex(r"(?:https?://|www\.|doi\s*:?\s*10\.|10\.\d{4,9}/|arxiv\s*:)\S+", re.IGNORECASE)
 LABEL = lazy_regex(
     r"\s*(?:[-*•]\s+)?(?:\[(?P<square>\d{1,4})\]|\((?P<round>\d{1,3})\)|(?P<plain>\d{1,4})[.)](?=\s))\s*"
