@@ -1,6 +1,6 @@
 """The result of a search: hits without duplicates, with papers and snippets, and the effective settings."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 
@@ -11,10 +11,11 @@ from retriever.answerability import EVIDENCE, answer_likelihood
 from retriever.duplicates import without_duplicates
 from retriever.engines import EngineHit
 from retriever.methods import method_named
+from retriever.papers.linked import citation_counts
 from retriever.queries.boolean import searched_tokens
 from retriever.queries.keywords import words_of
 from retriever.query_plan import BRIDGES, FEEDBACK
-from retriever.request import RELEVANCE, SearchContext, SearchRequest, Sort
+from retriever.request import RELEVANCE, SearchContext, SearchRequest
 from retriever.second_search import Bridge
 from retriever.stages.highlights import found_in, snippet, title_spans
 from retriever.stages.hits import AppliedSearch, Hit, SearchResult, SentQuery
@@ -24,10 +25,6 @@ from retriever.terms import SearchTerms
 
 MAX_SORTED = 100  # most relevant papers that are sorted, if no more are requested
 MAX_UNKNOWN = 10  # unknown words of a long question that are shown
-SORT_KEYS: Mapping[Sort, Callable[[Hit], int]] = {
-    "year": lambda hit: hit.passage.year or 0,
-    "citations": lambda hit: hit.paper.get("cited_by_count") or 0,
-}
 
 
 def sorted_depth(request: SearchRequest) -> int:
@@ -138,13 +135,27 @@ def _shown(
     with context.recorder.timed("order"):
         likelihood = _likelihood(context, stages, evidence)
     with context.recorder.timed("snippets"):
-        order, first = context.request.sort, kept[: context.sorted]
-        if order != RELEVANCE:  # equal values stay in order of relevance
-            first = sorted(first, key=SORT_KEYS[order], reverse=True)
-        listed = [*first[:k], *by_title]
+        listed = [*_sorted(context, kept[: context.sorted])[:k], *by_title]
         shown = _with_snippets(listed, weights)
     count = len(listed) - len(by_title)
     return shown[:count], shown[count:], filtered, likelihood
+
+
+def _sorted(context: SearchContext, hits: list[Hit]) -> list[Hit]:
+    """Return hits in the order of the request; equal values, and hits without one, by relevance.
+
+    Citations are those of the record, or else of the papers of the index. A note says if no hit has any.
+    """
+    if context.request.sort == RELEVANCE:
+        return hits
+    if context.request.sort == "year":
+        values = {hit.doc_id: hit.passage.year or 0 for hit in hits}
+    else:
+        counts = citation_counts(context.index, (hit.doc_id for hit in hits))
+        values = {hit.doc_id: hit.paper.get("cited_by_count") or counts[hit.doc_id].cited_by for hit in hits}
+    if hits and not any(values.values()):
+        context.recorder.note(Note("not_sorted", sort=context.request.sort))
+    return sorted(hits, key=lambda hit: values[hit.doc_id], reverse=True)
 
 
 def _title_only_hits(

@@ -18,13 +18,14 @@ from base.untrusted import one_line
 from indexer.corpora.papers import LAST_YEAR
 from retriever.errors import BadFilter
 from retriever.index import OpenIndex, SearchIndex
-from retriever.known_items import known_first, known_items
+from retriever.known_items import KnownItems, known_first, known_items
 from retriever.methods import Method, method_named
 from retriever.opening.worker_threads import check_cancelled
 from retriever.presenting import applied_search, present, sorted_depth
 from retriever.queries.boolean import Range
 from retriever.query_plan import ALL_LEFT_OUT, BRIDGES, FEEDBACK, NEAREST, NOTHING_TO_SEARCH
 from retriever.question import Question
+from retriever.quoted_phrases import with_phrases
 from retriever.ranking import plan_queries, rank_pool
 from retriever.request import (
     PassageCache,
@@ -71,7 +72,7 @@ async def search(
 
 def run_search(context: SearchContext, stages: Stages | None = None) -> tuple[Stages, SearchResult]:
     """Run the missing stages, and return all stages and the result; known items first if none are given."""
-    known = known_items(context) if stages is None else None
+    known, context = named_papers(context) if stages is None else (None, with_phrases(context))
     only = Stages(ranking=Ranking()) if known and known.kind == "doi" else None
     found = run_stages(context, stages or only)
     if known is None:
@@ -80,6 +81,12 @@ def run_search(context: SearchContext, stages: Stages | None = None) -> tuple[St
     result = present(context, found)
     notes = (*(note for note in result.notes if note != NOTHING_TO_SEARCH), known.note)
     return found, replace(result, notes=notes, likelihood=None, unknown_words=())
+
+
+def named_papers(context: SearchContext) -> tuple[KnownItems | None, SearchContext]:
+    """Return the papers that the question names; without any, the context with its quoted phrases."""
+    known = known_items(context)
+    return known, context if known else with_phrases(context)
 
 
 async def rank(index: OpenIndex, request: SearchRequest, settings: RetrieverSettings) -> RankedQuestion:

@@ -9,6 +9,7 @@ from pydantic import (
     AfterValidator,
     AliasChoices,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PrivateAttr,
@@ -66,8 +67,16 @@ def _encodable(value: str) -> str:
     return value
 
 
+def _whole(value: Any) -> Any:
+    """Return the whole number of a text of digits, or of a float such as 2019.0."""
+    if isinstance(value, str):
+        return int(value) if value.strip().isdecimal() else value
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 Text = Annotated[str, AfterValidator(_encodable)]
 Identifier = Annotated[Text, AfterValidator(_identifier)]
+Whole = Annotated[int | None, BeforeValidator(_whole)]
 
 
 class Origin(NamedTuple):
@@ -95,7 +104,7 @@ class Paper(BaseModel):
     abstract2: Text = ""
     lang: Language = Field(default="other", validation_alias=AliasChoices("lang", "language"))
     authors: list[Text] = []
-    year: int | None = Field(default=None, ge=FIRST_YEAR, le=LAST_YEAR)
+    year: Whole = Field(default=None, ge=FIRST_YEAR, le=LAST_YEAR)
     journal: Text = ""
     publisher: Text = ""
     keywords: list[Text] = []
@@ -103,7 +112,7 @@ class Paper(BaseModel):
     url: Text = ""
     source: Text = ""
     references: list[Identifier] = []
-    cited_by_count: int | None = Field(default=None, ge=0, le=MOST_CITATIONS)
+    cited_by_count: Whole = Field(default=None, ge=0, le=MOST_CITATIONS)
     body: Text = ""
     _origin: Origin = PrivateAttr(Origin())
 

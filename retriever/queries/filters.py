@@ -51,6 +51,7 @@ class Filters:
     complete: bool | None = None  # True: only papers with an abstract or text; False: only others
     doc_ids: tuple[str, ...] = ()  # only passages of these papers, if any are given
     parts: tuple[str, ...] = ()  # only these parts of a paper (abstract, abstract2, body, passage)
+    phrases: Query | None = None  # only passages that match this query of quoted phrases
 
     def as_record(self) -> dict[str, Any]:
         """Return the caller's filters as JSON, for a trace."""
@@ -81,6 +82,8 @@ class Filters:
             found.append(Exact("doc_id", self.doc_ids))
         if self.parts:
             found.append(Exact("part", self.parts))
+        if self.phrases is not None:
+            found.append(self.phrases)
         if self.without:
             found.append(Not(Exact("passage_id", self.without)))
         if self.without_papers:

@@ -153,3 +153,22 @@ def test_known_items_are_first(spelled, question, expected, code):
     assert [hit.doc_id for hit in result.hits][: len(expected)] == expected
     assert not result.unknown_words
     assert code in {note.code for note in result.notes if isinstance(note, Note)}
+
+
+@pytest.mark.parametrize(
+    ("question", "expression"),
+    [
+        *((f'record "{one} {other}"', f'"{one} {other}"') for one, other in itertools.permutations(WORDS, 2)),
+        ("record “모래 갯벌” and “tide shell”", '"모래 갯벌" AND "tide shell"'),
+        ('record -"crab shell" "tide crab"', '"tide crab"'),
+    ],
+)
+def test_quoted_phrases_choose_papers_if_some_contain_them(flats, question, expression):
+    with_phrases, result = papers(flats, expression), found(flats, question, k=50)
+    codes = {note.code for note in result.notes if isinstance(note, Note)}
+    listed = {hit.doc_id for hit in result.hits}
+
+    assert listed == (with_phrases or {paper["id"] for paper in FLATS})
+    assert ("phrase_only" in codes) == bool(with_phrases) == ("phrase_unknown" not in codes)
+    counted = facets(flats, SearchRequest(question), RetrieverSettings())
+    assert not counted.exact or counted.papers == len(listed)

@@ -12,7 +12,6 @@ from base.errors import LibraryMissing
 from base.extras import extra_remedy
 
 ROWS = 100  # converted together
-INTEGERS = frozenset({"year", "cited_by_count", "publication_year"})  # floats in columns with missing values
 
 
 def check_parquet_library() -> None:
@@ -46,17 +45,12 @@ def _lines(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _line(row: dict[str, Any]) -> bytes:
-    present = {key: kept for key, value in row.items() if (kept := _value(key, value)) is not None}
+    present = {key: value for key, value in row.items() if not _is_missing(value)}
     return json.dumps(present, ensure_ascii=False, default=_text).encode("utf-8", "surrogatepass") + b"\n"
 
 
-def _value(key: str, value: Any) -> Any:
-    """Return a value, None for a missing number; a whole number of `INTEGERS` is an integer."""
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            return None
-        return int(value) if key in INTEGERS and value.is_integer() else value
-    return value
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and not math.isfinite(value))
 
 
 def _text(value: Any) -> str:
