@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from indexer.ingest import IngestReport
     from indexer.versions.manifest import Manifest
 
-SHOWN_LETTERS = 3  # dead letters in the output
 DROPPED_AS = {
     "ambiguous": "to several possible papers",
     "itself": "to the paper itself",
@@ -106,6 +105,7 @@ def report_record(report: "IngestReport") -> dict[str, Any]:
     record["dead_letters"] = [
         {"file": letter.file, "line": letter.line, "reason": letter.reason} for letter in report.dead_letters
     ]
+    record["dead_letter_kinds"] = {letter.kind: count for letter, count in report.dead_letter_kinds}
     if report.dead_letter_file:
         record["dead_letter_file"] = str(report.dead_letter_file)
     record["is_published"] = report.is_published
@@ -139,11 +139,15 @@ def show_report(report: "IngestReport") -> None:
     if sum(report.formats.values()) > 1:
         echo(f"  formats: {counts_by_name(report.formats)}")
     echo_lines((f"  {line}" for line in report.left_out.described()), err=True)
-    if letters := report.dead_letters:
+    if kinds := report.dead_letter_kinds:
         written = report.dead_letters_written
         share = "all" if written == manifest.counts["dead_letters"] else f"the first {written:,}"
-        *others, last = [f"  {letter.described}" for letter in letters[:SHOWN_LETTERS]]
+        *others, last = [f"  {letter.described}{_more(count - 1)}" for letter, count in kinds]
         echo_lines([*others, f"{last}; {share} in {report.dead_letter_file}"], err=True)
+
+
+def _more(count: int) -> str:
+    return f" (and {count:,} more of this kind)" if count else ""
 
 
 def harvest_record(name: str, report: "HarvestReport") -> dict[str, Any]:

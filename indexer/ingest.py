@@ -59,6 +59,9 @@ class IngestReport:
     dead_letters: list[DeadLetter] = field(default_factory=list)
     dead_letter_file: Path | None = None
     dead_letters_written: int = 0
+    dead_letter_kinds: Sequence[
+        tuple[DeadLetter, int]
+    ] = ()  # the first of each kind, and the number of the kind
     formats: Mapping[str, int] = field(default_factory=dict)  # files by format
     files: FileChanges = field(default_factory=FileChanges)
     is_published: bool = True  # not if no record changed: then the manifest is that of the current version
@@ -108,14 +111,15 @@ def index_records(
             SourceFiles(version_key(manifest), options, files).write(store.local.sources)
         elif plan.base and not request.removed:
             keep_sources(store.local.sources, plan.base, manifest)
-        letters = built.first_dead_letters
-        letter_file = store.local.dead_letter_path(manifest.version) if letters else None
+        letters = built.letters
+        letter_file = store.local.dead_letter_path(manifest.version) if letters.count else None
     return IngestReport(
         manifest,
         time.perf_counter() - started,
-        letters,
+        letters.first,
         letter_file,
-        built.dead_letters_written,
+        letters.written,
+        tuple(letters.kinds.values()),
         corpus.formats,
         plan.skipped.changes,
         built.is_changed,

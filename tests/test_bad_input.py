@@ -460,9 +460,11 @@ def test_the_file_of_dead_letters_is_bounded_and_says_how_many_more_there_were(
     index, call, tmp_path, monkeypatch
 ):
     monkeypatch.setattr("indexer.building.records.MOST_BYTES", 2_000)
-    corpus = write_jsonl(tmp_path / "c.jsonl", [GOOD, *["{}"] * 100])
+    corpus = write_jsonl(tmp_path / "c.jsonl", [GOOD, *["{}"] * 98, "[]", '{"id": "long id"}'])
 
-    assert index(corpus)["counts"]["dead_letters"] == 100
+    report = index(corpus)
+    assert report["counts"]["dead_letters"] == 100
+    assert report["dead_letter_kinds"] == {"id": 99, "not a JSON object but a list": 1}
 
     path = home() / "x" / "dead-letters" / "000001.jsonl"
     *letters, last = map(json.loads, path.read_text().splitlines())

@@ -43,14 +43,13 @@ log = get_logger("build")
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A publishable build, its first dead letters, and the number of dead letters written to disk.
+    """A publishable build, and its dead letters.
 
     If nothing changed, the manifest is that of the current version, with the counts of the corpus.
     """
 
     manifest: Manifest
-    first_dead_letters: list[DeadLetter]
-    dead_letters_written: int
+    letters: DeadLetterFile
     files: FileRecords
     is_changed: bool = True
     absent: Sequence[str] = ()  # ids to remove that are not in the base version
@@ -132,11 +131,11 @@ class _Build:
                 is_changed = is_changed or plan.base is None or draft.vectors != plan.base.vectors
             if plan.base and not is_changed:
                 same = replace(plan.base, counts=dict(counts)) if paths else plan.base
-                return Built(same, letters.first, letters.written, tally.files, is_changed=False)
+                return Built(same, letters, tally.files, is_changed=False)
             writer.finish()
             draft = replace(draft, counts=dict(counts if paths else +counts))
             manifest = summary.complete(building, draft, writer, plan.given, self.progress)
-        return Built(manifest, letters.first, letters.written, tally.files, absent=absent)
+        return Built(manifest, letters, tally.files, absent=absent)
 
     def _remove(self, writer: Writer, summary: CorpusSummary, counts: Counter[str]) -> list[str]:
         """Remove records of the base version; return the unknown ids."""

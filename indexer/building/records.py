@@ -37,14 +37,16 @@ CLAIMED = "id: a passage of it would have the id of another paper's (X gives X, 
 class DeadLetterFile:
     """A file of dead letters, one JSON object per line; created with the first one.
 
-    `first` contains the first ten, `count` is their total number, `written` the number in the file. If the
-    file reached its size limit, its last line says how many more there were.
+    `first` contains the first ten, `kinds` at most ten kinds, each with its first letter and its number,
+    `count` is their total number, `written` the number in the file. If the file reached its size limit, its
+    last line says how many more there were.
     """
 
     def __init__(self, path: Path, *, strict: bool = False) -> None:
         """Create a new file at `path`, replacing an old one; `strict` refuses the first dead letter."""
         path.unlink(missing_ok=True)
         self.first: list[DeadLetter] = []
+        self.kinds: dict[str, tuple[DeadLetter, int]] = {}
         self.count = self.written = self._bytes = 0
         self._path, self._strict = path, strict
         self._file: TextIO | None = None
@@ -73,6 +75,9 @@ class DeadLetterFile:
             file.write(line)
             self.written += 1
         self.first += [letter] if len(self.first) < SHOWN else []
+        if letter.kind in self.kinds or len(self.kinds) < SHOWN:
+            example, count = self.kinds.get(letter.kind, (letter, 0))
+            self.kinds[letter.kind] = (example, count + 1)
 
 
 def _as_line(letter: DeadLetter) -> str:

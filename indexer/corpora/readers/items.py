@@ -1,5 +1,6 @@
 """Items of a reader: papers, and dead letters for invalid records."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -9,6 +10,7 @@ from pydantic import ValidationError
 from indexer.corpora.papers import Origin, Paper, why_invalid
 
 HEAD_BYTES = 200
+NUMBER = re.compile("(?<![-\\w])[0-9][0-9,]*")
 REASON_CHARACTERS = 500
 NESTING = 100
 TOO_DEEP = f"nested deeper than {NESTING} levels"
@@ -28,6 +30,11 @@ class DeadLetter:
         """Describe the record and the reason."""
         where = f"{self.file}, line {self.line}" if self.line else self.file
         return f"{where}: {self.reason}"
+
+    @property
+    def kind(self) -> str:
+        """The reason without numbers and details."""
+        return NUMBER.sub("…", self.reason.partition(":")[0])
 
 
 Item: TypeAlias = Paper | DeadLetter
