@@ -113,9 +113,14 @@ def test_verify_tells_which_versions_are_whole(call, corpus):
     folder = IndexerSettings().home / "x"
     (folder / "versions" / "000001" / "glossary.sqlite").unlink()
     (folder / "versions" / "000002" / "more").touch()
+    (folder / "sources.bin").write_bytes(
+        (folder / "sources.bin").read_bytes().replace(b"version", b"versioo")
+    )
     result = CliRunner().invoke(indexes, ["verify", "x", "--json"])
-    (first,), (second,) = (one["differs"] for one in json.loads(result.stdout)["versions"])
-    assert (first.split()[0], second.split()[0]) == ("glossary.sqlite", "more")
+    differing = [
+        [line.split()[0] for line in one["differs"]] for one in json.loads(result.stdout)["versions"]
+    ]
+    assert differing == [["glossary.sqlite"], ["more", "sources.bin"]]
     assert "(1, 2)" in str(result.exception)
 
 
