@@ -9,8 +9,9 @@ found, and sends the hits even if counting fails or takes too long.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from typing import Annotated, Any, Literal, get_args
 from weakref import WeakKeyDictionary
 
@@ -18,6 +19,7 @@ from pydantic import Field, PlainSerializer
 from typing_extensions import TypedDict
 
 from base.records import Recordable
+from indexer.files.keys import KEYS
 from retriever.index import SearchIndex
 from retriever.queries.boolean import EVERYTHING, Or, Query
 from retriever.queries.filters import Filters
@@ -122,7 +124,15 @@ def _facets(index: SearchIndex, query: Query, filters: Filters) -> Facets:
 
 
 def _facet(field: FacetField, counts: Mapping[Value | None, int]) -> Facet:
-    values = [FacetValue(value, papers) for value, papers in counts.items()]
+    """Return the values of a field; spellings of one author or journal are one value, the most frequent."""
+    spellings: dict[Value | None, list[FacetValue]] = {}
+    for value, papers in counts.items():
+        key = KEYS[field](value) if field in KEYS and isinstance(value, str) else value
+        spellings.setdefault(key, []).append(FacetValue(value, papers))
+    values = [
+        replace(max(each, key=attrgetter("papers")), papers=sum(one.papers for one in each))
+        for each in spellings.values()
+    ]
     having = [each for each in values if each.value is not None]
     if field == "year":
         having.sort(key=lambda each: -int(each.value or 0))

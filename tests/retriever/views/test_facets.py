@@ -19,7 +19,7 @@ WALRUS: list[dict[str, Any]] = [
     {"id": "A", "title": "walrus ice", "abstract": "One.", "year": 2020, "journal": "Polar Notes"}
     | {"authors": ["Ada Kim", "Bo Lee"], "type": "thesis"},
     {"id": "B", "title": "walrus", "abstract": "Two.", "year": 2020, "journal": "Seals"}
-    | {"authors": ["Ada Kim"]},
+    | {"authors": ["KIM, ADA"]},  # one author with the one above
     {"id": "C", "title": "walrus", "abstract": "Three.", "year": 2021, "journal": "Polar Notes"},
     {"id": "D", "title": "walrus ice", "abstract": "Four."},
     {"id": "E", "title": "바다코끼리", "abstract": "walrus 다섯.", "year": 1999, "lang": "ko"},
