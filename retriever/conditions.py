@@ -1,4 +1,4 @@
-"""Explicit conditions of a question: -word and NOT, and a few fixed phrases for exclusions and years.
+"""Explicit conditions of a question: fields, -word and NOT, and a few fixed phrases for exclusions and years.
 
 Only these signs count. Everything else is left to a model's strategy, or to the exclusions and filters that a
 person gives. Each condition is shown with the result and can be removed.
@@ -10,10 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from indexer.analysis import Analyzer
+from retriever.errors import BadFilter
+from retriever.queries.boolean import Query
+from retriever.queries.filters import FIELDS, parse_language, parse_years
 from retriever.strategy import MAX_CHARACTERS as MAX_THING
 from retriever.strategy import MAX_EXCLUSIONS
 
 MAX_CHARACTERS = 1_000  # a longer text was pasted in and has no conditions
+VALUE = re.compile(r"(?<!\S)(\w+)[:：](?:\"([^\"]+)\"|“([^“”]+)”|([^\s/:：\"“][^\s\"“]*))")
+WRITTEN = frozenset({"author", "doi", "id", "journal", "lang", "title", "type", "year"})
 YEAR = r"(?P<{}>(?:19|20)\d\d)"
 FIRST, LAST = YEAR.format("first"), YEAR.format("last")
 # A thing: the words up to the end of the question or of its clause, or the Korean words before the sign.
@@ -50,6 +55,36 @@ YEARS: Mapping[re.Pattern[str], tuple[int, int]] = {
     re.compile(rf"(?:^|(?<=\s)){FIRST}년\s?이후(?:의)?(?=\s+[^?]*(?:논문|연구|문헌)\W*$|$)"): (0, 0),
     re.compile(rf"(?:^|(?<=\s)){LAST}년\s?이전(?:의)?(?=\s+[^?]*(?:논문|연구|문헌)\W*$|$)"): (0, 0),
 }
+
+
+def split_fields(question: str) -> tuple[str, tuple[str, ...]]:
+    """Return a question without its values of fields, and these in the expert language."""
+    fields = []
+
+    def cut(found: re.Match[str]) -> str:
+        value = next(filter(None, found.groups()[1:]))
+        field = FIELDS.get(found[1].lower(), "")
+        if field not in WRITTEN or not _is_value(field, value):
+            return found[0]
+        fields.append(f'{field}:"{value}"')
+        return ""
+
+    remaining = VALUE.sub(cut, question)
+    return (" ".join(remaining.split()), tuple(fields)) if fields else (question, ())
+
+
+def _is_value(field: str, value: str) -> bool:
+    try:
+        return bool(parse_years(value) if field == "year" else field != "lang" or parse_language(value))
+    except BadFilter:
+        return False
+
+
+def query_of_fields(fields: Sequence[str], analyzer: Analyzer) -> Query | None:
+    """Return the query of values of fields; None if they have no words."""
+    from retriever.queries.expert import parse_expression
+
+    return parse_expression(" AND ".join(fields), analyzer)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ class Question:
         synonyms: of the user's file.
         expression: of the expert language.
         conditions: the explicit exclusions and years that were removed from the question.
+        fields: the values of fields that were removed from it, in the expert language.
     """
 
     text: str
@@ -56,6 +57,7 @@ class Question:
     synonyms: tuple[Expansion, ...] = ()
     expression: Query | None = None
     conditions: Conditions = field(default_factory=lambda: Conditions(""))
+    fields: tuple[str, ...] = ()
 
     @property
     def tokens(self) -> tuple[Token, ...]:

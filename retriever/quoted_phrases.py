@@ -8,7 +8,7 @@ import re
 from dataclasses import replace
 
 from base.notes import Note
-from retriever.conditions import find_conditions
+from retriever.conditions import find_conditions, split_fields
 from retriever.methods import method_named
 from retriever.queries.boolean import And, Phrase
 from retriever.queries.keywords import pattern_of
@@ -28,7 +28,8 @@ def with_phrases(context: SearchContext) -> SearchContext:
     applies = request.conditions and method_named(request.method).has_conditions
     if not applies or index.engine.lexicon is None:
         return context
-    quoted = ["".join(groups) for groups in QUOTED.findall(find_conditions(request.question).remaining)]
+    text, _ = split_fields(find_conditions(request.question).remaining)
+    quoted = ["".join(groups) for groups in QUOTED.findall(text)]
     patterns = {text: pattern_of(index.analyzer.analyze(text)) for text in quoted[:MOST_PHRASES]}
     phrases = tuple(Phrase(text, pattern) for text, pattern in patterns.items() if pattern)
     if not phrases:
@@ -37,4 +38,5 @@ def with_phrases(context: SearchContext) -> SearchContext:
     [count] = index.engine.counts([(query, request.filters)])
     shown = ", ".join(f"“{phrase.text}”" for phrase in phrases)
     context.recorder.note(Note("phrase_only" if count else "phrase_unknown", phrases=shown))
-    return context.with_filters(replace(request.filters, phrases=query)) if count else context
+    filters = replace(request.filters, written=(*request.filters.written, query))
+    return context.with_filters(filters) if count else context

@@ -16,6 +16,7 @@ from operator import attrgetter
 from base.notes import Note
 from base.untrusted import one_line
 from indexer.corpora.papers import LAST_YEAR
+from retriever.conditions import query_of_fields, split_fields
 from retriever.errors import BadFilter
 from retriever.index import OpenIndex, SearchIndex
 from retriever.known_items import KnownItems, known_first, known_items
@@ -42,6 +43,7 @@ from retriever.terms import SearchTerms, choose_terms, read_question
 
 __all__ = ["SearchRequest", "Stages", "open_search", "present", "rank", "run_stages", "search", "terms_of"]
 
+EXPRESSION = "boolean"
 MAX_HITS = 10_000
 MAX_TITLE_WEIGHT = 10
 MARGIN = 10  # hits ranked beyond k, since some of the first may be duplicates
@@ -113,6 +115,10 @@ def open_search(index: SearchIndex, request: SearchRequest, settings: RetrieverS
         BadQuestion, BadFilter: a request that cannot be used.
     """
     _check_hits(request.k, MAX_HITS)
+    if request.conditions and method_named(request.method).has_conditions and index.engine.lexicon:
+        words, fields = split_fields(request.question)
+        if fields and not words:  # an expression
+            request = replace(request, method=EXPRESSION, strategy=None, keywords=None, exclude=(), skip=())
     filters, depth = request.filters, sorted_depth(request)
     if settings.drop_incomplete and filters.complete is None:
         filters = replace(filters, complete=True)
@@ -155,7 +161,7 @@ def run_stages(context: SearchContext, stages: Stages | None = None, *, upto: St
         for stage in order[: order.index(upto) + 1]:
             if getattr(stages, stage) is None:
                 check_cancelled()
-                stages = _STAGES[stage](in_years(context, stages), method, stages)
+                stages = _STAGES[stage](with_conditions(context, stages), method, stages)
     return stages
 
 
@@ -165,20 +171,25 @@ def terms_of(index: SearchIndex, request: SearchRequest, settings: RetrieverSett
     return run_stages(context, upto="terms").terms
 
 
-def in_years(context: SearchContext, stages: Stages) -> SearchContext:
-    """Return the context with the years of the strategy in its filters.
+def with_conditions(context: SearchContext, stages: Stages) -> SearchContext:
+    """Return the context with the years of the strategy, and the fields of the question, in its filters.
 
     Raises:
         BadFilter: no year is in both the strategy and the filter.
+        BadExpression: the value of a field.
     """
-    asked = stages.terms.strategy.year_range if stages.terms else None
-    if asked is None or not method_named(context.request.method).has_conditions:
+    filters, index = context.request.filters, context.index
+    if not method_named(context.request.method).has_conditions:
         return context
-    filters = context.request.filters
-    given = filters.years or Range(None, None)
-    if (asked.low or 0) > (given.high or LAST_YEAR) or (given.low or 0) > (asked.high or LAST_YEAR):
-        raise BadFilter(Note("years_exclude_each_other"))
-    return context.with_filters(replace(filters, years_if_known=asked))
+    fields = stages.question.fields if stages.question else ()
+    if fields and (query := query_of_fields(fields, index.analyzer)):
+        filters = replace(filters, written=(*filters.written, query))
+    if asked := stages.terms.strategy.year_range if stages.terms else None:
+        given = filters.years or Range(None, None)
+        if (asked.low or 0) > (given.high or LAST_YEAR) or (given.low or 0) > (asked.high or LAST_YEAR):
+            raise BadFilter(Note("years_exclude_each_other"))
+        filters = replace(filters, years_if_known=asked)
+    return context.with_filters(filters)
 
 
 def _analyse(context: SearchContext, method: Method, stages: Stages) -> Stages:
@@ -195,6 +206,8 @@ def _analyse(context: SearchContext, method: Method, stages: Stages) -> Stages:
             question = read_question(index, request, synonyms=method.synonyms)
     if question.is_empty:
         context.recorder.note(NOTHING_TO_SEARCH)
+    if question.fields:
+        context.recorder.note(Note("fields_only", fields=", ".join(question.fields)))
     if index.synonyms and not method.synonyms:
         context.recorder.note(Note("synonyms_ignored", method=request.method))
     for expansion in question.synonyms:

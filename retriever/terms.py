@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 from base.notes import Note
 from indexer.analysis import Analyzer
 from indexer.corpora.papers import Language, language_of
-from retriever.conditions import Conditions, find_conditions, without_words
+from retriever.conditions import Conditions, find_conditions, split_fields, without_words
 from retriever.engines.term_statistics import TermStatistics, term_statistics
 from retriever.exclusions import Excluded, analyse_exclusions
 from retriever.formula import KEYWORD_WEIGHT, Counterparts, Formula, Weights, keyword_token_weights
@@ -114,15 +114,17 @@ def read_question(index: SearchIndex, request: SearchRequest, *, synonyms: bool)
 
     Exclusions and years come from the request's strategy; without one, from the question's explicit signs.
     """
-    conditions = Conditions(request.question)
+    reads_fields = request.conditions and index.engine.lexicon is not None  # sources filter by themselves
+    text, fields = split_fields(request.question) if reads_fields else (request.question, ())
+    conditions = Conditions(text)
     if request.strategy is not None:
         excluded = request.strategy.excluded_texts
         if excluded or request.strategy.years:
-            conditions = Conditions(without_words(request.question, excluded, index.analyzer))
+            conditions = Conditions(without_words(text, excluded, index.analyzer))
     elif request.conditions:
-        conditions = find_conditions(request.question)
+        conditions = find_conditions(text)
     question = analyse_question(index, conditions.remaining, synonyms=synonyms)
-    return replace(question, conditions=conditions)
+    return replace(question, conditions=conditions, fields=fields)
 
 
 def choose_terms(context: SearchContext, question: Question) -> SearchTerms:

@@ -60,26 +60,10 @@ from retriever.queries.boolean import (
     Range,
     Term,
 )
-from retriever.queries.filters import parse_language, parse_years
+from retriever.queries.filters import FIELDS, SHOWN_FIELDS, Field, parse_language, parse_years
 from retriever.queries.keywords import pattern_of
 
 Kind = Literal["(", ")", "AND", "OR", "NOT", "+", "field", "word", "phrase", "end"]
-Field = Literal[
-    "text", "title", "year", "lang", "journal", "author", "type", "id", "doi", "passage_id", "doc_id", "part"
-]
-OTHER_NAMES: dict[Field, tuple[str, ...]] = {
-    "title": ("제목", "ti"),
-    "text": ("본문", "초록", "abstract"),
-    "year": ("연도", "년도", "발행년", "발행연도"),
-    "lang": ("언어", "language"),
-    "journal": ("학술지", "저널"),
-    "author": ("저자", "au", "authors"),
-    "type": ("유형", "자료유형"),
-}
-SHOWN_FIELDS = ", ".join(f"{field} ({', '.join(names)})" for field, names in OTHER_NAMES.items())
-FIELDS: dict[str, Field] = {
-    name: field for field in get_args(Field) for name in (field, *OTHER_NAMES.get(field, ()))
-}
 ANALYSED: tuple[Field, ...] = ("text", "title")
 OPERATORS: dict[str, Kind] = {
     "AND": "AND", "&": "AND", "&&": "AND", "OR": "OR", "|": "OR", "||": "OR", "NOT": "NOT",

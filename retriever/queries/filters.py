@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from base.notes import Note
 from base.untrusted import one_line
@@ -23,6 +23,23 @@ LANGUAGES: dict[str, Language] = {
     **dict.fromkeys(("ko", "korean", "한국어", "국문"), "ko"),
     **dict.fromkeys(("en", "english", "영어", "영문"), "en"),
     **dict.fromkeys(("other", "기타"), "other"),
+}
+Field = Literal[
+    "text", "title", "year", "lang", "journal", "author", "type", "id", "doi", "passage_id", "doc_id", "part"
+]
+# Names of the fields in an expression, and before a colon in a question.
+OTHER_NAMES: dict[Field, tuple[str, ...]] = {
+    "title": ("제목", "ti"),
+    "text": ("본문", "초록", "abstract"),
+    "year": ("연도", "년도", "발행년", "발행연도"),
+    "lang": ("언어", "language"),
+    "journal": ("학술지", "저널"),
+    "author": ("저자", "au", "authors"),
+    "type": ("유형", "자료유형"),
+}
+SHOWN_FIELDS = ", ".join(f"{field} ({', '.join(names)})" for field, names in OTHER_NAMES.items())
+FIELDS: dict[str, Field] = {
+    name: field for field in get_args(Field) for name in (field, *OTHER_NAMES.get(field, ()))
 }
 FilterName = Literal["year", "lang", "journal", "author", "type", "incomplete"]
 # The fields of `Filters` that belong to each filter.
@@ -51,7 +68,7 @@ class Filters:
     complete: bool | None = None  # True: only papers with an abstract or text; False: only others
     doc_ids: tuple[str, ...] = ()  # only passages of these papers, if any are given
     parts: tuple[str, ...] = ()  # only these parts of a paper (abstract, abstract2, body, passage)
-    phrases: Query | None = None  # only passages that match this query of quoted phrases
+    written: tuple[Query, ...] = ()  # of the question: quoted phrases, and values of fields
 
     def as_record(self) -> dict[str, Any]:
         """Return the caller's filters as JSON, for a trace."""
@@ -82,8 +99,7 @@ class Filters:
             found.append(Exact("doc_id", self.doc_ids))
         if self.parts:
             found.append(Exact("part", self.parts))
-        if self.phrases is not None:
-            found.append(self.phrases)
+        found += self.written
         if self.without:
             found.append(Not(Exact("passage_id", self.without)))
         if self.without_papers:

@@ -24,7 +24,7 @@ from retriever.index import SearchIndex
 from retriever.queries.boolean import EVERYTHING, Or, Query
 from retriever.queries.filters import Filters
 from retriever.request import SearchRequest
-from retriever.search import in_years, named_papers, open_search, run_stages
+from retriever.search import named_papers, open_search, run_stages, with_conditions
 from retriever.settings import RetrieverSettings
 from retriever.stages.paper_sets import query_for_papers
 
@@ -104,7 +104,7 @@ def facets(index: SearchIndex, request: SearchRequest | None, settings: Retrieve
     if query is None:
         nothing = {field: Facet((), 0) for field in FIELDS}
         return Facets(0, nothing, exact=True, version=index.manifest.version)
-    return _facets(index, query_for_papers(index, query), in_years(context, stages).request.filters)
+    return _facets(index, query_for_papers(index, query), with_conditions(context, stages).request.filters)
 
 
 def _facets(index: SearchIndex, query: Query, filters: Filters) -> Facets:

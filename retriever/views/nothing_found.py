@@ -13,7 +13,7 @@ from retriever.queries.keywords import translations, words_of
 from retriever.question import Question
 from retriever.quoted_phrases import with_phrases
 from retriever.request import SearchRequest
-from retriever.search import in_years, open_search, run_stages
+from retriever.search import open_search, run_stages, with_conditions
 from retriever.settings import RetrieverSettings
 from retriever.spelling import near_spellings
 from retriever.stages.paper_sets import query_for_papers
@@ -76,7 +76,7 @@ def nothing_found(index: SearchIndex, request: SearchRequest, settings: Retrieve
     if query is None:
         return NothingFound("nothing to search for", (), (), 0, (), index.manifest.version)
     unknown = _unknown(index, question, query)
-    filters = in_years(context, stages).request.filters
+    filters = with_conditions(context, stages).request.filters
     less = {name: filters.without_filter(name) for name in FIELDS_OF_FILTER}
     less = {name: fewer for name, fewer in less.items() if fewer != filters}
     sent = query_for_papers(index, query)

@@ -17,7 +17,7 @@ from retriever.query_plan import QUESTION
 from retriever.quoted_phrases import with_phrases
 from retriever.ranking import apply_exclusions, rank_by_method
 from retriever.request import SearchContext, SearchRequest
-from retriever.search import Stages, in_years, open_search, present, run_stages, terms_of
+from retriever.search import Stages, open_search, present, run_stages, terms_of, with_conditions
 from retriever.settings import RetrieverSettings
 from retriever.stages.hits import Hit, SearchResult, SentQuery, summed_milliseconds
 from retriever.stages.pool import read_hits
@@ -70,7 +70,7 @@ def _search(
     asked, given = computed(stages.question).conditions, request.strategy or Strategy()
     if asked.exclude or asked.years or request.exclude or given.exclude or given.years:
         stages = run_stages(context, stages, upto="terms")
-    filters, recorder = in_years(context, stages).request.filters, context.recorder
+    filters, recorder = with_conditions(context, stages).request.filters, context.recorder
     plain = replace(request, filters=filters, strategy=None, keywords=None, exclude=())
     if index.vectors.usable:
         opened = open_search(index, replace(plain, method=BY_VECTOR), settings)

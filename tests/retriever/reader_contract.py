@@ -172,3 +172,34 @@ def test_quoted_phrases_choose_papers_if_some_contain_them(flats, question, expr
     assert ("phrase_only" in codes) == bool(with_phrases) == ("phrase_unknown" not in codes)
     counted = facets(flats, SearchRequest(question), RetrieverSettings())
     assert not counted.exact or counted.papers == len(listed)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("author:Ortega", ["ACCENT"]),
+        ("AUTHOR:Ortega etude", ["ACCENT"]),
+        ("etude author:Gray", []),
+        ('speech 저자:"B. Gray"', ["STOP"]),
+        ("doi:10.5555/acc.1", ["ACCENT"]),
+        ('code journal:"facade etude"', []),
+        ('naive journal:"facade etude"', ["ACCENT"]),
+        ("code title:C++", ["SIGNS-1"]),
+        ("임금 언어:한국어", ["HANJA"]),
+        ("lang:en 임금", []),
+        ("id:WIDE", ["WIDE"]),
+    ],
+)
+def test_fields_of_a_question_are_filters(spelled, question, expected):
+    result = found(spelled, question, k=5)
+    counted = facets(spelled, SearchRequest(question), RetrieverSettings())
+
+    assert [hit.doc_id for hit in (*result.hits, *result.title_only)] == expected
+    assert counted.papers == len(expected)
+
+
+@pytest.mark.parametrize(
+    "question", ["ISO:9001 of code", "year:soon code", "https://a.org code", "time: code"]
+)
+def test_other_words_with_a_colon_are_words(spelled, question):
+    assert {hit.doc_id for hit in found(spelled, question, k=5).hits} >= {"SIGNS-1", "SIGNS-2", "SIGNS-3"}
