@@ -75,7 +75,7 @@ def unknown_words(context: SearchContext, terms: SearchTerms | None) -> tuple[st
     if terms is None or context.index.engine.lexicon is None:
         return ()
     known = terms.formula.statistics.frequencies
-    respelled = terms.spellings.keys() | {
+    respelled = {
         token
         for each in terms.formula.counterparts
         if any(all(map(known.get, other)) for other in each.others)

@@ -1,7 +1,7 @@
 """The strategy of a search with its analysis: keywords as tokens, exclusions, weights of the formula."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
 from math import sqrt
@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 from base.notes import Note
 from indexer.analysis import Analyzer
 from indexer.corpora.papers import Language, language_of
+from retriever.compounds import compound_spellings
 from retriever.conditions import Conditions, find_conditions, split_fields, without_words
 from retriever.engines.term_statistics import TermStatistics, term_statistics
 from retriever.exclusions import Excluded, analyse_exclusions
@@ -48,7 +49,6 @@ class SearchTerms:
         keywords: words of the keywords, most important first, languages in turn: k1, k2, …
         formula: the weights of all tokens.
         exclusions: the excluded things with their names.
-        spellings: near spellings of tokens that the index does not contain.
         counterparts: of the question's words in the glossary.
     """
 
@@ -57,7 +57,6 @@ class SearchTerms:
     keywords: tuple[Keyword, ...]
     formula: Formula
     exclusions: tuple[Excluded, ...] = ()
-    spellings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     counterparts: tuple[Translation, ...] = ()
 
     @cached_property
@@ -147,7 +146,7 @@ def choose_terms(context: SearchContext, question: Question) -> SearchTerms:
     if request.keywords:
         strategy = strategy.with_keywords(request.keywords)
     strategy = strategy.excluding(request.exclude)
-    spelled = _spellings(context, question, statistics)
+    spelled = list(_spellings(context, question, statistics))
     terms = _analyse(context, question, strategy, known, found, spelled)
     shown = [*terms.keywords, *(word for each in terms.counterparts for word in each.words)]
     texts = [word.text for word in shown]
@@ -161,7 +160,7 @@ def _analyse(
     strategy: Strategy,
     known: Known,
     found: Sequence[Translation],
-    spelled: Known,
+    spelled: Sequence[Counterparts],
 ) -> SearchTerms:
     """Analyse the keywords and exclusions of a strategy; the statistics are added later."""
     analyzer, glossary = context.index.analyzer, context.index.glossary
@@ -175,7 +174,7 @@ def _analyse(
     }
     weights = {language: keyword_token_weights(tokens for _, tokens in of) for language, of in words.items()}
     asked = {*question.weights, *(token for of in weights.values() for token in of)}
-    forms = tuple(_counterparts(question, found, spelled))
+    forms = (*_counterparts(question, found), *spelled)
     formula = Formula(question.weights, weights, TermStatistics(0), forms, KEYWORD_WEIGHT[strategy.origin])
     merged = _in_turn([[keyword for keyword, _ in of] for of in words.values()])
     if strategy.has_keywords and not merged:
@@ -186,7 +185,6 @@ def _analyse(
         tuple(merged[: context.settings.keywords]),
         formula,
         analyse_exclusions(strategy, asked, analyzer, glossary),
-        spelled,
         tuple(found),
     )
 
@@ -210,8 +208,8 @@ def _in_turn(ranked: Sequence[Sequence[Keyword]]) -> list[Keyword]:
     return list(found.values())
 
 
-def _counterparts(question: Question, found: Sequence[Translation], spelled: Known) -> Iterator[Counterparts]:
-    """Yield the counterparts of the glossary, synonyms of the user's file, spellings of unknown words."""
+def _counterparts(question: Question, found: Sequence[Translation]) -> Iterator[Counterparts]:
+    """Yield the counterparts of the glossary, and the synonyms of the user's file."""
     by_source: dict[frozenset[str], list[tuple[str, ...]]] = {}
     for each in found:
         by_source.setdefault(each.source, []).append(tuple(token for _, token in each.pattern))
@@ -220,27 +218,27 @@ def _counterparts(question: Question, found: Sequence[Translation], spelled: Kno
     for expansion in question.synonyms:
         others = tuple(tuple(token for _, token in each.tokens) for each in expansion.equivalents)
         yield Counterparts(expansion.source, others, SYNONYM_WEIGHT)
-    for token, nears in spelled.items():
-        yield Counterparts((token,), tuple((near,) for near in nears), SPELLING_WEIGHT)
 
 
 def _spellings(
     context: SearchContext, question: Question, statistics: TermStatistics
-) -> dict[str, tuple[str, ...]]:
-    """Find near spellings of the question's words that the index does not contain."""
-    index, near = context.index, dict[str, tuple[str, ...]]()
+) -> Iterator[Counterparts]:
+    """Yield other spellings of words: in one word or two, and near ones of words that no passage contains."""
+    index, text = context.index, question.text
+    compounds = compound_spellings(index, text, question.tokens)
+    for source, other in compounds.items():
+        yield Counterparts(source, (other,), SPELLING_WEIGHT)
     unknown = {
-        token[0]: (question.text[token[2] : token[3]], tag)
+        token[0]: (text[token[2] : token[3]], tag)
         for token, tag in question.tagged
-        if not statistics.frequencies.get(token[0])
+        if not statistics.frequencies.get(token[0]) and (token[0],) not in compounds
     }
     if not unknown:
-        return near
+        return
     from retriever.spelling import near_spellings
 
     for token, (word, tag) in list(unknown.items())[:MAX_SPELLED]:
         if found := near_spellings(word, token, index.engine.lexicon, index.glossary, tag=tag):
-            near[token] = tuple(other for _, other in found)
+            yield Counterparts((token,), tuple((other,) for _, other in found), SPELLING_WEIGHT)
             words = ", ".join(word for word, _ in found)
             context.recorder.note(Note("word_in_no_paper", word=word, words=words))
-    return near

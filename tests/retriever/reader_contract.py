@@ -61,6 +61,8 @@ SPELLED = [
         "doi": "10.5555/S0140-6736(20)30183-5",
     },
     {"id": "BARE", "title": "A record without abstract", "authors": ["Gray, Barbara"]},
+    {"id": "JOINED", "title": "Birthweight in a nonlinear model", "abstract": "Maps."},
+    {"id": "PARTED", "title": "Follow-up of e-learning", "abstract": "A year."},
 ]
 
 
@@ -188,6 +190,10 @@ def test_quoted_phrases_choose_papers_if_some_contain_them(flats, question, expr
         ("임금 언어:한국어", ["HANJA"]),
         ("lang:en 임금", []),
         ("id:WIDE", ["WIDE"]),
+        ("birth weight lang:en", ["JOINED"]),
+        ("non-linear lang:en", ["JOINED"]),
+        ("followup lang:en", ["PARTED"]),
+        ("elearning lang:en", ["PARTED"]),
     ],
 )
 def test_fields_of_a_question_are_filters(spelled, question, expected):
