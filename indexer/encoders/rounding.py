@@ -28,7 +28,6 @@ def scale_to_unit_length(rows: Vectors) -> Vectors:
 
 
 HIGHEST = 127
-EXACT = 1 << 24  # float32 represents all integers up to here
 
 
 def to_storage(vectors: NDArray[np.float32], storage: StorageType) -> Stored:
@@ -39,18 +38,26 @@ def to_storage(vectors: NDArray[np.float32], storage: StorageType) -> Stored:
     return whole
 
 
-def cosines(rows: Stored, vector: Stored) -> NDArray[np.float32]:
+def lengths_of(rows: Stored) -> NDArray[np.float64]:
+    """Return the length of each int8 row: float64 of shape (n,), infinite for a zero row."""
+    import simsimd  # not needed for other searches
+
+    lengths = np.sqrt(np.array(simsimd.dot(rows, rows), np.float64).reshape(-1))
+    lengths[lengths == 0] = np.inf
+    return lengths
+
+
+def cosines(rows: Stored, vector: Stored, lengths: NDArray[np.float64] | None = None) -> NDArray[np.float32]:
     """Return the cosine of each row and a vector of the same format: float32 of shape (n,).
 
-    int8 products are integers and summed exactly, in any order, then divided by the lengths, which rounding
-    has changed from 127. The cosine of a zero row is 0.
+    int8 products are integers and summed exactly, then divided by the lengths, which rounding has changed
+    from 127. `lengths` are those of the rows, if they are known. The cosine of a zero row is 0.
     """
-    if rows.dtype != np.int8:
+    if rows.dtype != np.int8 or not len(rows):
         return np.asarray(rows @ vector, np.float32)
-    room = np.float32 if rows.shape[-1] * HIGHEST**2 <= EXACT else np.float64
-    whole: NDArray[np.floating] = rows.astype(room)
-    one: NDArray[np.floating] = vector.astype(room)
-    lengths = np.sqrt((whole * whole).sum(axis=1, dtype=np.float64) * float(one @ one))
-    sums = np.asarray(whole @ one, np.float64)
-    cosine = np.divide(sums, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    return np.asarray(cosine, np.float32)
+    import simsimd  # reads rows as they lie in memory
+
+    rows = np.ascontiguousarray(rows, np.int8)
+    of_rows = lengths_of(rows) if lengths is None else lengths
+    sums = np.asarray(simsimd.cdist(vector[np.newaxis], rows, metric="dot"))[0]
+    return np.asarray(sums / (of_rows * lengths_of(vector[np.newaxis])[0]), np.float32)

@@ -1,13 +1,14 @@
 """Vectors of the embedded index, mapped into memory: exact cosines, and the nearest of all places."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indexer.encoders import Stored
-from indexer.encoders.rounding import cosines
+from indexer.encoders.rounding import cosines, lengths_of
 from indexer.vectors.parts import VectorParts
 from retriever.engines import EngineHit
 from retriever.engines.ordering import MARGIN, by_score, rounded_cosine, surely_first
@@ -25,6 +26,12 @@ class NearestPassages:
     def __init__(self, vectors: VectorParts, passages: "StoredPassages") -> None:
         """Take the vectors, and the passages with their numbers."""
         self._vectors, self._passages = vectors, passages
+
+    @cached_property
+    def _lengths(self) -> list[NDArray[np.float64] | None]:
+        """The lengths of the int8 vectors of each block, computed once."""
+        blocks = self._vectors.blocks(READ_AT_ONCE)
+        return [lengths_of(block) if block.dtype == np.int8 else None for block in blocks]
 
     def _places(self, passage_ids: Sequence[str]) -> dict[str, int]:
         """Return the place of the vector of each passage that has one."""
@@ -70,7 +77,10 @@ class NearestPassages:
 
     def _all_cosines(self, vector: Stored) -> NDArray[np.float32]:
         """Return the cosines of all vectors; that of a removed passage is −∞."""
-        parts = [cosines(block, vector) for block in self._vectors.blocks(READ_AT_ONCE)]
+        blocks = self._vectors.blocks(READ_AT_ONCE)
+        parts = [
+            cosines(block, vector, of_rows) for block, of_rows in zip(blocks, self._lengths, strict=True)
+        ]
         values: NDArray[np.float32] = np.concatenate([np.zeros(0, np.float32), *parts])
         values[self._vectors.is_removed] = -np.inf
         return values
@@ -82,7 +92,7 @@ class NearestPassages:
 
 
 def _highest(values: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
-    """Return the places of the highest values, unordered."""
+    """Return the places of the highest values, unordered, and of those equal to the last."""
     if limit >= len(values):
         return np.arange(len(values))
-    return np.argpartition(-values, limit - 1)[:limit]
+    return np.flatnonzero(values >= np.partition(values, -limit)[-limit])
