@@ -11,6 +11,7 @@ import csv
 import math
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -50,6 +51,7 @@ HEARD = {"G": "gj", "C": "ckj", "T": "std", "Z": "jsz", "N": "n", "n": "N"}
 NEAR_VOWELS = frozenset("xa xe xo xu ea ao au ax ie iy oa uo ou wu wo yi ye ey".split())
 # Consonants of one class sound alike.
 CLASSES = {letter: kind[0] for kind in ("pb", "tdTscjZCGz", "kg", "m", "nN", "r") for letter in kind}
+TO_CLASSES = defaultdict[int, str | None](lambda: None, {ord(each): CLASSES[each] for each in CLASSES})
 EXCHANGED = {"k": "t", "t": "k"}  # c, ch and g are ambiguous
 SOUND_HEARD, NEAR_VOWEL, OTHER_VOWEL, SAME_CLASS, OTHER_SOUND = 0.06, 0.15, 0.5, 0.4, 1.0
 SECOND_I, SECOND_VOWEL, SINGLE_VOWEL, BREATH = 0.2, 0.25, 0.3, 0.4  # sounds of one side only
@@ -90,12 +92,19 @@ def hangul_sound(word: str) -> str | None:
     """Return the sounds of a Hangul word; None if a syllable cannot be in a loanword."""
     sounds = []
     for character in word:
-        code = ord(character) - FIRST_SYLLABLE
-        if not 0 <= code < SYLLABLES or code % FINALS not in FINAL_SOUNDS:
+        if (sound := _syllable_sound(character)) is None:
             return None
-        initial, medial = divmod(code // FINALS, MEDIALS)
-        sounds.append(INITIAL_SOUNDS[initial] + MEDIAL_SOUNDS[medial] + FINAL_SOUNDS[code % FINALS])
+        sounds.append(sound)
     return GLIDE.sub("", REPEATED.sub(r"\1", "".join(sounds)))
+
+
+@lru_cache(SYLLABLES)
+def _syllable_sound(character: str) -> str | None:
+    code = ord(character) - FIRST_SYLLABLE
+    if not 0 <= code < SYLLABLES or code % FINALS not in FINAL_SOUNDS:
+        return None
+    initial, medial = divmod(code // FINALS, MEDIALS)
+    return INITIAL_SOUNDS[initial] + MEDIAL_SOUNDS[medial] + FINAL_SOUNDS[code % FINALS]
 
 
 def english_sound(word: str) -> str:
@@ -110,13 +119,18 @@ def english_sound(word: str) -> str:
 
 def consonants(sound: str) -> str:
     """Return the classes of the consonants, without repetitions."""
-    return REPEATED.sub(r"\1", "".join(CLASSES.get(letter, "") for letter in sound))
+    return REPEATED.sub(r"\1", sound.translate(TO_CLASSES))
+
+
+@lru_cache(1 << 10)
+def _english_consonants(term: str) -> str:
+    return consonants(english_sound(term))
 
 
 def consonant_similarity(korean: str, english: str) -> float:
     """Return how alike the consonants of two terms are, from 0 to 1: 산살바도르, San Salvador."""
-    sound = hangul_sound("".join(korean.split())) or ""
-    sides = consonants(sound), consonants(english_sound(english))
+    sound = hangul_sound("".join(korean.split()))
+    sides = consonants(sound or ""), _english_consonants(english)
     if min(map(len, sides)) < FEWEST_CONSONANTS or sides[0][0] != sides[1][0]:
         return 0.0
     return Indel.normalized_similarity(*sides)
