@@ -69,13 +69,15 @@ def normal_form(text: str, *, hanja: bool) -> NormalForm:
     if not EDITED.search(text) and not COMMA.search(text):
         return NormalForm(text)
     text = text.translate(FULL_WIDTH)
-    characters = list(text)
+    characters, in_place = list(text), True
     for edit in EDITS.finditer(text):
         start, end = edit.span()
         if hanja or not HANJA_LETTER.match(text, start):
-            characters[start:end] = _edited(edit[0], text[max(0, start - LONGEST_UNIT - 1) : start])
+            edited = [*_edited(edit[0], text[max(0, start - LONGEST_UNIT - 1) : start])]
+            characters[start:end] = edited
+            in_place = in_place and all(len(each) == 1 for each in edited)
     normal = "".join(characters)
-    if all(len(each) == 1 for each in characters):
+    if in_place:
         return NormalForm(normal)
     return NormalForm(normal, [place for place, each in enumerate(characters) for _ in each])
 
