@@ -105,11 +105,11 @@ class QuestionCall(Filtered):
         Flag(
             "--no-conditions",
             section=Section.LIMITS,
-            help="Treat exclusions and years in the question as ordinary words.",
+            help="Treat exclusions, years, fields and quotation marks in the question as ordinary words.",
         ),
         Field(
-            description="Apply explicit exclusions and years of the question (-word, except X, since 2015); "
-            "false: they are ordinary words.",
+            description="Apply explicit conditions of the question (-word, except X, since 2015, author:Jang, "
+            '"a phrase"); false: they are ordinary words.',
             examples=[False],
         ),
     ] = True
