@@ -108,7 +108,7 @@ class QuestionCall(Filtered):
             help="Treat exclusions, years, fields and quotation marks in the question as ordinary words.",
         ),
         Field(
-            description="Apply explicit conditions of the question (-word, except X, since 2015, author:Jang, "
+            description="Apply explicit conditions of the question (-word, except X, since 2015, author:X, "
             '"a phrase"); false: they are ordinary words.',
             examples=[False],
         ),
