@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from http import HTTPStatus
-from typing import Annotated, Any, ClassVar, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field
 
@@ -49,8 +49,6 @@ JUDGED_BY_MODEL = JUDGES.keys() - {"rules"}
 
 class PapersCall(JudgedCall):
     """Options of an experiment on judged papers."""
-
-    files: ClassVar[tuple[str, ...]] = ("topics", "qrels", "papers")
 
     papers: Annotated[
         str | None,

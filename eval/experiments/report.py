@@ -71,17 +71,22 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The tables and figures of an experiment, made from the records of its topics.
-
-    `main` has the main numbers by name, for a comparison with published values. `files` are further files of
-    the folder by name, such as a table of answers.
-    """
+    """The tables and figures of an experiment, made from the records of its topics."""
 
     tables: tuple[Table, ...]
     figures: tuple[Figure, ...] = ()
     notes: tuple[str, ...] = ()
-    main: Mapping[str, float] = field(default_factory=dict)
-    files: Mapping[str, str] = field(default_factory=dict)
+    numbers: Mapping[str, float] = field(default_factory=dict)  # further main numbers
+    files: Mapping[str, str] = field(default_factory=dict)  # further files of the folder, by name
+
+    @property
+    def main(self) -> dict[str, float]:
+        """The main numbers by name, for a comparison with published values."""
+        return {
+            name: value
+            for of in (*(table.main for table in self.tables), self.numbers)
+            for name, value in of.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)

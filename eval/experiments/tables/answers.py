@@ -24,7 +24,7 @@ from eval.accepted import contains_accepted, read_accepted
 from eval.answer_quality.judging import NOT_JUDGED, Judged, citation_scores, judge_name, judge_sentences
 from eval.experiments import abstention
 from eval.experiments.abstention import QUOTED, REMOVED, Decision
-from eval.experiments.comparing import ROWS, SECONDS, Column, Record, compared, main_numbers, mean, number
+from eval.experiments.comparing import ROWS, SECONDS, Column, Comparison, Record, mean, number
 from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult, run_name
 from eval.experiments.materials import ANSWERING, JudgedCall, Materials, opened_materials
 from eval.experiments.report import Outcome
@@ -56,8 +56,6 @@ DEFINITIONS = (
 
 class Answers(JudgedCall):
     """Further inputs, the language models, and the passages of an answer."""
-
-    files = (*JudgedCall.files, "answers")
 
     answers: Annotated[
         str | None,
@@ -111,9 +109,9 @@ async def answers_of_topic(topic: Topic) -> TopicResult:
     names = (call.models or (materials.settings.generator.llm.model or "",)) if call.model else ()
     for place, system in enumerate((QUOTED, *names)):
         settings, model = quoting, None
-        if materials.models and place:
+        if materials.open_model and place:
             settings = materials.settings.with_model(system)
-            model = await materials.models.of(settings)
+            model = await materials.open_model(settings)
         started = time.perf_counter()
         try:
             asked = await answer_question(materials.index, request, settings, model=model)
@@ -257,16 +255,16 @@ def summary(of: Results) -> Outcome:
     }
     return Outcome(
         (
-            compared("Citations of the answers", "answers by", rows, CITATIONS, judge=judge),
-            compared("Sentences with each hint", "answers by", rows, OF_HINTS),
+            Comparison("Citations of the answers", "answers by", CITATIONS, judge=judge, main=MAIN).of(rows),
+            Comparison("Sentences with each hint", "answers by", OF_HINTS).of(rows),
             *abstention.abstention_tables(decided),
-            compared(
-                "Evidence of answered topics that have relevant papers", "answers by", rows, EVIDENCE_COLUMNS
-            ),
+            Comparison(
+                "Evidence of answered topics that have relevant papers", "answers by", EVIDENCE_COLUMNS
+            ).of(rows),
         ),
         (abstention.risk_coverage_figure(decided),),
         (*DEFINITIONS, *abstention.MEASURES, *_notes(of, model)),
-        areas | main_numbers(rows, MAIN),
+        areas,
     )
 
 

@@ -51,9 +51,6 @@ GIB = 2**30
 class Challenge(IndexCall):
     """The questions, the columns, and the documents."""
 
-    files = ("questions", "mapping", "strategies")
-
-    strategies: Strategies = None
     questions: Annotated[str, ARGUMENT, Field(description="CSV of questions.")]
     mapping: Annotated[
         str, FILE, Field(description="Columns of the questions and of the answers, as TOML or JSON.")
@@ -69,6 +66,7 @@ class Challenge(IndexCall):
         described(**METHODS, example="paper"),
         Field(description=METHOD_HELP),
     ] = "paper"
+    strategies: Strategies = None
 
 
 @contextmanager
@@ -187,7 +185,7 @@ def summary(of: Results) -> Outcome:
         for question, topic in zip(questions.values(), topics, strict=True)
     ]
     written = {ANSWERS: files.written_table(mapping, answered, of.call.k)}
-    return Outcome(tables, notes=tuple(notes), main=main, files=written)
+    return Outcome(tables, notes=tuple(notes), numbers=main, files=written)
 
 
 def measures(judged: Sequence[Record]) -> dict[str, float]:

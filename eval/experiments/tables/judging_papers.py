@@ -157,12 +157,12 @@ def summary(of: Results) -> Outcome:
     ]
     if absent:
         notes.append(f"{absent:,} judged papers are not in the index, and left out.")
+    main = {name: COLUMNS[name] for name in ("micro F1", "macro F1")}
     tables = (
-        comparing.compared("Agreement of judges with the qrels", "judge", rows, COLUMNS),
+        comparing.Comparison("Agreement of judges with the qrels", "judge", COLUMNS, main=main).of(rows),
         Table("Published: SPAR, table 7, F1", ("judge", "TREC-COVID", "SciDocs", "LitSearch"), PUBLISHED),
     )
-    main = comparing.main_numbers(rows, {name: COLUMNS[name] for name in ("micro F1", "macro F1")})
-    return Outcome(tables, notes=(*notes, *finding.failed_notes(of)), main=main)
+    return Outcome(tables, notes=(*notes, *finding.failed_notes(of)))
 
 
 EXPERIMENT = Experiment(

@@ -16,8 +16,8 @@ from pydantic import Field
 
 from base.calls import Flag, Section
 from base.terminal.progress_bar import progress_bar
-from eval.collection import questions_of
-from eval.experiments.comparing import TESTED, compared, main_numbers, mean, with_published
+from eval.collection import TopicLine, questions_of
+from eval.experiments.comparing import TESTED, Comparison, mean
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult
 from eval.experiments.materials import FILE, ExperimentCall, Materials, Strategies, opened_index, read_judged
 from eval.experiments.miracl_files import PASSAGES, MiraclFiles, find_files
@@ -58,9 +58,6 @@ PUBLISHED: Mapping[str, tuple[tuple[str, float, float, str], ...]] = {
 class Miracl(ExperimentCall):
     """The language and the files."""
 
-    files = ("topics", "qrels", "strategies")
-
-    strategies: Strategies = None
     lang: Annotated[
         Literal["ko", "en"],
         Flag(section=Section.PLACE),
@@ -78,20 +75,20 @@ class Miracl(ExperimentCall):
     ] = None
     topics: Annotated[str | None, FILE, Field(description="Topics that replace the data set's.")] = None
     qrels: Annotated[str | None, FILE, Field(description="Judgements that replace the data set's.")] = None
+    strategies: Strategies = None
 
 
 @contextmanager
 def opened(call: Miracl) -> Iterator[Materials]:
     """Find the files, build the index unless there is one, and open it."""
     files = find_files(call.lang, call.split, folder=call.corpus, topics=call.topics, qrels=call.qrels)
-    read = read_judged(str(files.topics), str(files.qrels))
+    topics, qrels, notes, inputs = read_judged(str(files.topics), str(files.qrels), TopicLine)
 
     def made(settings: Settings) -> str:
         return made_index(call.lang, files, settings)
 
-    with opened_index(call, questions_of(read.topics), read.inputs, made) as materials:
-        notes = (*_notes(call, materials.index), *read.notes)
-        yield replace(materials, qrels=read.qrels, notes=notes)
+    with opened_index(call, questions_of(topics), inputs, made) as materials:
+        yield replace(materials, qrels=qrels, notes=(*_notes(call, materials.index), *notes))
 
 
 def made_index(language: str, files: MiraclFiles, settings: Settings) -> str:
@@ -152,18 +149,19 @@ def summary(of: Results) -> Outcome:
     """Average the scores of each method, with the published ones below."""
     call, methods = of.call, methods_of(of.materials.index)
     columns = {measure: mean(measure) for measure in MEASURES}
-    title = f"MIRACL, {call.lang}, {call.split}, by {{}}, {len(of.topics):,} topics"
-    tables = [
-        compared(title.format(unit), "method", of.rows(methods, unit), columns, NDCG, f"difference of {NDCG}")
-        for unit in UNITS
-    ]
-    published = {f"{system} on dev ({source})": values for system, *values, source in PUBLISHED[call.lang]}
-    tables[0] = with_published(tables[0], MEASURES, published)  # by passage
-    main = main_numbers(of.rows(methods, PASSAGE), columns)
-    notes = (f"Differences are to the method {BASELINE}; {TESTED}",)
-    return Outcome(
-        tuple(tables), notes=notes, main={f"{name}, {call.lang}": value for name, value in main.items()}
+    by_unit = Comparison("", "method", columns, NDCG, f"difference of {NDCG}")
+    by_passage = replace(
+        by_unit,
+        main={f"{measure}, {call.lang}": column for measure, column in columns.items()},
+        published={f"{system} on dev ({place})": values for system, *values, place in PUBLISHED[call.lang]},
+        measures=MEASURES,
     )
+    title = f"MIRACL, {call.lang}, {call.split}, by {{}}, {len(of.topics):,} topics"
+    tables = (
+        replace(table, title=title.format(unit)).of(of.rows(methods, unit))
+        for unit, table in zip(UNITS, (by_passage, by_unit), strict=True)
+    )
+    return Outcome(tuple(tables), notes=(f"Differences are to the method {BASELINE}; {TESTED}",))
 
 
 EXPERIMENT = Experiment(
@@ -172,7 +170,7 @@ EXPERIMENT = Experiment(
     summary,
     opened,
     published={
-        f"{measure}, {method}, {language}": value
+        f"{measure}, {language}, {method}": value
         for language, rows in PUBLISHED.items()
         for method, row in ((BASELINE, rows[0]), (DENSE, rows[-1]))
         for measure, value in zip(MEASURES, row[1:3], strict=True)

@@ -11,11 +11,12 @@ or several, whose articles have the numbers of MIRACL's: each topic in the union
 """
 
 from collections.abc import Iterable, Mapping
+from statistics import fmean
 from typing import Annotated
 
 from pydantic import Field
 
-from eval.experiments.comparing import Column, Table, main_numbers, mean, percent, wilson_columns
+from eval.experiments.comparing import Column, Table, mean, percent, wilson_columns
 from eval.experiments.experiment import METHOD, Experiment, Results, Topic, TopicResult, ids_of
 from eval.experiments.materials import LIMIT, Documents, Seed, StrategyCall, drawing
 from eval.experiments.report import Outcome
@@ -44,8 +45,8 @@ class QuerySuccess(StrategyCall):
 async def success_of_topic(topic: Topic) -> TopicResult:
     """Retrieve the documents of a topic, and compare them with the relevant ones."""
     relevant, strategy = topic.relevant, await topic.strategy()
-    ranking, union = await (await topic.opened(topic.call.k, strategy)).retrieve()
-    found, wanted = ids_of(ranking), articles(relevant)
+    searched = await topic.search(k=topic.call.k, strategy=strategy)
+    found, union, wanted = ids_of(searched.ranking), searched.union, articles(relevant)
     record = {
         "language": language_of(topic.question),
         "success": not wanted.isdisjoint(articles(found)),
@@ -55,7 +56,7 @@ async def success_of_topic(topic: Topic) -> TopicResult:
     }
     if places := topic.materials.places:
         record["success_live"] = not wanted.isdisjoint(await _found_live(topic, strategy, places))
-    return TopicResult(record, {"progressive": ranking})
+    return TopicResult(record, {"progressive": searched.ranking})
 
 
 async def _found_live(topic: Topic, strategy: Strategy | None, places: Places) -> frozenset[str]:
@@ -103,7 +104,8 @@ def summary(of: Results) -> Outcome:
         "Published: 25 + 25 topics of MIRACL, searched for in Wikipedia with a model's keywords.",
     )
     table = Table(title, heading, tuple(rows))
-    return Outcome((table,), notes=notes, main=main_numbers(groups, {"QSR": success}))
+    numbers = {f"QSR, {name}": 100 * fmean(each["success"] for each in of) for name, of in groups.items()}
+    return Outcome((table,), notes=notes, numbers=numbers)
 
 
 EXPERIMENT = Experiment(QuerySuccess, success_of_topic, summary, published=PUBLISHED)

@@ -75,14 +75,13 @@ def main_of(folder):
 def test_all_methods_are_scored_by_passage_beside_the_published_values(run, folder):
     made = run()
     expected = {
-        f"{measure}, {method}, ko": pytest.approx(mean, abs=5e-5)
+        f"{measure}, ko, {method}": pytest.approx(mean, abs=5e-5)
         for method in ("or", "paper", "shrag")
         for measure, mean in MEANS.items()
     }
     assert main_of(folder) == expected
     assert "4 passages, MIRACL's 1,486,752" in made.stderr
     assert "0.4533" in made.stdout
-    assert call("repeat", folder.parent / "out").output == "no differences\n"
     run()  # the index of the same corpus is used again
     [name] = index_names(IndexerSettings())
     with open_store(IndexerSettings(), name) as store:
@@ -107,7 +106,7 @@ def test_a_ranking_by_article_lists_each_article_once(run, folder, tmp_path):
 def test_keywords_of_a_language_model_are_searched_for(run, model, folder):
     run("--model")
     assert read(folder.parent / "out" / "manifest.json")["language model"]["model"] == MODEL
-    assert main_of(folder)["nDCG@10, paper, ko"] == pytest.approx(MEANS["nDCG@10"], abs=5e-5)
+    assert main_of(folder)["nDCG@10, ko, paper"] == pytest.approx(MEANS["nDCG@10"], abs=5e-5)
 
 
 def find(folder, **options):
