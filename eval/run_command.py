@@ -17,7 +17,7 @@ from base.files.output_files import check_output, is_standard_output, is_stream,
 from base.progress import Progress
 from base.terminal.call_options import field_options, given_options, made_call
 from base.terminal.output import echo, echo_json, echo_lines, json_text
-from base.terminal.parameters import PathParameter, SectionedCommand, option_section
+from base.terminal.parameters import FiniteRange, PathParameter, SectionedCommand, option_section
 from eval.collection import read_topics
 from eval.files import Input
 from eval.kept import keeping, kept_path
@@ -87,7 +87,7 @@ FILE = PathParameter(exists=True, dir_okay=False)
     ),
     click.option(
         "--title-weight",
-        type=click.FloatRange(0, 10),
+        type=FiniteRange(0, 10),
         help="Weight of the title clause; 0 leaves it out. Default: the settings.",
     ),
     synonyms_option,

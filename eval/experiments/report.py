@@ -91,11 +91,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The title of a report, its paragraphs, and the inputs of the results by name."""
+    """The title of a report, and its paragraphs."""
 
     title: str
     paragraphs: Sequence[str]
-    made_from: Mapping[str, str]
 
 
 def formatted(cell: Cell) -> str:
@@ -144,10 +143,8 @@ def _in_cell(text: str) -> str:
 
 
 def as_page(report: Report, outcome: Outcome, drawings: Mapping[str, bytes]) -> str:
-    """Return the report as a page, with the figures as inline SVG, and the inputs of the results."""
-    made_from = [f"- {_in_markdown(name)}: {_in_markdown(value)}" for name, value in report.made_from.items()]
-    text = "\n\n".join((as_markdown(report, outcome), "## Made from", "\n".join(made_from)))
-    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+    """Return the report as a page, with the figures as inline SVG."""
+    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(as_markdown(report, outcome))
     for figure in outcome.figures:
         image = f'<img src="figures/{figure.name}.png" alt="{escape(figure.title)}" />'
         drawing = drawings[f"{figure.name}.svg"].decode().partition("?>")[2].partition(">")[2]

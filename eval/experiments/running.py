@@ -217,20 +217,8 @@ def _write_results(
         **{file: text.encode() for file, text in outcome.files.items()},
         "times.json": _json(times),
     }
-    index, llm, encoder = (record[part] for part in ("index", "language model", "encoder"))
-    options = {name: value for name, value in record["call"].items() if name != "index" and value}
-    made_from = {
-        "index": f"{index['name']}, {index['engine']}, {index['papers']:,} papers",
-        **{option: f"SHA-256 {each['sha256'][:12]}…" for option, each in record["inputs"].items()},
-        "options": ", ".join(name if value is True else f"{name} {value}" for name, value in options.items()),
-        "language model": f"{llm['model']}, revision {llm['revision']}" if llm else "none",
-        "encoder": encoder["model"] or "none",
-        "shrag": record["shrag"],
-    }
-    heading = EXPERIMENTS[record["experiment"]]
-    report = Report(
-        heading.title, (f"Source: {heading.source}.", *experiment.description.split("\n\n")), made_from
-    )
+    title, source = EXPERIMENTS[record["experiment"]]
+    report = Report(title, (f"Source: {source}.", *experiment.description.split("\n\n")))
     judges = {table.title: table.judge for table in outcome.tables if table.judge}
     return write_files(path, {"format": FORMAT, **record, "judges": judges}, outcome, report, files)
 

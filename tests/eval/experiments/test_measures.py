@@ -116,10 +116,7 @@ OUTCOME = Outcome((Table(NAME, ("x", NAME), ((NAME, 1.5),), judge=NAME),), notes
 
 
 def test_names_of_users_are_text_in_the_report():
-    text, page = (
-        as_markdown(Report("T", [], {}), OUTCOME),
-        as_page(Report("T", [], {NAME: NAME}), OUTCOME, {}),
-    )
+    text, page = as_markdown(Report("T", []), OUTCOME), as_page(Report("T", []), OUTCOME, {})
     assert "| x | a\\|b &lt;script>\\x1b\\[31m&amp; !\\[x](http://example.org/x.png) |" in text
     assert "<td>a|b &lt;script&gt;\\x1b[31m&amp; ![x](http://example.org/x.png)</td>" in page
     for each in (text, page):

@@ -8,7 +8,6 @@ import pytest
 
 from base.errors import UnknownPath
 from eval.experiments.miracl_files import find_files
-from indexer.errors import UnknownFormat
 from indexer.settings import IndexerSettings
 from indexer.versions.store.engines import index_names, open_store
 from tests.eval.experiments.calling import call, read, topics_of
@@ -132,17 +131,3 @@ def test_a_missing_file_is_named(folder, name):
     assert name.rpartition("/")[2].partition(".jsonl")[0] in raised.value.what
     with pytest.raises(UnknownPath, match=CORPUS):
         find(folder / DATA)
-
-
-def test_a_file_of_another_format_is_named_with_its_line(folder):
-    path = folder / CORPUS / "docs-1.jsonl.gz"
-    for content, named in (
-        (passages({"_id": "1", "title": "가", "text": "나"}), "docid"),
-        (passages({"docid": "1#0", "title": "가"}), "text"),
-        (b"", "not JSON"),
-    ):
-        path.write_bytes(content)
-        with pytest.raises(UnknownFormat) as raised:
-            find(folder)
-        assert f"{path}:1: " in raised.value.what
-        assert named in raised.value.what
