@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import Field
 
@@ -39,24 +39,36 @@ T = TypeVar("T", bound=TopicLine)
 MOST_LOOKED_UP = 10_000  # judged ids
 BY_PAPER = "The qrels judge passages, and the index has papers: the grade of a paper is its highest."
 
-ARGUMENT, LIMIT, ANSWERING = (
+ARGUMENT, LIMIT, FILE, ANSWERING, SEARCHING = (
     Flag(argument=True),
     Flag(section=Section.LIMITS),
+    Flag(section=Section.PLACE, metavar="FILE"),
     Flag(section=Section.ANSWERING),
+    Flag(section=Section.SEARCHING),
 )
-FILE = Flag(section=Section.PLACE, metavar="FILE")
 
-Documents: TypeAlias = Annotated[
-    int, Flag("-k", section=Section.LIMITS), Field(ge=1, le=100, description="Documents for each topic.")
-]
-Seed: TypeAlias = Annotated[int, LIMIT, Field(ge=0, lt=2**63, description="Seed of the samples.")]
-Strategies: TypeAlias = Annotated[
-    str | None,
-    Flag(section=Section.SEARCHING, metavar="FILE"),
-    Field(
-        description="Recorded strategies of the topics, JSON lines with query_id, instead of a strategist."
-    ),
-]
+
+def option(text: str, default: Any = ..., flag: Flag = LIMIT, **bounds: Any) -> Any:
+    """Return an option with its description, or an argument; without a default it is required."""
+    field = Field(default, description=text, **bounds)
+    field.metadata.append(flag)
+    return field
+
+
+def documents(default: int, text: str = "Documents for each topic.") -> Any:
+    """Return the option of a number of documents."""
+    return option(text, default, replace(LIMIT, name="-k"), ge=1, le=100)
+
+
+def seed(text: str = "Seed of the samples.") -> Any:
+    """Return the option of a seed."""
+    return option(text, 0, ge=0, lt=2**63)
+
+
+def strategies() -> Any:
+    """Return the option of recorded strategies."""
+    text = "Recorded strategies of the topics, JSON lines with query_id, instead of a strategist."
+    return option(text, None, replace(SEARCHING, metavar="FILE"))
 
 
 def drawing(seed: int | str) -> random.Random:
@@ -67,11 +79,9 @@ def drawing(seed: int | str) -> random.Random:
 class ExperimentCall(Call):
     """The options of every experiment."""
 
-    model: Annotated[
-        bool,
-        ANSWERING,
-        Field(description="Use the configured language model; without it, statistics and rules."),
-    ] = False
+    model: bool = option(
+        "Use the configured language model; without it, statistics and rules.", default=False, flag=ANSWERING
+    )
 
     @classmethod
     def files(cls) -> list[str]:
@@ -89,14 +99,14 @@ class IndexCall(ExperimentCall):
 class JudgedCall(IndexCall):
     """The options of an experiment on an index, topics and judgements of the user."""
 
-    topics: Annotated[str, ARGUMENT, Field(description="File of topics: id, tab, question, or JSON lines.")]
-    qrels: Annotated[str, ARGUMENT, Field(description="File of judgements, TREC's or BEIR's.")]
+    topics: str = option("File of topics: id, tab, question, or JSON lines.", flag=ARGUMENT)
+    qrels: str = option("File of judgements, TREC's or BEIR's.", flag=ARGUMENT)
 
 
 class StrategyCall(JudgedCall):
     """The options of an experiment whose searches use strategies."""
 
-    strategies: Strategies = None
+    strategies: str | None = strategies()
 
 
 @dataclass(frozen=True, slots=True)

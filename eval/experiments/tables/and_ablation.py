@@ -10,14 +10,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Annotated
 
 import numpy as np
-from pydantic import Field
 
 from eval.experiments.comparing import TESTED, Cell, Record, Table
 from eval.experiments.experiment import Experiment, Found, Results, Topic, TopicResult
-from eval.experiments.materials import LIMIT, Materials, Seed, StrategyCall, drawing, opened_materials
+from eval.experiments.materials import Materials, StrategyCall, drawing, opened_materials, option, seed
 from eval.experiments.report import Figure, Line, Outcome, Panel
 from eval.statistics import Floats, compare
 from retriever.queries.boolean import And, Or, Query
@@ -31,17 +29,11 @@ TEMPERATURE = 0.7  # of repetitions with a language model; the paper does not na
 class AndAblation(StrategyCall):
     """The number of topics in a sample, and the number of samples."""
 
-    sample: Annotated[int, LIMIT, Field(ge=1, le=100_000, description="Topics of one repetition.")] = 50
-    repetitions: Annotated[
-        int,
-        LIMIT,
-        Field(
-            ge=1,
-            le=1_000,
-            description="Repetitions, with other keywords of the model; without it, other samples.",
-        ),
-    ] = 10
-    seed: Seed = 0
+    sample: int = option("Topics of one repetition.", 50, ge=1, le=100_000)
+    repetitions: int = option(
+        "Repetitions, with other keywords of the model; without it, other samples.", 10, ge=1, le=1_000
+    )
+    seed: int = seed()
 
 
 @contextmanager
@@ -61,8 +53,8 @@ async def repetitions_of_topic(topic: Topic) -> TopicResult:
     Without a language model all repetitions have the same keywords, and the record has one of them.
     """
     open_model, settings, repeated = topic.materials.open_model, topic.materials.settings, []
-    for seed in range(topic.call.repetitions if open_model else 1):
-        changed = settings.with_llm(seed=seed, temperature=TEMPERATURE)
+    for number in range(topic.call.repetitions if open_model else 1):
+        changed = settings.with_llm(seed=number, temperature=TEMPERATURE)
         strategy = await topic.strategy(await open_model(changed) if open_model else None)
         repeated.append(
             await _collected(await topic.search(upto="terms", k=1, strategy=strategy), topic.relevant)

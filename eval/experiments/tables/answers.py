@@ -14,19 +14,19 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
-from base.calls import IN_FIELD, Flag, Section
+from base.calls import IN_FIELD
 from eval.accepted import contains_accepted, read_accepted
 from eval.answer_quality.judging import NOT_JUDGED, Judged, citation_scores, judge_name, judge_sentences
 from eval.experiments import abstention
 from eval.experiments.abstention import QUOTED, REMOVED, Decision
 from eval.experiments.comparing import ROWS, SECONDS, Column, Comparison, Record, mean, number
 from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult, run_name
-from eval.experiments.materials import ANSWERING, JudgedCall, Materials, opened_materials
+from eval.experiments.materials import ANSWERING, JudgedCall, Materials, opened_materials, option
 from eval.experiments.report import Outcome
 from eval.files import Input
 from eval.runs import as_written
@@ -57,29 +57,25 @@ DEFINITIONS = (
 class Answers(JudgedCall):
     """Further inputs, the language models, and the passages of an answer."""
 
-    answers: Annotated[
-        str | None,
-        Flag(section=Section.ANSWERING, metavar="FILE"),
-        Field(description='Accepted strings of correct answers, as JSON lines {"query_id", "answers"}.'),
-    ] = None
-    models: Annotated[
-        tuple[str, ...],
-        Flag(section=Section.ANSWERING, metavar="NAME[,NAME]", commas=True),
-        Field(
-            max_length=MOST_MODELS,
-            description="Compare these models of the configured endpoint; with --model.",
-        ),
-    ] = ()
-    evidence: Annotated[
-        int,
-        ANSWERING,
-        Field(ge=1, le=MOST_EVIDENCE, description="Papers used as evidence for an answer."),
-    ] = EVIDENCE
-    removed: Annotated[
-        bool,
-        ANSWERING,
-        Field(description="Ask each topic a second time without its relevant papers, for abstention."),
-    ] = False
+    answers: str | None = option(
+        'Accepted strings of correct answers, as JSON lines {"query_id", "answers"}.',
+        None,
+        replace(ANSWERING, metavar="FILE"),
+    )
+    models: tuple[str, ...] = option(
+        "Compare these models of the configured endpoint; with --model.",
+        (),
+        replace(ANSWERING, metavar="NAME[,NAME]", commas=True),
+        max_length=MOST_MODELS,
+    )
+    evidence: int = option(
+        "Papers used as evidence for an answer.", EVIDENCE, ANSWERING, ge=1, le=MOST_EVIDENCE
+    )
+    removed: bool = option(
+        "Ask each topic a second time without its relevant papers, for abstention.",
+        default=False,
+        flag=ANSWERING,
+    )
 
     @model_validator(mode="after")
     def _check_models(self) -> Self:

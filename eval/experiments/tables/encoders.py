@@ -15,16 +15,21 @@ others, or the order, rather than the cosines.
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from pydantic import Field
 
-from base.calls import Flag, Section
 from base.errors import InvalidCall
 from eval.experiments.comparing import ROWS, Column, Comparison, mean, percent
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, ids_of, result_of
-from eval.experiments.materials import Documents, Materials, StrategyCall, opened_materials
+from eval.experiments.materials import (
+    SEARCHING,
+    Materials,
+    StrategyCall,
+    documents,
+    opened_materials,
+    option,
+)
 from eval.experiments.report import Outcome
 from eval.runs import Ranking
 from eval.statistics import mean_of_known
@@ -38,15 +43,13 @@ LONG = 8_000  # tokens that an encoder must read at once (section 3.4)
 class Encoders(StrategyCall):
     """The encoders, and how many documents."""
 
-    encoders: Annotated[
-        tuple[str, ...],
-        Flag("--encoder", section=Section.SEARCHING, metavar="MODEL[,MODEL]", commas=True),
-        Field(
-            max_length=8,
-            description="Models to compare: names on the hub, or folders; default is the configured one.",
-        ),
-    ] = ()
-    k: Documents = 5
+    encoders: tuple[str, ...] = option(
+        "Models to compare: names on the hub, or folders; default is the configured one.",
+        (),
+        replace(SEARCHING, name="--encoder", metavar="MODEL[,MODEL]", commas=True),
+        max_length=8,
+    )
+    k: int = documents(5)
 
 
 @contextmanager

@@ -27,7 +27,7 @@ from eval.experiments.experiment import (
     ids_of,
     result_of,
 )
-from eval.experiments.materials import Documents, StrategyCall
+from eval.experiments.materials import StrategyCall, documents
 from eval.experiments.report import Outcome
 from indexer.analysis import Analyzer
 from indexer.corpora.papers import Language
@@ -42,7 +42,7 @@ MAX_HITS = 100  # documents of a single query
 class KeywordAblation(StrategyCall):
     """How many documents."""
 
-    k: Documents = 15
+    k: int = documents(15)
 
 
 class Variant(NamedTuple):

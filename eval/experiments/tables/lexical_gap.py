@@ -17,7 +17,7 @@ from typing import NamedTuple
 from eval.experiments import comparing
 from eval.experiments.comparing import Column, Comparison, mean, percent, total, wilson_columns
 from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult, ids_of, result_of
-from eval.experiments.materials import Documents, StrategyCall
+from eval.experiments.materials import StrategyCall, documents
 from eval.experiments.report import Outcome
 from eval.runs import Ranking
 from indexer.analysis.word_roles import is_common
@@ -80,7 +80,7 @@ WAYS: Mapping[str, Way] = {
 class LexicalGap(StrategyCall):
     """How many documents."""
 
-    k: Documents = 10
+    k: int = documents(10)
 
 
 async def gap_of_topic(topic: Topic) -> TopicResult:

@@ -10,16 +10,22 @@ corpus. Vectors are encoded if an encoder is configured; then the method dense i
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Annotated, Literal
-
-from pydantic import Field
+from typing import Literal
 
 from base.calls import Flag, Section
 from base.terminal.progress_bar import progress_bar
 from eval.collection import TopicLine, questions_of
 from eval.experiments.comparing import TESTED, Comparison, mean
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult
-from eval.experiments.materials import FILE, ExperimentCall, Materials, Strategies, opened_index, read_judged
+from eval.experiments.materials import (
+    FILE,
+    ExperimentCall,
+    Materials,
+    opened_index,
+    option,
+    read_judged,
+    strategies,
+)
 from eval.experiments.miracl_files import PASSAGES, MiraclFiles, find_files
 from eval.experiments.report import Outcome
 from eval.measures import score
@@ -33,6 +39,7 @@ from retriever.index import SearchIndex
 from retriever.methods import method_named, method_names
 from retriever.search import SearchRequest, rank
 
+PLACE = Flag(section=Section.PLACE)
 HASH_CHARACTERS = 12
 HITS = 100  # of a ranking, as in the published runs
 NDCG, RECALL = MEASURES = ("nDCG@10", "R@100")
@@ -58,24 +65,18 @@ PUBLISHED: Mapping[str, tuple[tuple[str, float, float, str], ...]] = {
 class Miracl(ExperimentCall):
     """The language and the files."""
 
-    lang: Annotated[
-        Literal["ko", "en"],
-        Flag(section=Section.PLACE),
-        Field(description="Language of corpus and topics."),
-    ]
-    split: Annotated[
-        Literal["dev", "train"],
-        Flag(section=Section.PLACE),
-        Field(description="Topics and judgements; the published values are for dev."),
-    ] = "dev"
-    corpus: Annotated[
-        str | None,
-        Flag(section=Section.PLACE, metavar="FOLDER"),
-        Field(description="Folder of miracl-corpus-v1.0-LANG and miracl-v1.0-LANG. Default: the hub's."),
-    ] = None
-    topics: Annotated[str | None, FILE, Field(description="Topics that replace the data set's.")] = None
-    qrels: Annotated[str | None, FILE, Field(description="Judgements that replace the data set's.")] = None
-    strategies: Strategies = None
+    lang: Literal["ko", "en"] = option("Language of corpus and topics.", flag=PLACE)
+    split: Literal["dev", "train"] = option(
+        "Topics and judgements; the published values are for dev.", "dev", PLACE
+    )
+    corpus: str | None = option(
+        "Folder of miracl-corpus-v1.0-LANG and miracl-v1.0-LANG. Default: the hub's.",
+        None,
+        replace(PLACE, metavar="FOLDER"),
+    )
+    topics: str | None = option("Topics that replace the data set's.", None, FILE)
+    qrels: str | None = option("Judgements that replace the data set's.", None, FILE)
+    strategies: str | None = strategies()
 
 
 @contextmanager

@@ -12,9 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Annotated, Any
-
-from pydantic import Field
+from typing import Any
 
 from base.calls import Flag, Section
 from eval.accepted import contains_accepted
@@ -24,7 +22,7 @@ from eval.collection import PaperQuestion, read_paper_questions
 from eval.errors import BadTopics
 from eval.experiments.comparing import SECONDS, TESTED, Column, Comparison, Record, mean, number, total
 from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult, result_of
-from eval.experiments.materials import ANSWERING, ARGUMENT, IndexCall, Materials, opened_index
+from eval.experiments.materials import ANSWERING, ARGUMENT, IndexCall, Materials, opened_index, option
 from eval.experiments.report import Outcome
 from eval.files import Input
 from eval.runs import as_written
@@ -58,24 +56,17 @@ WAYS = tuple(name for name in PUBLISHED if name.startswith("paper-qa"))
 class PaperQA(IndexCall):
     """The questions, which ways answer, and from how many passages."""
 
-    questions: Annotated[
-        str, ARGUMENT, Field(description="File of questions with reference answers, JSON lines.")
-    ]
-    ways: Annotated[
-        tuple[str, ...],
-        Flag("--way", section=Section.ANSWERING, metavar="WAY[,WAY]", commas=True),
-        Field(min_length=1, description="Ways to compare; default paper-qa-1 to -8."),
-    ] = WAYS
-    evidence: Annotated[
-        int,
-        ANSWERING,
-        Field(ge=1, le=MOST_EVIDENCE, description="Passages from which an answer is written."),
-    ] = 5
-    stem: Annotated[
-        bool,
-        Flag(section=Section.OUTPUT),
-        Field(description="Compare the stems of English words in ROUGE-L."),
-    ] = False
+    questions: str = option("File of questions with reference answers, JSON lines.", flag=ARGUMENT)
+    ways: tuple[str, ...] = option(
+        "Ways to compare; default paper-qa-1 to -8.",
+        WAYS,
+        replace(ANSWERING, name="--way", metavar="WAY[,WAY]", commas=True),
+        min_length=1,
+    )
+    evidence: int = option("Passages from which an answer is written.", 5, ANSWERING, ge=1, le=MOST_EVIDENCE)
+    stem: bool = option(
+        "Compare the stems of English words in ROUGE-L.", default=False, flag=Flag(section=Section.OUTPUT)
+    )
 
 
 @contextmanager

@@ -12,13 +12,10 @@ or several, whose articles have the numbers of MIRACL's: each topic in the union
 
 from collections.abc import Iterable, Mapping
 from statistics import fmean
-from typing import Annotated
-
-from pydantic import Field
 
 from eval.experiments.comparing import Column, Table, mean, percent, wilson_columns
 from eval.experiments.experiment import METHOD, Experiment, Results, Topic, TopicResult, ids_of
-from eval.experiments.materials import LIMIT, Documents, Seed, StrategyCall, drawing
+from eval.experiments.materials import StrategyCall, documents, drawing, option, seed
 from eval.experiments.report import Outcome
 from eval.places import Places
 from eval.units import paper_of
@@ -36,9 +33,9 @@ LANGUAGES = {"Korean": ("ko",), "English": ("en", "other"), "both": ("ko", "en",
 class QuerySuccess(StrategyCall):
     """The number of documents for each topic, of topics in the sample, and live sources."""
 
-    k: Documents = 15
-    sample: Annotated[int, LIMIT, Field(ge=1, le=10_000, description="Sampled topics of each language.")] = 25
-    seed: Seed = 0
+    k: int = documents(15)
+    sample: int = option("Sampled topics of each language.", 25, ge=1, le=10_000)
+    seed: int = seed()
     sources: SourceNames = ()
 
 
