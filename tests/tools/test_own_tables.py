@@ -1,20 +1,16 @@
 """The project's own tables, with figures counted by hand."""
 
-import json
 from importlib import import_module
 
 import pytest
 from click.testing import CliRunner
 
-from base.sample import SAMPLE
-from eval.accepted import read_accepted
-from indexer.settings import IndexerSettings
 from tests.eval.experiments.calling import write_lines
-from tools.answers import PLAIN, Question, finding_row, plain_rows, way_row
+from tools.answers import Question, finding_row, plain_rows, way_row
 from tools.collections import scores_of, supporting, unseen
 from tools.components import mean_rows
 from tools.fitting import Example, RankedQuestion, balanced, effects, fit, passage_figures
-from tools.glossary import Mined, counts_of, judged_rows, listed, mined
+from tools.glossary import Mined, counts_of, judged_rows, listed
 
 
 def test_training_questions_that_are_in_dev_are_left_out():
@@ -126,19 +122,6 @@ def test_mined_pairs_are_counted_by_source_and_judged_by_collection_and_kind():
     of_forms, of_pairs = judged_rows(judged, [GRAPH])
     assert list(of_pairs.values()) == ["sample", "pair", 2, 2, 1.0, 0.5]
     assert list(of_forms.values()) == ["sample", "abbreviation", 1, 0, 0.0, 0.0]
-
-
-def test_the_sample_has_pairs_and_abbreviations(tmp_path):
-    found, texts = mined("sample", tmp_path, IndexerSettings(home=tmp_path))
-    assert ("꿀벌", "honey bee", ("keywords",)) in {(item.one, item.other, item.sources) for item in found}
-    assert any(item.kind == "abbreviation" for item in found)
-    assert any("honey bee" in text for text in texts)
-
-
-@pytest.mark.parametrize("folder", [SAMPLE, PLAIN])
-def test_every_question_with_known_strings_is_one_of_its_folder(folder):
-    topics = {json.loads(line)["query_id"] for line in (folder / "topics.jsonl").read_text().splitlines()}
-    assert read_accepted(folder / "answers.jsonl").keys() <= topics
 
 
 @pytest.mark.parametrize("name", ["components", "fitting papers", "glossary"])

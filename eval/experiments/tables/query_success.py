@@ -11,9 +11,8 @@ or several, whose articles have the numbers of MIRACL's: each topic in the union
 """
 
 from collections.abc import Iterable, Mapping
-from statistics import fmean
 
-from eval.experiments.comparing import Column, Table, mean, percent, wilson_columns
+from eval.experiments.comparing import Column, Comparison, Record, mean, number, percent, wilson_columns
 from eval.experiments.experiment import METHOD, Experiment, Results, Topic, TopicResult, ids_of
 from eval.experiments.materials import StrategyCall, documents, drawing, option, seed
 from eval.experiments.report import Outcome
@@ -27,7 +26,8 @@ from retriever.strategy import Strategy
 
 # Percent, by language of the topics.
 PUBLISHED: Mapping[str, float] = {"QSR, Korean": 88, "QSR, English": 100, "QSR, both": 94}
-LANGUAGES = {"Korean": ("ko",), "English": ("en", "other"), "both": ("ko", "en", "other")}
+QSR, BOTH = "QSR by article, %", "both"
+LANGUAGES = {"Korean": ("ko",), "English": ("en", "other"), BOTH: ("ko", "en", "other")}
 
 
 class QuerySuccess(StrategyCall):
@@ -71,38 +71,38 @@ def articles(ids: Iterable[str]) -> frozenset[str]:
 
 def summary(of: Results) -> Outcome:
     """Count the topics with a relevant article, by language."""
-    call, samples = of.call, {}
-    by_language = {
-        name: [topic for topic in of.topics if topic["language"] in languages]
-        for name, languages in LANGUAGES.items()
-    }
-    groups = {name: topics for name, topics in by_language.items() if topics}
-    for name, topics in groups.items():
-        samples[name] = drawing(call.seed).sample(topics, min(call.sample, len(topics)))
-    samples["both"] = [topic for name, sample in samples.items() if name != "both" for topic in sample]
+    call, groups, drawn = of.call, dict[str, list[Record]](), list[Record]()
+    for name, languages in LANGUAGES.items():
+        topics = [topic for topic in of.topics if topic["language"] in languages]
+        chosen = drawing(call.seed).sample(topics, min(call.sample, len(topics))) if name != BOTH else drawn
+        drawn += chosen if name != BOTH else []
+        if topics:
+            groups[name] = [{**topic, "sampled": any(topic is each for each in chosen)} for topic in topics]
     success = percent("success")
     columns: dict[str, Column] = {
         "number": len,
-        "QSR by article, %": success,
+        QSR: success,
         **({"live sources": percent("success_live")} if of.materials.declared else {}),
         "by passage": percent("success_by_passage"),
         "union": percent("success_of_union"),
         **wilson_columns("success"),
         "mean union": mean("union"),
+        "sampled": number("sampled"),
+        "QSR of the sample": lambda topics: success([topic for topic in topics if topic["sampled"]]),
     }
-    rows = []
-    for name, topics in groups.items():
-        sampled = (len(samples[name]), success(samples[name]), PUBLISHED[f"QSR, {name}"])
-        rows.append((name, *(column(topics) for column in columns.values()), *sampled))
-    title = f"Query success rate by article, {call.k} documents for each topic"
-    heading = ("topics", *columns, "sampled", "QSR of the sample", "published")
+    table = Comparison(
+        f"Query success rate by article, {call.k} documents for each topic",
+        "topics",
+        columns,
+        main={"QSR": success},
+        published={name: (PUBLISHED[f"QSR, {name}"],) for name in groups},
+        measures=(QSR,),
+    )
     notes = (
         f"The sample has at most {call.sample} topics of each language, seed {call.seed}.",
         "Published: 25 + 25 topics of MIRACL, searched for in Wikipedia with a model's keywords.",
     )
-    table = Table(title, heading, tuple(rows))
-    numbers = {f"QSR, {name}": 100 * fmean(each["success"] for each in of) for name, of in groups.items()}
-    return Outcome((table,), notes=notes, numbers=numbers)
+    return Outcome((table.of(groups),), notes=notes)
 
 
 EXPERIMENT = Experiment(QuerySuccess, success_of_topic, summary, published=PUBLISHED)
