@@ -1,7 +1,7 @@
 """Searches for papers in experiments: options and inputs of a call, and a question with its judged papers.
 
 The experiments on paper finding (SPAR, Shi et al. 2025) search with variants of a call. The record of a
-search has the counts of `set_measures.py` for its list, and for all papers that it examined or judged.
+search has the counts of `comparing.py` for its list, and for all papers that it examined or judged.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
