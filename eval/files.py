@@ -17,16 +17,15 @@ MARK = "\ufeff"  # byte order mark; also starts later lines of files that were j
 BLOCK = 131_072  # bytes
 LONGEST_LINE = 1_000_000  # bytes
 TOO_LONG = f"too long; a line may have {LONGEST_LINE:,} bytes"
-MOST_COPIED = 32_000_000  # bytes of an input of which a copy is kept
 
 
 class Input:
-    """A file that is read once, in place of a path, with its SHA-256 and a copy of its bytes."""
+    """A file that is read once, in place of a path, with its SHA-256."""
 
     def __init__(self, path: str | Path) -> None:
         """`path` is the path as given."""
         self.path = str(path)
-        self._hash, self._copy = hashlib.sha256(), bytearray()
+        self._hash = hashlib.sha256()
 
     def __str__(self) -> str:
         return self.path
@@ -34,8 +33,6 @@ class Input:
     def update(self, content: bytes | memoryview, /) -> None:
         """Add bytes of the file that were read."""
         self._hash.update(content)
-        if len(self._copy) <= MOST_COPIED:
-            self._copy += content
 
     @property
     def sha256(self) -> str:
@@ -46,11 +43,6 @@ class Input:
     def record(self) -> dict[str, str]:
         """Path and SHA-256, for a manifest."""
         return {"path": self.path, "sha256": self.sha256}
-
-    @property
-    def content(self) -> bytes | None:
-        """The bytes; None for a file that is too large for a copy."""
-        return bytes(self._copy) if len(self._copy) <= MOST_COPIED else None
 
 
 Source: TypeAlias = str | Path | Input

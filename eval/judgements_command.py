@@ -12,9 +12,9 @@ Equal numbers of both verdicts decide nothing, and are left out of the qrels and
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import click
 from pydantic import ValidationError
@@ -26,7 +26,7 @@ from base.journal import read_records
 from base.records import adapter
 from base.terminal.output import echo, echo_json, json_text
 from base.terminal.parameters import PathParameter
-from eval.statistics import Agreement, agreement
+from eval.statistics import agreement
 from generator.reader_judgements import JudgedSentence, ReaderJudgement, last_judgements
 from indexer.backups import SERVER_STORE, open_server_store
 from indexer.options import json_option
@@ -44,41 +44,8 @@ class Votes(Counter[bool]):
         return None if self[True] == self[False] else self[True] > self[False]
 
 
-@dataclass(frozen=True, slots=True)
-class ReaderVotes:
-    """The votes on papers by question, on sentences by question and writer, and on answers by writer."""
-
-    judgements: int
-    papers: dict[str, dict[str, Votes]]
-    sentences: dict[tuple[str, JudgedSentence, str], Votes]
-    answers: dict[str, Votes]
-
-    @classmethod
-    def of(cls, judgements: Sequence[ReaderJudgement]) -> "ReaderVotes":
-        """Count judgements."""
-        papers: dict[str, dict[str, Votes]] = defaultdict(lambda: defaultdict(Votes))
-        votes = cls(len(judgements), papers, defaultdict(Votes), defaultdict(Votes))
-        for each in judgements:
-            if each.sentence:
-                of = votes.sentences[each.question, each.sentence, each.written_by]
-            else:
-                of = papers[each.question][each.paper] if each.paper else votes.answers[each.written_by]
-            of[each.verdict in POSITIVE] += 1
-        return votes
-
-    def agreement(self) -> Agreement:
-        """Compare the checks with the majority of the readers; other checks and equal votes are left out."""
-        return agreement(
-            [
-                (sentence.check == "supported", votes.majority)
-                for (_, sentence, _), votes in self.sentences.items()
-                if sentence.check in {"supported", "unsupported"} and votes.majority is not None
-            ]
-        )
-
-
-def read_judgements(paths: Sequence[Path], place: str | None = None) -> ReaderVotes:
-    """Count the last judgements of each reader in one index or one selection of sources.
+def read_judgements(paths: Sequence[Path], place: str | None = None) -> list[ReaderJudgement]:
+    """Return the last judgements of each reader in one index or one selection of sources.
 
     Args:
         paths: the server's store, or files of JSON lines.
@@ -95,7 +62,7 @@ def read_judgements(paths: Sequence[Path], place: str | None = None) -> ReaderVo
     chosen = [each for each in everything if place in {None, each.place}]
     if not chosen:
         raise InvalidCall(f"no judgements{f' of {place}' if place else ''} in {', '.join(map(str, paths))}")
-    return ReaderVotes.of(last_judgements(chosen))
+    return list(last_judgements(chosen))
 
 
 def _read(path: Path) -> Iterable[ReaderJudgement]:
@@ -109,26 +76,51 @@ def _read(path: Path) -> Iterable[ReaderJudgement]:
         raise DamagedFile(f"{path} cannot be read ({error})") from error
 
 
-def write_judgements(votes: ReaderVotes, folder: Path) -> dict[str, int]:
-    """Write the files, and return the number of lines of each.
+def write_judgements(judgements: Sequence[ReaderJudgement], folder: Path) -> dict[str, Any]:
+    """Write the files of judgements; return the numbers of judgements by kind, and the agreement.
+
+    It is that of the checks of sentences with the majority of the readers; other checks are left out.
 
     Raises:
         OutputNotWritten: the disk is full, or permission is missing.
     """
+    papers: dict[str, dict[str, Votes]] = defaultdict(lambda: defaultdict(Votes))
+    sentences: dict[tuple[str, JudgedSentence, str], Votes] = defaultdict(Votes)
+    answers: dict[str, Votes] = defaultdict(Votes)
+    for each in judgements:
+        if each.sentence:
+            of = sentences[each.question, each.sentence, each.written_by]
+        else:
+            of = papers[each.question][each.paper] if each.paper else answers[each.written_by]
+        of[each.verdict in POSITIVE] += 1
     files: dict[str, list[str]] = {TOPICS: [], QRELS: [], CITATIONS: []}
-    for question, papers in votes.papers.items():
+    for question, judged in papers.items():
         query_id = f"r{blake2b(question.encode(), digest_size=6).hexdigest()}"
-        decided = {paper: of.majority for paper, of in papers.items() if of.majority is not None}
+        decided = {paper: of.majority for paper, of in judged.items() if of.majority is not None}
         if decided:
             files[TOPICS].append(json_text({"query_id": query_id, "question": question}))
         files[QRELS] += [f"{query_id} 0 {paper} {int(relevant)}" for paper, relevant in decided.items()]
-    for (question, sentence, written_by), of in votes.sentences.items():
+    for (question, sentence, written_by), of in sentences.items():
         record = {"question": question, "sentence": sentence.text, "citations": sentence.citations}
         record |= {"check": sentence.check, "written_by": written_by}
         files[CITATIONS].append(json_text(record | {"supported": of[True], "not_supported": of[False]}))
     for name, lines in files.items():
         write_output(folder / name, "".join(f"{line}\n" for line in lines).encode())
-    return {name: len(lines) for name, lines in files.items()}
+    checks = agreement(
+        [
+            (sentence.check == "supported", of.majority)
+            for (_, sentence, _), of in sentences.items()
+            if sentence.check in {"supported", "unsupported"} and of.majority is not None
+        ]
+    )
+    return {
+        "judgements": len(judgements),
+        "questions": len(files[TOPICS]),
+        "papers": len(files[QRELS]),
+        "sentences": len(files[CITATIONS]),
+        "answers": {name: [each[True], each[False]] for name, each in answers.items()},
+        "checks": {"compared": checks.compared, "agreement": checks.share, "kappa": checks.kappa},
+    }
 
 
 @click.command("judgements")
@@ -153,28 +145,21 @@ def judgements_command(files: tuple[Path, ...], out: Path, place: str | None, as
     gets topics.jsonl and qrels.txt, for `eval run` and `eval score`, and citations.jsonl with the judged
     sentences of answers. The last judgement of each reader counts, and the majority of several readers.
     """
-    votes = read_judgements(files, place)
-    lines = write_judgements(votes, out)
-    checks = votes.agreement()
+    record = write_judgements(read_judgements(files, place), out)
     if as_json:
-        echo_json(
-            {
-                "judgements": votes.judgements,
-                "questions": lines[TOPICS],
-                "papers": lines[QRELS],
-                "sentences": lines[CITATIONS],
-                "answers": {name: [each[True], each[False]] for name, each in votes.answers.items()},
-                "checks": {"compared": checks.compared, "agreement": checks.share, "kappa": checks.kappa},
-            }
-        )
+        echo_json(record)
         return
-    echo(
-        f"{counted(votes.judgements, 'judgement')}: {counted(lines[QRELS], 'paper')} for "
-        f"{counted(lines[TOPICS], 'question')}, {counted(lines[CITATIONS], 'sentence')}"
-    )
-    for name, each in votes.answers.items():
-        helpful = f"{each[True]} of {each.total()}"
-        echo(f"answers by {name or 'an unknown writer'}: helpful in {helpful} judgements")
-    if checks.share is not None:
-        kappa = "" if checks.kappa is None else f", kappa {checks.kappa:.2f}"
-        echo(f"checks agree with readers on {checks.share:.0%} of {checks.compared} sentences{kappa}")
+    counts = {
+        name: counted(record[f"{name}s"], name) for name in ("judgement", "paper", "question", "sentence")
+    }
+    echo("{judgement}: {paper} for {question}, {sentence}".format(**counts))
+    for name, (helpful, others) in record["answers"].items():
+        echo(
+            f"answers by {name or 'an unknown writer'}: helpful in {helpful} of {helpful + others} judgements"
+        )
+    checks = record["checks"]
+    if checks["compared"]:
+        kappa = "" if checks["kappa"] is None else f", kappa {checks['kappa']:.2f}"
+        echo(
+            f"checks agree with readers on {checks['agreement']:.0%} of {checks['compared']} sentences{kappa}"
+        )

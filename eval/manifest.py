@@ -13,7 +13,6 @@ from base.versions import installed_version
 from generator.prompts import Prompt, prompt_versions
 from generator.request import Settings
 from generator.settings import LanguageModelSettings
-from indexer.settings import IndexerSettings
 from indexer.versions.manifest import Manifest
 from retriever.sources.configuration import DeclaredSource
 from retriever.sources.kinds.index import IndexSource
@@ -27,9 +26,7 @@ HOW_REACHED = frozenset(
     "base_url allow_plain_http ca_certs api_key user contact private retries concurrency at_once "
     "requests_at_once requests_per_second circuit_failures stream answer_bytes cache download".split()
 )
-ENCODER_STATE = ("provider", "model", "revision", "device", "precision", "dimensions", "max_tokens")
 LONGEST_VALUE = 80  # characters of a printed value
-RERANKER_STATE = ("provider", "model", "revision", "device", "precision", "max_tokens", "scores")
 
 
 def index_record(manifest: Manifest) -> dict[str, Any]:
@@ -80,19 +77,6 @@ def made_with(
         **search_record(settings),
         "check": asked_with(indexer.check),
         "language model": {**asked_with(llm), "prompts": prompt_versions()} if llm else None,
-    }
-
-
-def models_record(settings: IndexerSettings, applied: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the configuration of the models that affected the order, if any."""
-    states = {
-        "encoder": (applied.get("vectors"), settings.encoder, ENCODER_STATE),
-        "reranker": (applied.get("reranker"), settings.reranker, RERANKER_STATE),
-    }
-    return {
-        name: {field: getattr(model, field) for field in fields}
-        for name, (used, model, fields) in states.items()
-        if used
     }
 
 

@@ -17,12 +17,12 @@ from base.files.output_files import check_output, is_standard_output, is_stream,
 from base.progress import Progress
 from base.terminal.call_options import field_options, given_options, made_call
 from base.terminal.output import echo, echo_json, echo_lines, json_text
-from base.terminal.parameters import PathParameter, SectionedCommand, option_section
+from base.terminal.parameters import FiniteRange, PathParameter, SectionedCommand, option_section
 from eval.collection import read_topics
 from eval.files import Input
 from eval.kept import keeping, kept_path
 from eval.kinds_of_runs import KindOfRun, ask_kind, find_kind, search_kind
-from eval.manifest import file_record, made_with, models_record, software
+from eval.manifest import file_record, made_with, search_record, software
 from eval.places import Places, open_places
 from eval.progress import question_bar
 from eval.ranking import RankedTopic, configuration, rank_all
@@ -87,7 +87,7 @@ FILE = PathParameter(exists=True, dir_okay=False)
     ),
     click.option(
         "--title-weight",
-        type=click.FloatRange(0, 10),
+        type=FiniteRange(0, 10),
         help="Weight of the title clause; 0 leaves it out. Default: the settings.",
     ),
     synonyms_option,
@@ -255,7 +255,9 @@ async def make_run(
         run = {query_id: topic.ranking for query_id, topic in topics.items() if topic.ranking is not None}
         digest = write_run(plan.out, run, tag=f"{of.record['name']}-{kind.name}")
         applied, deviations = configuration(topics)
-        models = models_record(settings.indexer, applied)
+        # The models that affected the order.
+        used = {"encoder": applied.get("vectors"), "reranker": applied.get("reranker")}
+        models = {name: record for name, record in search_record(settings).items() if used.get(name)}
         versions = software(models=bool(models))
         manifest = {
             "shrag": versions.pop("shrag"),

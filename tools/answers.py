@@ -1,7 +1,8 @@
-"""Search and answers without a model: found, answered, or declined as out of scope.
+"""Search and answers on the sample's questions and the plain questions: found, answered, or declined.
 
     python -m tools.answers [--home DIR] [--list] [--json]                         # the sample's questions
     python -m tools.answers [--home DIR] --half tune|test [--list] [--json]        # plain questions
+    python -m tools.answers [--home DIR] --way NAME… [--json]                      # ways to an answer
 
 The sample's forty questions are reported by kind: Success@5 (grade 2), abstentions, the quoted sentences, and
 the share of them from papers that answer.
@@ -15,6 +16,11 @@ tune half, never on the test half.
 
 A second table has the share of answers that open with a finding and that quote one, by the strings of
 `answers.jsonl`, and the share of findings among the quoted sentences; the test half has no strings.
+
+The ways answer the sample's questions with the configured models, or without. Reported for answerable
+questions: those with an answering paper in the evidence (S@5), those whose answer contains one of the strings
+of `answers.jsonl`, and the declined ones; for the others: the declined ones; for all: sentences of an answer,
+passages of evidence, milliseconds.
 """
 
 import asyncio
@@ -22,6 +28,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Literal, TypeAlias
 
 import click
@@ -32,14 +39,15 @@ from eval.accepted import contains_accepted, read_accepted
 from eval.collection import Qrels, read_qrels
 from eval.progress import question_bar
 from eval.statistics import area_under_curve
-from generator.answers.extractive import extractive_answer, searched_terms
-from generator.settings import EVIDENCE
+from generator.pipeline import Settings, answer_question
+from generator.settings import GeneratorSettings
+from generator.ways import make_request, way_names
 from indexer.options import json_option
+from indexer.settings import IndexerSettings
 from retriever.answerability import THRESHOLD
 from retriever.index import SearchIndex
-from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
-from tools.bench import Bench, Row, path_option, table_of
+from tools.bench import Bench, Row, names_option, path_option, table_of
 from tools.collections import HELD_OUT, OF_SAMPLE, Collection, read_lines
 
 PLAIN = SAMPLE / "plain"
@@ -70,8 +78,10 @@ class Question:
     rank: int | None  # of the first paper that answers
     likelihood: float
     abstained: bool
-    sentences: tuple[str, ...] = ()  # quoted, in their order
+    sentences: tuple[str, ...] = ()  # of the answer, in their order
     cited: tuple[bool, ...] = ()  # whether the paper of each citation answers
+    evidence: tuple[bool, ...] = ()  # whether the paper of each passage answers
+    milliseconds: float = 0.0
 
     @property
     def is_found(self) -> bool:
@@ -79,38 +89,49 @@ class Question:
         return (self.rank or FIRST + 1) <= FIRST
 
 
-async def ask_questions(index: SearchIndex, topics: Sequence[Topic], qrels: Qrels) -> list[Question]:
-    """Ask every question for five papers and a quoted answer."""
-    asked, settings = [], RetrieverSettings()
+async def ask_questions(
+    index: SearchIndex, topics: Sequence[Topic], qrels: Qrels, settings: Settings, way: str = "shrag"
+) -> list[Question]:
+    """Ask every question by a way."""
+    asked = []
     for topic in topics:
-        result = await search(index, SearchRequest(topic["question"], k=EVIDENCE), settings)
-        terms = await searched_terms(result, index, settings)
-        answer = extractive_answer(result, index, terms, THRESHOLD)
+        request = make_request(settings, topic["question"], way=way)
+        given = await answer_question(index, request, settings)
         grades = qrels.get(topic["query_id"], {})
-        answering = {hit.passage_id: grades.get(hit.doc_id, 0) >= ANSWERS for hit in result.hits}
+        hits = (*given.result.hits, *given.evidence)
+        answering = {hit.passage_id: grades.get(hit.doc_id, 0) >= ANSWERS for hit in hits}
         asked.append(
             Question(
-                min((hit.rank for hit in result.hits if answering[hit.passage_id]), default=None),
-                result.likelihood or 0.0,
-                answer.abstained,
-                tuple(sentence.text for sentence in answer.sentences),
-                tuple(answering[cited] for sentence in answer.sentences for cited in sentence.citations),
+                next((hit.rank for hit in given.result.hits if answering[hit.passage_id]), None),
+                given.result.likelihood or 0.0,
+                given.answer.abstained,
+                tuple(sentence.text for sentence in given.answer.sentences),
+                tuple(answering[each] for of in given.answer.sentences for each in of.citations),
+                tuple(answering[hit.passage_id] for hit in given.evidence),
+                given.result.milliseconds["total"],
             )
         )
     return asked
 
 
-def ask(bench: Bench, half: Half | None) -> Asked:
-    """Ask the questions of a half of the plain questions, each to its own corpus, or those of the sample."""
+def ask(bench: Bench, half: Half | None, settings: Settings | None = None, way: str = "shrag") -> Asked:
+    """Ask the questions of a half of the plain questions, each to its own corpus, or those of the sample.
+
+    Without settings no model is used.
+    """
     folder = PLAIN if half else SAMPLE
     qrels, topics = read_qrels(folder / "qrels.txt"), read_lines(folder / "topics.jsonl")
+    settings = settings or Settings(IndexerSettings(), RetrieverSettings(), GeneratorSettings()).with_llm(
+        base_url=None
+    )
     asked: list[tuple[Topic, Question]] = []
     for name, collection in CORPORA.items():
         subject = half, name
         chosen = [each for each in topics if (each.get("half"), each.get("corpus", "sample")) == subject]
         if chosen:
             with bench.open(collection) as index:
-                asked += zip(chosen, asyncio.run(ask_questions(index, chosen, qrels)), strict=True)
+                questions = asyncio.run(ask_questions(index, chosen, qrels, settings, way))
+                asked += zip(chosen, questions, strict=True)
     return asked
 
 
@@ -173,6 +194,28 @@ def finding_row(asked: Asked, strings: Mapping[str, Sequence[str]]) -> dict[str,
     }
 
 
+def way_row(way: str, asked: Asked, strings: Mapping[str, Sequence[str]]) -> Row:
+    """Return the row of a way."""
+    declined: Mapping[bool, list[bool]] = {True: [], False: []}
+    for topic, question in asked:
+        declined[topic["kind"] != "unanswerable"].append(question.abstained)
+    texts = [
+        (" ".join(question.sentences), strings[topic["query_id"]])
+        for topic, question in asked
+        if topic["query_id"] in strings
+    ]
+    return {
+        "way": way,
+        "S@5": _share(any(question.evidence) for topic, question in asked if topic["kind"] != "unanswerable"),
+        "holds the answer": _share(contains_accepted(*each) for each in texts),
+        "turned away": sum(declined[True]),
+        "rightly": sum(declined[False]),
+        "sentences": fmean(len(question.sentences) for _, question in asked),
+        "passages": fmean(len(question.evidence) for _, question in asked),
+        "ms": fmean(question.milliseconds for _, question in asked),
+    }
+
+
 def _share(of: Iterable[bool]) -> float:
     values = list(of)
     return sum(values) / (len(values) or 1)
@@ -188,14 +231,19 @@ def went_wrong(topic: Topic, question: Question, half: Half | None) -> bool:
 @click.command()
 @path_option("--home", "The folder for the indexes; default: temporary.")
 @click.option("--half", type=click.Choice(["tune", "test"]), help="Ask the plain questions of this half.")
+@names_option(way_names(), "--way")
 @click.option("--list", "listing", is_flag=True, help="List the questions with wrong outcomes.")
 @json_option
-def main(home: Path | None, half: Half | None, listing: bool, as_json: bool) -> None:
+def main(home: Path | None, half: Half | None, names: Sequence[str], listing: bool, as_json: bool) -> None:
     """Evaluate search and answers on the sample's questions, or on the plain questions."""
+    strings = read_accepted((PLAIN if half else SAMPLE) / "answers.jsonl")
     with question_bar() as progress, tempfile.TemporaryDirectory() as temporary:
-        asked = ask(Bench(home or Path(temporary), SAMPLE, progress), half)
-    rows = list(plain_rows(asked, half) if half else sample_rows(asked))
-    findings = finding_row(asked, read_accepted((PLAIN if half else SAMPLE) / "answers.jsonl"))
+        bench, settings = Bench(home or Path(temporary), SAMPLE, progress), Settings.from_environment()
+        by_way = {way: ask(bench, None, settings, way) for way in names}
+        asked = [] if names else ask(bench, half)
+    rows = [way_row(way, of, strings) for way, of in by_way.items()]
+    rows += plain_rows(asked, half) if half else sample_rows(asked)
+    findings = finding_row(asked, strings)
     if as_json:
         echo_json({"rows": rows, "findings": findings})
         return

@@ -68,7 +68,7 @@ def all_runs(data: Path, home: Path) -> Iterator[Measured]:
         if sample := experiment.sample:
             options = sample.options_of(experiment.call)
             options |= {
-                file: str(SAMPLE / options[file]) for file in experiment.call.files if file in options
+                file: str(SAMPLE / options[file]) for file in experiment.call.files() if file in options
             }
             collection = Collection(sample.index, str(SAMPLE / sample.corpus), {})
             runs.append(Measured(name, sample.index, options | {"index": sample.index}, collection))
@@ -84,7 +84,7 @@ def all_runs(data: Path, home: Path) -> Iterator[Measured]:
 def _shared_run(name: str, of: str, data: Path, home: Path) -> Measured:
     [collection] = [each for each in COLLECTIONS if each.name == of]
     options = {"strategies": str(data / collection.strategies)}
-    if "strategies" not in load_experiment(name).call.files:
+    if "strategies" not in load_experiment(name).call.files():
         options = {}
     if name == MIRACL:
         return Measured(name, of, options | {"lang": of[-2:], "corpus": str(data / "tydi-goldp")}, None)

@@ -28,9 +28,9 @@ import click
 
 from base.errors import ResourceError
 from base.files.output_files import write_output
-from base.terminal.columns import table
 from base.terminal.output import echo, echo_lines
 from eval.collection import Qrels
+from eval.manifest import differences
 from eval.progress import question_bar
 from eval.runs import Run
 from indexer.settings import EngineName
@@ -63,31 +63,31 @@ from tools.hints import hint_rows, hints_of, sample_claims
 
 RECORDED = Path(__file__).parents[1] / "tests" / "golden" / "scores.jsonl"
 MEASURES = ("nDCG@10", "Success@5", "Success@15")
-TOLERANCE = 0.0005
+TOLERANCE = 0.0005 + 1e-9
 EVERY = 4  # step of the subset in the daily tests
 FIRST = 5
 Subject: TypeAlias = tuple[tuple[str, str], ...]
 SCOPE = ("table", "collection", "engine", "questions", "of")  # of a row that counts if it is not measured
 
 
-def find_drift(recorded: Iterable[Row], measured: Iterable[Row]) -> list[tuple[str, ...]]:
-    """Return the figures that differ: subject, name, recorded and measured value, and their difference.
+def find_drift(recorded: Iterable[Row], measured: Iterable[Row]) -> list[str]:
+    """Return the figures that differ, one line each: `SUBJECT.FIGURE: recorded ≠ measured`.
 
     A recorded row that was not measured counts if any row of its table, collection and engine was.
     """
-    old, new = ({_subject(row): figures_of(row) for row in rows} for rows in (recorded, measured))
+    new = {
+        _subject(row): {name: round(value, 4) for name, value in figures_of(row).items()} for row in measured
+    }
     scopes = {_scope(subject) for subject in new}
-    drift = []
-    for subject in [*new, *(each for each in old if each not in new and _scope(each) in scopes)]:
-        before, now = old.get(subject, {}), new.get(subject, {})
-        for name in dict.fromkeys([*before, *now]):
-            one, other = before.get(name), now.get(name)
-            # Recorded figures have four places.
-            if one is None or other is None or abs(one - round(other, 4)) >= TOLERANCE + 1e-9:
-                shown = ["–" if figure is None else f"{figure:.4f}" for figure in (one, other)]
-                both = "" if one is None or other is None else f"{other - one:+.4f}"
-                drift.append((" ".join(value for _, value in subject), name, *shown, both))
-    return drift
+    old = {
+        subject: figures_of(row)
+        for row in recorded
+        if (subject := _subject(row)) in new or _scope(subject) in scopes
+    }
+    named = (
+        {" ".join(text for _, text in subject): of for subject, of in each.items()} for each in (old, new)
+    )
+    return list(differences(*named, tolerance=TOLERANCE))
 
 
 def _subject(row: Row) -> Subject:
@@ -96,11 +96,6 @@ def _subject(row: Row) -> Subject:
 
 def _scope(subject: Subject) -> tuple[str | None, ...]:
     return tuple(dict(subject).get(name) for name in SCOPE)
-
-
-def drift_table(drift: Sequence[tuple[str, ...]]) -> list[str]:
-    """Format the differences as a table."""
-    return table([("measured", "figure", "recorded", "now", "difference"), *drift], words=2)
 
 
 def ranking_rows(
@@ -185,7 +180,7 @@ def main(home: Path, data: Path, engine: EngineName, scores: Path, renew: bool) 
     recorded: list[Row] = [*read_lines(scores)] if scores.exists() else []
     drift = find_drift(recorded, measured)
     if drift:
-        echo_lines(drift_table(drift))
+        echo_lines(drift)
     echo(f"{len(measured)} rows measured, {len(drift)} figures differ from the recorded ones")
     if renew:
         rounded = (

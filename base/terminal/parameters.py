@@ -1,5 +1,6 @@
 """Parameters of commands: paths, names that the shell completes, and options under headings of the help."""
 
+import math
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -42,6 +43,17 @@ class PathParameter(click.Path):
         if value == "":
             self.fail("the path is empty; the current folder is called .", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class FiniteRange(click.FloatRange):
+    """A range of numbers without nan, which `click.FloatRange` accepts."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number; fail with exit code 2 for nan."""
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail("must be a finite number", param, ctx)
+        return number
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])

@@ -42,22 +42,19 @@ import json
 import re
 import string
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from base.calls import reason
 from base.errors import InvalidCall
-from base.files.durable import cause_of
-from base.files.regular_files import read_regular
+from eval.collection import TopicLine
 from eval.errors import BadTopics
-from eval.files import Input, Source
+from eval.files import Source, numbered_blocks
 from generator.answers.answer import EMPHASIS, SECTIONS, Answer, not_checked_line
 
-LARGEST_MAPPING, LARGEST_TABLE = 1_000_000, 64_000_000  # bytes
 NUMBERED = "{n}"  # in the name of a column of documents
 DOCUMENT_FIELDS = ("id", "title", "abstract", "year", "url")
 
@@ -203,29 +200,13 @@ def read_mapping(source: Source) -> ChallengeMapping:
     Raises:
         InvalidCall: with file and field; unreadable, not TOML or JSON, an unknown table, column or value.
     """
-    content = _text_of(source, LARGEST_MAPPING, InvalidCall)
+    content = "".join(text for _, text in numbered_blocks(source, BadTopics))
     try:
         read = (json if str(source).lower().endswith(".json") else tomllib).loads(content)
         return ChallengeMapping.model_validate(read)
     except (ValueError, RecursionError) as error:  # a ValidationError is a ValueError
         why = reason(error) if isinstance(error, ValidationError) else error
         raise InvalidCall(f"{source} is not a mapping: {why}") from None
-
-
-def _text_of(source: Source, most: int, error: Callable[[str], Exception]) -> str:
-    """Return the text of a file of at most `most` bytes; raise `error` if it is unreadable or not UTF-8."""
-    try:
-        content = read_regular(Path(str(source)), most)
-        text = content.decode("utf-8-sig")
-    except OSError as refused:
-        raise error(f"{source} cannot be read: {cause_of(refused)}") from None
-    except UnicodeDecodeError:
-        raise error(f"{source}: not UTF-8; save the file as UTF-8") from None
-    if isinstance(source, Input):
-        source.update(content)
-    if "\0" in text:
-        raise error(f"{source}: a NUL byte; save the file as UTF-8")
-    return text
 
 
 def read_questions(path: Source, columns: QuestionColumns) -> dict[str, ChallengeQuestion]:
@@ -235,7 +216,7 @@ def read_questions(path: Source, columns: QuestionColumns) -> dict[str, Challeng
         BadTopics: with file and line; a missing column, a row of another length, an empty or repeated id, an
             empty question, or no question.
     """
-    text = _text_of(path, LARGEST_TABLE, BadTopics)
+    text = "".join(text for _, text in numbered_blocks(path, BadTopics))
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     questions: dict[str, ChallengeQuestion] = {}
     try:
@@ -252,11 +233,11 @@ def read_questions(path: Source, columns: QuestionColumns) -> dict[str, Challeng
             if len(row) != len(header):
                 raise BadTopics(f"{where}: {len(row)} cells, the header has {len(header)}")
             cells = dict(zip(header, map(str.strip, row), strict=True))
-            query_id, question = cells[columns.id], cells[columns.question]
-            if len(query_id.split()) != 1:
-                raise BadTopics(f"{where}: {query_id!r} is not an id: it is empty or has white space")
-            if not question:
-                raise BadTopics(f"{where}: the question of {query_id} is empty")
+            try:
+                topic = TopicLine(query_id=cells[columns.id], question=cells[columns.question])
+            except ValidationError as error:
+                raise BadTopics(f"{where}: {reason(error)}") from None
+            query_id, question = topic.query_id, topic.question
             if query_id in questions:
                 raise BadTopics(f"{where}: {query_id} occurs a second time; ids must be unique")
             named = map(str.strip, cells.get(columns.relevant, "").split(columns.separator))

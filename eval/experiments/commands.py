@@ -1,7 +1,5 @@
-"""The command `experiment`: one subcommand for each experiment, `import`, `repeat` and `diff`."""
+"""The command `experiment`: one subcommand for each experiment, `import` and `diff`."""
 
-import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,35 +18,6 @@ if TYPE_CHECKING:
 FOLDER = PathParameter(exists=True, file_okay=False)
 HERE = __name__
 
-parallel_option = click.option(
-    "--parallel",
-    type=click.IntRange(1, 1024),
-    help="Concurrent topics. Default: 1, with a language model SHRAG_LLM__CONCURRENCY.",
-)
-
-
-@click.command("repeat")
-@click.argument("folder", type=FOLDER)
-@click.option("--name", "index", help="Index to use instead of the one with the same name.")
-@parallel_option
-def repeat_command(folder: Path, index: str | None, parallel: int | None) -> None:
-    """Repeat an experiment; exit 1 if a metric differs.
-
-    The inputs are the copies in FOLDER. Differences of index, settings, models and packages are listed too:
-    they are possible causes.
-    """
-    from eval.experiments.running import call_values, differing, read_manifest, run_experiment
-
-    then = read_manifest(folder)
-    name = then.experiment
-    if name not in EXPERIMENTS:
-        raise click.UsageError(f"there is no experiment {name!r} in this version")
-    values = call_values(folder, then) | ({"index": index} if index else {})
-    with tempfile.TemporaryDirectory() as place:
-        run_experiment(name, load_experiment(name).call.of(**values), Path(place), parallel=parallel)
-        made, metrics = differing(folder, Path(place))
-    _end_with([*made, *metrics], failed=bool(metrics))
-
 
 @click.command("diff")
 @click.argument("first", type=FOLDER)
@@ -60,13 +29,9 @@ def diff_command(first: Path, second: Path) -> None:
     """
     from eval.experiments.running import differing
 
-    made, metrics = differing(first, second)
-    _end_with([*made, *metrics], failed=bool(made or metrics))
-
-
-def _end_with(lines: Sequence[str], *, failed: bool) -> None:
+    lines = differing(first, second)
     echo_lines(lines or ["no differences"])
-    if failed:
+    if lines:
         raise click.exceptions.Exit(1)
 
 
@@ -88,7 +53,11 @@ def __getattr__(name: str) -> click.Command:
         click.option(
             "--restart", is_flag=True, help="Repeat all topics, also finished ones that the folder keeps."
         ),
-        parallel_option,
+        click.option(
+            "--parallel",
+            type=click.IntRange(1, 1024),
+            help="Concurrent topics. Default: 1, with a language model SHRAG_LLM__CONCURRENCY.",
+        ),
     )
     def command(call: "ExperimentCall", *, out: Path, restart: bool, parallel: int | None) -> None:
         from eval.experiments.report import table_lines
@@ -114,7 +83,6 @@ def __getattr__(name: str) -> click.Command:
             "eval.experiments.layouts:import_command",
             "Turn a published benchmark into topics, qrels and papers.",
         ),
-        "repeat": (f"{HERE}:repeat_command", "Repeat an experiment; exit 1 if a metric differs."),
         "diff": (f"{HERE}:diff_command", "List the differences of two folders of results."),
     },
 )

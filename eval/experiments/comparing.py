@@ -10,7 +10,7 @@ means over questions. The mean of each question's F1 is another value.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field
 from operator import itemgetter
 from statistics import fmean, median
 from typing import Any, TypeAlias
@@ -43,84 +43,57 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]  # of cells
     judge: str = ""  # the judge of relevance or of answers, if the judgements are not those of the qrels
     timed: bool = False  # whether the cells are times; such a table is not among the results that repeat
+    main: Mapping[str, float] = field(default_factory=dict)  # main numbers, as `COLUMN, ROW`
 
 
-def known(records: Sequence[Record | None]) -> list[Record]:
-    """Return the records of the topics that have the row."""
-    return [record for record in records if record is not None]
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A table that compares the rows with the first one."""
 
+    title: str
+    kind: str  # heading of the names
+    columns: Mapping[str, Column]  # functions of the records of a row
+    value: Value | None = None  # the value of a topic whose difference is tested; without it there are none
+    difference: str = "difference"  # heading of the difference
+    _: KW_ONLY
+    missing: Cell = NEEDS_MODEL  # first cell of a row without records
+    judge: str = ""
+    main: Mapping[str, Column] = field(default_factory=dict)  # main numbers of each row that has them
+    # Published values by name, `ROW` or `ROW, BENCHMARK`: each is below its row, or at the end.
+    published: Mapping[str, Sequence[Cell]] = field(default_factory=dict)
+    measures: Sequence[str] = ()  # the columns of the published values
 
-def compared(
-    title: str,
-    kind: str,
-    rows: Rows,
-    columns: Mapping[str, Column],
-    value: Value | None = None,
-    difference: str = "difference",
-    missing: Cell = NEEDS_MODEL,
-    judge: str = "",
-) -> Table:
-    """Return a table with the columns of each row, and its difference to the first row.
+    def of(self, rows: Rows) -> Table:
+        """Return the table of records by row; a row without any has the cell `missing`."""
+        placed: dict[str, list[tuple[Cell, ...]]] = {name: [] for name in (*rows, "")}
+        numbers: dict[str, float] = {}
+        for name, records in rows.items():
+            row: tuple[Cell, ...] = (self.missing, *[None] * (len(self.columns) - 1))
+            if known := [record for record in records if record is not None]:
+                row = tuple(column(known) for column in self.columns.values())
+                of_row = {f"{column}, {name}": function(known) for column, function in self.main.items()}
+                numbers |= {key: float(each) for key, each in of_row.items() if isinstance(each, float | int)}
+            placed[name].append((name, *row, *self._difference(rows, name)))
+        headings = (self.kind, *self.columns, *(difference_columns(self.difference) if self.value else ()))
+        for name, values in self.published.items():
+            cells = dict(zip(self.measures, values, strict=True))
+            below = next((row for row in rows if f"{name}, ".startswith(f"{row}, ")), "")
+            placed[below].append((f"published: {name}", *(cells.get(column) for column in headings[1:])))
+        lines = tuple(row for of in placed.values() for row in of)
+        return Table(self.title, headings, lines, self.judge, main=numbers)
 
-    Args:
-        title: of the table.
-        kind: heading of the names.
-        rows: records by name.
-        columns: functions of the known records of a row.
-        value: the value of a topic whose difference is tested; without it there are no differences.
-        difference: heading of the difference.
-        missing: first cell of a row without records.
-        judge: of the table.
-    """
-    cells = []
-    for name, records in rows.items():
-        row: tuple[Cell, ...] = (missing, *[None] * (len(columns) - 1))
-        if values := known(records):
-            row = tuple(column(values) for column in columns.values())
-        cells.append((name, *row, *(_difference(rows, name, value_of(value)) if value else ())))
-    tested = difference_columns(difference) if value else ()
-    return Table(title, (kind, *columns, *tested), tuple(cells), judge)
+    def _difference(self, rows: Rows, name: str) -> tuple[Cell, ...]:
+        if self.value is None:
+            return ()
+        first, value = next(iter(rows)), value_of(self.value)
+        pairs = zip(rows[first], rows[name], strict=True)
+        both = [(value(a), value(b)) for a, b in pairs if a is not None and b is not None]
+        return NONE if name == first or not both else compare(*zip(*both, strict=True)).as_cells()
 
 
 def value_of(value: Value) -> Callable[[Record], Any]:
     """Return the function of a record."""
     return itemgetter(value) if isinstance(value, str) else value
-
-
-def _difference(rows: Rows, name: str, value: Callable[[Record], float]) -> tuple[Cell, ...]:
-    first = next(iter(rows))
-    pairs = [(a, b) for a, b in zip(rows[first], rows[name], strict=True) if a is not None and b is not None]
-    if name == first or not pairs:
-        return NONE
-    return compare([value(a) for a, _ in pairs], [value(b) for _, b in pairs]).as_cells()
-
-
-def with_published(table: Table, columns: Sequence[str], published: Mapping[str, Sequence[Cell]]) -> Table:
-    """Return the table with rows of published values, each below the row that its name begins with.
-
-    Args:
-        table: our values.
-        columns: the columns of the published values; other cells are missing.
-        published: values by name, such as `ROW` or `ROW, BENCHMARK`; names of no row come last.
-    """
-    rows = list(enumerate(table.rows))
-    for name, values in published.items():
-        cells = dict(zip(columns, values, strict=True))
-        places = (place for place, row in enumerate(table.rows) if f"{name}, ".startswith(f"{row[0]}, "))
-        row = (f"published: {name}", *(cells.get(column) for column in table.columns[1:]))
-        rows.append((next(places, len(rows)), row))
-    return replace(table, rows=tuple(row for _, row in sorted(rows, key=itemgetter(0))))
-
-
-def main_numbers(rows: Rows, columns: Mapping[str, Column]) -> dict[str, float]:
-    """Return the numbers of all rows that have them, as `COLUMN, ROW`."""
-    found = {
-        f"{column}, {name}": function(values)
-        for name, records in rows.items()
-        if (values := known(records))
-        for column, function in columns.items()
-    }
-    return {name: float(value) for name, value in found.items() if isinstance(value, float | int)}
 
 
 def mean(part: str) -> Column:

@@ -23,7 +23,6 @@ from retriever.query_plan import QueryPlan
 from retriever.request import SearchContext, SearchRequest
 from retriever.search import open_search, run_stages
 from retriever.settings import RetrieverSettings
-from retriever.stages.pool import CandidatePool
 from retriever.stages.stages import Stage, Stages, computed
 from retriever.strategy import Strategy
 
@@ -47,6 +46,56 @@ class TopicResult:
 def result_of(rows: Mapping[str, Record | None], rankings: Mapping[str, Ranking], **more: Any) -> TopicResult:
     """Return the result of a topic with a record and a ranking of each row."""
     return TopicResult({**more, ROWS: rows}, {run_name(row): of for row, of in rankings.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A search for documents in the unit of the index; variants of it share its keywords."""
+
+    materials: Materials
+    context: SearchContext
+    stages: Stages
+
+    @property
+    def keywords(self) -> Sequence[Keyword]:
+        """The keywords, most important first; none for a question without words."""
+        return self.stages.terms.keywords if self.stages.terms else ()
+
+    @property
+    def ranking(self) -> Ranking:
+        """The first documents."""
+        hits = self.stages.ranking.cut(self.context.shown).hits if self.stages.ranking else ()
+        return [(self.materials.id_of(hit), score) for hit, score in hits]
+
+    @property
+    def union(self) -> frozenset[str]:
+        """The documents that any query found."""
+        pool = self.stages.pool
+        return frozenset(
+            self.materials.id_of(hit) for hits in (pool.found if pool else {}).values() for hit in hits
+        )
+
+    async def changed(
+        self,
+        keywords: ChangeKeywords = tuple,
+        plan: ChangePlan | None = None,
+        upto: Stage = "ranking",
+    ) -> "Found":
+        """Search with other keywords and another plan of queries; without keywords nothing is found."""
+
+        def search(_: Any) -> Stages:
+            stages = Stages(self.stages.question, self.stages.terms)
+            if stages.terms:
+                kept = tuple(keywords(stages.terms.keywords))
+                stages = replace(stages, terms=replace(stages.terms, keywords=kept))
+                if self.keywords and not kept:
+                    return stages
+            if plan:
+                stages = run_stages(self.context, stages, upto="plan")
+                stages = stages.with_plan(plan(computed(stages.plan)))
+            return run_stages(self.context, stages, upto=upto)
+
+        return replace(self, stages=await self.materials.index.run(search))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,71 +137,16 @@ class Topic:
             self.unusable.append(self.question)
         return strategy
 
-    def search(self, settings: RetrieverSettings | None = None, **request: Any) -> SearchContext:
-        """Open a search for documents in the unit of the index."""
-        asked = SearchRequest(self.question, collapse=self.materials.collapses, **request)
-        return open_search(self.materials.index, asked, settings or self.settings)
-
-    async def ranked(self, settings: RetrieverSettings | None = None, **request: Any) -> Ranking:
-        """Return the first documents of a search."""
-        context = self.search(settings, **request)
-        stages = await self.materials.index.run(lambda _: run_stages(context))
-        return _ranking_of(stages, self.materials, context.shown)
-
-    async def opened(
-        self, k: int, strategy: Strategy | None, settings: RetrieverSettings | None = None
-    ) -> "OpenTopic":
-        """Choose the keywords of a search for k documents; without a strategy by statistics."""
-        context = self.search(settings, method=METHOD, k=k, strategy=strategy)
-        stages = await self.materials.index.run(lambda _: run_stages(context, upto="terms"))
-        return OpenTopic(self.materials, context, stages)
-
-
-@dataclass(frozen=True, slots=True)
-class OpenTopic:
-    """A topic whose keywords are chosen: its search, and the stages so far. Variants of it start here."""
-
-    materials: Materials
-    context: SearchContext
-    stages: Stages
-
-    @property
-    def keywords(self) -> Sequence[Keyword]:
-        """The keywords, most important first; none for a question without words."""
-        return self.stages.terms.keywords if self.stages.terms else ()
-
-    async def retrieve(
-        self, *, keywords: ChangeKeywords | None = None, plan: ChangePlan | None = None
-    ) -> tuple[Ranking, frozenset[str]]:
-        """Return the first documents, and the union of the documents of all queries.
-
-        `keywords` and `plan` change the chosen keywords and the queries. A topic whose keywords are all
-        dropped retrieves nothing.
-        """
-        stages = self.stages
-        if keywords and stages.terms:
-            kept = keywords(stages.terms.keywords)
-            if not kept:
-                return [], frozenset()
-            stages = replace(stages, terms=replace(stages.terms, keywords=tuple(kept)))
-        if plan:
-            stages = await self.searched(stages, upto="plan")
-            stages = stages.with_plan(plan(computed(stages.plan)))
-        stages = await self.searched(stages)
-        return _ranking_of(stages, self.materials, self.context.shown), self.union_of(computed(stages.pool))
-
-    async def searched(self, stages: Stages, *, upto: Stage = "ranking") -> Stages:
-        """Return stages of the search with the missing ones up to `upto`."""
-        return await self.materials.index.run(lambda _: run_stages(self.context, stages, upto=upto))
-
-    def union_of(self, pool: CandidatePool) -> frozenset[str]:
-        """Return the documents that any query found."""
-        return frozenset(self.materials.id_of(hit) for hits in pool.found.values() for hit in hits)
-
-
-def _ranking_of(stages: Stages, materials: Materials, k: int) -> Ranking:
-    hits = computed(stages.ranking).cut(k).hits
-    return [(materials.id_of(hit), score) for hit, score in hits]
+    async def search(
+        self, settings: RetrieverSettings | None = None, upto: Stage = "ranking", **request: Any
+    ) -> Found:
+        """Search for documents; `request` are fields of `SearchRequest`."""
+        asked = SearchRequest(
+            self.question, collapse=self.materials.collapses, **{"method": METHOD, **request}
+        )
+        context = open_search(self.materials.index, asked, settings or self.settings)
+        stages = await self.materials.index.run(lambda _: run_stages(context, upto=upto))
+        return Found(self.materials, context, stages)
 
 
 def ids_of(ranking: Ranking) -> list[str]:
@@ -197,8 +191,8 @@ class SampleRun:
         """Return the options, with the files that the call has."""
         folder = self.corpus.removesuffix("papers.jsonl")
         files = {"topics": "topics.jsonl", "qrels": "qrels.txt", "strategies": "strategies.jsonl"}
-        usual = files if "topics" in call.files else {}
-        return {**{name: folder + file for name, file in usual.items() if name in call.files}, **self.options}
+        offered = call.files() if "topics" in call.files() else ()
+        return {**{name: folder + file for name, file in files.items() if name in offered}, **self.options}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Searches for papers in experiments: options and inputs of a call, and a question with its judged papers.
 
 The experiments on paper finding (SPAR, Shi et al. 2025) search with variants of a call. The record of a
-search has the counts of `set_measures.py` for its list, and for all papers that it examined or judged.
+search has the counts of `comparing.py` for its list, and for all papers that it examined or judged.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from http import HTTPStatus
-from typing import Annotated, Any, ClassVar, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field
 
@@ -19,7 +19,7 @@ from eval.collection import TopicLine
 from eval.experiments.comparing import Record, set_counts
 from eval.experiments.experiment import Results, Topic, TopicResult, result_of
 from eval.experiments.layouts import Day, rows_of
-from eval.experiments.materials import JudgedCall, Materials, Seed, opened_materials
+from eval.experiments.materials import FILE, JudgedCall, Materials, opened_materials, option, seed
 from eval.experiments.paper_identity import JudgedPapers, is_after
 from eval.files import Input
 from eval.runs import Ranking, as_written
@@ -36,6 +36,7 @@ from retriever.conditions import find_conditions
 from retriever.queries.boolean import Range
 from retriever.queries.filters import Filters
 
+FINDING = Flag(section=Section.FINDING)
 THRESHOLD = FindOptions.model_fields["threshold"].default
 Options: TypeAlias = Mapping[str, Any]  # fields of `FindRequest`
 # The options of a search for papers, by judge.
@@ -50,35 +51,25 @@ JUDGED_BY_MODEL = JUDGES.keys() - {"rules"}
 class PapersCall(JudgedCall):
     """Options of an experiment on judged papers."""
 
-    files: ClassVar[tuple[str, ...]] = ("topics", "qrels", "papers")
-
-    papers: Annotated[
-        str | None,
-        Flag(section=Section.PLACE, metavar="FILE"),
-        Field(
-            description="JSON lines of the papers in QRELS, as of `experiment import`: papers are also "
-            "identified by their DOI, arXiv id and title there."
-        ),
-    ] = None
+    papers: str | None = option(
+        "JSON lines of the papers in QRELS, as of `experiment import`: papers are also identified by their "
+        "DOI, arXiv id and title there.",
+        None,
+        FILE,
+    )
 
 
 class FindingCall(PapersCall):
     """Options of an experiment on searches for papers."""
 
-    k: Annotated[
-        int, Flag("-k", section=Section.FINDING), Field(ge=1, le=500, description="Papers for each topic.")
-    ] = 20
-    rounds: Annotated[
-        int,
-        Flag(section=Section.FINDING),
-        Field(ge=0, le=10, description="Rounds of further queries, made from the relevant papers."),
-    ] = 1
-    seed: Annotated[Seed, Field(description="Seed of the random choice of further queries.")] = 0
-    pure: Annotated[
-        bool,
-        Flag("--additions", section=Section.FINDING, help="Add what `find-papers` adds to SPAR's method."),
-        Field(description="SPAR's method alone, as of `find-papers --pure`."),
-    ] = True
+    k: int = option("Papers for each topic.", 20, replace(FINDING, name="-k"), ge=1, le=500)
+    rounds: int = option("Rounds of further queries, made from the relevant papers.", 1, FINDING, ge=0, le=10)
+    seed: int = seed("Seed of the random choice of further queries.")
+    pure: bool = option(
+        "SPAR's method alone, as of `find-papers --pure`.",
+        default=True,
+        flag=replace(FINDING, name="--additions", help="Add what `find-papers` adds to SPAR's method."),
+    )
     sources: Annotated[
         SourceNames, Field(description="Sources to search, as SPAR does, instead of the index.")
     ] = ()

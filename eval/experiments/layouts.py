@@ -44,8 +44,8 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import date
-from itertools import zip_longest
+from datetime import date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
 from unicodedata import normalize
@@ -66,8 +66,6 @@ from pydantic import (
 
 from base.amounts import counted
 from base.calls import reason
-from base.errors import LibraryMissing
-from base.extras import extra_remedy
 from base.files.output_files import check_output, not_written, output_file, write_output
 from base.files.regular_files import open_regular
 from base.terminal.output import echo, echo_lines, shortened
@@ -80,17 +78,14 @@ from eval.experiments.running import json_lines
 from eval.files import Source, numbered_lines
 from indexer.corpora.normal_forms import DOI, normal_doi, normal_title, whole_doi
 from indexer.corpora.papers import FIRST_YEAR, FORBIDDEN_IN_IDENTIFIERS, LAST_YEAR, Paper
-from indexer.corpora.readers.json_records import DECODER
+from indexer.corpora.readers.parquet import ParquetLines, check_parquet_library
 
 R = TypeVar("R", bound=BaseModel)
 # The place of a record in the files, file and line, and a record with the keys of `Paper`.
 PlacedPaper: TypeAlias = tuple[str, Mapping[str, Any]]
 
 TOPICS, QRELS, PAPERS = "topics.jsonl", "qrels.txt", "papers.jsonl"
-DATE = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?:[T ].*)?")
-YEAR = re.compile(r"\d{4}")
-ADDRESS = re.compile(r"https?://\S+")
-BATCH = 100  # rows of a Parquet file in memory; a row may contain a full text
+YEAR, ADDRESS = re.compile(r"\d{4}"), re.compile(r"https?://\S+")
 HASH_CHARACTERS = 16  # of a title, in an id
 TEXT = Annotated[StrictStr, Field(min_length=1)]
 # Metadata of BEIR that are kept, if they have these types.
@@ -107,8 +102,9 @@ class BenchmarkQuestion(NamedTuple):
     query_id: str  # unique in the benchmark
     question: str  # as typed
     grades: Mapping[str, int]  # by the id of the paper; 0 is judged not relevant
-    day: date | None = None  # of the question, if it has one; newer papers cannot be relevant
-    attributes: Mapping[str, str | int] = {}  # kept with the topic
+    attributes: Mapping[
+        str, Any
+    ] = {}  # kept with the topic; `date` is the day, newer papers are not relevant
 
 
 class Benchmark(NamedTuple):
@@ -128,17 +124,10 @@ def day_of(value: object) -> date | None:
     Raises:
         ValueError: it is no day.
     """
-    if value is None or value == "":
-        return None
-    if isinstance(value, date):
-        return value
-    found = DATE.fullmatch(str(value).strip()) if isinstance(value, str | int) else None
-    if not found:
-        raise ValueError(f"{shortened(repr(value))} is not a day, such as 2024-03-05")
     try:
-        return date(*map(int, found.groups()))
-    except ValueError as error:
-        raise ValueError(f"{value!r} is not a day: {error}") from None
+        return datetime.fromisoformat(str(value).strip()).date() if value not in {None, ""} else None
+    except ValueError:
+        raise ValueError(f"{shortened(repr(value))} is not a day, such as 2024-03-05") from None
 
 
 Day = Annotated[date | None, BeforeValidator(day_of)]
@@ -165,36 +154,24 @@ def rows_of(source: Source, row: type[R]) -> Iterator[tuple[str, R]]:
         BadBenchmark: with file and line; not JSON, a missing field, or a wrong type.
         LibraryMissing: for Parquet, without pyarrow.
     """
-    path = Path(str(source))
-    given = _parquet_rows(path, row) if path.suffix == ".parquet" else _json_rows(source)
-    for number, values in given:
+    is_parquet = str(source).endswith(".parquet")
+    lines = _parquet_lines(Path(str(source))) if is_parquet else numbered_lines(source, BadBenchmark)
+    for number, line in lines:
         where = f"{source}:{number}"
         try:
-            yield where, row.model_validate(values)
+            yield where, row.model_validate_json(line)
         except ValidationError as error:
             raise BadBenchmark(f"{where}: {reason(error)}") from None
 
 
-def _json_rows(source: Source) -> Iterator[tuple[int, Any]]:
-    for number, line in numbered_lines(source, BadBenchmark):
-        try:
-            yield number, DECODER.decode(line)
-        except (ValueError, RecursionError) as error:
-            raise BadBenchmark(f"{source}:{number}: not JSON ({error})") from None
+def _parquet_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    check_parquet_library()
+    from pyarrow import ArrowException
 
-
-def _parquet_rows(path: Path, row: type[BaseModel]) -> Iterator[tuple[int, Any]]:
     try:
-        from pyarrow import ArrowException
-        from pyarrow.parquet import ParquetFile
-    except ImportError:
-        remedy = extra_remedy("hub")
-        raise LibraryMissing(f"{path}: reading Parquet needs the library pyarrow", remedy=remedy) from None
-    try:
-        with open_regular(path) as opened, ParquetFile(opened) as file:
-            columns = [name for name in row.model_fields if name in file.schema_arrow.names]
-            batches: Iterable[Any] = file.iter_batches(BATCH, columns=columns)
-            yield from enumerate((values for batch in batches for values in batch.to_pylist()), 1)
+        with open_regular(path) as file:
+            blocks = iter(partial(ParquetLines(file).read1, 0), b"")
+            yield from enumerate((line for block in blocks for line in block.splitlines()), 1)
     except (ArrowException, OSError) as error:
         raise BadBenchmark(f"{path} cannot be read as Parquet: {error}") from None
 
@@ -215,6 +192,7 @@ class ListedPaper(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _without_null(cls, values: Any) -> Any:
+        values = {"title": values} if isinstance(values, str) else values
         return {k: v for k, v in values.items() if v is not None} if isinstance(values, dict) else values
 
     @property
@@ -242,7 +220,9 @@ class ListedPaper(BaseModel):
         if not (preprint or doi or title):
             raise BadBenchmark(f"{where}: a relevant paper has no title, arXiv id or DOI")
         year, address = YEAR.match(self.year or ""), ADDRESS.fullmatch(self.paper_id)
+        title_id = f"title:{hashlib.sha256(title.encode()).hexdigest()[:HASH_CHARACTERS]}"
         known = {
+            "id": f"arxiv:{preprint}" if preprint else f"doi:{doi}" if doi else title_id,
             "title": self.title.strip(),
             "doi": doi,
             "url": f"https://arxiv.org/abs/{preprint}" if preprint else address and address[0],
@@ -250,9 +230,7 @@ class ListedPaper(BaseModel):
             "authors": self.authors if isinstance(self.authors, list) else None,
             "year": int(year[0]) if year and FIRST_YEAR <= int(year[0]) <= LAST_YEAR else None,
         }
-        title_id = f"title:{hashlib.sha256(title.encode()).hexdigest()[:HASH_CHARACTERS]}"
-        paper_id = f"arxiv:{preprint}" if preprint else f"doi:{doi}" if doi else title_id
-        return where, {"id": paper_id, **{name: each for name, each in known.items() if each}}
+        return where, {name: each for name, each in known.items() if each}
 
 
 class OriginOfQuestion(BaseModel):
@@ -262,70 +240,48 @@ class OriginOfQuestion(BaseModel):
     day: Day = Field(default=None, validation_alias=AliasChoices("published_time", "search_time"))
 
 
-class AutoScholarRow(BaseModel):
-    """A line of AutoScholarQuery."""
+class ListedRow(BaseModel):
+    """A line of AutoScholarQuery or SPARBench."""
 
-    qid: str | int
-    question: Text
-    answer: list[str]
+    qid: str | int | None = None
+    question: Text = Field(validation_alias=AliasChoices("question", "query"))
+    answer: list[ListedPaper] = Field(
+        default=[], validation_alias=AliasChoices("answer", "data_result_add_score")
+    )
     answer_arxiv_id: list[str] = []
     source_meta: OriginOfQuestion = OriginOfQuestion()
 
     @model_validator(mode="after")
-    def _check_pairs(self) -> "AutoScholarRow":
-        if self.answer_arxiv_id and len(self.answer_arxiv_id) != len(self.answer):
-            raise ValueError(
-                f"has {len(self.answer)} titles in answer, and {len(self.answer_arxiv_id)} in answer_arxiv_id"
-            )
+    def _check_pairs(self) -> "ListedRow":
+        titles, ids = len(self.answer), len(self.answer_arxiv_id)
+        if ids and ids != titles:
+            raise ValueError(f"has {titles} titles in answer, and {ids} in answer_arxiv_id")
         return self
 
     def papers(self) -> list[ListedPaper]:
-        """Return the relevant papers."""
-        pairs = zip_longest(self.answer, self.answer_arxiv_id, fillvalue="")
-        return [ListedPaper(title=title, arxiv=arxiv) for title, arxiv in pairs]
-
-
-class SparRow(BaseModel):
-    """A line of SPARBench."""
-
-    qid: str | int | None = None
-    question: Text = Field(validation_alias=AliasChoices("question", "query"))
-    answer: list[str | ListedPaper] = Field(
-        default=[], validation_alias=AliasChoices("answer", "data_result_add_score")
-    )
-    source_meta: OriginOfQuestion = OriginOfQuestion()
-
-    def papers(self) -> list[ListedPaper]:
         """Return the relevant papers, each with the record that `source_meta` has of it."""
-        listed = [ListedPaper(title=each) if isinstance(each, str) else each for each in self.answer]
         records = {key: record for record in self.source_meta.answers for key in record.keys}
+        pairs = zip(self.answer, self.answer_arxiv_id or [""] * len(self.answer), strict=True)
+        listed = [each.model_copy(update={"arxiv": number or each.arxiv}) for each, number in pairs]
         return [each.completed(records) for each in listed] or self.source_meta.answers
 
 
-def _listed(path: Path, row: type[AutoScholarRow | SparRow]) -> Benchmark:
-    """Read questions with their papers; a paper of several questions occurs once, as it is listed first."""
+def read_listed(path: Path, split: str, *, names: Sequence[str]) -> Benchmark:
+    """Read a file, or the first one of these names in a folder: questions with their papers.
+
+    A paper of several questions occurs once, as it is listed first.
+    """
     questions: list[BenchmarkQuestion] = []
     papers: dict[str, PlacedPaper] = {}
-    for where, line in rows_of(path, row):
+    for where, line in rows_of(file_in(path, *(name.format(split) for name in names)), ListedRow):
         query_id = f"SPARBench_{where.rpartition(':')[2]}" if line.qid is None else str(line.qid)
         read = {paper[1]["id"]: paper for paper in (each.as_paper(where) for each in line.papers())}
         if not read:
             raise BadBenchmark(f"{where}: {query_id} has no relevant paper")
-        grades = dict.fromkeys(read, 1)
-        questions.append(BenchmarkQuestion(query_id, line.question, grades, line.source_meta.day))
+        dated = {"date": line.source_meta.day.isoformat()} if line.source_meta.day else {}
+        questions.append(BenchmarkQuestion(query_id, line.question, dict.fromkeys(read, 1), dated))
         papers = read | papers
     return Benchmark(questions, papers.values(), has_corpus=False)
-
-
-def read_autoscholar(path: Path, split: str) -> Benchmark:
-    """Read a file, or SPLIT.jsonl or AutoScholarQuery_SPLIT.jsonl of a folder."""
-    names = (f"{split}.jsonl", f"AutoScholarQuery_{split}.jsonl", f"AutoScholarQuery/{split}.jsonl")
-    return _listed(file_in(path, *names), AutoScholarRow)
-
-
-def read_sparbench(path: Path, split: str) -> Benchmark:
-    """Read a file, or spar_bench.jsonl or SPLIT.jsonl of a folder."""
-    return _listed(file_in(path, "spar_bench.jsonl", "SPARBench.jsonl", f"{split}.jsonl"), SparRow)
 
 
 class BeirPaper(BaseModel):
@@ -364,7 +320,7 @@ class LitSearchQuery(BaseModel):
 
     query: Text
     corpusids: Annotated[list[int], Field(min_length=1)]
-    query_set: str = ""
+    query_set: str | None = None
     specificity: int | None = None
     quality: int | None = None
 
@@ -383,25 +339,27 @@ class LitSearchPaper(BaseModel):
         return {"id": str(self.corpusid), **texts, "references": list(map(str, self.citations or ()))}
 
 
-def read_litsearch(path: Path, split: str) -> Benchmark:
+def read_litsearch(path: Path, _: str) -> Benchmark:
     """Read the folder of the benchmark."""
-    del split
-    questions = []
-    for number, (_, row) in enumerate(_litsearch_rows(path, "query", LitSearchQuery)):
-        attributes = row.model_dump(include={"query_set", "specificity", "quality"})
-        given = {name: value for name, value in attributes.items() if value not in (None, "")}
-        grades = {str(corpusid): 1 for corpusid in row.corpusids}
-        questions.append(BenchmarkQuestion(str(number), row.query, grades, attributes=given))
-    papers = _litsearch_rows(path, "corpus_clean", LitSearchPaper)
+
+    def rows(name: str, row: type[R]) -> Iterator[tuple[str, R]]:
+        files = sorted((path / name).glob("*.parquet")) or sorted(path.glob(f"{name}.jsonl*"))
+        if not files:
+            raise BadBenchmark(f"{path} contains no {name}/*.parquet or {name}.jsonl")
+        for file in files:
+            yield from rows_of(file, row)
+
+    questions = [
+        BenchmarkQuestion(
+            str(number),
+            row.query,
+            {str(corpusid): 1 for corpusid in row.corpusids},
+            row.model_dump(include={"query_set", "specificity", "quality"}, exclude_none=True),
+        )
+        for number, (_, row) in enumerate(rows("query", LitSearchQuery))
+    ]
+    papers = rows("corpus_clean", LitSearchPaper)
     return Benchmark(questions, ((where, paper.record()) for where, paper in papers))
-
-
-def _litsearch_rows(path: Path, name: str, row: type[R]) -> Iterator[tuple[str, R]]:
-    files = sorted((path / name).glob("*.parquet")) or sorted(path.glob(f"{name}.jsonl*"))
-    if not files:
-        raise BadBenchmark(f"{path} contains no {name}/*.parquet or {name}.jsonl")
-    for file in files:
-        yield from rows_of(file, row)
 
 
 class MiraclPassage(BaseModel):
@@ -436,11 +394,12 @@ def read_miracl(path: Path, split: str) -> Benchmark:
     return Benchmark(questions, papers)
 
 
+OF_PASA = ("{}.jsonl", "AutoScholarQuery_{}.jsonl", "AutoScholarQuery/{}.jsonl")
 # Readers by layout, of the path of a folder or file and a split. They raise BadBenchmark, BadTopics and
 # BadQrels, with file and line, and LibraryMissing.
 LAYOUTS: Mapping[str, Callable[[Path, str], Benchmark]] = {
-    "autoscholar": read_autoscholar,
-    "sparbench": read_sparbench,
+    "autoscholar": partial(read_listed, names=OF_PASA),
+    "sparbench": partial(read_listed, names=("spar_bench.jsonl", "SPARBench.jsonl", "{}.jsonl")),
     "litsearch": read_litsearch,
     "beir": read_beir,
     "miracl": read_miracl,
@@ -456,17 +415,15 @@ def write_benchmark(benchmark: Benchmark, path: Path, out: Path) -> tuple[str, l
         BadBenchmark: with file and line; an id that occurs twice, or that the files cannot represent.
         InvalidCall, OutputNotWritten: the folder cannot be written, or is inside the benchmark.
     """
-    questions, seen = benchmark.questions, set[str]()
-    for query_id, *_ in questions:
+    seen = set[str]()
+    for query_id, *_ in benchmark.questions:
         if not query_id or FORBIDDEN_IN_IDENTIFIERS.search(query_id):
-            raise BadBenchmark(
-                f"{path}: {query_id!r} is not a query id: it is empty, or contains white space or "
-                "control characters"
-            )
+            why = "it is empty, or contains white space or control characters"
+            raise BadBenchmark(f"{path}: {query_id!r} is not a query id: {why}")
         if query_id in seen:
             raise BadBenchmark(f"{path}: {query_id} occurs a second time; query ids must be unique")
         seen.add(query_id)
-    if not questions:
+    if not seen:
         raise BadBenchmark(f"{path}: it contains no questions")
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -476,9 +433,8 @@ def write_benchmark(benchmark: Benchmark, path: Path, out: Path) -> tuple[str, l
         check_output(out / name, (path,))
     papers, topics, qrels = _write_papers(out / PAPERS, benchmark.papers), [], []
     missing = set[str]()
-    for query_id, question, grades, day, attributes in questions:
-        date_of = {"date": day.isoformat()} if day else {}
-        topics.append({"query_id": query_id, "question": question, **date_of, **attributes})
+    for query_id, question, grades, attributes in benchmark.questions:
+        topics.append({"query_id": query_id, "question": question, **attributes})
         judged = {normalize("NFC", paper_id): grade for paper_id, grade in grades.items()}  # as in `Paper`
         qrels += [f"{query_id} 0 {paper_id} {grade}\n" for paper_id, grade in judged.items()]
         missing |= judged.keys() - papers
@@ -492,9 +448,9 @@ def write_benchmark(benchmark: Benchmark, path: Path, out: Path) -> tuple[str, l
         )
     if missing:
         notes.append(f"{counted(len(missing), 'judged paper')} not in the corpus ({min(missing)}, …)")
-    if without := sum(max(question.grades.values(), default=0) <= 0 for question in questions):
+    if without := sum(max(each.grades.values(), default=0) <= 0 for each in benchmark.questions):
         notes.append(f"{counted(without, 'question')} without a relevant paper")
-    numbers = {"question": len(questions), "judgement": len(qrels), "paper": len(papers)}
+    numbers = {"question": len(topics), "judgement": len(qrels), "paper": len(papers)}
     return ", ".join(counted(number, name) for name, number in numbers.items()), notes
 
 

@@ -1,18 +1,19 @@
 """Inputs of an experiment: its options, an open index, topics, judgements, settings and models."""
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, TypeVar
 
 from pydantic import Field
 
 from base.amounts import counted
 from base.calls import Call, Flag, Section
 from base.errors import InvalidCall
+from base.terminal.call_options import flag_of
 from eval.collection import Qrels, TopicLine, questions_of, read_qrels, read_topic_lines
 from eval.errors import NothingJudged
 from eval.files import Input
@@ -33,27 +34,41 @@ from retriever.sources.configuration import DeclaredSource, read_declared
 from retriever.stages.hits import Hit
 from retriever.strategy import Strategy
 
+T = TypeVar("T", bound=TopicLine)
+
 MOST_LOOKED_UP = 10_000  # judged ids
 BY_PAPER = "The qrels judge passages, and the index has papers: the grade of a paper is its highest."
 
-ARGUMENT, LIMIT, ANSWERING = (
+ARGUMENT, LIMIT, FILE, ANSWERING, SEARCHING = (
     Flag(argument=True),
     Flag(section=Section.LIMITS),
+    Flag(section=Section.PLACE, metavar="FILE"),
     Flag(section=Section.ANSWERING),
+    Flag(section=Section.SEARCHING),
 )
-FILE = Flag(section=Section.PLACE, metavar="FILE")
 
-Documents: TypeAlias = Annotated[
-    int, Flag("-k", section=Section.LIMITS), Field(ge=1, le=100, description="Documents for each topic.")
-]
-Seed: TypeAlias = Annotated[int, LIMIT, Field(ge=0, lt=2**63, description="Seed of the samples.")]
-Strategies: TypeAlias = Annotated[
-    str | None,
-    Flag(section=Section.SEARCHING, metavar="FILE"),
-    Field(
-        description="Recorded strategies of the topics, JSON lines with query_id, instead of a strategist."
-    ),
-]
+
+def option(text: str, default: Any = ..., flag: Flag = LIMIT, **bounds: Any) -> Any:
+    """Return an option with its description, or an argument; without a default it is required."""
+    field = Field(default, description=text, **bounds)
+    field.metadata.append(flag)
+    return field
+
+
+def documents(default: int, text: str = "Documents for each topic.") -> Any:
+    """Return the option of a number of documents."""
+    return option(text, default, replace(LIMIT, name="-k"), ge=1, le=100)
+
+
+def seed(text: str = "Seed of the samples.") -> Any:
+    """Return the option of a seed."""
+    return option(text, 0, ge=0, lt=2**63)
+
+
+def strategies() -> Any:
+    """Return the option of recorded strategies."""
+    text = "Recorded strategies of the topics, JSON lines with query_id, instead of a strategist."
+    return option(text, None, replace(SEARCHING, metavar="FILE"))
 
 
 def drawing(seed: int | str) -> random.Random:
@@ -62,15 +77,17 @@ def drawing(seed: int | str) -> random.Random:
 
 
 class ExperimentCall(Call):
-    """The options of every experiment; `files` names the fields that are paths of inputs, or None."""
+    """The options of every experiment."""
 
-    files: ClassVar[tuple[str, ...]] = ()
+    model: bool = option(
+        "Use the configured language model; without it, statistics and rules.", default=False, flag=ANSWERING
+    )
 
-    model: Annotated[
-        bool,
-        ANSWERING,
-        Field(description="Use the configured language model; without it, statistics and rules."),
-    ] = False
+    @classmethod
+    def files(cls) -> list[str]:
+        """Return the fields that are paths of inputs, or None."""
+        flags = {name: flag_of(field) for name, field in cls.model_fields.items()}
+        return [name for name, flag in flags.items() if flag.argument or flag.metavar == "FILE"]
 
 
 class IndexCall(ExperimentCall):
@@ -82,34 +99,14 @@ class IndexCall(ExperimentCall):
 class JudgedCall(IndexCall):
     """The options of an experiment on an index, topics and judgements of the user."""
 
-    files: ClassVar[tuple[str, ...]] = ("topics", "qrels")
-
-    topics: Annotated[str, ARGUMENT, Field(description="File of topics: id, tab, question, or JSON lines.")]
-    qrels: Annotated[str, ARGUMENT, Field(description="File of judgements, TREC's or BEIR's.")]
+    topics: str = option("File of topics: id, tab, question, or JSON lines.", flag=ARGUMENT)
+    qrels: str = option("File of judgements, TREC's or BEIR's.", flag=ARGUMENT)
 
 
 class StrategyCall(JudgedCall):
     """The options of an experiment whose searches use strategies."""
 
-    files: ClassVar[tuple[str, ...]] = (*JudgedCall.files, "strategies")
-
-    strategies: Strategies = None
-
-
-class Models:
-    """Language models of one endpoint, opened on first use."""
-
-    def __init__(self, closed_at_end: AsyncExitStack) -> None:
-        """Nothing is opened yet."""
-        self._closed_at_end = closed_at_end
-        self._open: dict[str, LanguageModel] = {}
-
-    async def of(self, settings: Settings) -> LanguageModel:
-        """Return the model of the settings."""
-        key = settings.generator.llm.model_dump_json()
-        if key not in self._open:
-            self._open[key] = await self._closed_at_end.enter_async_context(settings.language_model())
-        return self._open[key]
+    strategies: str | None = strategies()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +126,7 @@ class Materials:
     more_record: Mapping[str, Any] = field(default_factory=dict)  # further properties that affect results
     own: Any = None  # further inputs, of a type that the experiment knows
     model: LanguageModel | None = None  # the language model, if the call uses it
-    models: Models | None = None  # the same model with other settings
+    open_model: Callable[[Settings], Awaitable[LanguageModel]] | None = None  # the same with other settings
 
     @property
     def collapses(self) -> bool:
@@ -144,15 +141,6 @@ class Materials:
         """Return the properties of the index and of sources that affect results."""
         sources = sources_record(self.declared, [])["sources"]
         return {**index_record(self.index.manifest), **sources, **self.more_record}
-
-
-class Collection(NamedTuple):
-    """Topics and qrels of files, notes about those that do not fit, and the files by option."""
-
-    topics: Mapping[str, TopicLine]
-    qrels: Qrels
-    notes: tuple[str, ...]
-    inputs: Mapping[str, Input]
 
 
 @contextmanager
@@ -200,21 +188,22 @@ def opened_materials(
         BadTopics, BadQrels, InvalidCall: as `read_judged` and `opened_index`.
         NothingJudged: no relevant id is in the index.
     """
-    read = read_judged(call.topics, call.qrels, kind, unjudged=unjudged)
-    with opened_index(call, questions_of(read.topics), read.inputs) as materials:
-        qrels, notes = read.qrels, read.notes
+    topics, qrels, notes, inputs = read_judged(call.topics, call.qrels, kind, unjudged=unjudged)
+    with opened_index(call, questions_of(topics), inputs) as materials:
         if by_id:
-            qrels, more = in_unit_of(materials.index, qrels, read.topics, call.qrels)
+            qrels, more = in_unit_of(materials.index, qrels, topics, call.qrels)
             notes += more
-        of_topics = {query_id: qrels.get(query_id, {}) for query_id in read.topics} | qrels
+        of_topics = {query_id: qrels.get(query_id, {}) for query_id in topics} | qrels
         declared = read_declared(getattr(call, "sources", ()))
-        yield replace(materials, qrels=of_topics, notes=notes, lines=read.topics, declared=declared)
+        yield replace(materials, qrels=of_topics, notes=notes, lines=topics, declared=declared)
 
 
 def read_judged(
-    topics_path: str, qrels_path: str, kind: type[TopicLine] = TopicLine, *, unjudged: bool = False
-) -> Collection:
-    """Read qrels and the topics that have a relevant judgement; `unjudged` includes all topics.
+    topics_path: str, qrels_path: str, kind: type[T], *, unjudged: bool = False
+) -> tuple[dict[str, T], Qrels, tuple[str, ...], dict[str, Input]]:
+    """Read the topics that have a relevant judgement, or all if `unjudged`, and qrels.
+
+    Returns both, notes about those that do not fit, and the files by option.
 
     Raises:
         BadTopics, BadQrels: with file and line.
@@ -222,8 +211,7 @@ def read_judged(
     """
     inputs = {"topics": Input(topics_path), "qrels": Input(qrels_path)}
     topics, qrels = read_topic_lines(inputs["topics"], kind), read_qrels(inputs["qrels"])
-    relevant = {query_id for query_id, grades in qrels.items() if max(grades.values()) > 0}
-    judged = {query_id: topic for query_id, topic in topics.items() if query_id in relevant}
+    judged = {key: topic for key, topic in topics.items() if max(qrels.get(key, {}).values(), default=0) > 0}
     if not judged:
         raise InvalidCall(
             f"no topic of {topics_path} ({next(iter(topics))}, …) has a relevant judgement in {qrels_path} "
@@ -235,7 +223,7 @@ def read_judged(
     if unasked := [query_id for query_id in qrels if query_id not in topics]:
         number = counted(len(unasked), "judged question")
         notes.append(f"{number} not among the topics ({unasked[0]}, …).")
-    return Collection(topics if unjudged else judged, qrels, tuple(notes), inputs)
+    return topics if unjudged else judged, qrels, tuple(notes), inputs
 
 
 def in_unit_of(

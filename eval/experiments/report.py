@@ -71,26 +71,30 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The tables and figures of an experiment, made from the records of its topics.
-
-    `main` has the main numbers by name, for a comparison with published values. `files` are further files of
-    the folder by name, such as a table of answers.
-    """
+    """The tables and figures of an experiment, made from the records of its topics."""
 
     tables: tuple[Table, ...]
     figures: tuple[Figure, ...] = ()
     notes: tuple[str, ...] = ()
-    main: Mapping[str, float] = field(default_factory=dict)
-    files: Mapping[str, str] = field(default_factory=dict)
+    numbers: Mapping[str, float] = field(default_factory=dict)  # further main numbers
+    files: Mapping[str, str] = field(default_factory=dict)  # further files of the folder, by name
+
+    @property
+    def main(self) -> dict[str, float]:
+        """The main numbers by name, for a comparison with published values."""
+        return {
+            name: value
+            for of in (*(table.main for table in self.tables), self.numbers)
+            for name, value in of.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The title of a report, its paragraphs, and the inputs of the results by name."""
+    """The title of a report, and its paragraphs."""
 
     title: str
     paragraphs: Sequence[str]
-    made_from: Mapping[str, str]
 
 
 def formatted(cell: Cell) -> str:
@@ -139,10 +143,8 @@ def _in_cell(text: str) -> str:
 
 
 def as_page(report: Report, outcome: Outcome, drawings: Mapping[str, bytes]) -> str:
-    """Return the report as a page, with the figures as inline SVG, and the inputs of the results."""
-    made_from = [f"- {_in_markdown(name)}: {_in_markdown(value)}" for name, value in report.made_from.items()]
-    text = "\n\n".join((as_markdown(report, outcome), "## Made from", "\n".join(made_from)))
-    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+    """Return the report as a page, with the figures as inline SVG."""
+    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(as_markdown(report, outcome))
     for figure in outcome.figures:
         image = f'<img src="figures/{figure.name}.png" alt="{escape(figure.title)}" />'
         drawing = drawings[f"{figure.name}.svg"].decode().partition("?>")[2].partition(">")[2]

@@ -4,7 +4,6 @@
 |---|---|
 | manifest.json | experiment, options, inputs with SHA-256, index, settings, models, software |
 | metrics.json | main numbers, and all tables without times |
-| inputs/OPTION.… | copies of the input files |
 | topics.jsonl | the values of each topic |
 | runs/NAME.trec | runs |
 | figures/NAME.svg, NAME.png | figures |
@@ -19,7 +18,6 @@ manifest is written last, and lists the files: those of an earlier call are remo
 import asyncio
 import json
 import os
-import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -41,42 +39,31 @@ from eval.errors import BadTopics
 from eval.experiments import EXPERIMENTS, load_experiment
 from eval.experiments.comparing import SECONDS, seconds_table
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult
-from eval.experiments.materials import ExperimentCall, Materials, Models
+from eval.experiments.materials import ExperimentCall, Materials
 from eval.experiments.report import Outcome, Report, as_markdown, as_page, check_plots, drawn
-from eval.files import Input
 from eval.kept import KeptTopics, as_json, keeping
 from eval.manifest import differences, made_with
 from eval.places import open_places
 from eval.progress import question_bar, work_through
 from eval.runs import run_lines
+from generator.llm import LanguageModel
+from generator.pipeline import Settings
 from retriever.errors import BadExpression, BadQuestion
 
 MANIFEST, METRICS, KEPT = "manifest.json", "metrics.json", "kept.jsonl"
 MOST_BYTES = 64_000_000  # of a manifest, and of metrics
 FORMAT = 3
-ENDING = re.compile(r"\.[A-Za-z0-9]{1,6}")  # of a file name
 OTHER_FOLDER = "name an empty or a new folder"
-PATHS = (".path", ".copied_to")  # ends of names that `differing` leaves out
 REPLACED = "unusable_keywords"  # key of a record: replies of the model for which statistics chose keywords
 
 
-class ReadInput(BaseModel):
-    """An input in a manifest: its path as given, its SHA-256, and its copy in the folder."""
-
-    path: str
-    sha256: str
-    copied_to: str | None = None
-
-
 class ReadManifest(BaseModel):
-    """A manifest as it is read; `repeat` uses these parts, and `diff` all parts."""
+    """A manifest as it is read."""
 
     model_config = ConfigDict(extra="allow")
 
     format: int
     experiment: str
-    call: dict[str, Any]
-    inputs: dict[str, ReadInput]
     files: list[str] = []
 
 
@@ -104,7 +91,7 @@ def run_experiment(
     """
     experiment = load_experiment(name)
     check_plots()
-    check_folder(out, name, filter(None, (getattr(call, file) for file in call.files)))
+    check_folder(out, name, filter(None, (getattr(call, file) for file in call.files())))
     with experiment.opened(call) as materials, question_bar() as progress:
         record = manifest_record(name, call, materials)
         with keeping(out / KEPT, record, TopicResult, len(materials.topics), restart=restart) as kept:
@@ -117,30 +104,21 @@ def run_experiment(
                 reply = f"the reply of the language model was unusable (`{REPLACED}` in topics.jsonl)"
                 notes += (f"{count:,} of {len(topics):,} topics have keywords of statistics: {reply}.",)
             outcome = replace(outcome, tables=(*outcome.tables, *times), notes=notes)
-            files = _write_results(out, experiment, outcome, topics, materials.inputs, record, started)
+            files = _write_results(out, experiment, outcome, topics, record, started)
             kept.discard()
     return outcome, files
 
 
 def manifest_record(name: str, call: ExperimentCall, materials: Materials) -> dict[str, Any]:
-    """Return the record of everything that affects the results.
-
-    An input has its path as given, its SHA-256, and the name of its copy in the folder: the name of the
-    option with the endings of the file.
-    """
-    values = call.model_dump(mode="json", exclude={*call.files})
-    llm = materials.settings.generator.llm if call.model else None
+    """Return the record of everything that affects the results."""
+    values = call.model_dump(mode="json", exclude={*call.files()})
     if "index" in values:
         values["index"] = materials.index.manifest.name
-    inputs = {}
-    for option, each in materials.inputs.items():
-        endings = "".join(filter(ENDING.fullmatch, Path(each.path).suffixes[-2:]))
-        copy = None if each.content is None else f"inputs/{option}{endings}"
-        inputs[option] = {"path": each.path, "sha256": each.sha256, "copied_to": copy}
+    llm = materials.settings.generator.llm if call.model else None
     return {
         "experiment": name,
         "call": values,
-        "inputs": inputs,
+        "inputs": {option: read.record for option, read in materials.inputs.items()},
         **made_with(materials.index_record(), materials.settings, llm),
         "commit": checkout_commit(),
     }
@@ -155,14 +133,14 @@ async def _all_topics(
     progress: Progress,
 ) -> dict[str, TopicResult]:
     """Compute the topics that are not kept, in any order; return all in the order of the topics."""
-    finished = dict(kept.topics)
+    finished, models = dict(kept.topics), dict[str, LanguageModel]()
     async with AsyncExitStack() as closed_at_end:
-        if materials.declared:
-            places = open_places("", getattr(call, "sources", ()), materials.settings)
-            materials = replace(materials, places=await closed_at_end.enter_async_context(places))
-        if call.model:
-            models = Models(closed_at_end)
-            materials = replace(materials, model=await models.of(materials.settings), models=models)
+
+        async def open_model(settings: Settings) -> LanguageModel:
+            key = settings.generator.llm.model_dump_json()
+            if key not in models:
+                models[key] = await closed_at_end.enter_async_context(settings.language_model())
+            return models[key]
 
         async def finish(query_id: str, question: str) -> None:
             topic = Topic(call, materials, query_id, question)
@@ -174,9 +152,14 @@ async def _all_topics(
             finished[query_id] = replace(result, record=as_json({**result.record, **more}))
             kept.keep(query_id, finished[query_id])
 
-        waiting = {each: question for each, question in materials.topics.items() if each not in finished}
+        if materials.declared:
+            places = open_places("", getattr(call, "sources", ()), materials.settings)
+            materials = replace(materials, places=await closed_at_end.enter_async_context(places))
+        if call.model:
+            model = await open_model(materials.settings)
+            materials = replace(materials, model=model, open_model=open_model)
         await work_through(
-            waiting,
+            {each: question for each, question in materials.topics.items() if each not in finished},
             finish,
             total=len(materials.topics),
             at_once=parallel or (materials.settings.generator.llm.concurrency if call.model else 1),
@@ -213,7 +196,6 @@ def _write_results(
     experiment: Experiment,
     outcome: Outcome,
     topics: Mapping[str, TopicResult],
-    inputs: Mapping[str, Input],
     record: Mapping[str, Any],
     started: float,
 ) -> list[str]:
@@ -229,34 +211,16 @@ def _write_results(
         "tables": [{"title": title, **each} for title, each in _tables(outcome, timed=True).items()],
         "topics": {key: topic.record[SECONDS] for key, topic in topics.items() if SECONDS in topic.record},
     }
-    copies = {record["inputs"][option]["copied_to"]: given.content for option, given in inputs.items()}
     files = {
         "topics.jsonl": json_lines(records),
         **{f"runs/{run}.trec": "".join(lines).encode() for run, lines in runs.items()},
         **{file: text.encode() for file, text in outcome.files.items()},
-        **{file: content for file, content in copies.items() if content is not None},
         "times.json": _json(times),
     }
-    index, llm, encoder = (record[part] for part in ("index", "language model", "encoder"))
-    options = {name: value for name, value in record["call"].items() if name != "index" and value}
-    # The inputs by name; paths differ between repetitions and are left out.
-    made_from = {
-        "index": f"{index['name']}, {index['engine']}, {index['papers']:,} papers",
-        **{
-            option: f"{each['copied_to'] or 'not copied'} (SHA-256 {each['sha256'][:12]}…)"
-            for option, each in record["inputs"].items()
-        },
-        "options": ", ".join(name if value is True else f"{name} {value}" for name, value in options.items()),
-        "language model": f"{llm['model']}, revision {llm['revision']}" if llm else "none",
-        "encoder": encoder["model"] or "none",
-        "shrag": record["shrag"],
-        "repeat": "shrag experiment repeat FOLDER",
-    }
-    heading = EXPERIMENTS[record["experiment"]]
-    paragraphs = (f"Source: {heading.source}.", *experiment.description.split("\n\n"))
+    title, source = EXPERIMENTS[record["experiment"]]
+    report = Report(title, (f"Source: {source}.", *experiment.description.split("\n\n")))
     judges = {table.title: table.judge for table in outcome.tables if table.judge}
-    manifest = {"format": FORMAT, **record, "judges": judges}
-    return write_files(path, manifest, outcome, Report(heading.title, paragraphs, made_from), files)
+    return write_files(path, {"format": FORMAT, **record, "judges": judges}, outcome, report, files)
 
 
 def write_files(
@@ -275,7 +239,7 @@ def write_files(
         **{f"figures/{name}": content for name, content in drawings.items()},
         "report.md": as_markdown(report, outcome).encode(),
         "report.html": as_page(report, outcome, drawings).encode(),
-        METRICS: _json({"main": dict(outcome.main), "tables": _tables(outcome, timed=False)}),
+        METRICS: _json({"main": outcome.main, "tables": _tables(outcome, timed=False)}),
     }
     earlier = read_manifest(path).files if (path / MANIFEST).exists() else []
     for name in {*earlier, MANIFEST} - made.keys():
@@ -308,12 +272,14 @@ def read_manifest(path: Path) -> ReadManifest:
     """Read the manifest of a folder of results; raise InvalidCall if it is none, or is unfinished."""
     try:
         read = ReadManifest.model_validate_json(read_regular(path / MANIFEST, MOST_BYTES))
-    except FileNotFoundError:
-        unfinished = (path / KEPT).exists()
-        why = "is unfinished: its experiment was interrupted" if unfinished else "has no results"
-        raise InvalidCall(f"{path} {why}", remedy="run the experiment again" if unfinished else ()) from None
     except OSError as error:
-        raise InvalidCall(f"{path} is not a folder of an experiment: {cause_of(error)}") from None
+        unfinished = (path / KEPT).exists()
+        why = (
+            "is unfinished: its experiment was interrupted"
+            if unfinished
+            else f"has no results: {cause_of(error)}"
+        )
+        raise InvalidCall(f"{path} {why}") from None
     except ValidationError as error:
         raise InvalidCall(f"{path / MANIFEST} is no manifest of an experiment: {reason(error)}") from None
     if read.format != FORMAT:
@@ -321,25 +287,17 @@ def read_manifest(path: Path) -> ReadManifest:
     return read
 
 
-def call_values(path: Path, manifest: ReadManifest) -> dict[str, Any]:
-    """Return the values of the call of a folder, with inputs from their copies in the folder."""
-    copies = {
-        option: str(path / given.copied_to) if given.copied_to else given.path
-        for option, given in manifest.inputs.items()
-    }
-    return {**manifest.call, **copies}
-
-
-def differing(first: Path, second: Path) -> tuple[list[str], list[str]]:
-    """Return differences of manifests without paths, and differences of metrics, one line each.
+def differing(first: Path, second: Path) -> list[str]:
+    """Return the differences of manifests, without paths and files, and of metrics, one line each.
 
     Raises:
         InvalidCall: as `read_manifest`, or the metrics are damaged.
     """
-    one, other = (read_manifest(path).model_dump(exclude={"files"}) for path in (first, second))
-    made = [line for line in differences(one, other) if not line.partition(": ")[0].endswith(PATHS)]
-    try:
-        metrics = [{"metrics": json.loads((path / METRICS).read_bytes())} for path in (first, second)]
-    except (OSError, ValueError, RecursionError) as error:
-        raise InvalidCall(f"{METRICS} of {first} or {second} cannot be read: {error}") from None
-    return made, list(differences(*metrics))
+    records = []
+    for path in (first, second):
+        read = read_manifest(path).model_dump(exclude={"files"})
+        try:
+            records.append({**read, "metrics": json.loads((path / METRICS).read_bytes())})
+        except (OSError, ValueError, RecursionError) as error:
+            raise InvalidCall(f"{path / METRICS} cannot be read: {error}") from None
+    return [line for line in differences(*records) if not line.partition(": ")[0].endswith(".path")]

@@ -12,9 +12,10 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field
 
-from base.calls import Call, Flag, Section
+from base.calls import Call
 from base.errors import InvalidCall
 from base.untrusted import one_line
+from eval.experiments.materials import SEARCHING, option
 from eval.judging.benchmark import Benchmark, Ranked, adding
 from eval.manifest import index_record, model_record, search_record, software, sources_record
 from eval.places import Places, open_places
@@ -45,8 +46,6 @@ FIELDS = ("title", "title2", "abstract", "abstract2", "authors", "year", "journa
 
 Found: TypeAlias = tuple[Sequence[tuple[str, Paper]], tuple[str, ...]]  # (source, record) best first; notes
 
-SEARCHING = Flag(section=Section.SEARCHING)
-
 
 class PoolCall(Call):
     """Options of `pool`."""
@@ -56,26 +55,16 @@ class PoolCall(Call):
         SourceNames,
         Field(description="Sources to search too, each separately; without --name, no index is searched."),
     ] = ()
-    method: Annotated[
-        tuple[str, ...],
-        Flag(section=Section.SEARCHING, metavar="METHOD", commas=True),
-        Field(
-            description=f"Methods to pool. Default: {', '.join(METHODS)}; {NEAREST} if the index has vectors."
-        ),
-    ] = ()
-    find: Annotated[
-        bool,
-        SEARCHING,
-        Field(description="Pool the papers of find-papers too, in index and sources together."),
-    ] = False
-    model: Annotated[
-        bool, SEARCHING, Field(description="Let find-papers use the configured language model.")
-    ] = False
-    depth: Annotated[
-        int,
-        Flag(section=Section.LIMITS),
-        Field(ge=1, le=1000, description="Pool depth: papers of each method, place and question."),
-    ] = 50
+    method: tuple[str, ...] = option(
+        f"Methods to pool. Default: {', '.join(METHODS)}; {NEAREST} if the index has vectors.",
+        (),
+        replace(SEARCHING, metavar="METHOD", commas=True),
+    )
+    find: bool = option(
+        "Pool the papers of find-papers too, in index and sources together.", default=False, flag=SEARCHING
+    )
+    model: bool = option("Let find-papers use the configured language model.", default=False, flag=SEARCHING)
+    depth: int = option("Pool depth: papers of each method, place and question.", 50, ge=1, le=1000)
 
 
 @dataclass(frozen=True, slots=True)

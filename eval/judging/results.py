@@ -62,24 +62,13 @@ def write_benchmark(benchmark: Benchmark, out: Path, precedence: Sequence[str]) 
         **software(models=False),
         "commit": checkout_commit(),
     }
-    # The inputs, for the page.
-    made: dict[str, str] = {}
-    for call in benchmark.calls:
-        if index := call.made_with.get("index"):
-            made["index"] = f"{index['name']}, version {index['version']}, {index['papers']:,} papers"
-        if "sources" in call.made_with:
-            made["sources"] = ", ".join(call.made_with["sources"])
-        if "model" in call.made_with:
-            made[f"model of {call.step}"] = call.made_with["model"]
-    made |= {"assessors": ", ".join(benchmark.assessments), "seed": str(benchmark.made.seed)}
     topics, qrels, provenance = _judgements(results)
     files = {
         "topics.jsonl": json_lines(topics),
         "qrels.txt": "".join(qrels).encode(),
         "provenance.jsonl": json_lines(provenance),
     }
-    report = Report("Benchmark", [DESCRIPTION], {**made, "shrag": record["shrag"]})
-    return outcome, write_files(out, record, outcome, report, files)
+    return outcome, write_files(out, record, outcome, Report("Benchmark", [DESCRIPTION]), files)
 
 
 def _notes(results: Results) -> Iterator[str]:

@@ -1,6 +1,5 @@
 """The steps of `shrag benchmark`."""
 
-import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ from base.amounts import counted
 from base.calls import Section
 from base.terminal.call_options import call_options
 from base.terminal.output import echo, echo_lines
-from base.terminal.parameters import PathParameter, SectionedCommand, option_section
+from base.terminal.parameters import FiniteRange, PathParameter, SectionedCommand, option_section
 from eval.experiments.comparing import Table
 from eval.experiments.report import check_plots, table_lines
 from eval.judging import sheets
@@ -37,12 +36,6 @@ def _checked_name(_: click.Context, __: click.Parameter, name: str) -> str:
             "must start with a letter or digit; letters, digits, '.', '-' and '_', at most 64"
         )
     return name
-
-
-def _checked_number(_: click.Context, __: click.Parameter, number: float | None) -> float | None:
-    if number is not None and not math.isfinite(number):
-        raise click.BadParameter("must be a finite number")
-    return number
 
 
 folder_argument = click.argument("folder", type=PathParameter(file_okay=False))
@@ -150,8 +143,7 @@ def pool_command(call: PoolCall, *, folder: Path) -> None:
 )
 @click.option(
     "--threshold",
-    type=click.FloatRange(0, 1),
-    callback=_checked_number,
+    type=FiniteRange(0, 1),
     help="Least score of a paper that passes. Default: by stage and judge.",
 )
 def judge_command(folder: Path, stage: StageName, *, by: JudgeName | None, threshold: float | None) -> None:

@@ -1,28 +1,18 @@
 """The generated corpus: reproducible, drawn by Zipf's law, and measured over HTTP by a client of threads."""
 
-from collections import Counter
-
-import numpy as np
 import pytest
 
 from benchmarks.corpora.generated import (
     DOCUMENT_TOKENS,
     QUESTION_TERMS,
-    VOCABULARY,
     documents,
-    draw,
     questions,
     records,
     records_of_words,
-    word,
 )
 from benchmarks.figures import Figure, measure_in_turn, percentile, ratio
 from benchmarks.served import load
 from tests.http_server import Handler, serving
-
-
-def test_a_word_is_its_rank_in_base_36():
-    assert [word(1), word(35), word(36), word(VOCABULARY)] == ["1", "z", "10", "lfls"]
 
 
 def test_a_document_has_sixty_words_of_which_five_are_the_title_and_is_the_same_every_time():
@@ -48,34 +38,12 @@ def test_a_smaller_corpus_is_the_beginning_of_a_larger_one():
     assert larger[10_000].words != larger[0].words
 
 
-@pytest.mark.parametrize(("rank", "share"), [(1, 1 / 14.3927), (2, 1 / 28.7854), (10, 1 / 143.927)])
-def test_a_word_is_drawn_in_inverse_proportion_to_its_rank(rank, share):
-    # The sum of 1 / r for r from 1 to a million is 14.3927.
-    drawn = draw(np.random.default_rng(1), (200_000,))
-
-    assert np.mean(drawn == rank) == pytest.approx(share, rel=0.05)
-
-
-def test_ranks_stay_within_the_vocabulary():
-    drawn = draw(np.random.default_rng(2), (200_000,))
-
-    assert drawn.min() == 1
-    assert VOCABULARY / 2 < drawn.max() <= VOCABULARY
-
-
 def test_a_question_has_ten_distinct_words_the_rarest_first():
     for question in questions(20):
         ranks = [int(term, 36) for term in question]
 
         assert len(set(question)) == QUESTION_TERMS == 10
         assert ranks == sorted(ranks, reverse=True)
-
-
-def test_questions_are_the_same_every_time_and_drawn_like_the_text():
-    asked = questions(50)
-
-    assert asked == questions(50)
-    assert Counter(term for question in asked for term in question).most_common(1)[0][0] == "1"
 
 
 def test_figures_are_percentiles_by_nearest_rank_and_bars_are_met_from_one_side():

@@ -1,6 +1,6 @@
 """Votes of readers: the agreement of checks with the majority."""
 
-from eval.judgements_command import ReaderVotes
+from eval.judgements_command import write_judgements
 from generator.reader_judgements import JudgedSentence, ReaderJudgement
 
 
@@ -12,15 +12,15 @@ def judged(text, check, *verdicts):
     ]
 
 
-def test_checks_are_compared_with_decided_verdicts_only():
-    votes = ReaderVotes.of(
+def test_checks_are_compared_with_decided_verdicts_only(tmp_path):
+    record = write_judgements(
         [
             *judged("a", "supported", "supported", "supported", "not supported"),
             *judged("b", "unsupported", "supported"),
             *judged("c", "supported", "supported", "not supported"),  # undecided
             *judged("d", "not checked", "supported"),
             *judged("e", "unsupported", "supported", "not supported", "not supported"),
-        ]
+        ],
+        tmp_path,
     )
-    found = votes.agreement()
-    assert (found.compared, found.share) == (3, 2 / 3)
+    assert (record["checks"]["compared"], record["checks"]["agreement"]) == (3, 2 / 3)

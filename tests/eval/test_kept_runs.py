@@ -113,31 +113,6 @@ def fails_for(model, *questions):
     model.on_call = lambda _: 500 if any(text in model.prompts[-1] for text in questions) else 200
 
 
-def test_a_question_for_which_the_model_fails_costs_no_other_and_is_asked_again_alone(
-    sample_home, model, undisturbed, tmp_path
-):
-    out = tmp_path / "run"
-    fails_for(model, QUESTIONS[2], QUESTIONS[7])
-    partial = shrag(*call(out, *ASKING, "--json"), home=sample_home, **model.settings)
-
-    assert partial.returncode == 1
-    told = json.loads(partial.stdout)
-    assert (told["questions"], sorted(told["failed"])) == (38, ["S03", "S08"])
-    assert "2 questions" in partial.stderr
-    assert "S03: ModelRefusedCall: " in partial.stderr
-    assert manifest_of(out)["failed"] == told["failed"]
-    assert {line.split()[0] for line in out.read_text("utf-8").splitlines()}.isdisjoint({"S03", "S08"})
-
-    model.prompts.clear()
-    model.on_call = lambda _: 200
-    whole = shrag(*call(out, *ASKING), home=sample_home, **model.settings)
-
-    assert whole.returncode == 0
-    assert model.questions() == [QUESTIONS[2], QUESTIONS[7]]
-    assert same(out, undisturbed)
-    assert not kept_of(out).exists()
-
-
 @pytest.fixture
 def partial(sample_home, model, tmp_path):
     """Make a run that lacks a question."""
@@ -152,13 +127,11 @@ def partial(sample_home, model, tmp_path):
     ("changed", "environment", "told"),
     [
         (("-k", 7), {}, "request.k: 100 ≠ 7"),
-        (("--method", "shrag"), {}, 'request.method: "paper" ≠ "shrag"'),
-        ((), {"keywords": 5}, "settings.keywords: 10 ≠ 5"),
         ((), {"llm__seed": 3}, "language model.seed: 0 ≠ 3"),
         ((), {"home": True}, "index.version: 1 ≠ 2"),
         ((), {"topics": True}, "inputs.topics: "),
     ],
-    ids=["option", "method", "setting", "model", "index", "topics"],
+    ids=["option", "model", "index", "topics"],
 )
 def test_what_is_kept_of_a_run_that_was_made_otherwise_is_not_mixed_in(
     sample_home, model, partial, tmp_path, changed, environment, told

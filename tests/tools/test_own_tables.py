@@ -1,29 +1,16 @@
 """The project's own tables, with figures counted by hand."""
 
-import asyncio
-import json
 from importlib import import_module
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from base.progress import no_progress
-from base.sample import SAMPLE
-from eval.accepted import read_accepted
-from indexer.settings import IndexerSettings
 from tests.eval.experiments.calling import write_lines
-from tests.generator.sample_index import settings_of
-from tests.generator.test_pipeline import UNUSED
-from tools.answers import PLAIN, Question, finding_row, plain_rows
-from tools.collections import read_lines, scores_of, supporting, unseen
+from tools.answers import Question, finding_row, plain_rows, way_row
+from tools.collections import scores_of, supporting, unseen
 from tools.components import mean_rows
 from tools.fitting import Example, RankedQuestion, balanced, effects, fit, passage_figures
-from tools.glossary import Mined, counts_of, judged_rows, listed, mined
-from tools.ways import ask_by, row_of
-
-pytest_plugins = ["tests.generator.sample_index"]
+from tools.glossary import Mined, counts_of, judged_rows, listed
 
 
 def test_training_questions_that_are_in_dev_are_left_out():
@@ -71,29 +58,14 @@ def test_findings_among_the_quoted_sentences_are_counted():
     assert list(row.values()) == [3, 0.333, 0.667, 5, 0.6]
 
 
-def test_a_way_is_measured_by_its_answers(sample):
-    topics = read_lines(SAMPLE / "topics.jsonl")
-    first, third = (
-        row_of(way, topics, asyncio.run(ask_by(way, sample, settings_of(UNUSED), no_progress)))
-        for way in ("paper-qa-1", "paper-qa-3")
+def test_a_way_is_measured_by_its_answers():
+    topics = [{"query_id": "S01", "kind": "x"}] * 2 + [{"query_id": "none", "kind": "unanswerable"}]
+    outcomes = (
+        Question(1, 0.5, False, ("Yields rose by 9%.",), (True,), (True, False), 10.0),
+        Question(1, 0.5, True, milliseconds=20.0),
+        Question(None, 0.5, True, milliseconds=30.0),
     )
-    assert first["S@5"] < third["S@5"]
-
-    def answered(text, *, papers=(), abstained=False, ms=10.0) -> Any:
-        answer = SimpleNamespace(abstained=abstained, sentences=[SimpleNamespace(text=text)] if text else [])
-        hits = [SimpleNamespace(doc_id=paper) for paper in papers]
-        result = SimpleNamespace(milliseconds={"total": ms})
-        return SimpleNamespace(answer=answer, evidence=hits, result=result)
-
-    query_id, strings = next(iter(read_accepted(SAMPLE / "answers.jsonl").items()))
-    paper = next(
-        line.split()[2]
-        for line in (SAMPLE / "qrels.txt").read_text().splitlines()
-        if line.split()[0] == query_id and line.split()[3] == "2"
-    )
-    of_two = [{"query_id": query_id, "kind": "x"}] * 2 + [{"query_id": "none", "kind": "unanswerable"}]
-    results = [answered(strings[0], papers=[paper, "other"]), answered("", abstained=True, ms=20.0)]
-    row = row_of("x", of_two, [*results, answered("", abstained=True, ms=30.0)])
+    row = way_row("x", list(zip(topics, outcomes, strict=True)), {"S01": ["9%"]})
     assert list(row.values()) == ["x", 0.5, 0.5, 1, 1, 1 / 3, 2 / 3, 20.0]
 
 
@@ -150,19 +122,6 @@ def test_mined_pairs_are_counted_by_source_and_judged_by_collection_and_kind():
     of_forms, of_pairs = judged_rows(judged, [GRAPH])
     assert list(of_pairs.values()) == ["sample", "pair", 2, 2, 1.0, 0.5]
     assert list(of_forms.values()) == ["sample", "abbreviation", 1, 0, 0.0, 0.0]
-
-
-def test_the_sample_has_pairs_and_abbreviations(tmp_path):
-    found, texts = mined("sample", tmp_path, IndexerSettings(home=tmp_path))
-    assert ("꿀벌", "honey bee", ("keywords",)) in {(item.one, item.other, item.sources) for item in found}
-    assert any(item.kind == "abbreviation" for item in found)
-    assert any("honey bee" in text for text in texts)
-
-
-@pytest.mark.parametrize("folder", [SAMPLE, PLAIN])
-def test_every_question_with_known_strings_is_one_of_its_folder(folder):
-    topics = {json.loads(line)["query_id"] for line in (folder / "topics.jsonl").read_text().splitlines()}
-    assert read_accepted(folder / "answers.jsonl").keys() <= topics
 
 
 @pytest.mark.parametrize("name", ["components", "fitting papers", "glossary"])

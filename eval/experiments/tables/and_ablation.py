@@ -9,19 +9,17 @@ AND binds closer, a OR b OR (c AND d). In the second one the operators apply fro
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Annotated
+from functools import partial
 
 import numpy as np
-from pydantic import Field
 
 from eval.experiments.comparing import TESTED, Cell, Record, Table
-from eval.experiments.experiment import Experiment, OpenTopic, Results, Topic, TopicResult
-from eval.experiments.materials import LIMIT, Materials, Seed, StrategyCall, drawing, opened_materials
+from eval.experiments.experiment import Experiment, Found, Results, Topic, TopicResult
+from eval.experiments.materials import Materials, StrategyCall, drawing, opened_materials, option, seed
 from eval.experiments.report import Figure, Line, Outcome, Panel
 from eval.statistics import Floats, compare
 from retriever.queries.boolean import And, Or, Query
-from retriever.query_plan import NamedQuery, QueryPlan, progressive_queries
-from retriever.stages.stages import computed
+from retriever.query_plan import QueryPlan
 
 CLOSER, LEFT_TO_RIGHT = READINGS = ("AND binds closer", "from left to right")
 OPERATORS = range(10)
@@ -31,17 +29,11 @@ TEMPERATURE = 0.7  # of repetitions with a language model; the paper does not na
 class AndAblation(StrategyCall):
     """The number of topics in a sample, and the number of samples."""
 
-    sample: Annotated[int, LIMIT, Field(ge=1, le=100_000, description="Topics of one repetition.")] = 50
-    repetitions: Annotated[
-        int,
-        LIMIT,
-        Field(
-            ge=1,
-            le=1_000,
-            description="Repetitions, with other keywords of the model; without it, other samples.",
-        ),
-    ] = 10
-    seed: Seed = 0
+    sample: int = option("Topics of one repetition.", 50, ge=1, le=100_000)
+    repetitions: int = option(
+        "Repetitions, with other keywords of the model; without it, other samples.", 10, ge=1, le=1_000
+    )
+    seed: int = seed()
 
 
 @contextmanager
@@ -60,34 +52,31 @@ async def repetitions_of_topic(topic: Topic) -> TopicResult:
 
     Without a language model all repetitions have the same keywords, and the record has one of them.
     """
-    models, settings, repeated = topic.materials.models, topic.materials.settings, []
-    for seed in range(topic.call.repetitions if models else 1):
-        model = await models.of(settings.with_llm(seed=seed, temperature=TEMPERATURE)) if models else None
-        opened = await topic.opened(1, await topic.strategy(model))
-        repeated.append(await _collected(opened, topic.relevant))
+    open_model, settings, repeated = topic.materials.open_model, topic.materials.settings, []
+    for number in range(topic.call.repetitions if open_model else 1):
+        changed = settings.with_llm(seed=number, temperature=TEMPERATURE)
+        strategy = await topic.strategy(await open_model(changed) if open_model else None)
+        repeated.append(
+            await _collected(await topic.search(upto="terms", k=1, strategy=strategy), topic.relevant)
+        )
     return TopicResult({"relevant": len(topic.relevant), "repetitions": repeated})
 
 
-async def _collected(topic: OpenTopic, relevant: frozenset[str]) -> Record:
+async def _collected(found: Found, relevant: frozenset[str]) -> Record:
     """Return the counts of a topic: documents, and relevant ones, by reading and number of operators."""
-    queries = progressive_queries(topic.keywords, hits_per_query=topic.context.settings.hits_per_query)
     counts = {}
     for reading in READINGS:
-        unions = []
-        for operators in OPERATORS:
-            planned = topic.stages.with_plan(QueryPlan(joined_queries(queries, operators, reading)))
-            stages = await topic.searched(planned, upto="pool")
-            unions.append(topic.union_of(computed(stages.pool)))
-        found = [len(ids & relevant) for ids in unions]
-        counts[reading] = {"found": found, "collected": list(map(len, unions))}
-    return {"keywords": len(topic.keywords), **counts}
+        joins = (partial(joined_plan, operators=operators, reading=reading) for operators in OPERATORS)
+        unions = [(await found.changed(plan=plan, upto="pool")).union for plan in joins]
+        shared = [len(ids & relevant) for ids in unions]
+        counts[reading] = {"found": shared, "collected": list(map(len, unions))}
+    return {"keywords": len(found.keywords), **counts}
 
 
-def joined_queries(queries: Sequence[NamedQuery], operators: int, reading: str) -> tuple[NamedQuery, ...]:
+def joined_plan(plan: QueryPlan, operators: int, reading: str) -> QueryPlan:
     """Join the last `operators` + 1 clauses of each query by AND; with 0 the queries are unchanged."""
-    if not operators:
-        return tuple(queries)
-    return tuple(replace(named, query=_joined(named.query, operators, reading)) for named in queries)
+    queries = (replace(named, query=_joined(named.query, operators, reading)) for named in plan.queries)
+    return QueryPlan(tuple(queries)) if operators else plan
 
 
 def _joined(query: Query, operators: int, reading: str) -> Query:

@@ -14,19 +14,19 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
-from base.calls import IN_FIELD, Flag, Section
+from base.calls import IN_FIELD
 from eval.accepted import contains_accepted, read_accepted
 from eval.answer_quality.judging import NOT_JUDGED, Judged, citation_scores, judge_name, judge_sentences
 from eval.experiments import abstention
 from eval.experiments.abstention import QUOTED, REMOVED, Decision
-from eval.experiments.comparing import ROWS, SECONDS, Column, Record, compared, main_numbers, mean, number
+from eval.experiments.comparing import ROWS, SECONDS, Column, Comparison, Record, mean, number
 from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult, run_name
-from eval.experiments.materials import ANSWERING, JudgedCall, Materials, opened_materials
+from eval.experiments.materials import ANSWERING, JudgedCall, Materials, opened_materials, option
 from eval.experiments.report import Outcome
 from eval.files import Input
 from eval.runs import as_written
@@ -57,31 +57,25 @@ DEFINITIONS = (
 class Answers(JudgedCall):
     """Further inputs, the language models, and the passages of an answer."""
 
-    files = (*JudgedCall.files, "answers")
-
-    answers: Annotated[
-        str | None,
-        Flag(section=Section.ANSWERING, metavar="FILE"),
-        Field(description='Accepted strings of correct answers, as JSON lines {"query_id", "answers"}.'),
-    ] = None
-    models: Annotated[
-        tuple[str, ...],
-        Flag(section=Section.ANSWERING, metavar="NAME[,NAME]", commas=True),
-        Field(
-            max_length=MOST_MODELS,
-            description="Compare these models of the configured endpoint; with --model.",
-        ),
-    ] = ()
-    evidence: Annotated[
-        int,
-        ANSWERING,
-        Field(ge=1, le=MOST_EVIDENCE, description="Papers used as evidence for an answer."),
-    ] = EVIDENCE
-    removed: Annotated[
-        bool,
-        ANSWERING,
-        Field(description="Ask each topic a second time without its relevant papers, for abstention."),
-    ] = False
+    answers: str | None = option(
+        'Accepted strings of correct answers, as JSON lines {"query_id", "answers"}.',
+        None,
+        replace(ANSWERING, metavar="FILE"),
+    )
+    models: tuple[str, ...] = option(
+        "Compare these models of the configured endpoint; with --model.",
+        (),
+        replace(ANSWERING, metavar="NAME[,NAME]", commas=True),
+        max_length=MOST_MODELS,
+    )
+    evidence: int = option(
+        "Papers used as evidence for an answer.", EVIDENCE, ANSWERING, ge=1, le=MOST_EVIDENCE
+    )
+    removed: bool = option(
+        "Ask each topic a second time without its relevant papers, for abstention.",
+        default=False,
+        flag=ANSWERING,
+    )
 
     @model_validator(mode="after")
     def _check_models(self) -> Self:
@@ -111,9 +105,9 @@ async def answers_of_topic(topic: Topic) -> TopicResult:
     names = (call.models or (materials.settings.generator.llm.model or "",)) if call.model else ()
     for place, system in enumerate((QUOTED, *names)):
         settings, model = quoting, None
-        if materials.models and place:
+        if materials.open_model and place:
             settings = materials.settings.with_model(system)
-            model = await materials.models.of(settings)
+            model = await materials.open_model(settings)
         started = time.perf_counter()
         try:
             asked = await answer_question(materials.index, request, settings, model=model)
@@ -257,16 +251,16 @@ def summary(of: Results) -> Outcome:
     }
     return Outcome(
         (
-            compared("Citations of the answers", "answers by", rows, CITATIONS, judge=judge),
-            compared("Sentences with each hint", "answers by", rows, OF_HINTS),
+            Comparison("Citations of the answers", "answers by", CITATIONS, judge=judge, main=MAIN).of(rows),
+            Comparison("Sentences with each hint", "answers by", OF_HINTS).of(rows),
             *abstention.abstention_tables(decided),
-            compared(
-                "Evidence of answered topics that have relevant papers", "answers by", rows, EVIDENCE_COLUMNS
-            ),
+            Comparison(
+                "Evidence of answered topics that have relevant papers", "answers by", EVIDENCE_COLUMNS
+            ).of(rows),
         ),
         (abstention.risk_coverage_figure(decided),),
         (*DEFINITIONS, *abstention.MEASURES, *_notes(of, model)),
-        areas | main_numbers(rows, MAIN),
+        areas,
     )
 
 

@@ -22,14 +22,22 @@ from dataclasses import asdict, replace
 from statistics import fmean
 from typing import Annotated
 
-from pydantic import Field
-
-from base.calls import Flag, Section, described
+from base.calls import described
 from eval.experiments import challenge_files as files
 from eval.experiments.challenge_files import ChallengeAnswer
 from eval.experiments.comparing import SECONDS, Record, Table
 from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult
-from eval.experiments.materials import ARGUMENT, FILE, IndexCall, Materials, Strategies, opened_index
+from eval.experiments.materials import (
+    ARGUMENT,
+    FILE,
+    SEARCHING,
+    IndexCall,
+    Materials,
+    documents,
+    opened_index,
+    option,
+    strategies,
+)
 from eval.experiments.report import Outcome
 from eval.files import Input
 from generator.pipeline import AskResult, answer_question
@@ -51,24 +59,11 @@ GIB = 2**30
 class Challenge(IndexCall):
     """The questions, the columns, and the documents."""
 
-    files = ("questions", "mapping", "strategies")
-
-    strategies: Strategies = None
-    questions: Annotated[str, ARGUMENT, Field(description="CSV of questions.")]
-    mapping: Annotated[
-        str, FILE, Field(description="Columns of the questions and of the answers, as TOML or JSON.")
-    ]
-    k: Annotated[
-        int,
-        Flag("-k", section=Section.LIMITS),
-        Field(ge=1, le=100, description="Documents collected for each question."),
-    ] = 15
-    method: Annotated[
-        str,
-        Flag(section=Section.SEARCHING),
-        described(**METHODS, example="paper"),
-        Field(description=METHOD_HELP),
-    ] = "paper"
+    questions: str = option("CSV of questions.", flag=ARGUMENT)
+    mapping: str = option("Columns of the questions and of the answers, as TOML or JSON.", flag=FILE)
+    k: int = documents(15, "Documents collected for each question.")
+    method: Annotated[str, described(**METHODS, example="paper")] = option(METHOD_HELP, "paper", SEARCHING)
+    strategies: str | None = strategies()
 
 
 @contextmanager
@@ -187,7 +182,7 @@ def summary(of: Results) -> Outcome:
         for question, topic in zip(questions.values(), topics, strict=True)
     ]
     written = {ANSWERS: files.written_table(mapping, answered, of.call.k)}
-    return Outcome(tables, notes=tuple(notes), main=main, files=written)
+    return Outcome(tables, notes=tuple(notes), numbers=main, files=written)
 
 
 def measures(judged: Sequence[Record]) -> dict[str, float]:

@@ -15,16 +15,21 @@ others, or the order, rather than the cosines.
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from pydantic import Field
 
-from base.calls import Flag, Section
 from base.errors import InvalidCall
-from eval.experiments.comparing import ROWS, Column, compared, main_numbers, mean, percent
+from eval.experiments.comparing import ROWS, Column, Comparison, mean, percent
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, ids_of, result_of
-from eval.experiments.materials import Documents, Materials, StrategyCall, opened_materials
+from eval.experiments.materials import (
+    SEARCHING,
+    Materials,
+    StrategyCall,
+    documents,
+    opened_materials,
+    option,
+)
 from eval.experiments.report import Outcome
 from eval.runs import Ranking
 from eval.statistics import mean_of_known
@@ -38,15 +43,13 @@ LONG = 8_000  # tokens that an encoder must read at once (section 3.4)
 class Encoders(StrategyCall):
     """The encoders, and how many documents."""
 
-    encoders: Annotated[
-        tuple[str, ...],
-        Flag("--encoder", section=Section.SEARCHING, metavar="MODEL[,MODEL]", commas=True),
-        Field(
-            max_length=8,
-            description="Models to compare: names on the hub, or folders; default is the configured one.",
-        ),
-    ] = ()
-    k: Documents = 5
+    encoders: tuple[str, ...] = option(
+        "Models to compare: names on the hub, or folders; default is the configured one.",
+        (),
+        replace(SEARCHING, name="--encoder", metavar="MODEL[,MODEL]", commas=True),
+        max_length=8,
+    )
+    k: int = documents(5)
 
 
 @contextmanager
@@ -74,12 +77,12 @@ def opened(call: Encoders) -> Iterator[Materials]:
 async def similarities_of_topic(topic: Topic) -> TopicResult:
     """Encode a question with the documents of its union and its relevant documents."""
     k, relevant, index = topic.call.k, topic.relevant, topic.materials.index
-    ranking, union = await (await topic.opened(k, await topic.strategy())).retrieve()
-    ids = sorted(relevant | union)
+    found = await topic.search(k=k, strategy=await topic.strategy())
+    union, ids = found.union, sorted(relevant | found.union)
     read = index.engine.papers if topic.materials.collapses else index.engine.passages
     documents = dict(sorted((await index.run(lambda _: read(ids))).items()))
     texts = [text_to_encode(document) or document.title for document in documents.values()]
-    rankings: dict[str, Ranking] = {FUSION: ranking}
+    rankings: dict[str, Ranking] = {FUSION: found.ranking}
     more: dict[str, dict[str, Any]] = {}
     for model, encoder in topic.materials.own.items():
         vector = encoder.encode_queries([topic.question])[0].astype(np.float64)
@@ -98,7 +101,7 @@ async def similarities_of_topic(topic: Topic) -> TopicResult:
             "relevant_first": is_first,
         }
     if index.manifest.vectors and not index.vectors.disabled_reason:
-        rankings[NEAREST] = await topic.ranked(method="dense", k=k)
+        rankings[NEAREST] = (await topic.search(method="dense", k=k)).ranking
     rows = {name: {"share": topic.share(ids_of(of)), **more.get(name, {})} for name, of in rankings.items()}
     return result_of(rows, rankings)
 
@@ -121,18 +124,21 @@ def summary(of: Results) -> Outcome:
     """Compare the encoders."""
     encoders: Mapping[str, Encoder] = of.materials.own
     rows = of.rows([FUSION, *encoders, *([NEAREST] if NEAREST in of.topics[0][ROWS] else [])])
-    similarity = compared("Similarity of questions and documents", "encoder", of.rows(encoders), SIMILARITIES)
+    similarity = Comparison("Similarity of questions and documents", "encoder", SIMILARITIES).of(
+        of.rows(encoders)
+    )
     success = percent(lambda record: record["share"] > 0)
     title = f"First {of.call.k} documents of the union of progressive queries, by cosine"
     columns = {"QSR, %": success, "share of relevant documents": mean("share")}
-    order = compared(title, "order", rows, columns, "share", "difference to fusion")
+    main = {"QSR": success}
+    order = Comparison(title, "order", columns, "share", "difference to fusion", main=main).of(rows)
     limits = {name: encoder.fingerprint.max_tokens for name, encoder in encoders.items()}
     notes = tuple(
         f"{name} reads {limit:,} tokens at once{', fewer than the paper requires' if limit < LONG else ''}."
         for name, limit in limits.items()
         if limit
     )
-    return Outcome((similarity, order), notes=notes, main=main_numbers(rows, {"QSR": success}))
+    return Outcome((similarity, order), notes=notes)
 
 
 EXPERIMENT = Experiment(

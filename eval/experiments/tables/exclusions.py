@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 from unicodedata import normalize
 
 from pydantic import AfterValidator
@@ -23,7 +23,7 @@ from pydantic import AfterValidator
 from base.amounts import counted
 from base.errors import InvalidCall
 from eval.collection import TopicLine
-from eval.experiments.comparing import TESTED, compared, main_numbers, mean
+from eval.experiments.comparing import TESTED, Comparison, mean
 from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult, ids_of, result_of
 from eval.experiments.materials import Materials, StrategyCall, opened_materials
 from eval.experiments.report import Outcome
@@ -104,13 +104,15 @@ async def _rankings(topic: Topic, terms: SearchTerms) -> tuple[Ranking, ...]:
         return replace(plan, queries=tuple(queries))
 
     strategy = terms.strategy
-    opened = await topic.opened(DEPTH, strategy)
-    return (
-        (await opened.retrieve())[0],
-        (await opened.retrieve(plan=with_not))[0],
-        await topic.ranked(k=DEPTH, strategy=strategy.changed(exclude=())),
-        await topic.ranked(k=DEPTH, strategy=strategy),
+    queries = await topic.search(k=DEPTH, strategy=strategy)
+    asked: dict[str, Any] = {"method": "shrag", "k": DEPTH}
+    found = (
+        queries,
+        await queries.changed(plan=with_not),
+        await topic.search(**asked, strategy=strategy.changed(exclude=())),
+        await topic.search(**asked, strategy=strategy),
     )
+    return tuple(of.ranking for of in found)
 
 
 def summary(of: Results) -> Outcome:
@@ -121,12 +123,11 @@ def summary(of: Results) -> Outcome:
         f"share of relevant papers, first {DEPTH}": mean("relevant"),
     }
     title = f"{len(of.topics)} topics that exclude papers"
-    table = compared(title, "row", rows, columns, "excluded", "difference of the topics")
+    main = {f"excluded@{FIRST}": mean("excluded"), f"relevant@{DEPTH}": mean("relevant")}
+    table = Comparison(title, "row", columns, "excluded", "difference of the topics", main=main).of(rows)
     recognised = ((origin, of.count(lambda topic: topic["exclusions"].get(origin))) for origin in ORIGINS)  # noqa: B023
     notes = (f"{origin}: {count} topics with a recognised exclusion." for origin, count in recognised)
-    main = {f"excluded@{FIRST}": mean("excluded"), f"relevant@{DEPTH}": mean("relevant")}
-    last = f"Differences are to the first row; {TESTED}"
-    return Outcome((table,), notes=(*notes, last), main=main_numbers(rows, main))
+    return Outcome((table,), notes=(*notes, f"Differences are to the first row; {TESTED}"))
 
 
 EXPERIMENT = Experiment(

@@ -1,12 +1,12 @@
 """Searches for papers with variants of `find-papers`: agents, judges, layers, queries (SPAR)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import get_args
+from typing import Any, get_args
 
 from eval.experiments import comparing
 from eval.experiments import finding_topic as finding
-from eval.experiments.comparing import Column, Record, Table, compared, main_numbers, mean, total
+from eval.experiments.comparing import Column, Comparison, Record, Table, mean, total
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, result_of
 from eval.experiments.finding_topic import FindingCall, FindingTopic, Options, opened_finding, search_rows
 from eval.experiments.report import Outcome
@@ -14,7 +14,15 @@ from generator.finding.agents.reranking import rerank
 from generator.finding.state import QueryKind
 from generator.tracing import Step
 
-Published = Mapping[str, Sequence[float | int | str | None]]
+FOUND = Comparison(
+    "",
+    "",
+    comparing.COLUMNS,
+    comparing.f1_of,
+    "difference of mean F1",
+    main=comparing.MAIN,
+    measures=tuple(comparing.MEASURES),
+)
 
 
 def _examined(column: Column) -> Column:
@@ -22,26 +30,23 @@ def _examined(column: Column) -> Column:
     return lambda records: column([each["examined"] for each in records])
 
 
-def comparison(
-    variants: Mapping[str, Options],
-    kind: str,
-    title: str,
-    published: Published,
-    columns: Mapping[str, Column] = comparing.COLUMNS,
-    published_columns: Sequence[str] = tuple(comparing.MEASURES),
-    main: Mapping[str, Column] = comparing.MAIN,
-    value: comparing.Value | None = comparing.f1_of,
-) -> Callable[[Results], Outcome]:
+def searches(
+    variants: Mapping[str, Options], by_model: Iterable[str] = (), listed: str = "papers"
+) -> Callable[[Topic], Coroutine[Any, Any, TopicResult]]:
+    """Return the function that searches for the papers of a topic with each variant."""
+
+    async def of_topic(topic: Topic) -> TopicResult:
+        return (await search_rows(await FindingTopic.of(topic), variants, by_model, listed))[0]
+
+    return of_topic
+
+
+def comparison(variants: Iterable[str], table: Comparison) -> Callable[[Results], Outcome]:
     """Return the summary of searches with variants; `{k}` in the title is the number of papers."""
 
     def summary(of: Results) -> Outcome:
-        rows = of.rows(variants)
-        table = compared(title.format(k=of.call.k), kind, rows, columns, value, "difference of mean F1")
-        return Outcome(
-            (comparing.with_published(table, published_columns, published),),
-            notes=(*comparing.NOTES, *finding.failed_notes(of)),
-            main=main_numbers(rows, main),
-        )
+        shown = replace(table, title=table.title.format(k=of.call.k)).of(of.rows(variants))
+        return Outcome((shown,), notes=(*comparing.NOTES, *finding.failed_notes(of)))
 
     return summary
 
@@ -66,19 +71,17 @@ OF_JUDGES = (
 )
 
 
-async def judges_of_topic(topic: Topic) -> TopicResult:
-    """Search with each judge."""
-    return (await search_rows(await FindingTopic.of(topic), finding.JUDGES, finding.JUDGED_BY_MODEL))[0]
-
-
 FINDING_JUDGES = Experiment(
     FindingCall,
-    judges_of_topic,
+    searches(finding.JUDGES, finding.JUDGED_BY_MODEL),
     comparison(
         finding.JUDGES,
-        "judge",
-        "Papers found, at most {k} for each topic, by judge",
-        comparing.of_benchmarks(OF_JUDGES),
+        replace(
+            FOUND,
+            title="Papers found, at most {k} for each topic, by judge",
+            kind="judge",
+            published=comparing.of_benchmarks(OF_JUDGES),
+        ),
     ),
     opened_finding,
     published={
@@ -105,28 +108,24 @@ OF_LAYERS: Mapping[str, Column] = {
 }
 
 
-async def layers_of_topic(topic: Topic) -> TopicResult:
-    """Search with each number of layers."""
-    return (await search_rows(await FindingTopic.of(topic), LAYERS, listed="valid"))[0]
-
-
 FINDING_LAYERS = Experiment(
     FindingCall,
-    layers_of_topic,
+    searches(LAYERS, listed="valid"),
     comparison(
         LAYERS,
-        "layers",
-        "Papers known and judged relevant for each topic, by layers of references",
-        {
-            "layers 0, AutoScholarQuery": (0.41, 0.29, 306.90, 3.95, 0.58),
-            "layers 1, AutoScholarQuery": (0.44, 0.19, 569.08, 6.58, 0.77),
-            "layers 0, SPARBench": (0.13, 0.22, 367.81, 10.77, 0.26),
-            "layers 1, SPARBench": (0.15, 0.16, 504.94, 15.00, 0.31),
-        },
-        {**OF_LAYERS, "F1": comparing.f1},
-        tuple(OF_LAYERS),
-        {name: comparing.MAIN[name] for name in ("Recall", "Precision")},
-        value=None,
+        Comparison(
+            "Papers known and judged relevant for each topic, by layers of references",
+            "layers",
+            {**OF_LAYERS, "F1": comparing.f1},
+            main={name: comparing.MAIN[name] for name in ("Recall", "Precision")},
+            published={
+                "layers 0, AutoScholarQuery": (0.41, 0.29, 306.90, 3.95, 0.58),
+                "layers 1, AutoScholarQuery": (0.44, 0.19, 569.08, 6.58, 0.77),
+                "layers 0, SPARBench": (0.13, 0.22, 367.81, 10.77, 0.26),
+                "layers 1, SPARBench": (0.15, 0.16, 504.94, 15.00, 0.31),
+            },
+            measures=tuple(OF_LAYERS),
+        ),
     ),
     opened_finding,
     published={"Recall, layers 0, AutoScholarQuery": 0.41, "Recall, layers 1, AutoScholarQuery": 0.44},
@@ -191,14 +190,19 @@ async def agents_of_topic(topic: Topic) -> TopicResult:
 
 def agents_summary(of: Results) -> Outcome:
     """Compare the searches without an agent with the search with all of them, and both orders."""
-    title = "Papers found without an agent, at most {k} for each topic"
-    columns = {**comparing.COLUMNS, "papers examined": _examined(mean("retrieved"))}
-    found = comparison(LEFT_OUT, "agents", title, WITH_AND_WITHOUT, columns)(of)
-    orders, recalls = of.rows(ORDERS, "orders"), {RECALL: mean(RECALL)}
-    title = f"Recall of the first {FIRST} of the same {RERANKED} papers"
-    ranked = compared(title, "order", orders, recalls, RECALL)
-    tables = (*found.tables, comparing.with_published(ranked, (RECALL,), RERANKING))
-    return replace(found, tables=tables, main={**found.main, **main_numbers(orders, recalls)})
+    title, recalls = f"Recall of the first {FIRST} of the same {RERANKED} papers", {RECALL: mean(RECALL)}
+    ranked = Comparison(
+        title, "order", recalls, RECALL, main=recalls, published=RERANKING, measures=(RECALL,)
+    )
+    agents = replace(
+        FOUND,
+        title="Papers found without an agent, at most {k} for each topic",
+        kind="agents",
+        columns={**comparing.COLUMNS, "papers examined": _examined(mean("retrieved"))},
+        published=WITH_AND_WITHOUT,
+    )
+    found = comparison(LEFT_OUT, agents)(of)
+    return replace(found, tables=(*found.tables, ranked.of(of.rows(ORDERS, "orders"))))
 
 
 FINDING_AGENTS = Experiment(
@@ -285,7 +289,8 @@ OF_QUERIES: Mapping[str, Column] = {
 def queries_summary(of: Results) -> Outcome:
     """Add up the numbers of papers, and show examples."""
     rows = of.rows(NAMES)
-    tables = [compared("Papers that the queries found", "queries", rows, OF_QUERIES)]
+    tables = [Comparison("Papers that the queries found", "queries", OF_QUERIES).of(rows)]
+    shares = {f"Recall, {name}": _share(rows[name]) for name in ("native queries", "evolved queries")}
     examples = tuple(
         (query_id, each["query"], each["kind"], each["made from"], ", ".join(each["found"]))
         for query_id, topic in zip(of.materials.topics, of.topics, strict=True)
@@ -294,12 +299,11 @@ def queries_summary(of: Results) -> Outcome:
     if examples:
         title = "Evolved queries that found relevant papers which no native query found"
         tables.append(Table(title, ("topic", "query", "kind", "made from", "found"), examples[:SHOWN]))
-    groups = {name: rows[name] for name in ("native queries", "evolved queries")}
     notes = (
         "A paper that several kinds of query found counts for each of them.",
         *finding.failed_notes(of),
     )
-    return Outcome(tuple(tables), notes=notes, main=main_numbers(groups, {"Recall": _share}))
+    return Outcome(tuple(tables), notes=notes, numbers=shares)
 
 
 FINDING_QUERIES = Experiment(

@@ -8,6 +8,7 @@ a DOI, an arXiv id or a title in common.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from eval.experiments import comparing
 from eval.experiments import finding_topic as finding
@@ -157,10 +158,18 @@ def summary(of: Results) -> Outcome:
     rows = of.rows([*queries, METHOD, FIND, *([FIND_IN_SOURCES] if declared else [])])
     title = f"Papers found, at most {of.call.k} for each topic"
     missing = None if of.call.model else comparing.NEEDS_MODEL
-    table = comparing.compared(title, "system", rows, comparing.COLUMNS, missing=missing)
-    table = comparing.with_published(table, tuple(comparing.MEASURES), comparing.of_benchmarks(PUBLISHED))
-    main = comparing.main_numbers({name: rows[name] for name in (FIND, METHOD)}, comparing.MAIN)
-    return Outcome((table,), notes=(*comparing.NOTES, *finding.failed_notes(of)), main=main)
+    table = comparing.Comparison(
+        title,
+        "system",
+        comparing.COLUMNS,
+        missing=missing,
+        main=comparing.MAIN,
+        published=comparing.of_benchmarks(PUBLISHED),
+        measures=tuple(comparing.MEASURES),
+    ).of(rows)
+    main = {name: value for name, value in table.main.items() if name.endswith((FIND, METHOD))}
+    notes = (*comparing.NOTES, *finding.failed_notes(of))
+    return Outcome((replace(table, main=main),), notes=notes)
 
 
 EXPERIMENT = Experiment(

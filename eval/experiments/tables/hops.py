@@ -13,8 +13,9 @@ relevant documents among the first ten.
 
 import time
 from dataclasses import replace
+from typing import Any
 
-from eval.experiments.comparing import SECONDS, TESTED, Cell, compared, main_numbers, mean
+from eval.experiments.comparing import SECONDS, TESTED, Comparison, mean
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, ids_of, result_of
 from eval.experiments.materials import StrategyCall
 from eval.experiments.report import Outcome
@@ -29,6 +30,14 @@ METHOD, DEPTH = "shrag", 10
 ONE, SECOND, STEPS = TREATMENTS = ("one search", "with the second search", "steps of the strategy")
 MEASURES, ALL = ("Success@5", "R@10", "nDCG@10"), "all@10"
 COLUMNS = {measure: mean(measure) for measure in (*MEASURES, ALL)}
+TABLE = Comparison(
+    f"Treatments of several steps, the first {DEPTH} documents",
+    "treatment",
+    COLUMNS,
+    "nDCG@10",
+    "difference of nDCG@10",
+    main=COLUMNS,
+)
 
 
 async def treatments_of_topic(topic: Topic) -> TopicResult:
@@ -42,8 +51,9 @@ async def treatments_of_topic(topic: Topic) -> TopicResult:
         if name == STEPS and strategy:
             rankings[name] = await _by_steps(topic, strategy) or rankings[SECOND]
         else:
-            given = {"method": METHOD, "k": DEPTH, "strategy": strategy}
-            rankings[name] = as_written(await topic.ranked(alone if name == ONE else settings, **given))
+            given: dict[str, Any] = {"method": METHOD, "k": DEPTH, "strategy": strategy}
+            found = await topic.search(alone if name == ONE else settings, **given)
+            rankings[name] = as_written(found.ranking)
         seconds[name] = time.perf_counter() - started
     qrels = {topic.query_id: topic.materials.qrels[topic.query_id]}
     rows = {
@@ -86,19 +96,19 @@ def summary(of: Results) -> Outcome:
         "strategies without steps": [topic for topic in of.topics if not topic["steps"]],
         "second search": [topic for topic in of.topics if topic["second search"]],
     }
-    title = f"Treatments of several steps, the first {DEPTH} documents"
-    cells: list[tuple[Cell, ...]] = []
-    for group, topics in groups.items():
-        if topics:
-            rows = replace(of, topics=topics).rows(TREATMENTS)
-            table = compared(title, "treatment", rows, COLUMNS, "nDCG@10", "difference of nDCG@10")
-            cells += [(group, len(topics), *row) for row in table.rows]
-    table = replace(table, columns=("topics", "number", *table.columns), rows=tuple(cells))
+    by_group = {
+        group: TABLE.of(replace(of, topics=topics).rows(TREATMENTS))
+        for group, topics in groups.items()
+        if topics
+    }
+    cells = ((group, len(groups[group]), *row) for group, table in by_group.items() for row in table.rows)
+    whole = by_group["all topics"]
+    table = replace(whole, columns=("topics", "number", *whole.columns), rows=tuple(cells))
     notes = (
         f"Method {METHOD}. {TESTED} {ALL} counts all relevant documents.",
         f"{len(groups['strategies with steps'])} of {len(of.topics)} strategies have steps.",
     )
-    return Outcome((table,), notes=notes, main=main_numbers(of.rows(TREATMENTS), COLUMNS))
+    return Outcome((table,), notes=notes)
 
 
 EXPERIMENT = Experiment(

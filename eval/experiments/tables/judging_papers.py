@@ -9,16 +9,13 @@ every pair relevant: its F1 needs no judge.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated
-
-from pydantic import Field
 
 from eval.experiments import comparing
 from eval.experiments import finding_topic as finding
 from eval.experiments.comparing import ROWS, Column, Table, mean_f1, precision, recall, set_counts
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, result_of
 from eval.experiments.finding_topic import JUDGED_BY_MODEL, JUDGES, FindingTopic
-from eval.experiments.materials import LIMIT, Seed, drawing
+from eval.experiments.materials import drawing, option, seed
 from eval.experiments.report import Outcome
 from generator.finding.agents import ADDITIONS
 from generator.finding.agents.judgement import judge
@@ -56,18 +53,10 @@ PUBLISHED = (
 class JudgingPapers(finding.PapersCall):
     """The pairs to judge."""
 
-    grade: Annotated[int, LIMIT, Field(ge=1, le=1_000_000, description="Least grade of a relevant pair.")] = 1
-    negatives: Annotated[
-        int,
-        LIMIT,
-        Field(ge=0, le=1_000, description="Unjudged pairs for each topic, sampled as not relevant."),
-    ] = 10
-    judged: Annotated[
-        int,
-        LIMIT,
-        Field(ge=1, le=1_000_000, description="Maximum of judged pairs for each topic, sampled."),
-    ] = 1_000
-    seed: Seed = 0
+    grade: int = option("Least grade of a relevant pair.", 1, ge=1, le=1_000_000)
+    negatives: int = option("Unjudged pairs for each topic, sampled as not relevant.", 10, ge=0, le=1_000)
+    judged: int = option("Maximum of judged pairs for each topic, sampled.", 1_000, ge=1, le=1_000_000)
+    seed: int = seed()
 
 
 async def pairs_of_topic(topic: Topic) -> TopicResult:
@@ -157,12 +146,12 @@ def summary(of: Results) -> Outcome:
     ]
     if absent:
         notes.append(f"{absent:,} judged papers are not in the index, and left out.")
+    main = {name: COLUMNS[name] for name in ("micro F1", "macro F1")}
     tables = (
-        comparing.compared("Agreement of judges with the qrels", "judge", rows, COLUMNS),
+        comparing.Comparison("Agreement of judges with the qrels", "judge", COLUMNS, main=main).of(rows),
         Table("Published: SPAR, table 7, F1", ("judge", "TREC-COVID", "SciDocs", "LitSearch"), PUBLISHED),
     )
-    main = comparing.main_numbers(rows, {name: COLUMNS[name] for name in ("micro F1", "macro F1")})
-    return Outcome(tables, notes=(*notes, *finding.failed_notes(of)), main=main)
+    return Outcome(tables, notes=(*notes, *finding.failed_notes(of)))
 
 
 EXPERIMENT = Experiment(

@@ -14,23 +14,21 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain, zip_longest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from eval.experiments.comparing import SECONDS, TESTED, compared, main_numbers, mean, percent
+from eval.experiments.comparing import SECONDS, TESTED, Comparison, mean, percent
 from eval.experiments.experiment import (
     ChangeKeywords,
     ChangePlan,
     Experiment,
-    OpenTopic,
     Results,
     Topic,
     TopicResult,
     ids_of,
     result_of,
 )
-from eval.experiments.materials import Documents, StrategyCall
+from eval.experiments.materials import StrategyCall, documents
 from eval.experiments.report import Outcome
-from eval.runs import Ranking
 from indexer.analysis import Analyzer
 from indexer.corpora.papers import Language
 from retriever.queries.boolean import Or, Phrase, Query, Term
@@ -44,13 +42,13 @@ MAX_HITS = 100  # documents of a single query
 class KeywordAblation(StrategyCall):
     """How many documents."""
 
-    k: Documents = 15
+    k: int = documents(15)
 
 
 class Variant(NamedTuple):
     """A row of the table: the change to keywords, queries or documents."""
 
-    keywords: ChangeKeywords | None = None
+    keywords: ChangeKeywords = tuple
     plan: ChangePlan | None = None
     keeps_incomplete: bool = False
 
@@ -92,37 +90,44 @@ NAMES = (*VARIANTS, *FEWER, COMPOUNDS, ONE_PROMPT, STATISTICS)
 async def variants_of_topic(topic: Topic) -> TopicResult:
     """Retrieve the documents of a topic in each variant."""
     k, materials, strategy = topic.call.k, topic.materials, await topic.strategy()
-    rows: dict[str, Any] = {}
-    rankings: dict[str, Ranking] = {}
-
-    async def add(name: str, opened: OpenTopic, variant: Variant = VARIANTS[USUAL]) -> None:
-        rankings[name], union = await opened.retrieve(keywords=variant.keywords, plan=variant.plan)
-        shares = {"share": topic.share(ids_of(rankings[name])), "share of union": topic.share(union)}
-        rows[name] = {**shares, "union": len(union)}
-
-    usual = await topic.opened(k, strategy)
     kept = topic.settings.model_copy(update={"drop_incomplete": False})
-    for name, variant in VARIANTS.items():
-        await add(name, await topic.opened(k, strategy, kept) if variant.keeps_incomplete else usual, variant)
+    usual, incomplete = [
+        await topic.search(settings, upto="terms", k=k, strategy=strategy)
+        for settings in (topic.settings, kept)
+    ]
+    found = {
+        name: await (incomplete if variant.keeps_incomplete else usual).changed(
+            variant.keywords, variant.plan
+        )
+        for name, variant in VARIANTS.items()
+    }
     if strategy:
         for name, count in FEWER.items():
             few = strategy.changed(**{each: strategy.keywords(each)[:count] for each in LANGUAGES})
-            await add(name, await topic.opened(k, few))
+            found[name] = await topic.search(k=k, strategy=few)
         first = next((each.language for each in usual.keywords), LANGUAGES[0])
         whole = whole_keywords(strategy, first, materials.index.analyzer)[: topic.settings.keywords]
-        await add(COMPOUNDS, usual, Variant(lambda _: whole, as_phrases))
-        await add(STATISTICS, await topic.opened(k, None))
-    if materials.models:
-        model = await materials.models.of(materials.settings.with_llm(strategy_calls="one"))
-        await add(ONE_PROMPT, await topic.opened(k, await topic.strategy(model)))
+        found[COMPOUNDS] = await usual.changed(lambda _: whole, as_phrases)
+        found[STATISTICS] = await topic.search(k=k)
+    if materials.open_model:
+        model = await materials.open_model(materials.settings.with_llm(strategy_calls="one"))
+        found[ONE_PROMPT] = await topic.search(k=k, strategy=await topic.strategy(model))
     seconds: dict[str, float] = {}
     for name in (USUAL, *ONE_QUERY):
-        opened = await topic.opened(k, strategy)
+        opened = await topic.search(upto="terms", k=k, strategy=strategy)
         started, processor = time.perf_counter(), time.process_time()
-        await opened.retrieve(plan=VARIANTS[name].plan)
+        await opened.changed(plan=VARIANTS[name].plan)
         seconds[name] = time.perf_counter() - started
         seconds[f"{name}, processor"] = time.process_time() - processor
-    return result_of(rows, rankings, **{SECONDS: seconds})
+    rows = {
+        name: {
+            "share": topic.share(ids_of(of.ranking)),
+            "share of union": topic.share(of.union),
+            "union": len(of.union),
+        }
+        for name, of in found.items()
+    }
+    return result_of(rows, {name: of.ranking for name, of in found.items()}, **{SECONDS: seconds})
 
 
 def as_phrases(plan: QueryPlan) -> QueryPlan:
@@ -159,12 +164,11 @@ COLUMNS = {
 
 def summary(of: Results) -> Outcome:
     """Compare the variants with the first one."""
-    materials = of.materials
-    rows = of.rows(NAMES if materials.strategies or materials.model else NAMES[:-1])
+    rows = of.rows(NAMES if of.materials.strategies or of.materials.model else NAMES[:-1])
     title = f"Variants of keywords and queries, {of.call.k} documents for each topic"
-    table = compared(title, "variant", rows, COLUMNS, "share", "difference of the share")
-    notes = (f"Differences are to the first row; {TESTED}",)
-    return Outcome((table,), notes=notes, main=main_numbers(rows, {"share": mean("share")}))
+    main = {"share": mean("share")}
+    table = Comparison(title, "variant", COLUMNS, "share", "difference of the share", main=main)
+    return Outcome((table.of(rows),), notes=(f"Differences are to the first row; {TESTED}",))
 
 
 EXPERIMENT = Experiment(

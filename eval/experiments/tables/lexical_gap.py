@@ -15,10 +15,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from eval.experiments import comparing
-from eval.experiments.comparing import Column, compared, mean, percent, total, wilson_columns
+from eval.experiments.comparing import Column, Comparison, mean, percent, total, wilson_columns
 from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult, ids_of, result_of
-from eval.experiments.materials import Documents, StrategyCall
+from eval.experiments.materials import StrategyCall, documents
 from eval.experiments.report import Outcome
+from eval.runs import Ranking
 from indexer.analysis.word_roles import is_common
 from indexer.corpora.papers import language_of
 from retriever.queries.boolean import And, Exact, or_query
@@ -79,7 +80,7 @@ WAYS: Mapping[str, Way] = {
 class LexicalGap(StrategyCall):
     """How many documents."""
 
-    k: Documents = 10
+    k: int = documents(10)
 
 
 async def gap_of_topic(topic: Topic) -> TopicResult:
@@ -87,14 +88,16 @@ async def gap_of_topic(topic: Topic) -> TopicResult:
     relevant, usable = topic.relevant, topic.materials.index.vectors.usable
     strategy, settings = await topic.strategy(), topic.settings
     in_gap = not await documents_with_a_word(topic, relevant)
-    rankings = {}
+    rankings = dict[str, Ranking]()
     for name, way in WAYS.items():
         if (way.needs_strategy and strategy is None) or (way.needs_vectors and not usable):
             continue
         skip = (NEAREST,) if usable and way.method == "shrag" and not way.needs_vectors else ()
-        given = {"method": way.method, "strategy": strategy if way.needs_strategy else None, "skip": skip}
+        asked = strategy if way.needs_strategy else None
         less = settings.model_copy(update={"without": settings.without | way.without})
-        rankings[name] = await topic.ranked(less, k=topic.call.k, **given)
+        rankings[name] = (
+            await topic.search(less, method=way.method, k=topic.call.k, strategy=asked, skip=skip)
+        ).ranking
     found = {name: not relevant.isdisjoint(ids_of(of)) for name, of in rankings.items()}
     rows = {name: {"found": is_found, "in gap": in_gap} for name, is_found in found.items()}
     passages, papers = await topic.materials.index.run(lambda index: index.engine.records(relevant, relevant))
@@ -139,9 +142,10 @@ def summary(of: Results) -> Outcome:
     rows = of.rows([name for name, way in WAYS.items() if usable or not way.needs_vectors])
     gap = "Topics without a relevant document that contains a word of the question"
     ways = f"Topics with a relevant document among the first {of.call.k}"
+    main = {"recovered": _of_gap(mean("found"))}
     tables = (
-        compared(gap, "topics", known, GAP),
-        compared(ways, "way", rows, RECOVERED, "found", "difference, all topics"),
+        Comparison(gap, "topics", GAP).of(known),
+        Comparison(ways, "way", RECOVERED, "found", "difference, all topics", main=main).of(rows),
     )
     nearest = "The other rows of the formula are without the nearest passages."
     notes = (
@@ -149,9 +153,8 @@ def summary(of: Results) -> Outcome:
         nearest if usable else "The index has no vectors.",
     )
     in_gap = of.count(lambda topic: topic["in gap"])
-    main = {"topics in the gap": float(in_gap), "share in the gap": in_gap / len(of.topics)}
-    main |= comparing.main_numbers(rows, {"recovered": _of_gap(mean("found"))})
-    return Outcome(tables, notes=notes, main=main)
+    share = {"topics in the gap": float(in_gap), "share in the gap": in_gap / len(of.topics)}
+    return Outcome(tables, notes=notes, numbers=share)
 
 
 EXPERIMENT = Experiment(

@@ -10,16 +10,22 @@ corpus. Vectors are encoded if an encoder is configured; then the method dense i
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Annotated, Literal
-
-from pydantic import Field
+from typing import Literal
 
 from base.calls import Flag, Section
 from base.terminal.progress_bar import progress_bar
-from eval.collection import questions_of
-from eval.experiments.comparing import TESTED, compared, main_numbers, mean, with_published
+from eval.collection import TopicLine, questions_of
+from eval.experiments.comparing import TESTED, Comparison, mean
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult
-from eval.experiments.materials import FILE, ExperimentCall, Materials, Strategies, opened_index, read_judged
+from eval.experiments.materials import (
+    FILE,
+    ExperimentCall,
+    Materials,
+    opened_index,
+    option,
+    read_judged,
+    strategies,
+)
 from eval.experiments.miracl_files import PASSAGES, MiraclFiles, find_files
 from eval.experiments.report import Outcome
 from eval.measures import score
@@ -33,6 +39,7 @@ from retriever.index import SearchIndex
 from retriever.methods import method_named, method_names
 from retriever.search import SearchRequest, rank
 
+PLACE = Flag(section=Section.PLACE)
 HASH_CHARACTERS = 12
 HITS = 100  # of a ranking, as in the published runs
 NDCG, RECALL = MEASURES = ("nDCG@10", "R@100")
@@ -58,40 +65,31 @@ PUBLISHED: Mapping[str, tuple[tuple[str, float, float, str], ...]] = {
 class Miracl(ExperimentCall):
     """The language and the files."""
 
-    files = ("topics", "qrels", "strategies")
-
-    strategies: Strategies = None
-    lang: Annotated[
-        Literal["ko", "en"],
-        Flag(section=Section.PLACE),
-        Field(description="Language of corpus and topics."),
-    ]
-    split: Annotated[
-        Literal["dev", "train"],
-        Flag(section=Section.PLACE),
-        Field(description="Topics and judgements; the published values are for dev."),
-    ] = "dev"
-    corpus: Annotated[
-        str | None,
-        Flag(section=Section.PLACE, metavar="FOLDER"),
-        Field(description="Folder of miracl-corpus-v1.0-LANG and miracl-v1.0-LANG. Default: the hub's."),
-    ] = None
-    topics: Annotated[str | None, FILE, Field(description="Topics that replace the data set's.")] = None
-    qrels: Annotated[str | None, FILE, Field(description="Judgements that replace the data set's.")] = None
+    lang: Literal["ko", "en"] = option("Language of corpus and topics.", flag=PLACE)
+    split: Literal["dev", "train"] = option(
+        "Topics and judgements; the published values are for dev.", "dev", PLACE
+    )
+    corpus: str | None = option(
+        "Folder of miracl-corpus-v1.0-LANG and miracl-v1.0-LANG. Default: the hub's.",
+        None,
+        replace(PLACE, metavar="FOLDER"),
+    )
+    topics: str | None = option("Topics that replace the data set's.", None, FILE)
+    qrels: str | None = option("Judgements that replace the data set's.", None, FILE)
+    strategies: str | None = strategies()
 
 
 @contextmanager
 def opened(call: Miracl) -> Iterator[Materials]:
     """Find the files, build the index unless there is one, and open it."""
     files = find_files(call.lang, call.split, folder=call.corpus, topics=call.topics, qrels=call.qrels)
-    read = read_judged(str(files.topics), str(files.qrels))
+    topics, qrels, notes, inputs = read_judged(str(files.topics), str(files.qrels), TopicLine)
 
     def made(settings: Settings) -> str:
         return made_index(call.lang, files, settings)
 
-    with opened_index(call, questions_of(read.topics), read.inputs, made) as materials:
-        notes = (*_notes(call, materials.index), *read.notes)
-        yield replace(materials, qrels=read.qrels, notes=notes)
+    with opened_index(call, questions_of(topics), inputs, made) as materials:
+        yield replace(materials, qrels=qrels, notes=(*_notes(call, materials.index), *notes))
 
 
 def made_index(language: str, files: MiraclFiles, settings: Settings) -> str:
@@ -152,18 +150,19 @@ def summary(of: Results) -> Outcome:
     """Average the scores of each method, with the published ones below."""
     call, methods = of.call, methods_of(of.materials.index)
     columns = {measure: mean(measure) for measure in MEASURES}
-    title = f"MIRACL, {call.lang}, {call.split}, by {{}}, {len(of.topics):,} topics"
-    tables = [
-        compared(title.format(unit), "method", of.rows(methods, unit), columns, NDCG, f"difference of {NDCG}")
-        for unit in UNITS
-    ]
-    published = {f"{system} on dev ({source})": values for system, *values, source in PUBLISHED[call.lang]}
-    tables[0] = with_published(tables[0], MEASURES, published)  # by passage
-    main = main_numbers(of.rows(methods, PASSAGE), columns)
-    notes = (f"Differences are to the method {BASELINE}; {TESTED}",)
-    return Outcome(
-        tuple(tables), notes=notes, main={f"{name}, {call.lang}": value for name, value in main.items()}
+    by_unit = Comparison("", "method", columns, NDCG, f"difference of {NDCG}")
+    by_passage = replace(
+        by_unit,
+        main={f"{measure}, {call.lang}": column for measure, column in columns.items()},
+        published={f"{system} on dev ({place})": values for system, *values, place in PUBLISHED[call.lang]},
+        measures=MEASURES,
     )
+    title = f"MIRACL, {call.lang}, {call.split}, by {{}}, {len(of.topics):,} topics"
+    tables = (
+        replace(table, title=title.format(unit)).of(of.rows(methods, unit))
+        for unit, table in zip(UNITS, (by_passage, by_unit), strict=True)
+    )
+    return Outcome(tuple(tables), notes=(f"Differences are to the method {BASELINE}; {TESTED}",))
 
 
 EXPERIMENT = Experiment(
@@ -172,7 +171,7 @@ EXPERIMENT = Experiment(
     summary,
     opened,
     published={
-        f"{measure}, {method}, {language}": value
+        f"{measure}, {language}, {method}": value
         for language, rows in PUBLISHED.items()
         for method, row in ((BASELINE, rows[0]), (DENSE, rows[-1]))
         for measure, value in zip(MEASURES, row[1:3], strict=True)

@@ -12,9 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Annotated, Any
-
-from pydantic import Field
+from typing import Any
 
 from base.calls import Flag, Section
 from eval.accepted import contains_accepted
@@ -22,10 +20,9 @@ from eval.answer_quality.judging import judge_answer, judge_name
 from eval.answer_quality.rouge import rouge_l
 from eval.collection import PaperQuestion, read_paper_questions
 from eval.errors import BadTopics
-from eval.experiments import comparing
-from eval.experiments.comparing import SECONDS, TESTED, Column, Record, compared, mean, number, total
+from eval.experiments.comparing import SECONDS, TESTED, Column, Comparison, Record, mean, number, total
 from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult, result_of
-from eval.experiments.materials import ANSWERING, ARGUMENT, IndexCall, Materials, opened_index
+from eval.experiments.materials import ANSWERING, ARGUMENT, IndexCall, Materials, opened_index, option
 from eval.experiments.report import Outcome
 from eval.files import Input
 from eval.runs import as_written
@@ -59,26 +56,17 @@ WAYS = tuple(name for name in PUBLISHED if name.startswith("paper-qa"))
 class PaperQA(IndexCall):
     """The questions, which ways answer, and from how many passages."""
 
-    files = ("questions",)
-
-    questions: Annotated[
-        str, ARGUMENT, Field(description="File of questions with reference answers, JSON lines.")
-    ]
-    ways: Annotated[
-        tuple[str, ...],
-        Flag("--way", section=Section.ANSWERING, metavar="WAY[,WAY]", commas=True),
-        Field(min_length=1, description="Ways to compare; default paper-qa-1 to -8."),
-    ] = WAYS
-    evidence: Annotated[
-        int,
-        ANSWERING,
-        Field(ge=1, le=MOST_EVIDENCE, description="Passages from which an answer is written."),
-    ] = 5
-    stem: Annotated[
-        bool,
-        Flag(section=Section.OUTPUT),
-        Field(description="Compare the stems of English words in ROUGE-L."),
-    ] = False
+    questions: str = option("File of questions with reference answers, JSON lines.", flag=ARGUMENT)
+    ways: tuple[str, ...] = option(
+        "Ways to compare; default paper-qa-1 to -8.",
+        WAYS,
+        replace(ANSWERING, name="--way", metavar="WAY[,WAY]", commas=True),
+        min_length=1,
+    )
+    evidence: int = option("Passages from which an answer is written.", 5, ANSWERING, ge=1, le=MOST_EVIDENCE)
+    stem: bool = option(
+        "Compare the stems of English words in ROUGE-L.", default=False, flag=Flag(section=Section.OUTPUT)
+    )
 
 
 @contextmanager
@@ -174,6 +162,16 @@ COLUMNS: Mapping[str, Column] = {
     "threshold": lambda answers: answers[0]["threshold"],
     **{name: total(name) for name in ("filled in", "without evidence", "declined")},
 }
+TABLE = Comparison(
+    "",
+    "way",
+    COLUMNS,
+    "rouge_l",
+    "difference of ROUGE-L",
+    main=SCORES,
+    published=PUBLISHED,
+    measures=(*SCORES, *COUNTS),
+)
 JUDGED: Mapping[str, Column] = {
     **{
         verdict: number(lambda answer, verdict=verdict: answer["judged"] == verdict)  # type: ignore[misc]
@@ -187,16 +185,12 @@ def summary(of: Results) -> Outcome:
     """Compute a row for each way."""
     call, rows = of.call, of.rows(of.call.ways)
     title = f"Ways of paper-QA, accuracy by accepted strings; ROUGE-L compared with {call.ways[0]}"
-    table = compared(title, "way", rows, COLUMNS, "rouge_l", "difference of ROUGE-L")
-    tables = [comparing.with_published(table, (*SCORES, *COUNTS), PUBLISHED)]
+    tables = [replace(TABLE, title=title).of(rows)]
     if call.model:
         judge = judge_name(of.materials.settings.generator.llm.model or "", "accuracy")
-        tables.append(compared("Accuracy by a judge", "way", rows, JUDGED, judge=judge))
+        tables.append(Comparison("Accuracy by a judge", "way", JUDGED, judge=judge).of(rows))
     notes = _notes(list(of.materials.own.values()), [each for answers in rows.values() for each in answers])
-    main = comparing.main_numbers(rows, SCORES)
-    # The way comes first: `paper-qa-1, ROUGE-L`.
-    by_way = {", ".join(reversed(name.split(", "))): value for name, value in main.items()}
-    return Outcome(tuple(tables), notes=tuple(notes), main=by_way)
+    return Outcome(tuple(tables), notes=tuple(notes))
 
 
 def _notes(asked: Sequence[PaperQuestion], answers: Sequence[Record]) -> Iterator[str]:
@@ -220,10 +214,10 @@ EXPERIMENT = Experiment(
     summary,
     opened,
     published={
-        f"{way}, {measure}": PUBLISHED[way][place] or 0.0
+        f"{measure}, {way}": PUBLISHED[way][place] or 0.0
         for way in WAYS
         for place, measure in enumerate(SCORES)
     },
-    shown=tuple(f"paper-qa-{number}, ROUGE-L" for number in (1, 3, 8)),
+    shown=tuple(f"ROUGE-L, paper-qa-{number}" for number in (1, 3, 8)),
     sample=SampleRun("full-texts", "full-texts", {"questions": "full-texts/questions.jsonl"}),
 )

@@ -11,13 +11,10 @@ or several, whose articles have the numbers of MIRACL's: each topic in the union
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated
 
-from pydantic import Field
-
-from eval.experiments.comparing import Column, Table, main_numbers, mean, percent, wilson_columns
+from eval.experiments.comparing import Column, Comparison, Record, mean, number, percent, wilson_columns
 from eval.experiments.experiment import METHOD, Experiment, Results, Topic, TopicResult, ids_of
-from eval.experiments.materials import LIMIT, Documents, Seed, StrategyCall, drawing
+from eval.experiments.materials import StrategyCall, documents, drawing, option, seed
 from eval.experiments.report import Outcome
 from eval.places import Places
 from eval.units import paper_of
@@ -29,23 +26,24 @@ from retriever.strategy import Strategy
 
 # Percent, by language of the topics.
 PUBLISHED: Mapping[str, float] = {"QSR, Korean": 88, "QSR, English": 100, "QSR, both": 94}
-LANGUAGES = {"Korean": ("ko",), "English": ("en", "other"), "both": ("ko", "en", "other")}
+QSR, BOTH = "QSR by article, %", "both"
+LANGUAGES = {"Korean": ("ko",), "English": ("en", "other"), BOTH: ("ko", "en", "other")}
 
 
 class QuerySuccess(StrategyCall):
     """The number of documents for each topic, of topics in the sample, and live sources."""
 
-    k: Documents = 15
-    sample: Annotated[int, LIMIT, Field(ge=1, le=10_000, description="Sampled topics of each language.")] = 25
-    seed: Seed = 0
+    k: int = documents(15)
+    sample: int = option("Sampled topics of each language.", 25, ge=1, le=10_000)
+    seed: int = seed()
     sources: SourceNames = ()
 
 
 async def success_of_topic(topic: Topic) -> TopicResult:
     """Retrieve the documents of a topic, and compare them with the relevant ones."""
     relevant, strategy = topic.relevant, await topic.strategy()
-    ranking, union = await (await topic.opened(topic.call.k, strategy)).retrieve()
-    found, wanted = ids_of(ranking), articles(relevant)
+    searched = await topic.search(k=topic.call.k, strategy=strategy)
+    found, union, wanted = ids_of(searched.ranking), searched.union, articles(relevant)
     record = {
         "language": language_of(topic.question),
         "success": not wanted.isdisjoint(articles(found)),
@@ -55,7 +53,7 @@ async def success_of_topic(topic: Topic) -> TopicResult:
     }
     if places := topic.materials.places:
         record["success_live"] = not wanted.isdisjoint(await _found_live(topic, strategy, places))
-    return TopicResult(record, {"progressive": ranking})
+    return TopicResult(record, {"progressive": searched.ranking})
 
 
 async def _found_live(topic: Topic, strategy: Strategy | None, places: Places) -> frozenset[str]:
@@ -73,37 +71,38 @@ def articles(ids: Iterable[str]) -> frozenset[str]:
 
 def summary(of: Results) -> Outcome:
     """Count the topics with a relevant article, by language."""
-    call, samples = of.call, {}
-    by_language = {
-        name: [topic for topic in of.topics if topic["language"] in languages]
-        for name, languages in LANGUAGES.items()
-    }
-    groups = {name: topics for name, topics in by_language.items() if topics}
-    for name, topics in groups.items():
-        samples[name] = drawing(call.seed).sample(topics, min(call.sample, len(topics)))
-    samples["both"] = [topic for name, sample in samples.items() if name != "both" for topic in sample]
+    call, groups, drawn = of.call, dict[str, list[Record]](), list[Record]()
+    for name, languages in LANGUAGES.items():
+        topics = [topic for topic in of.topics if topic["language"] in languages]
+        chosen = drawing(call.seed).sample(topics, min(call.sample, len(topics))) if name != BOTH else drawn
+        drawn += chosen if name != BOTH else []
+        if topics:
+            groups[name] = [{**topic, "sampled": any(topic is each for each in chosen)} for topic in topics]
     success = percent("success")
     columns: dict[str, Column] = {
         "number": len,
-        "QSR by article, %": success,
+        QSR: success,
         **({"live sources": percent("success_live")} if of.materials.declared else {}),
         "by passage": percent("success_by_passage"),
         "union": percent("success_of_union"),
         **wilson_columns("success"),
         "mean union": mean("union"),
+        "sampled": number("sampled"),
+        "QSR of the sample": lambda topics: success([topic for topic in topics if topic["sampled"]]),
     }
-    rows = []
-    for name, topics in groups.items():
-        sampled = (len(samples[name]), success(samples[name]), PUBLISHED[f"QSR, {name}"])
-        rows.append((name, *(column(topics) for column in columns.values()), *sampled))
-    title = f"Query success rate by article, {call.k} documents for each topic"
-    heading = ("topics", *columns, "sampled", "QSR of the sample", "published")
+    table = Comparison(
+        f"Query success rate by article, {call.k} documents for each topic",
+        "topics",
+        columns,
+        main={"QSR": success},
+        published={name: (PUBLISHED[f"QSR, {name}"],) for name in groups},
+        measures=(QSR,),
+    )
     notes = (
         f"The sample has at most {call.sample} topics of each language, seed {call.seed}.",
         "Published: 25 + 25 topics of MIRACL, searched for in Wikipedia with a model's keywords.",
     )
-    table = Table(title, heading, tuple(rows))
-    return Outcome((table,), notes=notes, main=main_numbers(groups, {"QSR": success}))
+    return Outcome((table.of(groups),), notes=notes)
 
 
 EXPERIMENT = Experiment(QuerySuccess, success_of_topic, summary, published=PUBLISHED)

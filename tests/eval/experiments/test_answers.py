@@ -74,8 +74,6 @@ def test_topics_without_a_relevant_paper_are_asked_and_declined(run, tmp_path):
     assert first["removed"]["likelihood"] < answer["likelihood"]
     row = table_of(tmp_path / "made", "Answered and declined")[f"{QUOTED}, relevant papers removed"]
     assert (row["topics with relevant papers"], row["topics without"]) == (1, 1)
-    (tmp_path / "answers.jsonl").unlink()
-    assert call("repeat", tmp_path / "made").output == "no differences\n"
 
 
 def test_citation_measures_are_those_of_alce(run, written, monkeypatch, tmp_path):

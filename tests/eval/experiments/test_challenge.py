@@ -143,13 +143,13 @@ def test_questions_are_read_by_the_columns_of_the_mapping(tmp_path):
         ("No,Question,References\nQ1,a,b\n", ":1: ", "'질문'"),
         ("No,질문,질문,References\nQ1,a,b,c\n", ":1: ", "several"),
         ("No,질문,References\nQ1,a\n", ":2: ", "2 cells"),
-        ("No,질문,References\n,a,b\n", ":2: ", "''"),
+        ("No,질문,References\n,a,b\n", ":2: ", "query_id"),
         ("No,질문,References\nQ1,a,b\nQ1,a,b\n", ":3: ", "second"),
-        ("No,질문,References\nQ1, ,b\n", ":2: ", "Q1"),
+        ("No,질문,References\nQ1, ,b\n", ":2: ", "question"),
         ('No,질문,References\nQ1,"a" b,c\n', ":2: ", "table"),
         ("No,질문,References\n", ": ", "no questions"),
-        ("No,질문,References\nQ\0,a,b\n", ": ", "NUL"),
-        ("No,질문,References\n".encode("cp949"), ": ", "UTF-8"),
+        ("No,질문,References\nQ\0,a,b\n", ":2: ", "NUL"),
+        ("No,질문,References\n".encode("cp949"), ":1: ", "UTF-8"),
     ],
 )
 def test_an_invalid_row_is_an_error_with_file_and_line(tmp_path, content, where, named):

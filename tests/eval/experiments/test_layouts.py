@@ -200,10 +200,10 @@ def test_beirs_layout_has_graded_papers_and_a_corpus(imported):
                 ({"source_meta": {"published_time": 5}}, r"test\.jsonl:2.*5 is not a day"),
                 ({}, "a0 occurs a second time"),
                 ({"qid": "a b"}, "'a b' is not a query id"),
-                ({"qid": "x", "question": "\ud800"}, "not valid UTF-8"),
+                ({"qid": "x", "question": "\ud800"}, "not JSON"),
             )
         ),
-        ("autoscholar", {"test.jsonl": '{"qid": 1\n'}, BadBenchmark, r"test\.jsonl:1: not JSON"),
+        ("autoscholar", {"test.jsonl": '{"qid": 1\n'}, BadBenchmark, r"test\.jsonl:1: it is not JSON"),
         ("beir", {**BEIR, "qrels/test.tsv": "q\tc\ts\n9\ta\t1\n"}, BadBenchmark, "9 is not in"),
         ("beir", {**BEIR, "qrels/test.tsv": "q\tc\ts\n2\tb\tnone\n"}, BadQrels, r"test\.tsv:2"),
         ("beir", {**BEIR, "corpus.jsonl": [{"_id": "a", "text": "x"}] * 2}, BadBenchmark, r"corpus\.jsonl:2"),

@@ -10,15 +10,13 @@ from eval.experiments.comparing import (
     COLUMNS,
     MAIN,
     NEEDS_MODEL,
+    Comparison,
     Table,
-    compared,
     f1_of,
     harmonic_mean,
-    main_numbers,
     mean,
     set_counts,
     wilson_columns,
-    with_published,
 )
 from eval.experiments.experiment import Results
 from eval.experiments.paper_identity import JudgedPapers, arxiv_id, identifiers_of, is_after
@@ -61,13 +59,13 @@ TOPICS: list[dict[str, Any]] = [
 
 def test_rows_are_compared_with_the_first_one_over_the_topics_of_both():
     rows = Results(None, cast("Any", None), TOPICS).rows(["first", "second", "failed"])
-    table = compared("", "run", rows, {"found": mean("found")}, f1_of, "difference of F1")
+    table = Comparison("", "run", {"found": mean("found")}, f1_of, "difference of F1", main=MAIN).of(rows)
     assert table.columns == ("run", "found", "difference of F1", "95 %", "p", "better / same / worse")
     first, second, failed = table.rows
     assert first == ("first", 1.0, None, None, None, None)
     assert (second[1], second[2], second[5]) == (0.5, "+0.1667", "1 / 0 / 1")  # (1 + 0) / 2 - 1/3
     assert failed == ("failed", NEEDS_MODEL, None, None, None, None)
-    assert main_numbers(rows, MAIN) == pytest.approx(
+    assert table.main == pytest.approx(
         {
             "F1, first": 1 / 3,
             "Recall, first": 0.5,
@@ -80,9 +78,10 @@ def test_rows_are_compared_with_the_first_one_over_the_topics_of_both():
 
 
 def test_published_values_are_below_the_row_of_their_name():
-    table = Table("", ("row", "a", "b"), (("one", 1, 2), ("two", 3, 4)))
+    columns = {"a": mean("a"), "b": mean("b")}
     published = {"three": (9,), "one, NPL": (5,), "one": (6,)}
-    assert with_published(table, ("b",), published).rows == (
+    table = Comparison("", "row", columns, published=published, measures=("b",))
+    assert table.of({"one": [{"a": 1, "b": 2}], "two": [{"a": 3, "b": 4}]}).rows == (
         ("one", 1, 2),
         ("published: one, NPL", None, 5),
         ("published: one", None, 6),
@@ -117,10 +116,7 @@ OUTCOME = Outcome((Table(NAME, ("x", NAME), ((NAME, 1.5),), judge=NAME),), notes
 
 
 def test_names_of_users_are_text_in_the_report():
-    text, page = (
-        as_markdown(Report("T", [], {}), OUTCOME),
-        as_page(Report("T", [], {NAME: NAME}), OUTCOME, {}),
-    )
+    text, page = as_markdown(Report("T", []), OUTCOME), as_page(Report("T", []), OUTCOME, {})
     assert "| x | a\\|b &lt;script>\\x1b\\[31m&amp; !\\[x](http://example.org/x.png) |" in text
     assert "<td>a|b &lt;script&gt;\\x1b[31m&amp; ![x](http://example.org/x.png)</td>" in page
     for each in (text, page):

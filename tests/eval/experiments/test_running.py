@@ -1,4 +1,4 @@
-"""The folder of an experiment: resumption, repetition, differences, and errors of inputs and folders."""
+"""The folder of an experiment: resumption, differences, and errors of inputs and folders."""
 
 import json
 import shutil
@@ -62,7 +62,7 @@ def test_an_interrupted_experiment_resumes_with_the_same_results(finished, tmp_p
     patched(monkeypatch, topic=fails_at_the_tenth)
     failure(RuntimeError, *SUCCESS, tmp_path)
     assert len((tmp_path / "kept.jsonl").read_text().splitlines()) == 1 + 9
-    assert "unfinished" in failure(InvalidCall, "repeat", tmp_path)
+    assert "unfinished" in failure(InvalidCall, "diff", tmp_path, tmp_path)
     assert "call.k: 15 ≠ 3" in failure(InvalidCall, *SUCCESS, tmp_path, "-k", 3)
     assert call(*SUCCESS, tmp_path).exit_code == 0
     assert all(asked.count(query_id) == 1 for query_id in asked[:9])
@@ -73,17 +73,6 @@ def test_an_interrupted_experiment_resumes_with_the_same_results(finished, tmp_p
     for file in ("topics.jsonl", "runs/progressive.trec", "metrics.json"):
         assert (tmp_path / file).read_bytes() == (finished / file).read_bytes()
     assert call(*SUCCESS, tmp_path, "-k", 3, "--restart").exit_code == 0
-
-
-def test_the_copies_of_the_inputs_are_repeated_from_any_folder(finished, tmp_path, monkeypatch):
-    shutil.copytree(finished, tmp_path / "moved")
-    monkeypatch.chdir(tmp_path)
-    repeated = call("repeat", "moved")
-    assert (repeated.exit_code, repeated.output) == (0, "no differences\n")
-    (tmp_path / "moved" / "inputs" / "qrels.txt").write_text("S01 0 SAMPLE-AGR-001 1\n")
-    changed = call("repeat", "moved")
-    assert changed.exit_code == 1
-    assert "inputs.qrels.sha256: " in changed.output
 
 
 def test_a_difference_names_its_cause(few, tmp_path):
@@ -164,7 +153,7 @@ def test_folders_with_other_files_or_results_are_left_alone(finished, tmp_path):
         (folder / name).write_text(content)
         assert name in failure(InvalidCall, *SUCCESS, folder)
         assert {each.name: each.read_text() for each in folder.iterdir()} == {name: content}
-        failure(InvalidCall, "repeat", folder)
+        failure(InvalidCall, "diff", folder, finished)
     failure(OutputNotWritten, *SUCCESS, tmp_path / str(len("all my work")) / "thesis.txt" / "made")
     assert "contains results of query-success" in failure(InvalidCall, "hops", *SUCCESS[1:], finished)
     inside = ("query-success", finished / "topics.jsonl", QRELS, "--out", finished)
@@ -176,16 +165,8 @@ def test_folders_with_other_files_or_results_are_left_alone(finished, tmp_path):
 def test_a_manifest_of_another_version_is_an_error(finished, tmp_path):
     shutil.copytree(finished, tmp_path / "made")
     path = tmp_path / "made" / "manifest.json"
-    record = read(path)
-    for change, part in (
-        ({"format": 2}, "format 2"),
-        ({"call": {"k": 0}}, "k"),
-        ({"call": {"cls": 1}}, "cls"),
-    ):
-        path.write_text(json.dumps(record | change))
-        assert part in failure(InvalidCall, "repeat", path.parent)
-    path.write_text(json.dumps(record | {"experiment": "none"}))
-    assert call("repeat", path.parent).exit_code == 2
+    path.write_text(json.dumps(read(path) | {"format": 2}))
+    assert "format 2" in failure(InvalidCall, "diff", finished, path.parent)
 
 
 def test_changed_prompts_and_packages_and_unusable_replies_are_named(few, model, tmp_path, monkeypatch):

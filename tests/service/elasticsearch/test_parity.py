@@ -15,7 +15,7 @@ from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
 from tools.bench import METHODS, bench_of
 from tools.collections import COLLECTIONS, OF_SAMPLE, questions, read_lines
 from tools.golden import RECORDED as SCORES
-from tools.golden import drift_table, find_drift, ranking_rows
+from tools.golden import find_drift, ranking_rows
 
 BY_NAME = {collection.name: collection for collection in COLLECTIONS}
 STEP = 1 if os.environ.get("SHRAG_TEST_ALL_QUESTIONS") else 12  # read before the user's settings are hidden
@@ -53,4 +53,4 @@ def assert_ranked_alike(elasticsearch, data, tmp_path, monkeypatch, collection, 
         if step == 1:
             rows = ranking_rows(cluster, data, "elasticsearch", collection)
             drift = find_drift(read_lines(SCORES), [row for row in rows if row["method"] in METHODS])
-            assert not drift, "\n".join(drift_table(drift))
+            assert not drift, "\n".join(drift)
