@@ -22,10 +22,11 @@ TAG = re.compile(r"<(?=[A-Za-z/!?|｜])")
 ENTITY = re.compile(r"&(?=#?\w+;)")  # an entity can stand for a bracket or an address
 # Bare addresses, hosts and mail that chats turn into links. Some programs look for links after they
 # removed backslashes, so escaping does not help; a code span does. A backslash before a span would escape it.
+# Any letters after a dot may be a top-level domain; sentences and initials (`found.The`, `J.Kim`) are none.
 ADDRESS = re.compile(
     r"(?<!\\)\\*(?:(?:(?:[a-z][a-z0-9+.-]{0,31}:)?//\w|www\.|(?:mailto|xmpp|tel):)\S+"
     r"|[\w.+-]{1,64}@[\w-]{1,63}\.\S+"
-    r"|\b(?:[\w-]{1,63}\.){1,8}(?:com|net|org|edu|gov|mil|int|info|biz|pro|name|io|ai|app|dev|test)\b\S*)",
+    r"|\b(?:[\w-]{1,63}\.){1,8}(?-i:[a-z]{2,63}|[A-Z]{2,63}|(?i:xn--)[\w-]{1,59})\b\S*)",
     re.IGNORECASE,
 )
 WORDS = {

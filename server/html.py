@@ -183,7 +183,15 @@ def _lines(text: str) -> str:
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    """Return a value of a record as text, with the names of its parts."""
+    match value:
+        case str():
+            return value
+        case dict():
+            return "; ".join(f"{name}: {_text(part)}" for name, part in value.items())
+        case list():
+            return ", ".join(map(_text, value))
+    return json.dumps(value, ensure_ascii=False)
 
 
 class _Missing(Undefined):

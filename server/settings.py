@@ -95,6 +95,9 @@ class ServerSettings(LayeredSettings):
     sources: Annotated[CommaList, NAMED_FILE_ONLY] = Field(
         default="", description="sources that callers may search, like library,openalex"
     )
+    files: Annotated[CommaList, NAMED_FILE_ONLY] = Field(
+        default="", description="folders whose PDFs and texts readers may open, if an index was made of them"
+    )
     sources_at_once: int = Field(
         default=0, ge=0, le=1_000, description="concurrent questions to sources per process; 0 = 4 per core"
     )

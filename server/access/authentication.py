@@ -89,10 +89,11 @@ def caller_of(scope: Scope, keys: Keys, settings: ServerSettings, sign_in: SignI
     """
     address = (scope.get("client") or ("", 0))[0]
     given, session = _key_in(scope["headers"]), cookie_in(scope, cookie_name(scope, settings))
-    needed = sign_in is not None or keys.are_needed()
-    by_proxy = sign_in and sign_in.find_in_headers(scope, address)
     if given is not None and settings.open and not given.startswith(PREFIX):
         given = None  # placeholder of a client that always sends a key
+    # An open server answers callers without a key even if no key can be checked.
+    needed = sign_in is not None or ((not settings.open or bool(given or session)) and keys.are_needed())
+    by_proxy = sign_in and sign_in.find_in_headers(scope, address)
     if needed and given is not None:
         key = keys.find(given)
         if key is None:

@@ -12,9 +12,11 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import BoundedSemaphore
 from typing import Any, Self, TypeAlias
 
 from base.files.durable import cause_of
@@ -28,6 +30,7 @@ FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK |
 
 log = get_logger("server")
 MOST_COUNTED = 10_000  # kinds of refusals; beyond, their lines are written early
+MOST_WAITING = 10_000  # lines for the writing thread; beyond, they are counted as lost
 NOT_LET_IN = frozenset({401, 403, 421, 429})
 LOGGED = ("method", "route", "status", "milliseconds", "refused")
 Record: TypeAlias = Mapping[str, Any]
@@ -110,11 +113,13 @@ class AuditLog:
 
 
 class CallLog:
-    """The log lines of calls, for one event loop."""
+    """The log lines of calls, for one event loop; a thread writes to the audit log, in their order."""
 
     def __init__(self, audit: AuditLog) -> None:
         """Start without refusals."""
         self._audit = audit
+        self._writer = ThreadPoolExecutor(1, "audit")
+        self._room = BoundedSemaphore(MOST_WAITING)
         self._refused: dict[Kind, list[Record]] = {}  # since the last line: the first and the last one
         self._numbers: dict[Kind, int] = {}
 
@@ -140,12 +145,20 @@ class CallLog:
             counted = {"refused": self._numbers[kind], "since": records[0]["time"]}
             self._write({**records[-1], **counted}, is_audited=kind[-1])
             self._refused[kind], self._numbers[kind] = [], 0
-        self._audit.delete_old()
+        self._writer.submit(self._audit.delete_old)
+
+    def close(self) -> None:
+        """Write the counts, and wait until all lines are written."""
+        self.write_counted()
+        self._writer.shutdown()
 
     def _write(self, record: Record, *, is_audited: bool) -> None:
         log.info("call", **{name: record[name] for name in LOGGED if name in record})
-        if is_audited:
-            self._audit.write(dict(record))
+        if is_audited and self._room.acquire(blocking=False):
+            writing = self._writer.submit(self._audit.write, dict(record))
+            writing.add_done_callback(lambda _: self._room.release())
+        elif is_audited:  # the disk hangs
+            self._audit.count_lost()
 
 
 def note_change(event: str, **facts: Any) -> None:

@@ -93,6 +93,13 @@ export function save(name, blob) {
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
+/** Select a text or the content of a field and copy it; return whether the browser allows that. Unlike the newer interface this works without https. */
+export function copyOf(element) {
+  if (element.select) element.select();
+  else getSelection().selectAllChildren(element);
+  return document.execCommand("copy");
+}
+
 /** Show [name, value] pairs as bars; the longest is the greatest value, or `most`. */
 export function bars(rows, digits = 4, most = Math.max(...rows.map(([, value]) => Math.abs(value)), 0.0001)) {
   return h("div", { class: "parts" }, rows.map(([name, value]) => [

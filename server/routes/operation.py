@@ -20,7 +20,7 @@ from indexer.errors import UnknownIndex
 from indexer.settings import IndexerSettings
 from indexer.versions.store.build_folder import COMMITTED, PLAN, TANTIVY_META, unfinished_builds
 from indexer.versions.store.engines import index_names, open_store
-from server.access.callers import visit_of
+from server.access.callers import may_see, visit_of
 from server.access.keys import KeyCall
 from server.addresses import sources_named
 from server.api.schemas import Shaped
@@ -53,6 +53,7 @@ class Ready(TypedDict):
     status: Literal["ok"]
     indexes: Annotated[int, Field(description="number of indexes")]
     errors: NotRequired[Annotated[list[str], Field(description="codes of the indexes that cannot be opened")]]
+    unreadable: NotRequired[Annotated[list[str], Field(description="names of those that the caller may use")]]
 
 
 @router.get("/healthz")
@@ -63,10 +64,10 @@ async def healthz(services: Shared) -> Annotated[Alive, Shaped(Alive)]:
 
 
 @router.get("/readyz")
-async def readyz(services: Shared) -> Annotated[Ready, Shaped(Ready)]:
-    """Report that questions can be answered, and the errors of indexes that cannot be opened; runs no query.
+async def readyz(request: Request, services: Shared) -> Annotated[Ready, Shaped(Ready)]:
+    """Report that questions can be answered, and which indexes cannot be opened; runs no query.
 
-    Names and messages need a key: `/api/v1/indexes`.
+    Where keys are needed, names are for callers with a key. `/api/v1/indexes` has messages too.
     """
     if services.stopping.is_set():
         raise Stopping(STOPPING)
@@ -76,10 +77,16 @@ async def readyz(services: Shared) -> Annotated[Ready, Shaped(Ready)]:
     if not indexes.started:
         raise indexes.trouble or Starting("the index is being opened; try again in a moment")
     errors = [code_of(error) for error in indexes.failures.values()]
+    is_reader = visit_of(request).caller.has("reader")
+    names = [name for name in indexes.failures if is_reader and may_see(name)]
     if indexes.opens_none:
-        raise NothingOpens(f"no index can be opened: {', '.join(sorted(set(errors)))}")
+        raise NothingOpens(f"no index can be opened: {', '.join([*names, *sorted(set(errors))])}")
     ready: Ready = {"status": "ok", "indexes": indexes.count}
-    return {**ready, "errors": errors} if errors else ready
+    if errors:
+        ready["errors"] = errors
+    if names:
+        ready["unreadable"] = names
+    return ready
 
 
 @router.get(
