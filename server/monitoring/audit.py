@@ -120,31 +120,30 @@ class CallLog:
         self._audit = audit
         self._writer = ThreadPoolExecutor(1, "audit")
         self._room = BoundedSemaphore(MOST_WAITING)
-        self._refused: dict[Kind, list[Record]] = {}  # since the last line: the first and the last one
-        self._numbers: dict[Kind, int] = {}
+        self._refused: dict[Kind, tuple[int, Record, Record] | None] = {}  # since the last line: first, last
 
     def note(self, record: Record, *, caller: str, is_audited: bool) -> None:
         """Write a call, or count it with the refusals of its kind; `caller` is as `Caller.counted_as`."""
         kind = (caller, record["route"], record["status"], is_audited)
         if kind in self._refused:
-            self._refused[kind] = [*self._refused[kind][:1], record]
-            self._numbers[kind] += 1
+            number, first, _ = self._refused[kind] or (0, record, record)
+            self._refused[kind] = number + 1, first, record
             return
         if record["status"] in NOT_LET_IN:
             if len(self._refused) >= MOST_COUNTED:
                 self.write_counted()
-            self._refused[kind], self._numbers[kind] = [], 0
+            self._refused[kind] = None
         self._write(record, is_audited=is_audited)
 
     def write_counted(self) -> None:
         """Write the counts, each minute. A kind with refusals is counted in the next minute too."""
-        for kind, records in list(self._refused.items()):
-            if not records:
-                del self._refused[kind], self._numbers[kind]
+        for kind, counted in list(self._refused.items()):
+            if counted is None:
+                del self._refused[kind]
                 continue
-            counted = {"refused": self._numbers[kind], "since": records[0]["time"]}
-            self._write({**records[-1], **counted}, is_audited=kind[-1])
-            self._refused[kind], self._numbers[kind] = [], 0
+            number, first, last = counted
+            self._write({**last, "refused": number, "since": first["time"]}, is_audited=kind[-1])
+            self._refused[kind] = None
         self._writer.submit(self._audit.delete_old)
 
     def close(self) -> None:

@@ -31,7 +31,7 @@ from server.monitoring.audit import note_change
 from server.monitoring.metrics import running_and_waiting, stage_times
 from server.monitoring.search_statistics import read_statistics
 from server.problems import code_of
-from server.services import Services, Shared
+from server.services import Shared
 from server.stopping import STOPPING
 
 router = APIRouter(tags=["operation"])
@@ -129,8 +129,16 @@ async def status(services: Shared, _: Admin) -> Annotated[Status, Shaped(Status)
         asyncio.to_thread(running_and_waiting),
     )
     now, processes = datetime.now(UTC), services.server.processes
+    llm = services.settings.generator.llm
     return {
-        "server": _process(services),
+        "server": {
+            "shrag": installed_version("shrag"),
+            "started": STARTED.isoformat(timespec="seconds"),
+            "process": os.getpid(),
+            "workers": processes,
+            "engine": services.settings.indexer.engine,
+            "language_model": llm.model if llm.configured else None,
+        },
         "health": {
             "stopping": services.stopping.is_set(),
             "indexes_listed": services.indexes.trouble is None,
@@ -148,18 +156,6 @@ async def status(services: Shared, _: Admin) -> Annotated[Status, Shaped(Status)
         },
         "times": times,
         "keys": [key.as_record(now) | {"today": services.gate.days.used(key.id)} for key in keys.values()],
-    }
-
-
-def _process(services: Services) -> dict[str, Any]:
-    llm = services.settings.generator.llm
-    return {
-        "shrag": installed_version("shrag"),
-        "started": STARTED.isoformat(timespec="seconds"),
-        "process": os.getpid(),
-        "workers": services.server.processes,
-        "engine": services.settings.indexer.engine,
-        "language_model": llm.model if llm.configured else None,
     }
 
 

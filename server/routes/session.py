@@ -166,7 +166,7 @@ async def finish(request: Request, services: Shared) -> Response:
     except ServerError as error:
         visit.reason = getattr(error, "reason", "") or type(error).__name__
         raise
-    response = RedirectResponse(sign_in.address_of(path), SEE_OTHER)
+    response = RedirectResponse(f"{services.server.public_url}{path}", SEE_OTHER)
     seconds = int(((visit.caller.expires or datetime.now(UTC)) - datetime.now(UTC)).total_seconds())
     set_cookie(response, name, token, seconds)
     set_cookie(response, name, suffix=_suffix(given.get("state", "")))
@@ -184,7 +184,8 @@ async def log_out(request: Request, services: Shared) -> Response:
     visit = visit_of(request)
     visit.event = "back-channel sign-out"
     try:
-        token = _logout_token_in(await request.body())
+        tokens = parse_qs((await request.body()).decode("ascii", "replace"), max_num_fields=10)
+        token = ",".join(tokens.get("logout_token", ()))  # several are none that is valid
         person, visit.counts["sessions"] = await _sign_in(services).end_sessions_at(token)
     except (SignInFailed, ValueError) as error:
         visit.reason = getattr(error, "reason", "body")
@@ -196,13 +197,6 @@ async def log_out(request: Request, services: Shared) -> Response:
         raise
     visit.caller = Caller(visit.caller.address, person=person)
     return Response(headers=NOT_STORED)
-
-
-def _logout_token_in(body: bytes) -> str:
-    tokens = parse_qs(body.decode("ascii", "replace"), max_num_fields=10).get("logout_token", [])
-    if len(tokens) != 1:
-        raise SignInFailed("the body needs one logout_token", reason="body")
-    return tokens[0]
 
 
 def _sign_in(services: Services) -> SignIn:

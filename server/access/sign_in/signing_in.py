@@ -197,10 +197,6 @@ class SignIn:
         except ProviderFailed:  # the session of this server has ended all the same
             return None
 
-    def address_of(self, path: str) -> str:
-        """Return the public address of a path."""
-        return f"{self._public_url}{path}"
-
     def _pseudonym(self, provider: str, subject: str) -> str:
         """Return the pseudonym of a person: 16 letters and digits."""
         digest = hmac.new(self._secret, f"{provider}\0{subject}".encode(), sha256).digest()
