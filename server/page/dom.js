@@ -55,16 +55,23 @@ export function langOf(text, given) {
 /** Check whether a key belongs to an input method that is composing. */
 export const isComposing = (event) => event.isComposing || event.keyCode === 229;
 
-/** Create a button that shows and hides the content, which `content` creates on first use. */
-export function disclosure(label, content, attributes = {}) {
+/** Create a button that shows and hides a place, which `make` fills on first use; `shown` is called whenever it opens. */
+export function folding(make, attributes = {}, shown = () => {}) {
   const place = h("div", { hidden: true });
-  const button = h("button", { type: "button", class: "plain", "aria-expanded": "false", ...attributes, onclick: open }, label);
-  async function open() {
-    const shown = place.hidden;
-    place.hidden = !shown;
-    button.setAttribute("aria-expanded", String(shown));
-    if (shown && !place.hasChildNodes()) place.replaceChildren(await content());
+  const button = h("button", { type: "button", class: "plain", "aria-expanded": "false", ...attributes, onclick: () => open(place.hidden) });
+  function open(on) {
+    place.hidden = !on;
+    button.setAttribute("aria-expanded", String(on));
+    if (on && !place.hasChildNodes()) make(place);
+    if (on) shown();
   }
+  return { button, place, open };
+}
+
+/** Create a button that shows and hides the content, which `content` creates on first use. */
+export function disclosure(label, content, attributes) {
+  const { button, place } = folding(async () => place.replaceChildren(await content()), attributes);
+  button.append(label);
   return [button, place];
 }
 
