@@ -36,10 +36,6 @@ def _settings_of(option: str, answer: str) -> dict[Place, Any]:
     """Return the settings of an answer; ValueError, whose message follows "the answer", if it is invalid."""
     match option, answer:
         case "home", _:
-            try:
-                answer.encode()
-            except UnicodeEncodeError:
-                raise ValueError("must be valid UTF-8") from None
             return {("home",): str(Path(str(folder_for_indexes(answer))).absolute())}
         case "engine", "tantivy":
             return {("engine",): EMBEDDED}
@@ -76,7 +72,7 @@ def init(file: Path, *, yes: bool, overwrite: bool, **given: str | None) -> None
     is then called once, as `shrag doctor` does.
     """
     from base.files.output_files import check_output, is_stream, write_output
-    from stack.settings_listing import file_of
+    from stack.settings_listing import file_lines
 
     check_output(file)
     if is_stream(file):
@@ -92,7 +88,7 @@ def init(file: Path, *, yes: bool, overwrite: bool, **given: str | None) -> None
                 raise click.UsageError("--model needs --llm")
             continue
         values |= _answered(option, given[option], yes=yes)
-    write_output(file, "".join(f"{line}\n" for line in file_of(values)).encode())
+    write_output(file, "".join(f"{line}\n" for line in file_lines(values)).encode())
     file.chmod(OWN_FILE)
     if values["llm", "base_url"]:
         _test_model({place[-1]: value for place, value in values.items() if place[0] == "llm"})
