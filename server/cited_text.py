@@ -117,16 +117,13 @@ class CitedText:
             return self.restart(data["message"])
         elif event.kind == "done":
             written = [] if self._streams else map(self.sentence, data["answer"]["sentences"])
-            return "".join(written) + self.end(data["answer"], self._notes(data), data["unknown_words"])
+            notes = with_codes(data["notes"], data["note_codes"])
+            if self._language == "ko":
+                notes = [note.in_language("ko") if isinstance(note, Note) else note for note in notes]
+            if data["question"].strip() != self._question.strip():
+                notes.insert(0, f"{self._words['asked']}: {data['question']}")
+            return "".join(written) + self.end(data["answer"], notes, data["unknown_words"])
         return ""
-
-    def _notes(self, data: Mapping[str, Any]) -> list[str]:
-        """Return the notes for the reader; the searched question comes first if it differs."""
-        another = data["question"].strip() != self._question.strip()
-        notes = with_codes(data["notes"], data["note_codes"])
-        if self._language == "ko":
-            notes = [note.in_language("ko") if isinstance(note, Note) else note for note in notes]
-        return [*([f"{self._words['asked']}: {data['question']}"] if another else []), *notes]
 
     def evidence(self, hits: Iterable[Mapping[str, Any]], likelihood: float | None = None) -> None:
         """Remember the hits that sentences cite, each with `passage_id`, `doc_id`, `title` and `paper`."""

@@ -178,10 +178,6 @@ def byline(record: Mapping[str, Any], words: Mapping[str, str]) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _lines(text: str) -> str:
-    return "\n".join(map(one_line, text.split("\n")))
-
-
 def _text(value: Any) -> str:
     """Return a value of a record as text, with the names of its parts."""
     match value:
@@ -216,7 +212,7 @@ def _environment() -> Environment:
         "coins": coins,
         "lang_of": lang_of,
         "line": one_line,
-        "lines": _lines,
+        "lines": lambda text: "\n".join(map(one_line, text.split("\n"))),
         "paper_address": paper_address,
         "quote": lambda text: quote(text, safe=""),
         "text": _text,

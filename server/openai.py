@@ -86,11 +86,6 @@ class ChatCall(BaseModel):
     stream: bool | None = None
     stream_options: StreamOptions | None = None
 
-    @property
-    def with_usage(self) -> bool:
-        """Whether a stream ends with the token usage."""
-        return bool(self.stream_options and self.stream_options.include_usage)
-
 
 @dataclass(frozen=True, slots=True)
 class Asked:

@@ -110,9 +110,7 @@ def problem(error: Exception) -> dict[str, Any]:
         "code": code,
         "detail": detail if len(detail) <= LONGEST_DETAIL else f"{detail[:LONGEST_DETAIL]}…",
     }
-    if (
-        isinstance(error, ShragError) and code != ShragError.code and not error.public
-    ):  # callers see the message
+    if isinstance(error, ShragError) and code != ShragError.code and not error.public:  # it is shown
         reason = error.reason if isinstance(error, BadExpression | BadRequest) else note_in(error)
         said |= {"note": note} if (note := note_code(reason)) else {}
     if isinstance(error, BadExpression):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from ipaddress import ip_network
-from typing import Annotated, Any, Literal, Self, TypeAlias, get_args
+from typing import Annotated, Literal, Self, TypeAlias, get_args
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -249,9 +249,8 @@ class GroupRights(BaseModel):
         return self
 
 
-def _rights(value: Any) -> Any:
-    """Accept the name of a role alone."""
-    return {"role": value} if isinstance(value, str) else value
+# The name of a role alone is accepted too.
+RIGHTS = BeforeValidator(lambda value: {"role": value} if isinstance(value, str) else value)
 
 
 def _header_name(value: str) -> str:
@@ -300,7 +299,7 @@ class SignInSettings(LayeredSettings):
     sign_out_url: str = Field(
         default="", description="address at which a person leaves the session of the proxy"
     )
-    groups: Annotated[dict[str, Annotated[GroupRights, BeforeValidator(_rights)]], NAMED_FILE_ONLY] = Field(
+    groups: Annotated[dict[str, Annotated[GroupRights, RIGHTS]], NAMED_FILE_ONLY] = Field(
         default={},
         description="rights of each group: a role (reader, librarian, operator), or a table with role, "
         "indexes and sources; * = everybody who signs in",

@@ -126,9 +126,8 @@ class Application(FastAPI):
         if self.openapi_schema is None:
             document = super().openapi()
             components = document["components"]
-            components["schemas"] = shape_schemas() | components.get(
-                "schemas", {}
-            )  # a call's schema is laxer
+            of_calls = components.get("schemas", {})  # they are laxer
+            components["schemas"] = shape_schemas() | of_calls
             self.openapi_schema = _completed(with_references(document))
         assert self.openapi_schema is not None  # noqa: S101 - made above
         return self.openapi_schema

@@ -119,7 +119,13 @@ async def feed_by_key(request: Request, key: str, services: Shared) -> Response:
         public=public_address(services.server, request),
         papers=[_paper(record, feed.index, found) for record, found in records],
     )
-    return _checked(request, document.encode())
+    content = document.encode()  # or 304 if the reader has it (RFC 9110, 13.1.2; tags are compared weakly)
+    tag = f'"{sha256(content).hexdigest()[:32]}"'
+    headers = {"ETag": tag, "Cache-Control": f"private, {CHECKED}"}
+    known = request.headers.get("if-none-match", "")
+    if known.strip() == "*" or tag in {each.strip().removeprefix("W/") for each in known.split(",")}:
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type=MEDIA_TYPE, headers=headers)
 
 
 def _paper(record: dict[str, Any], index: str, found: str) -> dict[str, Any]:
@@ -150,16 +156,6 @@ async def _records(
 
     async with services.gate.admit(request, "read"):
         return await (await services.indexes.get(feed.index)).ask(of_version)
-
-
-def _checked(request: Request, content: bytes) -> Response:
-    """Return the content, or 304 if the reader has it (RFC 9110, 13.1.2; tags are compared weakly)."""
-    tag = f'"{sha256(content).hexdigest()[:32]}"'
-    headers = {"ETag": tag, "Cache-Control": f"private, {CHECKED}"}
-    known = request.headers.get("if-none-match", "")
-    if known.strip() == "*" or tag in {each.strip().removeprefix("W/") for each in known.split(",")}:
-        return Response(status_code=304, headers=headers)
-    return Response(content, media_type=MEDIA_TYPE, headers=headers)
 
 
 async def _opened(request: Request, services: Services, key: str) -> Feed:

@@ -142,14 +142,11 @@ def paper_values(page: Mapping[str, Any], index: str, public: str) -> dict[str, 
     shown = {key: value for key, value in record.items() if key not in PLACED and value not in (None, "", [])}
     fields = {"id": doc_id, "permalink": f"{public}{permalink}"} | shown
     begins = {each["text"].partition("\n")[0]: each["passage_id"] for each in reversed(page["passages"])}
-    sections = record.get("sections") if isinstance(record.get("sections"), list) else ()
+    sections = record["sections"] if isinstance(record.get("sections"), list) else []
+    listed_sections = [each for each in sections if isinstance(each, dict)]
     return {
         "paper": page,
-        "sections": [
-            (section, begins.get(str(section.get("title"))))
-            for section in sections or ()
-            if isinstance(section, dict) and section.get("title")
-        ],
+        "sections": [(each, begins.get(str(each.get("title")))) for each in listed_sections],
         "whole": {"doc_id": doc_id, "abstract": abstract, **record},
         "shown_fields": [
             (key, value if isinstance(value, list) else [value]) for key, value in fields.items()
