@@ -53,7 +53,9 @@ class Ready(TypedDict):
     status: Literal["ok"]
     indexes: Annotated[int, Field(description="number of indexes")]
     errors: NotRequired[Annotated[list[str], Field(description="codes of the indexes that cannot be opened")]]
-    unreadable: NotRequired[Annotated[list[str], Field(description="names of those that the caller may use")]]
+    unreadable: NotRequired[
+        Annotated[list[str], Field(description="names of unreadable indexes that the caller may use")]
+    ]
 
 
 @router.get("/healthz")

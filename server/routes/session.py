@@ -37,7 +37,7 @@ SIGN_INS_BEGUN = Rate(per_minute=60, burst=30)  # per caller
 STARTED = (
     "-sign-in-"  # and a mark of the state: the suffix of the cookie of a sign-in that the browser started
 )
-MOST_STARTED = 5  # sign-ins of a browser at once
+MOST_STARTED = 5  # concurrent sign-ins of a browser
 SEE_OTHER = 303
 NOT_STORED = {"Cache-Control": "no-store"}
 
