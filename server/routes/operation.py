@@ -53,9 +53,7 @@ class Ready(TypedDict):
     status: Literal["ok"]
     indexes: Annotated[int, Field(description="number of indexes")]
     errors: NotRequired[Annotated[list[str], Field(description="codes of the indexes that cannot be opened")]]
-    unreadable: NotRequired[
-        Annotated[list[str], Field(description="names of unreadable indexes that the caller may use")]
-    ]
+    unreadable: NotRequired[Annotated[list[str], Field(description="their names, if visible to the caller")]]
 
 
 @router.get("/healthz")
